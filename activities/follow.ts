@@ -1,0 +1,82 @@
+// Looks at one job by itself, or asks for its end: for the moment a deadline is reached, a cancel, and the sweep. The
+// everyday looking is the watcher's (watch.ts).
+
+import { ApplicationFailure } from '@temporalio/activity';
+import type { Job } from '../src/db/jobs';
+import { findJob, ownedByOthers } from '../src/db/jobs';
+import type { JobName, JobOrder, JobReport } from '../workflows/messages';
+import type { JobReading, JobService } from './service';
+import { UpstreamFault } from './service';
+import type { SubmitDeps } from './submit';
+
+export function createFollowActivities(deps: SubmitDeps) {
+  return {
+    /** Null when nothing new can be said of the job. */
+    async readJob(name: JobName): Promise<JobReport | null> {
+      const job = await findJob(deps.db, name);
+      if (!job?.upstreamId) return null;
+      if (job.report && isFinalReport(job.report)) return job.report;
+      const reading = await deps.channels.find(job.channel)?.service.read(job.upstreamId);
+      return reading ? reportOf(name, job.upstreamId, reading) : null;
+    },
+
+    /** Asks the service to stop a job; one whose create may have been lost is looked up first. */
+    async cancelJob(order: JobOrder): Promise<void> {
+      const job = await findJob(deps.db, order);
+      const found = job && deps.channels.find(job.channel);
+      if (!job || !found) return;
+      const started = deps.now();
+      try {
+        for (const id of await upstreamIdsOf(deps, order, job, found.service)) {
+          await found.service.cancel(id);
+        }
+        deps.events.upstream(job.channel, 'cancel', 'ok', deps.now() - started);
+      } catch (error) {
+        if (!(error instanceof UpstreamFault)) throw error;
+        deps.events.upstream(job.channel, 'cancel', error.kind, deps.now() - started, error.code);
+        throw ApplicationFailure.create({
+          type: 'CancelNotTaken',
+          message: 'The service did not take the cancel.',
+        });
+      }
+    },
+  };
+}
+
+/** The job's id, or what a lost create may have left behind when that can be told for certain. */
+async function upstreamIdsOf(
+  deps: SubmitDeps,
+  order: JobOrder,
+  job: Job,
+  service: JobService,
+): Promise<readonly string[]> {
+  if (job.upstreamId) return [job.upstreamId];
+  if (!job.sentAt) return [];
+  const ids = (await service.findLost(order, job.upstreamModel, job.sentAt)) ?? [];
+  const foreign = await ownedByOthers(deps.db, job.channel, order.taskId, ids);
+  const ours = ids.filter((id) => !foreign.has(id));
+  return ours.length === 1 ? ours : [];
+}
+
+export function reportOf(
+  { kind }: JobName,
+  upstreamId: string,
+  { status, result, failure }: JobReading,
+): JobReport | null {
+  if (status === null) return null;
+  if (status === 'succeeded' && !result?.videoUrl) {
+    const sentence = 'The generator reported success but gave no video.';
+    return { kind, upstreamId, status: 'failed', failure: { code: 'no_video', sentence } };
+  }
+  return {
+    kind,
+    upstreamId,
+    status,
+    ...(result ? { result } : {}),
+    ...(failure ? { failure } : {}),
+  };
+}
+
+export function isFinalReport(report: JobReport): boolean {
+  return report.status !== 'queued' && report.status !== 'running';
+}

@@ -1,0 +1,222 @@
+// Places a job with one of its channels, once. The rule: what is not known to have been turned away is looked up before
+// anything is sent again, and a job that may lie with one channel is never offered to another.
+
+import { ApplicationFailure } from '@temporalio/activity';
+import type { Knex } from 'knex';
+import { takePlace } from '../src/db/job-gate';
+import type { Job } from '../src/db/jobs';
+import { findJob, forgetSending, markSending, ownedByOthers, storeOpened } from '../src/db/jobs';
+import type { Channel } from '../src/domain/catalogue';
+import type { JobOrder, PlacedJob } from '../workflows/messages';
+import type { Channels } from './channels';
+import type { ActivityEvents } from './events';
+import type { JobService } from './service';
+import { UpstreamFault } from './service';
+
+export interface SubmitDeps {
+  readonly db: Knex;
+  readonly channels: Channels;
+  readonly events: ActivityEvents;
+  readonly now: () => number;
+}
+
+interface Candidate {
+  readonly channel: Channel;
+  readonly service: JobService;
+  readonly upstreamModel: string;
+}
+
+export function createSubmitActivities(deps: SubmitDeps) {
+  return {
+    submitJob: (order: JobOrder): Promise<PlacedJob> => tryChannels(deps, order),
+  };
+}
+
+/** Offers the job to each channel in the order of preference until one takes it or refuses the caller's input. */
+async function tryChannels(deps: SubmitDeps, order: JobOrder): Promise<PlacedJob> {
+  let full: Candidate | undefined;
+  for (const candidate of candidatesOf(deps, order)) {
+    if (deps.channels.restMs(candidate.channel.id) > 0) continue;
+    const place = await reserve(deps, order, candidate);
+    if (place === 'known') return meetAgain(deps, order);
+    if (place === 'waiting') {
+      full ??= candidate;
+      continue;
+    }
+    const sent = await send(deps, order, candidate, false);
+    if (sent) return sent;
+  }
+  if (full) return { outcome: 'waiting', channel: full.channel.id };
+  throw noChannel(deps, order);
+}
+
+/** Stores that the create is about to leave, before it leaves. */
+function reserve(
+  deps: SubmitDeps,
+  order: JobOrder,
+  { channel, upstreamModel }: Candidate,
+): Promise<'taken' | 'waiting' | 'known'> {
+  const to = { channel: channel.id, upstreamModel };
+  const places = channel.jobsInFlightMax;
+  return places === null ? markSending(deps.db, order, to) : takePlace(deps.db, order, to, places);
+}
+
+/** An earlier attempt has been here: its job is known, or was being sent when that attempt died. */
+async function meetAgain(deps: SubmitDeps, order: JobOrder): Promise<PlacedJob> {
+  const before = await findJob(deps.db, order);
+  if (before?.upstreamId) return accepted(before.channel, before.upstreamId);
+  if (before?.state === 'sending') return resolveLost(deps, order, before);
+  throw trouble('JobMoved', 'The job changed while it was looked at.', null);
+}
+
+/** One create. Null when it was turned away before acceptance and another channel may be tried. */
+async function send(
+  deps: SubmitDeps,
+  order: JobOrder,
+  candidate: Candidate,
+  mayLieThere: boolean,
+): Promise<PlacedJob | null> {
+  const { channel, service, upstreamModel } = candidate;
+  const started = deps.now();
+  try {
+    const upstreamId = await service.create(order, upstreamModel);
+    deps.channels.succeeded(channel.id);
+    deps.events.upstream(channel.id, 'create', 'ok', deps.now() - started);
+    return await adopt(deps, order, channel, upstreamId);
+  } catch (error) {
+    if (!(error instanceof UpstreamFault)) throw error;
+    deps.events.upstream(channel.id, 'create', error.kind, deps.now() - started, error.code);
+    if (error.kind === 'caller') {
+      await forgetSending(deps.db, order);
+      return rejected(order, error.code, error.sentence);
+    }
+    deps.channels.failed(channel.id, error.kind, error.retryAfterMs);
+    if (error.kind === 'ambiguous' || mayLieThere) {
+      throw trouble('SubmissionUnknown', 'It is not known whether the job arrived.', null);
+    }
+    await forgetSending(deps.db, order);
+    return null;
+  }
+}
+
+/** A create that may have arrived: find out, adopt what is found, send again only when nothing can be there. */
+async function resolveLost(deps: SubmitDeps, order: JobOrder, lost: Job): Promise<PlacedJob> {
+  const found = deps.channels.find(lost.channel);
+  if (!found)
+    throw trouble('ChannelGone', `The channel ${lost.channel} is not in the catalogue.`, null);
+  const candidate = { ...found, upstreamModel: lost.upstreamModel };
+  const { channel } = candidate;
+  if (channel.honoursIdempotencyKey || channel.protocol === 'mediakit') {
+    return mustBe(await send(deps, order, candidate, true));
+  }
+  const since = lost.sentAt ?? new Date(0);
+  const ids = await lookUp(deps, order, candidate, since);
+  if (ids === null) return cannotTell(deps, order, channel, 'the service has no list');
+  const foreign = await ownedByOthers(deps.db, channel.id, order.taskId, ids);
+  const ours = ids.filter((id) => !foreign.has(id));
+  const [only] = ours;
+  if (only !== undefined && ours.length === 1) {
+    deps.events.lostJobFound(channel.id, order.taskId, only);
+    return adopt(deps, order, channel, only);
+  }
+  if (ours.length > 1) return cannotTell(deps, order, channel, 'several jobs look alike');
+  // A list may lag behind its service: nothing there proves nothing until that much time has passed.
+  const quietMs = since.getTime() + channel.listLagMs - deps.now();
+  if (quietMs > 0) {
+    throw trouble('SubmissionUnknown', 'The list may not show the job yet.', quietMs);
+  }
+  await forgetSending(deps.db, order);
+  return tryChannels(deps, order);
+}
+
+async function lookUp(
+  deps: SubmitDeps,
+  order: JobOrder,
+  { channel, service, upstreamModel }: Candidate,
+  since: Date,
+): Promise<readonly string[] | null> {
+  const started = deps.now();
+  try {
+    const ids = await service.findLost(order, upstreamModel, since);
+    deps.events.upstream(channel.id, 'list', 'ok', deps.now() - started);
+    return ids;
+  } catch (error) {
+    if (!(error instanceof UpstreamFault)) throw error;
+    deps.events.upstream(channel.id, 'list', error.kind, deps.now() - started, error.code);
+    throw trouble('SubmissionUnknown', 'The lost job could not be looked up.', error.retryAfterMs);
+  }
+}
+
+async function adopt(
+  deps: SubmitDeps,
+  order: JobOrder,
+  channel: Channel,
+  upstreamId: string,
+): Promise<PlacedJob> {
+  const ours = await storeOpened(deps.db, order, upstreamId);
+  return ours
+    ? accepted(channel.id, upstreamId)
+    : cannotTell(deps, order, channel, 'the job belongs to another task');
+}
+
+/** Better a refunded task than one generated twice: the customer gets the money back and an operator sees it. */
+async function cannotTell(
+  deps: SubmitDeps,
+  order: JobOrder,
+  channel: Channel,
+  why: string,
+): Promise<PlacedJob> {
+  deps.events.lostJobUnresolved(channel.id, order.taskId, why);
+  return rejected(
+    order,
+    'submission_unknown',
+    'The task could not be handed to the generator.',
+    true,
+  );
+}
+
+function candidatesOf(deps: SubmitDeps, order: JobOrder): Candidate[] {
+  const choices =
+    order.kind === 'generation'
+      ? order.plan.channels
+      : (order.plan.enhancement?.channels ?? []).map((channel) => ({
+          channel,
+          upstreamModel: 'enhance-video',
+        }));
+  return choices.flatMap(({ channel, upstreamModel }) => {
+    const found = deps.channels.find(channel);
+    return found ? [{ ...found, upstreamModel }] : [];
+  });
+}
+
+function noChannel(deps: SubmitDeps, order: JobOrder): ApplicationFailure {
+  const rests = candidatesOf(deps, order).map(({ channel }) => deps.channels.restMs(channel.id));
+  const soonest = rests.length > 0 ? Math.min(...rests) : 0;
+  return trouble('NoChannelAvailable', 'No channel takes the job at the moment.', soonest || null);
+}
+
+function mustBe(placed: PlacedJob | null): PlacedJob {
+  if (!placed) throw trouble('SubmissionUnknown', 'It is not known whether the job arrived.', null);
+  return placed;
+}
+
+function accepted(channel: string, upstreamId: string): PlacedJob {
+  return { outcome: 'accepted', channel, upstreamId };
+}
+
+function rejected(order: JobOrder, code: string, sentence: string, ours?: true): PlacedJob {
+  const failure = { code, sentence, ...(ours ? { ours } : {}) };
+  return {
+    outcome: 'rejected',
+    report: { kind: order.kind, upstreamId: '', status: 'failed', failure },
+  };
+}
+
+/** Trouble is retried by the policy; `afterMs` replaces its next gap where we know better. */
+function trouble(type: string, message: string, afterMs: number | null): ApplicationFailure {
+  return ApplicationFailure.create({
+    type,
+    message,
+    ...(afterMs === null ? {} : { nextRetryDelay: Math.max(1_000, afterMs) }),
+  });
+}

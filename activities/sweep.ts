@@ -1,0 +1,168 @@
+// The sweep behind the reconciler: finds what no workflow will ever finish and finishes it. A terminated workflow runs no
+// code, a lost engine has none, so here is the only place where a task ends without its workflow. It describes a
+// rolling slice of open rows, for an engine cannot be asked about all of them every minute.
+
+import { Context } from '@temporalio/activity';
+import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import type { OpenRow } from '../src/db/sweep';
+import {
+  findOpenRows,
+  isAuditDue,
+  listChannelsInUse,
+  listOverdue,
+  listUnwatched,
+  nextSlice,
+} from '../src/db/sweep';
+import { billing } from '../src/domain/pricing';
+import { taskObject } from '../src/domain/task';
+import type {
+  ClosedTask,
+  CloseTask,
+  JobKind,
+  JobOrder,
+  SweepInput,
+  SweepReport,
+} from '../workflows/messages';
+import { workflowNames } from '../workflows/messages';
+import type { SubmitDeps } from './submit';
+
+export interface SweepDeps extends SubmitDeps {
+  readonly client: Client;
+  /** The queue of the tasks' workflows; callbacks of tasks closed here are started on it. */
+  readonly taskQueue: string;
+  readonly closeTask: (close: CloseTask) => Promise<ClosedTask>;
+  readonly cancelJob: (order: JobOrder) => Promise<void>;
+  readonly ensureWatchers: (channels: readonly string[]) => Promise<void>;
+  readonly countAuditDifferences: () => Promise<number>;
+}
+
+// 200 describes a sweep is 3 a second: a tenth of what one engine process answers beside its work.
+const sliceSize = 200;
+// A live task this far past its deadline has a workflow that cannot act any more.
+const overdueGraceSeconds = 300;
+// Visibility is written late; ten minutes of overlap make up for that and for a missed sweep or two.
+const visibilityWindowMs = 10 * 60_000;
+// A workflow task that failed this often will not mend itself: somebody has to deploy or reset.
+const attemptsBeforeStuck = 4;
+const auditEverySeconds = 3600;
+
+export function createSweepActivities(deps: SweepDeps) {
+  return {
+    async sweep(_input: SweepInput): Promise<SweepReport> {
+      const beating = setInterval(() => Context.current().heartbeat(), 10_000);
+      try {
+        return await sweepOnce(deps);
+      } finally {
+        clearInterval(beating);
+      }
+    },
+  };
+}
+
+async function sweepOnce(deps: SweepDeps): Promise<SweepReport> {
+  await deps.ensureWatchers(await listChannelsInUse(deps.db));
+  for (const channel of await listUnwatched(deps.db, 60)) {
+    deps.events.finding('unwatched', '', channel);
+  }
+  const stopped = await stopOverdue(deps);
+  const ended = await findOpenRows(deps.db, await listRecentlyEnded(deps));
+  const slice = await nextSlice(deps.db, sliceSize);
+  const closed: string[] = [];
+  const stuck: string[] = [];
+  for (const row of [...ended, ...slice]) {
+    const state = await stateOf(deps.client, row.id);
+    if (state === 'stuck') {
+      stuck.push(row.id);
+      deps.events.finding('stuck', row.id, 'its workflow tasks keep failing');
+    }
+    if (state !== 'ended' || closed.includes(row.id)) continue;
+    if (await closeRow(deps, row)) closed.push(row.id);
+  }
+  const auditDifferences = (await isAuditDue(deps.db, auditEverySeconds))
+    ? await deps.countAuditDifferences()
+    : null;
+  if (auditDifferences !== null) deps.events.audited(auditDifferences);
+  return { lookedAt: ended.length + slice.length, closed, stopped, stuck, auditDifferences };
+}
+
+async function stopOverdue(deps: SweepDeps): Promise<string[]> {
+  const stopped: string[] = [];
+  for (const row of await listOverdue(deps.db, overdueGraceSeconds)) {
+    try {
+      await deps.client.workflow.getHandle(row.id).terminate('past its deadline');
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+    if (await closeRow(deps, row)) stopped.push(row.id);
+  }
+  return stopped;
+}
+
+async function listRecentlyEnded({ client, now }: SweepDeps): Promise<string[]> {
+  const since = new Date(now() - visibilityWindowMs).toISOString();
+  const query =
+    `WorkflowType = '${workflowNames.generateVideo}' and CloseTime > '${since}' and ` +
+    `ExecutionStatus in ('Terminated', 'Failed', 'TimedOut', 'Canceled')`;
+  const ids: string[] = [];
+  for await (const { workflowId } of client.workflow.list({ query, pageSize: 200 })) {
+    ids.push(workflowId);
+    if (ids.length >= 2_000) break;
+  }
+  return ids;
+}
+
+async function stateOf(client: Client, taskId: string): Promise<'live' | 'stuck' | 'ended'> {
+  try {
+    const { status, raw } = await client.workflow.getHandle(taskId).describe();
+    if (status.name !== 'RUNNING') return 'ended';
+    const attempt = raw.pendingWorkflowTask?.attempt ?? 0;
+    return attempt >= attemptsBeforeStuck ? 'stuck' : 'live';
+  } catch (error) {
+    // The engine answers but does not know the task: it has lost it, or its retention has passed.
+    if (error instanceof WorkflowNotFoundError) return 'ended';
+    throw error;
+  }
+}
+
+/** Fails the task, returns the hold, then calls back and asks the services to stop. True when it was still open. */
+async function closeRow(deps: SweepDeps, row: OpenRow): Promise<boolean> {
+  const nowMs = deps.now();
+  const { plan, request } = row.input;
+  const message =
+    nowMs > row.deadlineAtMs
+      ? `The task expired after ${plan.expiresAfterSeconds} seconds.`
+      : 'The task was stopped by the service.';
+  const object = taskObject(
+    { id: row.id, traceId: row.traceId, model: row.model, createdAt: row.createdAtSeconds },
+    {
+      status: 'failed',
+      finishedAt: Math.floor(nowMs / 1000),
+      error: { code: 'task_error', message },
+      billing: billing(plan, { lines: [], final: true }),
+    },
+  );
+  const heldMicros = plan.hold.amountMicros;
+  const { first } = await deps.closeTask({ taskId: row.id, object, heldMicros, charge: [] });
+  if (!first) return false;
+  deps.events.finding('closed', row.id, message);
+  if (row.callbackUrl) await startCallback(deps, row.id);
+  for (const kind of ['generation', 'super_resolution'] satisfies JobKind[]) {
+    const { id: taskId, accountId, deadlineAtMs } = row;
+    const order = { taskId, accountId, kind, request, plan, videoUrl: null, deadlineAtMs };
+    await deps.cancelJob(order).catch((error: unknown) => {
+      deps.events.cancelGivenUp(row.id, kind, String(error));
+    });
+  }
+  return true;
+}
+
+async function startCallback({ client, taskQueue }: SweepDeps, taskId: string): Promise<void> {
+  await client.workflow.start(workflowNames.deliverCallback, {
+    workflowId: `${taskId}:callback`,
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    taskQueue,
+    args: [{ taskId }],
+    staticSummary: 'callback',
+  });
+}

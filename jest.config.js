@@ -1,0 +1,30 @@
+// Two projects: `fast` needs no server and takes seconds, `stack` runs against a real PostgreSQL and a real Temporal that
+// are started once for the whole run.
+const common = {
+  testEnvironment: 'node',
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      { jsc: { parser: { syntax: 'typescript' }, target: 'es2023' }, module: { type: 'commonjs' } },
+    ],
+  },
+  modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.data'],
+};
+
+const fast = ['house', 'contract', 'domain'].map((room) => `<rootDir>/test/${room}/**/*.test.ts`);
+
+module.exports = {
+  projects: [
+    { ...common, displayName: 'fast', testMatch: [...fast, '<rootDir>/test/*.test.ts'] },
+    {
+      ...common,
+      displayName: 'stack',
+      testMatch: ['<rootDir>/test/**/*.test.ts'],
+      testPathIgnorePatterns: ['/node_modules/', '/test/(house|contract|domain|long)/', '/test/[^/]*\\.test\\.ts$'],
+      globalSetup: '<rootDir>/test/support/global-setup.ts',
+      globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+    },
+  ],
+  // Long enough for a liveness limit with margin on a busy machine; nothing asserts speed.
+  testTimeout: 60_000,
+};

@@ -1,0 +1,78 @@
+// Authorization: Bearer <API key> → the caller. Missing, malformed, unknown, expired and revoked keys all look the same
+// from outside. Answers of the database are kept for a while, shorter than revoking may take to be effective.
+
+import type { Refusal } from '../contract/error';
+import { findKeyByDigest } from '../db/accounts';
+import { digestKey, isWellFormedKey } from '../db/api-keys';
+import type { Database } from '../db/database';
+import type { Caller } from './context';
+import { Refused } from './context';
+
+export type Authenticate = (authorization: string | undefined) => Caller | Promise<Caller>;
+
+// A revoked key must stop working within 30 s; the rest of them is room for a slow database.
+const knownForMs = 20_000;
+// Enough for every key in use; beyond it the oldest is looked up again.
+const knownMax = 10_000;
+
+interface Known {
+  readonly caller: Caller | null;
+  readonly until: number;
+}
+
+export function createAuthentication(
+  db: Database,
+  pepper: string,
+  now: () => number,
+): Authenticate {
+  const known = new Map<string, Known>();
+  const lookups = new Map<string, Promise<Caller | null>>();
+
+  const lookUp = async (digest: Buffer, cacheKey: string): Promise<Caller | null> => {
+    const found = await findKeyByDigest(db, digest);
+    const expiresAt = found?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
+    const valid = found && !found.revokedAt && expiresAt > now();
+    const caller = valid ? callerOf(found) : null;
+    if (known.size >= knownMax) known.delete(known.keys().next().value!);
+    known.set(cacheKey, { caller, until: Math.min(now() + knownForMs, expiresAt) });
+    return caller;
+  };
+
+  const lookUpOnce = async (digest: Buffer, cacheKey: string): Promise<Caller> => {
+    let lookup = lookups.get(cacheKey);
+    if (!lookup) {
+      lookup = lookUp(digest, cacheKey).finally(() => lookups.delete(cacheKey));
+      lookups.set(cacheKey, lookup);
+    }
+    return orRefuse(await lookup);
+  };
+
+  return (authorization) => {
+    const key = authorization === undefined ? null : /^bearer +(\S+) *$/i.exec(authorization)?.[1];
+    if (!key || !isWellFormedKey(key)) throw new Refused(invalidKey, challenge);
+    const digest = digestKey(pepper, key);
+    const cacheKey = digest.toString('base64');
+    const hit = known.get(cacheKey);
+    if (hit && hit.until > now()) return orRefuse(hit.caller);
+    known.delete(cacheKey);
+    return lookUpOnce(digest, cacheKey);
+  };
+}
+
+type FoundKey = NonNullable<Awaited<ReturnType<typeof findKeyByDigest>>>;
+
+function callerOf({ keyId, accountId, accountDisabled, models, channels }: FoundKey): Caller {
+  return { keyId, accountId, accountDisabled, models, channels };
+}
+
+const challenge = { 'www-authenticate': 'Bearer' };
+const invalidKey: Refusal = {
+  code: 'invalid_api_key',
+  param: '',
+  message: 'The API key is missing or invalid. Send it as "Authorization: Bearer <API_KEY>".',
+};
+
+function orRefuse(caller: Caller | null): Caller {
+  if (!caller) throw new Refused(invalidKey, challenge);
+  return caller;
+}

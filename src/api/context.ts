@@ -1,0 +1,73 @@
+// What every request carries on its way through the API, and the few ways to answer it. Handlers know these names and
+// nothing else of how a request came in.
+
+import type Router from '@koa/router';
+import type { RouterContext } from '@koa/router';
+import type { ErrorBody, Refusal } from '../contract/error';
+import { errorBody, refusals } from '../contract/error';
+
+/** Who calls: the API key and the account behind it. */
+export interface Caller {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly accountDisabled: boolean;
+  /** The catalogue entries this key may use; null is all. */
+  readonly models: readonly string[] | null;
+  /** The channels this key may use; null is all. */
+  readonly channels: readonly string[] | null;
+}
+
+export interface ApiState {
+  /** This request's own id, on every reply and log line. */
+  requestId: string;
+  /** The trace a created task belongs to: the caller's, where one was sent, else the request id. */
+  traceId: string;
+  /** Set for everything under /v1. */
+  caller: Caller;
+  /** Named in the log line of the request. */
+  taskId?: string;
+  code?: string;
+}
+
+export type ApiContext = RouterContext<ApiState>;
+export type ApiRouter = Router<ApiState>;
+
+export type Headers = Readonly<Record<string, string>>;
+
+/** Thrown where a refusal ends a request from below; handlers may as well call `refuse` themselves. */
+export class Refused extends Error {
+  constructor(
+    readonly refusal: Refusal,
+    readonly headers: Headers = {},
+  ) {
+    super(refusal.message);
+    this.name = 'Refused';
+  }
+}
+
+interface Answerable {
+  status: number;
+  body: unknown;
+  set(headers: Headers): void;
+  readonly state: { code?: string };
+}
+
+export function refuse(ctx: Answerable, refusal: Refusal, headers?: Headers): void {
+  const body: ErrorBody = errorBody(refusal);
+  ctx.state.code = refusal.code;
+  ctx.status = refusals[refusal.code].status;
+  if (headers) ctx.set(headers);
+  ctx.body = body;
+}
+
+/** Stored JSON goes out as it is. */
+export function answerJsonText(ctx: { type: string; body: unknown }, text: string): void {
+  ctx.type = 'application/json';
+  ctx.body = text;
+}
+
+export const taskNotFound: Refusal = {
+  code: 'task_not_found',
+  param: 'task_id',
+  message: 'There is no such task.',
+};

@@ -1,0 +1,51 @@
+// The closed table of refusals: code → HTTP status and type. A refusal is a value: it is the caller's doing, and
+// nothing has happened yet. The names are recorded in workflow histories; add, never rename.
+
+export const refusals = {
+  invalid_json: { status: 400, type: 'invalid_request_error' },
+  missing_required_parameter: { status: 400, type: 'invalid_request_error' },
+  invalid_value: { status: 400, type: 'invalid_request_error' },
+  unsupported_value: { status: 400, type: 'invalid_request_error' },
+  conflicting_parameters: { status: 400, type: 'invalid_request_error' },
+  model_not_found: { status: 400, type: 'invalid_request_error' },
+  task_id_required: { status: 400, type: 'invalid_request_error' },
+  invalid_api_key: { status: 401, type: 'authentication_error' },
+  insufficient_balance: { status: 402, type: 'billing_error' },
+  model_not_allowed: { status: 403, type: 'permission_error' },
+  channel_not_allowed: { status: 403, type: 'permission_error' },
+  account_disabled: { status: 403, type: 'permission_error' },
+  task_not_found: { status: 404, type: 'not_found_error' },
+  route_not_found: { status: 404, type: 'not_found_error' },
+  method_not_allowed: { status: 405, type: 'invalid_request_error' },
+  idempotency_key_reused: { status: 409, type: 'invalid_request_error' },
+  task_already_finished: { status: 409, type: 'invalid_request_error' },
+  request_too_large: { status: 413, type: 'invalid_request_error' },
+  unsupported_media_type: { status: 415, type: 'invalid_request_error' },
+  rate_limited: { status: 429, type: 'rate_limit_error' },
+  internal_error: { status: 500, type: 'server_error' },
+  unavailable: { status: 503, type: 'server_error' },
+} as const;
+
+export type RefusalCode = keyof typeof refusals;
+
+export interface Refusal {
+  readonly code: RefusalCode;
+  readonly message: string;
+  readonly param: string;
+}
+
+export interface ErrorBody {
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly param: string;
+    readonly code: string;
+  };
+}
+
+export function errorBody(refusal: Refusal): ErrorBody {
+  const { type } = refusals[refusal.code];
+  return {
+    error: { message: refusal.message, type, param: refusal.param, code: refusal.code },
+  };
+}

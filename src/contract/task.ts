@@ -1,0 +1,72 @@
+// The task object: the answer of GET, the body of a callback, what the database keeps of a finished task. It is made in
+// one place (domain/task.ts) and shown unchanged everywhere.
+
+import type {
+  BillingKind,
+  Ratio,
+  Resolution,
+  Stage,
+  TaskErrorCode,
+  TaskStatus,
+} from './vocabulary';
+
+export interface TaskObject {
+  readonly id: string;
+  readonly task_id: string;
+  readonly object: 'video.generation.task';
+  readonly status: TaskStatus;
+  readonly message: string;
+  readonly trace_id: string;
+  readonly data: readonly VideoResult[];
+  readonly model: string;
+  readonly created_at: number;
+  readonly stage?: Stage;
+  readonly finished_at?: number;
+  readonly video_url?: string;
+  readonly duration?: number;
+  readonly usage?: TokenUsage;
+  readonly error?: TaskError;
+  readonly seed?: number;
+  readonly billing?: Billing;
+}
+
+export interface VideoResult {
+  readonly url: string;
+  readonly last_frame_url?: string;
+  readonly resolution?: string;
+  readonly ratio?: string;
+  readonly expires_at?: number;
+}
+
+export interface TokenUsage {
+  readonly completion_tokens: number;
+  readonly total_tokens: number;
+}
+
+export interface TaskError {
+  readonly message: string;
+  readonly code: TaskErrorCode;
+}
+
+/** Money as decimal strings with six places. */
+export interface Billing {
+  readonly currency: string;
+  readonly held: string;
+  readonly charged: string;
+  readonly refunded: string;
+  readonly items: readonly BillingItem[];
+  readonly usage_missing?: true;
+}
+
+export interface BillingItem {
+  readonly kind: BillingKind;
+  readonly quantity: string;
+  readonly unit: string;
+  readonly unit_price: string;
+  readonly amount: string;
+}
+
+/** The five fields a create answers with, and nothing else. */
+export type CreatedTask = Pick<TaskObject, 'id' | 'task_id' | 'object' | 'status' | 'message'>;
+
+export type { Ratio, Resolution };

@@ -1,0 +1,33 @@
+// The closed word lists of the public API, as constants a type can be read from. Nothing here validates and nothing
+// here imports, so the workflow sandbox may load it.
+
+export const taskStatuses = ['pending', 'submitted', 'running', 'succeeded', 'failed'] as const;
+export type TaskStatus = (typeof taskStatuses)[number];
+
+export const stages = ['generation', 'super_resolution'] as const;
+export type Stage = (typeof stages)[number];
+
+export const inputTypes = ['text_to_video', 'first_last_frame', 'reference'] as const;
+export type InputType = (typeof inputTypes)[number];
+
+export const resolutions = ['480p', '720p', '1080p', '4k'] as const;
+export type Resolution = (typeof resolutions)[number];
+
+export const ratios = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive'] as const;
+export type Ratio = (typeof ratios)[number];
+export type FixedRatio = Exclude<Ratio, 'adaptive'>;
+
+export const enhancedResolutions = ['720p', '1080p', '2k', '4k'] as const;
+export type EnhancedResolution = (typeof enhancedResolutions)[number];
+
+export const scenes = ['aigc', 'short_series', 'ugc', 'old_film'] as const;
+export type Scene = (typeof scenes)[number];
+
+export const toolVersions = ['standard', 'professional'] as const;
+export type ToolVersion = (typeof toolVersions)[number];
+
+export const taskErrorCodes = ['task_error', 'provider_error'] as const;
+export type TaskErrorCode = (typeof taskErrorCodes)[number];
+
+export const billingKinds = ['generation', 'super_resolution'] as const;
+export type BillingKind = (typeof billingKinds)[number];

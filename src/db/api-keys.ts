@@ -1,0 +1,104 @@
+// API keys: how they are made, told from a typing error without asking anybody, and stored. A key is shown once; what is
+// kept is its digest under a secret of the service, so a stolen table opens nothing and no comparison can leak time.
+
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import type { Knex } from 'knex';
+
+const prefix = 'vk_';
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+// 30 characters of base 62 are 178 random bits; six more tell a typing error, and a scanner what it has found.
+const randomChars = 30;
+const checkChars = 6;
+const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${randomChars + checkChars}}$`);
+
+export function makeApiKey(): string {
+  let body = '';
+  while (body.length < randomChars) {
+    for (const byte of randomBytes(64)) {
+      // 248 is the largest multiple of 62 in a byte: above it some characters would come up more often.
+      if (byte < 248 && body.length < randomChars) body += alphabet[byte % 62];
+    }
+  }
+  return `${prefix}${body}${checksum(body)}`;
+}
+
+export function isWellFormedKey(key: string): boolean {
+  if (!shape.test(key)) return false;
+  const body = key.slice(prefix.length, -checkChars);
+  return checksum(body) === key.slice(-checkChars);
+}
+
+export function digestKey(pepper: string, key: string): Buffer {
+  return createHmac('sha256', pepper).update(key).digest();
+}
+
+function checksum(body: string): string {
+  let value = createHash('sha256').update(`${prefix}${body}`).digest().readUIntBE(0, 6);
+  let text = '';
+  for (let place = 0; place < checkChars; place += 1) {
+    text += alphabet[value % 62];
+    value = Math.floor(value / 62);
+  }
+  return text;
+}
+
+export interface NewKey {
+  readonly accountId: string;
+  readonly pepper: string;
+  readonly name?: string;
+  /** The models and channels it may use; all when left out. */
+  readonly models?: readonly string[];
+  readonly channels?: readonly string[];
+  readonly expiresAt?: Date;
+}
+
+export async function createKey(
+  db: Knex,
+  key: NewKey,
+): Promise<{ readonly keyId: string; readonly apiKey: string }> {
+  const apiKey = makeApiKey();
+  const keyId = `key_${randomBytes(9).toString('hex')}`;
+  await db('api_keys').insert({
+    id: keyId,
+    account_id: key.accountId,
+    name: key.name ?? '',
+    digest: digestKey(key.pepper, apiKey),
+    last_four: apiKey.slice(-4),
+    models: key.models ? [...key.models] : null,
+    channels: key.channels ? [...key.channels] : null,
+    expires_at: key.expiresAt ?? null,
+  });
+  return { keyId, apiKey };
+}
+
+export interface KeyRow {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly lastFour: string;
+  readonly models: readonly string[] | null;
+  readonly channels: readonly string[] | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+export async function listKeys(db: Knex, accountId?: string): Promise<readonly KeyRow[]> {
+  const { rows } = await db.raw<{ rows: KeyRow[] }>(
+    `select id as "keyId", account_id as "accountId", name, last_four as "lastFour", models, channels,
+            created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt"
+       from api_keys where cast(? as text) is null or account_id = ?
+      order by created_at`,
+    [accountId ?? null, accountId ?? null],
+  );
+  return rows;
+}
+
+/** True when there is such a key; revoking it twice is no fault. */
+export async function revokeKey(db: Knex, keyId: string): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    `update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ? returning 1`,
+    [keyId],
+  );
+  return rows.length > 0;
+}

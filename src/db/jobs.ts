@@ -1,0 +1,198 @@
+// The rows of `jobs`: what is open upstream, for whom, and what was last heard of it. The order of writes is what keeps a
+// task from being generated twice: `sending` is stored before a create leaves, the upstream id as soon as it is known.
+
+import type { Knex } from 'knex';
+import type { JobKind, JobName, JobOrder, JobReport, JobStatus } from '../../workflows/messages';
+
+export interface Job {
+  readonly taskId: string;
+  readonly kind: JobKind;
+  readonly channel: string;
+  readonly upstreamModel: string;
+  readonly state: 'waiting' | 'sending' | 'open' | 'reported' | 'closed';
+  readonly upstreamId: string | null;
+  readonly sentAt: Date | null;
+  readonly report: JobReport | null;
+}
+
+const columns = `
+  task_id as "taskId", kind, channel, upstream_model as "upstreamModel", state,
+  upstream_id as "upstreamId", sent_at as "sentAt", report`;
+
+export async function findJob(db: Knex, name: JobName): Promise<Job | null> {
+  const { rows } = await db.raw<{ rows: Job[] }>(
+    `select ${columns} from jobs where task_id = ? and kind = ?`,
+    [name.taskId, name.kind],
+  );
+  return rows[0] ?? null;
+}
+
+/** Says that a create is about to leave. A row that is already being sent, or is further, is left as it is. */
+export async function markSending(
+  db: Knex,
+  order: JobOrder,
+  to: { readonly channel: string; readonly upstreamModel: string },
+): Promise<'taken' | 'known'> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    `insert into jobs (task_id, kind, account_id, channel, upstream_model, state, sent_at)
+     values (?, ?, ?, ?, ?, 'sending', now())
+     on conflict (task_id, kind) do update
+        set channel = excluded.channel, upstream_model = excluded.upstream_model,
+            state = 'sending', sent_at = now()
+      where jobs.state = 'waiting'
+     returning 1`,
+    [order.taskId, order.kind, order.accountId, to.channel, to.upstreamModel],
+  );
+  return rows.length > 0 ? 'taken' : 'known';
+}
+
+/** Nothing was accepted: the next channel may be tried. */
+export async function forgetSending(db: Knex, name: JobName): Promise<void> {
+  await db.raw(`delete from jobs where task_id = ? and kind = ? and state = 'sending'`, [
+    name.taskId,
+    name.kind,
+  ]);
+}
+
+/**
+ * Stores the id of an accepted job. False when another task owns that job already, which only a lost job that was
+ * looked up can meet.
+ */
+export async function storeOpened(db: Knex, name: JobName, upstreamId: string): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    `update jobs set state = case when state = 'sending' then 'open' else state end,
+            upstream_id = ?, opened_at = now()
+      where task_id = ? and kind = ?
+        and not exists (select 1 from jobs other
+                         where other.channel = jobs.channel and other.upstream_id = ?
+                           and other.task_id <> jobs.task_id)
+     returning 1`,
+    [upstreamId, name.taskId, name.kind, upstreamId],
+  );
+  return rows.length > 0;
+}
+
+/** Upstream ids of the given ones that belong to other tasks. */
+export async function ownedByOthers(
+  db: Knex,
+  channel: string,
+  taskId: string,
+  upstreamIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `select upstream_id as id from jobs where channel = ? and upstream_id = any(?) and task_id <> ?`,
+    [channel, [...upstreamIds], taskId],
+  );
+  return new Set(rows.map((row) => row.id));
+}
+
+/** What the watcher needs of an open job. */
+export interface OpenJob {
+  readonly taskId: string;
+  readonly kind: JobKind;
+  readonly upstreamId: string;
+  readonly status: JobStatus;
+  readonly ageSeconds: number;
+}
+
+export async function listOpenJobs(
+  db: Knex,
+  channel: string,
+  shard: number,
+  shards: number,
+): Promise<OpenJob[]> {
+  const { rows } = await db.raw<{ rows: OpenJob[] }>(
+    `select task_id as "taskId", kind, upstream_id as "upstreamId", status,
+            extract(epoch from now() - opened_at)::int as "ageSeconds"
+       from jobs
+      where channel = ? and state = 'open' and upstream_id is not null
+        and (? = 1 or abs(hashtext(task_id)) % ? = ?)`,
+    [channel, shards, shards, shard],
+  );
+  return rows;
+}
+
+/**
+ * Stores what changed, in one statement for any number of jobs, and shows a job that began to run on its task's row. A
+ * task only ever steps forward, so two watchers of one channel cannot harm each other.
+ */
+export async function storeReports(
+  db: Knex,
+  changes: readonly (JobName & { readonly report: JobReport })[],
+  running: { readonly generation: string; readonly super_resolution: string },
+): Promise<void> {
+  await db.raw(
+    `with change as (
+       select * from json_to_recordset(?) as c (task_id text, kind text, status text, report json)
+     ), stored as (
+       update jobs set status = change.status, report = change.report,
+              state = case when change.status in ('queued', 'running') then 'open' else 'reported' end
+         from change
+        where jobs.task_id = change.task_id and jobs.kind = change.kind and jobs.state = 'open'
+     )
+     update tasks
+        set status = 'running', stage = change.kind,
+            version = case change.kind when 'generation' then 2 else 3 end,
+            object = (tasks.object::jsonb || jsonb_build_object(
+              'status', 'running', 'stage', change.kind, 'message',
+              case change.kind when 'generation' then ?::text else ?::text end))::json
+       from change
+      where tasks.id = change.task_id and tasks.finished_at is null
+        and change.status in ('running', 'succeeded')
+        and tasks.version < case change.kind when 'generation' then 2 else 3 end`,
+    [
+      JSON.stringify(
+        changes.map(({ taskId, kind, report }) => ({
+          task_id: taskId,
+          kind,
+          status: report.status,
+          report,
+        })),
+      ),
+      running.generation,
+      running.super_resolution,
+    ],
+  );
+}
+
+/** Ended jobs whose task has not acknowledged it and was not told within the last while. */
+export async function listUnacknowledged(
+  db: Knex,
+  channel: string,
+  shard: number,
+  shards: number,
+  toldBeforeSeconds: number,
+): Promise<(JobName & { readonly report: JobReport })[]> {
+  const { rows } = await db.raw<{ rows: (JobName & { readonly report: JobReport })[] }>(
+    `select task_id as "taskId", kind, report from jobs
+      where channel = ? and state = 'reported'
+        and (? = 1 or abs(hashtext(task_id)) % ? = ?)
+        and (signalled_at is null or signalled_at < now() - make_interval(secs => ?))
+      limit 1000`,
+    [channel, shards, shards, shard, toldBeforeSeconds],
+  );
+  return rows;
+}
+
+export async function markSignalled(db: Knex, names: readonly JobName[]): Promise<void> {
+  if (names.length === 0) return;
+  await db.raw(
+    `update jobs set signalled_at = now()
+       from json_to_recordset(?) as told (task_id text, kind text)
+      where jobs.task_id = told.task_id and jobs.kind = told.kind`,
+    [JSON.stringify(names.map(({ taskId, kind }) => ({ task_id: taskId, kind })))],
+  );
+}
+
+export async function recordRound(
+  db: Knex,
+  channel: string,
+  shard: number,
+  open: number,
+): Promise<void> {
+  await db.raw(
+    `insert into watchers (channel, shard, round_at, open) values (?, ?, now(), ?)
+     on conflict (channel, shard) do update set round_at = now(), open = excluded.open`,
+    [channel, shard, open],
+  );
+}

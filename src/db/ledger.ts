@@ -1,0 +1,230 @@
+// The only SQL that moves money. The two doors of a task are one statement each: they are a transaction by themselves, cost
+// one round trip, and wait for nobody but another door of the same customer. Doing either again moves nothing.
+
+import type { Knex } from 'knex';
+import type { ClosedTask, CloseTask, OpenedTask, OpenTask } from '../../workflows/messages';
+import type { TaskObject } from '../contract/task';
+import { assert } from '../domain/assert';
+import { formatMicros } from '../domain/money';
+import { stepOf } from '../domain/task';
+import { availableChange, closingMovements, holdId } from '../domain/transfers';
+
+/** The first door: the task's row, its hold and the customer's balance, or nothing at all. */
+export async function openTask(db: Knex, open: OpenTask): Promise<OpenedTask> {
+  const { input, object } = open;
+  const amount = input.plan.hold.amountMicros;
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    `with paid as (
+       update balances
+          set available = available - :amount, held = held + :amount,
+              open_tasks = open_tasks + 1, last_seq = last_seq + 1
+        where account_id = :accountId and available >= :amount
+          and not exists (select 1 from tasks where id = :id)
+       returning available, last_seq
+     ), opened as (
+       ${insertTask('from paid')}
+       returning id
+     )
+     insert into transfers
+            (id, account_id, seq, kind, debit, credit, amount, available_after, task_id)
+     select :holdId, :accountId, paid.last_seq, 'hold', 'available', 'held', cast(:amount as bigint),
+            paid.available, opened.id
+       from paid, opened
+     returning 1`,
+    { ...taskBindings(open), amount, holdId: holdId(input.taskId) },
+  );
+  if (rows.length > 0) return { outcome: 'opened' };
+  const known = await findStored(db, object.id);
+  if (known) return { outcome: 'exists', ...known };
+  return { outcome: 'refused', refusal: await shortBalance(db, input.accountId, amount) };
+}
+
+/** Keeps a failed row for a task that was refused after its id had been given away. No money moves. */
+export async function keepRefusedTask(db: Knex, open: OpenTask): Promise<TaskObject> {
+  await db.raw(`${insertTask('')} on conflict (id) do nothing`, taskBindings(open));
+  const known = await findStored(db, open.object.id);
+  assert(known, 'a task that was just kept is there');
+  return known.object;
+}
+
+/**
+ * The second door: the final object, what the hold paid and what returns of it. Whichever final state comes first is
+ * stored; a later one is answered with that.
+ */
+export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask> {
+  const { taskId, object, heldMicros, charge } = close;
+  const movements = closingMovements(taskId, heldMicros, charge);
+  let change = 0;
+  const rows = movements.map((movement, index) => {
+    change += availableChange(movement);
+    return { ...movement, position: index + 1, so_far: change };
+  });
+  const stored = await db.raw<{ rows: unknown[] }>(
+    `with closed as (
+       update tasks
+          set status = :status, stage = null, version = :version, object = :object,
+              finished_at = now()
+        where id = :taskId and finished_at is null
+          and exists (select 1 from transfers where id = :holdId and amount = :heldMicros)
+       returning account_id
+     ), done as (
+       update jobs set state = 'closed' from closed where task_id = :taskId
+     ), moved as (
+       update balances
+          set held = held - :heldMicros, available = available + :change,
+              open_tasks = open_tasks - 1, last_seq = last_seq + :count
+         from closed
+        where balances.account_id = closed.account_id
+       returning balances.account_id, available, last_seq
+     ), written as (
+       insert into transfers
+              (id, account_id, seq, kind, debit, credit, amount, available_after, task_id)
+       select row.id, moved.account_id, moved.last_seq - :count + row.position, row.kind,
+              row.debit, row.credit, row.amount, moved.available - :change + row.so_far, :taskId
+         from moved, json_to_recordset(:movements) as row
+              (id text, kind text, debit text, credit text, amount bigint,
+               position int, so_far bigint)
+     )
+     select 1 from moved`,
+    {
+      taskId,
+      holdId: holdId(taskId),
+      status: object.status,
+      version: stepOf(object),
+      object: JSON.stringify(object),
+      heldMicros,
+      change,
+      count: movements.length,
+      movements: JSON.stringify(rows),
+    },
+  );
+  if (stored.rows.length > 0) return { object, first: true };
+  const known = await findStored(db, taskId);
+  assert(known?.finished, `${taskId} is final, or was opened with the hold of its plan`);
+  return { object: known.object, first: false };
+}
+
+export interface Funds {
+  readonly availableMicros: number;
+  readonly heldMicros: number;
+  readonly openTasks: number;
+}
+
+/** What a customer may still spend, read from the books and never from a flag. */
+export async function mayOpen(db: Knex, accountId: string): Promise<Funds> {
+  const { rows } = await db.raw<{ rows: Funds[] }>(
+    `select available as "availableMicros", held as "heldMicros", open_tasks as "openTasks"
+       from balances where account_id = ?`,
+    [accountId],
+  );
+  return rows[0] ?? { availableMicros: 0, heldMicros: 0, openTasks: 0 };
+}
+
+export type CreditResult = 'created' | 'exists' | 'exists_with_different_amount';
+
+/** Adds money, or takes it back by a correction. The reference is the caller's: the same one moves money once. */
+export async function creditAccount(
+  db: Knex,
+  credit: {
+    readonly accountId: string;
+    readonly amountMicros: number;
+    readonly reference: string;
+    readonly reason: string;
+    readonly kind?: 'credit' | 'correction';
+  },
+): Promise<CreditResult> {
+  const { accountId, amountMicros, reference, reason, kind = 'credit' } = credit;
+  assert(Number.isSafeInteger(amountMicros) && amountMicros !== 0, 'a credit is a whole amount');
+  const id = `${accountId}:${kind}:${reference}`;
+  const from = kind === 'credit' ? 'credits' : 'corrections';
+  return db.transaction(async (trx) => {
+    await trx.raw('select 1 from balances where account_id = ? for update', [accountId]);
+    const known = await trx.raw<{ rows: { change: number }[] }>(
+      `select case credit when 'available' then amount else -amount end as change
+         from transfers where id = ?`,
+      [id],
+    );
+    const [before] = known.rows;
+    if (before) return before.change === amountMicros ? 'exists' : 'exists_with_different_amount';
+    const moved = await trx.raw<{ rows: unknown[] }>(
+      `with moved as (
+         update balances set available = available + :amountMicros, last_seq = last_seq + 1
+          where account_id = :accountId
+         returning available, last_seq
+       )
+       insert into transfers
+              (id, account_id, seq, kind, debit, credit, amount, available_after, reason)
+       select :id, :accountId, last_seq, :kind, :debit, :credit, cast(:amount as bigint), available, :reason
+         from moved returning 1`,
+      {
+        id,
+        accountId,
+        kind,
+        reason,
+        amountMicros,
+        amount: Math.abs(amountMicros),
+        debit: amountMicros > 0 ? from : 'available',
+        credit: amountMicros > 0 ? 'available' : from,
+      },
+    );
+    assert(moved.rows.length > 0, `the account ${accountId} has books`);
+    return 'created';
+  });
+}
+
+function insertTask(source: string): string {
+  return `
+    insert into tasks
+           (id, account_id, model, status, version, object, request, plan, request_hash, trace_id,
+            callback_url, created_at, deadline_at, finished_at)
+    select :id, :accountId, :model, :status, cast(:version as smallint), cast(:object as json), cast(:request as json),
+           cast(:plan as json), :requestHash, :traceId, :callbackUrl, to_timestamp(:createdAt),
+           to_timestamp(:deadlineAt), to_timestamp(:finishedAt)
+    ${source}`;
+}
+
+function taskBindings({ input, object, createdAtMs, deadlineAtMs }: OpenTask) {
+  return {
+    id: input.taskId,
+    accountId: input.accountId,
+    model: input.request.model,
+    status: object.status,
+    version: stepOf(object),
+    object: JSON.stringify(object),
+    request: JSON.stringify(input.request),
+    plan: JSON.stringify(input.plan),
+    requestHash: input.requestHash,
+    traceId: input.traceId,
+    callbackUrl: input.request.metadata.callback_url ?? null,
+    createdAt: createdAtMs / 1000,
+    deadlineAt: deadlineAtMs / 1000,
+    finishedAt: object.finished_at ?? null,
+  };
+}
+
+async function findStored(db: Knex, taskId: string) {
+  const { rows } = await db.raw<{
+    rows: { object: TaskObject; requestHash: string; finished: boolean }[];
+  }>(
+    `select object, request_hash as "requestHash", finished_at is not null as finished
+       from tasks where id = ?`,
+    [taskId],
+  );
+  return rows[0];
+}
+
+async function shortBalance(db: Knex, accountId: string, amount: number) {
+  const { availableMicros } = await mayOpen(db, accountId);
+  return insufficientBalance(amount, availableMicros);
+}
+
+/** The one sentence about too little money, for the door and for the look before it. */
+export function insufficientBalance(neededMicros: number, availableMicros: number) {
+  return {
+    code: 'insufficient_balance' as const,
+    param: '',
+    message:
+      `This task needs a hold of ${formatMicros(neededMicros)}, ` +
+      `but only ${formatMicros(availableMicros)} is available.`,
+  };
+}

@@ -1,0 +1,18 @@
+// The schema as an ordered list of named steps, forward only. A name is recorded in every database that ran it and is
+// never changed or removed; a new need is a new step at the end.
+
+import type { Knex } from 'knex';
+import { createCallbackTables } from './migrations/callbacks';
+import { createLedger } from './migrations/ledger';
+import { createTasks } from './migrations/tasks';
+
+export interface Migration {
+  readonly name: string;
+  up(db: Knex.Transaction): Promise<void>;
+}
+
+export const migrations: readonly Migration[] = [
+  { name: '0001_accounts_tasks_jobs', up: createTasks },
+  { name: '0002_ledger', up: createLedger },
+  { name: '0003_callbacks', up: createCallbackTables },
+];

@@ -1,0 +1,36 @@
+// A customer's movements, newest first, paged by their number. What the customer sees as one amount is how its free
+// money changed; settlements out of the hold change nothing there and are shown with what they paid.
+
+import type { Knex } from 'knex';
+import type { TransferKind } from '../domain/transfers';
+
+export interface StatementRow {
+  readonly seq: number;
+  readonly kind: TransferKind;
+  readonly amountMicros: number;
+  /** How the customer's free money changed. */
+  readonly changeMicros: number;
+  readonly availableAfterMicros: number;
+  readonly taskId: string | null;
+  readonly reason: string;
+  readonly credit: string;
+  readonly at: Date;
+}
+
+export async function statement(
+  db: Knex,
+  page: { readonly accountId: string; readonly after?: number; readonly limit: number },
+): Promise<readonly StatementRow[]> {
+  const { rows } = await db.raw<{ rows: StatementRow[] }>(
+    `select seq, kind, amount as "amountMicros",
+            case when credit = 'available' then amount when debit = 'available' then -amount else 0
+             end as "changeMicros",
+            available_after as "availableAfterMicros", task_id as "taskId", reason, credit,
+            created_at as at
+       from transfers
+      where account_id = ? and seq < ?
+      order by seq desc limit ?`,
+    [page.accountId, page.after ?? Number.MAX_SAFE_INTEGER, page.limit],
+  );
+  return rows;
+}

@@ -1,0 +1,52 @@
+// Reading task rows. They are written by the two doors (ledger.ts) and by the watcher (jobs.ts).
+
+import type { Knex } from 'knex';
+import type { TaskStatus } from '../contract/vocabulary';
+
+export interface TaskRow {
+  readonly id: string;
+  readonly accountId: string;
+  readonly status: TaskStatus;
+  readonly version: number;
+  /** The public object as JSON text: GET sends it as it is. */
+  readonly object: string;
+  readonly requestHash: string;
+  readonly traceId: string;
+  readonly createdAt: Date;
+  readonly deadlineAt: Date;
+}
+
+const columns = `
+  id, account_id as "accountId", status, version, object::text as object,
+  request_hash as "requestHash", trace_id as "traceId", created_at as "createdAt",
+  deadline_at as "deadlineAt"`;
+
+export async function findTask(db: Knex, id: string): Promise<TaskRow | null> {
+  const { rows } = await db.raw<{ rows: TaskRow[] }>(`select ${columns} from tasks where id = ?`, [
+    id,
+  ]);
+  return rows[0] ?? null;
+}
+
+export interface TaskFilter {
+  readonly accountId?: string;
+  readonly status?: TaskStatus;
+  readonly model?: string;
+  /** The id of the last task of the page before. */
+  readonly after?: string;
+  readonly limit: number;
+}
+
+/** Newest first: ids are made in the order of time, except those derived from an Idempotency-Key. */
+export async function listTasks(db: Knex, filter: TaskFilter): Promise<readonly TaskRow[]> {
+  const { accountId, status, model, after, limit } = filter;
+  const query = db('tasks').select(db.raw(columns)).orderBy('created_at', 'desc');
+  query.orderBy('id', 'desc').limit(limit);
+  if (accountId) query.where('account_id', accountId);
+  if (status) query.where('status', status);
+  if (model) query.where('model', model);
+  if (after) {
+    query.whereRaw('(created_at, id) < (select created_at, id from tasks where id = ?)', [after]);
+  }
+  return (await query) as TaskRow[];
+}

@@ -1,0 +1,27 @@
+// Money between the two forms it has: integer micro-units inside, decimal strings with six places outside. Nothing is
+// ever rounded on the way: a text that does not fit is refused with the reason.
+
+import { assert } from './assert';
+
+export function formatMicros(micros: number): string {
+  assert(Number.isSafeInteger(micros), `${micros} is a whole number of micro-units`);
+  const digits = String(Math.abs(micros)).padStart(7, '0');
+  return `${micros < 0 ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`;
+}
+
+export type ParsedAmount =
+  | { readonly micros: number; readonly fault?: undefined }
+  | { readonly micros?: undefined; readonly fault: string };
+
+/** A positive amount such as `100`, `100.00` or `0.000001`. */
+export function parseAmount(text: string): ParsedAmount {
+  const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text.trim());
+  if (!match) return { fault: `"${text}" is not an amount; write it like 100.00` };
+  const [, sign, whole = '', fraction = ''] = match;
+  if (fraction.length > 6) return { fault: `"${text}" has more than six decimal places` };
+  const micros = Number(BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, '0')));
+  if (!Number.isSafeInteger(micros)) return { fault: `"${text}" is too large` };
+  if (sign === '-') return { fault: `"${text}" is negative; an amount is positive` };
+  if (micros === 0) return { fault: 'An amount of nothing moves nothing' };
+  return { micros };
+}

@@ -1,0 +1,182 @@
+// What a task costs: the tokens to expect, the amount to hold, the amount to settle. Integers only: products are taken
+// as big integers and each line is rounded up to a whole micro-unit, in hold and settlement alike.
+
+import type { Billing } from '../contract/task';
+import type { EnhancedResolution, Ratio, Resolution } from '../contract/vocabulary';
+import { assert } from './assert';
+import type { Model, PriceRow, SuperResolutionOffer } from './catalogue';
+import { formatMicros } from './money';
+import type { BillingLine, EnhancementPlan, Hold, Plan, PriceSnapshot } from './plan-types';
+
+export interface Priced {
+  readonly model: Model;
+  readonly currency: string;
+  readonly resolution: Resolution;
+  readonly ratio: Ratio;
+  /** -1: the model picks the length. */
+  readonly durationSeconds: number;
+  readonly hasVideo: boolean;
+  /** The caller's word for it; null when not given. */
+  readonly inputVideoSeconds: number | null;
+  readonly draft: boolean;
+  /** Null where the model knows no audio. */
+  readonly audio: boolean | null;
+  readonly enhancement: EnhancementPlan | null;
+  readonly superResolution: SuperResolutionOffer | null;
+}
+
+// Frames a second of every generated video, and pixels a token: both are the generator's own.
+const framesPerSecond = 24;
+const pixelsPerToken = 1024;
+// The longest a video can be, and the most seconds of reference video that are taken: held where nobody knows better.
+const longestSeconds = 15;
+
+export function holdFor(task: Priced): { price: PriceSnapshot; hold: Hold } {
+  const outSeconds = task.durationSeconds === -1 ? longestSeconds : task.durationSeconds;
+  const tokens = tokensToHold(task, outSeconds);
+  const microsPerMillionTokens = priceRow(task).microsPerMillionTokens;
+  const enhancementMicrosPerMinute = enhancementPrice(task);
+  const lines = [generationLine(tokens, microsPerMillionTokens)];
+  if (enhancementMicrosPerMinute !== null) {
+    lines.push(enhancementLine(outSeconds * 1000, enhancementMicrosPerMinute));
+  }
+  return {
+    price: { currency: task.currency, microsPerMillionTokens, enhancementMicrosPerMinute },
+    hold: { tokens, lines, amountMicros: total(lines) },
+  };
+}
+
+/** No lines, no charge. Tokens or length that the service did not report are charged as they were held. */
+export function settlementFor(
+  plan: Plan,
+  real: { readonly completionTokens: number | null; readonly outputMilliseconds: number | null },
+): readonly BillingLine[] {
+  return plan.hold.lines.map((held) => {
+    if (held.kind === 'generation') {
+      return generationLine(real.completionTokens ?? held.quantity, held.unitPriceMicros);
+    }
+    return enhancementLine(real.outputMilliseconds ?? held.quantity, held.unitPriceMicros);
+  });
+}
+
+export function billing(
+  plan: Plan,
+  state: {
+    readonly lines: readonly BillingLine[];
+    readonly final: boolean;
+    readonly usageMissing?: boolean;
+  },
+): Billing {
+  const heldMicros = plan.hold.amountMicros;
+  const chargedMicros = total(state.lines);
+  return {
+    currency: plan.price.currency,
+    held: formatMicros(heldMicros),
+    charged: formatMicros(chargedMicros),
+    refunded: formatMicros(state.final ? Math.max(0, heldMicros - chargedMicros) : 0),
+    items: state.lines.map(itemOf),
+    ...(state.usageMissing ? { usage_missing: true as const } : {}),
+  };
+}
+
+function itemOf(line: BillingLine): Billing['items'][number] {
+  const generated = line.kind === 'generation';
+  // Tokens are shown in millions, exactly; minutes to six places, while the amount comes from the milliseconds.
+  const millionths = generated ? line.quantity : Math.round((line.quantity * 1_000_000) / 60_000);
+  return {
+    kind: line.kind,
+    quantity: formatMicros(millionths),
+    unit: generated ? '1M tokens' : 'minute',
+    unit_price: formatMicros(line.unitPriceMicros),
+    amount: formatMicros(line.amountMicros),
+  };
+}
+
+export function total(lines: readonly BillingLine[]): number {
+  return lines.reduce((sum, line) => sum + line.amountMicros, 0);
+}
+
+/**
+ * Never below what the generator will report: whole frames and one more, the floor that reference video brings, and for
+ * `adaptive` the largest size of the tier with a hundredth on top, because its sizes do not snap to the table.
+ */
+function tokensToHold(task: Priced, outSeconds: number): number {
+  const inSeconds = task.hasVideo ? (task.inputVideoSeconds ?? longestSeconds) : 0;
+  const frames = Math.ceil(framesPerSecond * (inSeconds + outSeconds)) + 1;
+  const floor = task.hasVideo ? framesPerSecond * Math.ceil((5 * outSeconds) / 3) : 0;
+  const { pixels, per } = pixelsToHold(task);
+  const factor = draftHundredths(task);
+  return ceilDivide(
+    BigInt(Math.max(frames, floor)) * BigInt(pixels) * BigInt(factor),
+    BigInt(pixelsPerToken) * BigInt(per) * 100n,
+  );
+}
+
+/** As a fraction, so that the hundredth on top costs no floating point. */
+function pixelsToHold({ model, resolution, ratio }: Priced): { pixels: number; per: number } {
+  const table = model.pixels[resolution];
+  assert(table, `${model.id} has a pixel table for ${resolution}`);
+  if (ratio !== 'adaptive') {
+    const { width, height } = table[ratio];
+    return { pixels: width * height, per: 1 };
+  }
+  const areas = Object.values(table).map(({ width, height }) => width * height);
+  return { pixels: Math.max(...areas) * 101, per: 100 };
+}
+
+function draftHundredths({ model, draft, audio }: Priced): number {
+  if (!draft || !model.draft) return 100;
+  return Math.round((audio ? model.draft.audioFactor : model.draft.silentFactor) * 100);
+}
+
+function priceRow({ model, resolution, hasVideo, audio }: Priced): PriceRow {
+  const row = model.prices.find(
+    (price) =>
+      (price.resolutions?.includes(resolution) ?? true) &&
+      (price.inputVideo ?? hasVideo) === hasVideo &&
+      (price.audio ?? audio === true) === (audio === true),
+  );
+  assert(row, `${model.id} has a price for ${resolution}`);
+  return row;
+}
+
+function enhancementPrice({ enhancement, superResolution }: Priced): number | null {
+  if (!enhancement || !superResolution) return null;
+  const tier = enhancement.resolution ?? tierHolding(enhancement.resolutionLimit ?? 0);
+  const [upTo30, upTo60, upTo120] = superResolution.coefficients[tier];
+  const fps = enhancement.fps ?? framesPerSecond;
+  const coefficient = fps <= 30 ? upTo30 : fps <= 60 ? upTo60 : upTo120;
+  const factor = superResolution.factors[enhancement.toolVersion];
+  return Math.ceil(superResolution.microsPerMinute * coefficient * factor);
+}
+
+/** The smallest tier whose short side holds the limit. */
+export function tierHolding(shortSide: number): EnhancedResolution {
+  if (shortSide <= 720) return '720p';
+  if (shortSide <= 1080) return '1080p';
+  return shortSide <= 1440 ? '2k' : '4k';
+}
+
+function generationLine(tokens: number, microsPerMillionTokens: number): BillingLine {
+  return {
+    kind: 'generation',
+    quantity: tokens,
+    unitPriceMicros: microsPerMillionTokens,
+    amountMicros: ceilDivide(BigInt(tokens) * BigInt(microsPerMillionTokens), 1_000_000n),
+  };
+}
+
+function enhancementLine(milliseconds: number, microsPerMinute: number): BillingLine {
+  return {
+    kind: 'super_resolution',
+    quantity: milliseconds,
+    unitPriceMicros: microsPerMinute,
+    amountMicros: ceilDivide(BigInt(milliseconds) * BigInt(microsPerMinute), 60_000n),
+  };
+}
+
+function ceilDivide(dividend: bigint, divisor: bigint): number {
+  const value = Number((dividend + divisor - 1n) / divisor);
+  assert(Number.isSafeInteger(value), 'an amount is a safe integer');
+  return value;
+}

@@ -1,0 +1,150 @@
+// Which frame is generated, and whether the asked super-resolution may follow it. The tables are the document's own;
+// what a single model can do comes from its catalogue entry.
+
+import type { Refusal } from '../contract/error';
+import type { SuperResolutionConfig } from '../contract/request';
+import type { EnhancedResolution, Ratio, Resolution } from '../contract/vocabulary';
+import { resolutions } from '../contract/vocabulary';
+import type { Model, Size } from './catalogue';
+import { frameOfSize, sizeOf } from './catalogue';
+
+/** A base of 4k is already beyond what the enhancer takes. */
+export const enhancementTargets: Readonly<Record<Resolution, readonly EnhancedResolution[]>> = {
+  '480p': ['720p', '1080p', '2k', '4k'],
+  '720p': ['1080p', '2k', '4k'],
+  '1080p': ['2k', '4k'],
+  '4k': [],
+};
+
+const nominalShortSides: Readonly<Record<Resolution, number>> = {
+  '480p': 480,
+  '720p': 720,
+  '1080p': 1080,
+  '4k': 2160,
+};
+
+export interface Frame {
+  readonly resolution: Resolution;
+  readonly ratio: Ratio;
+  readonly size: Size | null;
+  /** The field the tier was read from: `size` only where `resolution` was left out. */
+  readonly from: 'resolution' | 'size';
+  readonly explicit: boolean;
+}
+
+export interface AskedFrame {
+  readonly resolution?: Resolution;
+  readonly ratio?: Ratio;
+  readonly size?: string;
+  readonly draft: boolean;
+}
+
+/** The frame to generate and everything that speaks against it. */
+export function resolveFrame(asked: AskedFrame, model: Model): { frame: Frame; faults: Refusal[] } {
+  const faults: Refusal[] = [];
+  const bySize = asked.resolution === undefined ? readSize(asked.size, model, faults) : null;
+  const tier = asked.resolution ?? bySize?.resolution;
+  const from = asked.resolution === undefined && bySize ? 'size' : 'resolution';
+  const ratio = asked.ratio ?? bySize?.ratio ?? model.defaults.ratio;
+
+  if (tier !== undefined && !model.resolutions.includes(tier)) {
+    faults.push({
+      code: 'unsupported_value',
+      param: from,
+      message: `${from}: model "${model.id}" renders ${list(model.resolutions)}, not ${tier}.`,
+    });
+  } else if (asked.draft && model.draft && tier !== undefined && tier !== '480p') {
+    faults.push({
+      code: 'conflicting_parameters',
+      param: from,
+      message: `${from}: a draft is always 480p; got ${tier}. Leave ${from} out, send 480p, or send metadata.draft false.`,
+    });
+  }
+  if (!model.ratios.includes(ratio)) {
+    const param = asked.ratio === undefined ? from : 'ratio';
+    faults.push({
+      code: 'unsupported_value',
+      param,
+      message: `${param}: model "${model.id}" renders the ratios ${list(model.ratios)}, not ${ratio}.`,
+    });
+  }
+  const resolution = asked.draft && model.draft ? '480p' : (tier ?? model.defaults.resolution);
+  const size = sizeOf(model, resolution, ratio);
+  return { frame: { resolution, ratio, size, from, explicit: tier !== undefined }, faults };
+}
+
+const dimensions = /^(\d{1,5})[xX*](\d{1,5})$/;
+
+/** `size` may name a tier or dimensions from the model's table; either way it is only a way to name a tier. */
+function readSize(
+  size: string | undefined,
+  model: Model,
+  faults: Refusal[],
+): { resolution: Resolution; ratio?: Ratio } | null {
+  if (size === undefined) return null;
+  const tier = resolutions.find((resolution) => resolution === size);
+  if (tier) return { resolution: tier };
+  const match = dimensions.exec(size);
+  const frame = match && frameOfSize(model, { width: Number(match[1]), height: Number(match[2]) });
+  if (frame) return frame;
+  const example = sizeOf(model, model.defaults.resolution, '16:9');
+  faults.push({
+    code: match ? 'unsupported_value' : 'invalid_value',
+    param: 'size',
+    message:
+      `size: must be a tier (${list(model.resolutions)}) or dimensions that model "${model.id}" renders` +
+      `${example ? ` (for example ${example.width}x${example.height})` : ''}; got "${size.slice(0, 40)}". ` +
+      'Better send resolution and ratio.',
+  });
+  return null;
+}
+
+const enhancementParam = 'metadata.super_resolution_config';
+
+/** What speaks against enhancing this frame. Ranges and words have been checked when the request was parsed. */
+export function enhancementFaults(
+  config: SuperResolutionConfig,
+  frame: Frame,
+  model: Model,
+): Refusal[] {
+  const { resolution: base } = frame;
+  const targets = enhancementTargets[base];
+  if (targets.length === 0) {
+    return [
+      {
+        code: 'unsupported_value',
+        param: enhancementParam,
+        message: `${enhancementParam}: a base resolution of ${base} cannot be enhanced; send resolution 480p, 720p or 1080p.`,
+      },
+    ];
+  }
+  const faults: Refusal[] = [];
+  if (config.resolution !== undefined && !targets.includes(config.resolution)) {
+    faults.push({
+      code: 'unsupported_value',
+      param: `${enhancementParam}.resolution`,
+      message: `${enhancementParam}.resolution: must be above the base resolution ${base}: ${list(targets)}; got ${config.resolution}.`,
+    });
+  }
+  const shortSide = baseShortSide(frame);
+  if (config.resolution_limit !== undefined && config.resolution_limit <= shortSide) {
+    const frameText = frame.size ? `${frame.size.width}x${frame.size.height}` : base;
+    faults.push({
+      code: 'unsupported_value',
+      param: `${enhancementParam}.resolution_limit`,
+      message:
+        `${enhancementParam}.resolution_limit: must be above ${shortSide}, the short side of the base output ` +
+        `(${frameText} on "${model.id}"); got ${config.resolution_limit}.`,
+    });
+  }
+  return faults;
+}
+
+/** With `adaptive` the real size is known only afterwards, so the nominal one counts. */
+function baseShortSide({ size, resolution }: Frame): number {
+  return size ? Math.min(size.width, size.height) : nominalShortSides[resolution];
+}
+
+export function list(words: readonly string[]): string {
+  return words.join(', ');
+}

@@ -1,0 +1,55 @@
+// How a bill becomes movements of money: the held amount pays the lines in their order, what is left of it returns, what
+// it does not cover is charged extra. Pure, so that every outcome can be laid out in a table.
+
+import type { BillingKind } from '../contract/vocabulary';
+import type { BillingLine } from './plan-types';
+
+export type TransferKind = 'hold' | 'settle' | 'refund' | 'extra_charge' | 'credit' | 'correction';
+
+export interface Movement {
+  /** Recorded in the ledger; add, never rename. */
+  readonly id: string;
+  readonly kind: TransferKind;
+  readonly debit: 'available' | 'held' | 'credits' | 'corrections';
+  readonly credit: 'available' | 'held' | 'credits' | 'corrections' | `revenue_${BillingKind}`;
+  readonly amount: number;
+}
+
+export function holdId(taskId: string): string {
+  return `${taskId}:hold`;
+}
+
+export function closingMovements(
+  taskId: string,
+  heldMicros: number,
+  charge: readonly BillingLine[],
+): readonly Movement[] {
+  const movements: Movement[] = [];
+  let left = heldMicros;
+  for (const { kind, amountMicros } of charge) {
+    const suffix = kind === 'generation' ? '' : `_${kind}`;
+    const credit = `revenue_${kind}` as const;
+    const covered = Math.min(left, amountMicros);
+    const extra = amountMicros - covered;
+    left -= covered;
+    if (covered > 0) {
+      const id = `${taskId}:settle${suffix}`;
+      movements.push({ id, kind: 'settle', debit: 'held', credit, amount: covered });
+    }
+    if (extra > 0) {
+      const id = `${taskId}:extra_charge${suffix}`;
+      movements.push({ id, kind: 'extra_charge', debit: 'available', credit, amount: extra });
+    }
+  }
+  if (left > 0) {
+    const id = `${taskId}:refund`;
+    movements.push({ id, kind: 'refund', debit: 'held', credit: 'available', amount: left });
+  }
+  return movements;
+}
+
+/** What a movement does to the customer's free money. */
+export function availableChange({ debit, credit, amount }: Movement): number {
+  if (credit === 'available') return amount;
+  return debit === 'available' ? -amount : 0;
+}

@@ -1,0 +1,104 @@
+// A server run as a child process: its last words are kept for the error message, it is stopped politely and then by
+// force, and it never outlives its parent.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { reaped, willReap } from './reaper';
+
+export interface ChildOptions {
+  readonly args: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+  readonly uid?: number;
+  readonly gid?: number;
+  readonly onLine?: (line: string) => void;
+}
+
+export interface Child {
+  readonly process: ChildProcess;
+  readonly pid: number;
+  /** The last lines it wrote. */
+  lastWords(): string;
+  isAlive(): boolean;
+  readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
+  stop(signal?: NodeJS.Signals, graceMs?: number): Promise<void>;
+}
+
+const linesKept = 30;
+const children = new Set<ChildProcess>();
+
+// A parent that dies of an exception or calls exit takes its children along; the reaper does it after a kill -9.
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
+export function startChild(command: string, options: ChildOptions): Child {
+  const child = spawn(command, [...options.args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // Apart from the terminal's group: a Ctrl-C reaches the parent only, which stops everything in its order.
+    detached: true,
+    env: options.env ?? process.env,
+    ...(options.cwd ? { cwd: options.cwd } : {}),
+    ...(options.uid === undefined ? {} : { uid: options.uid }),
+    ...(options.gid === undefined ? {} : { gid: options.gid }),
+  });
+  children.add(child);
+  const { pid } = child;
+  if (pid) willReap(pid);
+  const lines: string[] = [];
+  const take = (chunk: Buffer) => {
+    for (const line of chunk.toString('utf8').split('\n')) {
+      if (line.trim() === '') continue;
+      lines.push(line);
+      if (lines.length > linesKept) lines.shift();
+      options.onLine?.(line);
+    }
+  };
+  child.stdout?.on('data', take);
+  child.stderr?.on('data', take);
+  let alive = true;
+  const exited = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
+    const end = (code: number | null, signal: string | null) => {
+      alive = false;
+      children.delete(child);
+      if (pid) reaped(pid);
+      resolve({ code, signal });
+    };
+    child.on('error', (error) => {
+      lines.push(error.message);
+      end(-1, null);
+    });
+    child.on('exit', end);
+  });
+  return {
+    process: child,
+    pid: child.pid ?? -1,
+    lastWords: () => lines.join('\n'),
+    isAlive: () => alive,
+    exited,
+    async stop(signal = 'SIGTERM', graceMs = 5_000) {
+      if (!alive) return;
+      child.kill(signal);
+      const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Waits until `check` is true; fails when the child ends first or the time is up, with its last words. */
+export async function untilReady(
+  what: string,
+  child: Child,
+  check: () => Promise<boolean>,
+  timeoutMs: number,
+): Promise<void> {
+  const until = Date.now() + timeoutMs;
+  while (!(await check().catch(() => false))) {
+    if (!child.isAlive()) throw new Error(`${what} ended while starting:\n${child.lastWords()}`);
+    if (Date.now() > until) {
+      await child.stop('SIGKILL');
+      throw new Error(`${what} was not ready within ${timeoutMs / 1000} s:\n${child.lastWords()}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

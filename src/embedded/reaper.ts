@@ -1,0 +1,43 @@
+// One small process beside ours that outlives a kill -9 of ours just long enough to stop our children. It learns of
+// our death by the end of its input, which the system closes for us whatever we die of.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+
+const program = `
+const pids = new Set();
+const kill = (signal) => { for (const pid of pids) { try { process.kill(pid, signal); } catch {} } };
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
+let rest = '';
+process.stdin.on('data', (chunk) => {
+  const lines = (rest + chunk).split('\\n');
+  rest = lines.pop();
+  for (const line of lines) line[0] === '+' ? pids.add(+line.slice(1)) : pids.delete(+line.slice(1));
+});
+process.stdin.on('end', () => {
+  if (pids.size === 0) process.exit();
+  kill('SIGTERM');
+  setTimeout(() => { kill('SIGKILL'); process.exit(); }, 3000);
+});`;
+
+let reaper: ChildProcess | undefined;
+
+export function willReap(pid: number): void {
+  reaper ??= start();
+  reaper.stdin?.write(`+${pid}\n`);
+}
+
+export function reaped(pid: number): void {
+  reaper?.stdin?.write(`-${pid}\n`);
+}
+
+function start(): ChildProcess {
+  const child = spawn(process.execPath, ['-e', program], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  child.stdin?.on('error', () => undefined); // It may have been killed; then there is nobody to tell.
+  // It must not keep us alive: it goes when we go.
+  child.unref();
+  (child.stdin as unknown as { unref?: () => void } | null)?.unref?.();
+  return child;
+}

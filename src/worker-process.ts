@@ -1,0 +1,173 @@
+// One worker process: three Temporal workers on one connection. Tasks' workflows with their activities, the loops
+// (watchers and the sweep), and callbacks each have a queue and slots of their own, so that a flood of slow callbacks
+// cannot hold up a task. The numbers are measured ones; docs/decisions.md says how.
+
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import type { Knex } from 'knex';
+import {
+  type CallbackDeps,
+  createCallbackActivities,
+  createLoopActivities,
+  createTaskActivities,
+} from '../activities';
+import { createChannels } from '../activities/channels';
+import type { ActivityEvents } from '../activities/events';
+import { audit } from './db/ledger-audit';
+import type { Catalogue } from './domain/catalogue';
+import {
+  ensureReconcileSchedule,
+  ensureSearchAttributes,
+  ensureWatchers,
+  queuesOf,
+} from './temporal-setup';
+
+export interface WorkerSettings {
+  readonly temporal: {
+    readonly address: string;
+    readonly namespace: string;
+    readonly tls: boolean;
+    readonly apiKey: string | null;
+    readonly taskQueue: string;
+  };
+  readonly workflowBundle: { readonly codePath: string } | { readonly workflowsPath: string };
+  readonly cachedWorkflowsMax: number;
+  readonly activitySlots: number;
+  readonly callbackSlots: number;
+  readonly reconcileIntervalSeconds: number;
+  readonly deployment: { readonly name: string; readonly buildId: string } | null;
+}
+
+export interface WorkerParts {
+  readonly db: Knex;
+  readonly catalogue: () => Catalogue;
+  readonly channelKeys: (envName: string) => string | undefined;
+  readonly events: ActivityEvents;
+  readonly callbacks: Omit<CallbackDeps, 'db'>;
+}
+
+export interface RunningWorker {
+  /** Resolves when the worker has stopped, rejects when it could not go on. */
+  readonly done: Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startWorker(
+  settings: WorkerSettings,
+  parts: WorkerParts,
+): Promise<RunningWorker> {
+  const { temporal } = settings;
+  const access = {
+    address: temporal.address,
+    tls: temporal.tls,
+    ...(temporal.apiKey ? { apiKey: temporal.apiKey } : {}),
+  };
+  const native = await NativeConnection.connect(access);
+  const connection = await Connection.connect(access);
+  const client = new Client({ connection, namespace: temporal.namespace });
+  const queues = queuesOf(temporal.taskQueue);
+  const stopping = new AbortController();
+
+  await ensureSearchAttributes(client, temporal.namespace);
+  const activities = composeActivities(settings, parts, client, stopping.signal);
+  const common = { connection: native, namespace: temporal.namespace, ...gracefully };
+  const workers = await Promise.all([
+    Worker.create({
+      ...common,
+      taskQueue: queues.tasks,
+      ...bundleOf(settings),
+      ...versioningOf(settings),
+      activities: activities.tasks,
+      maxCachedWorkflows: settings.cachedWorkflowsMax,
+      maxConcurrentActivityTaskExecutions: settings.activitySlots,
+      // As many doors at once as the pool has connections twice over: a queue here is shorter than one in the pool.
+      maxConcurrentLocalActivityExecutions: 20,
+      workflowTaskPollerBehavior: { type: 'autoscaling', minimum: 4, initial: 8, maximum: 32 },
+      activityTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 4, maximum: 16 },
+    }),
+    Worker.create({
+      ...common,
+      taskQueue: queues.loops,
+      activities: activities.loops,
+      maxConcurrentActivityTaskExecutions: 200,
+    }),
+    Worker.create({
+      ...common,
+      taskQueue: queues.callbacks,
+      activities: activities.callbacks,
+      maxConcurrentActivityTaskExecutions: settings.callbackSlots,
+    }),
+  ]);
+
+  const running = workers.map((worker) => worker.run());
+  await ensureWatchers(client, queues, Object.values(parts.catalogue().channels));
+  await ensureReconcileSchedule(client, queues, settings.reconcileIntervalSeconds);
+
+  const done = Promise.all(running).then(async () => {
+    await connection.close();
+    await native.close();
+  });
+  // If one of the three fails, the others stop too and the process ends: half a worker is a riddle.
+  for (const run of running) run.catch(() => stopAll(workers, stopping));
+  return {
+    done,
+    async stop() {
+      stopAll(workers, stopping);
+      await done;
+    },
+  };
+}
+
+// Running activities get ten seconds to finish before they are cancelled and retried elsewhere.
+const gracefully = { shutdownGraceTime: '10 s', shutdownForceTime: '14 s' } as const;
+
+function composeActivities(
+  { temporal }: WorkerSettings,
+  parts: WorkerParts,
+  client: Client,
+  stopping: AbortSignal,
+) {
+  const { db, events, catalogue } = parts;
+  const now = () => Date.now();
+  const queues = queuesOf(temporal.taskQueue);
+  const submit = { db, events, now, channels: createChannels(catalogue, parts.channelKeys, now) };
+  const tasks = createTaskActivities(submit);
+  const loops = createLoopActivities({
+    ...submit,
+    client,
+    stopping,
+    taskQueue: queues.tasks,
+    closeTask: tasks.closeTask,
+    cancelJob: tasks.cancelJob,
+    ensureWatchers: (inUse) => {
+      const { channels } = catalogue();
+      const gone = inUse.filter((id) => !channels[id]).map((id) => ({ id, watchers: 1 }));
+      return ensureWatchers(client, queues, [...Object.values(channels), ...gone]);
+    },
+    countAuditDifferences: async () => (await audit(db)).differences.length,
+  });
+  return { tasks, loops, callbacks: createCallbackActivities({ db, ...parts.callbacks }) };
+}
+
+function bundleOf({ workflowBundle }: WorkerSettings): Partial<WorkerOptions> {
+  return 'codePath' in workflowBundle ? { workflowBundle } : workflowBundle;
+}
+
+/** With a build id, tasks that began on this build stay on it, so that a deploy cannot break one that lives two days. */
+function versioningOf({ deployment }: WorkerSettings): Partial<WorkerOptions> {
+  if (!deployment) return {};
+  return {
+    workerDeploymentOptions: {
+      version: { deploymentName: deployment.name, buildId: deployment.buildId },
+      useWorkerVersioning: true,
+      defaultVersioningBehavior: 'PINNED',
+    },
+  };
+}
+
+function stopAll(workers: readonly Worker[], stopping: AbortController): void {
+  stopping.abort();
+  for (const worker of workers) {
+    if (worker.getState() === 'RUNNING') worker.shutdown();
+  }
+}

@@ -1,0 +1,126 @@
+// What the generator is asked for, field by field. The client against a living service is tested in generator.test.ts.
+
+import { generationBody } from '../../activities/generator';
+import { enhancementBody } from '../../activities/super-resolution';
+import { anEnhancedPlan, anOrder, aPlan, aRequest } from '../support/builders';
+
+const image = (n: number) => `https://media.example.com/${n}.png`;
+
+describe('the body of a generation', () => {
+  test('a text task sends the prompt and every parameter that was planned', () => {
+    const order = anOrder();
+    expect(generationBody(order, 'upstream-model')).toEqual({
+      model: 'upstream-model',
+      content: [{ type: 'text', text: 'a lighthouse at dusk' }],
+      resolution: '720p',
+      ratio: '16:9',
+      duration: 5,
+      seed: 42,
+      watermark: false,
+      generate_audio: true,
+      execution_expires_after: 172_800,
+    });
+  });
+
+  test.each([
+    ['reference', 1, ['reference_image']],
+    ['first_last_frame', 2, ['first_frame', 'last_frame']],
+    ['first_last_frame', 4, ['first_frame', 'middle_frame', 'middle_frame', 'last_frame']],
+    ['reference', 3, ['reference_image', 'reference_image', 'reference_image']],
+  ] as const)('%s with %i images names every role', (inputType, images, roles) => {
+    const order = anOrder({
+      request: aRequest({ images: Array.from({ length: images }, (_, n) => image(n)) }),
+      plan: aPlan({ inputType }),
+    });
+    const content = generationBody(order, 'm').content as { role?: string }[];
+    expect(content.slice(1).map(({ role }) => role)).toEqual(roles);
+  });
+
+  test('reference videos and audios go under their own roles', () => {
+    const order = anOrder({
+      request: aRequest({
+        videos: ['https://m.example.com/v'],
+        audios: ['https://m.example.com/a'],
+      }),
+      plan: aPlan({ inputType: 'reference' }),
+    });
+    expect((generationBody(order, 'm').content as unknown[]).slice(1)).toEqual([
+      {
+        type: 'video_url',
+        video_url: { url: 'https://m.example.com/v' },
+        role: 'reference_video',
+      },
+      {
+        type: 'audio_url',
+        audio_url: { url: 'https://m.example.com/a' },
+        role: 'reference_audio',
+      },
+    ]);
+  });
+
+  test('unknown metadata is passed on but replaces nothing of ours', () => {
+    const passThrough = { camera: 'fixed', model: 'dearer', resolution: '4k' };
+    const order = anOrder({ request: aRequest({ metadata: { passThrough } }) });
+    expect(generationBody(order, 'm')).toMatchObject({
+      camera: 'fixed',
+      model: 'm',
+      resolution: '720p',
+    });
+  });
+
+  test('what is ours stays here: callback, super-resolution, video length for the estimate', () => {
+    const order = anOrder({
+      request: aRequest({
+        metadata: {
+          callback_url: 'https://customer.example.com/hook',
+          input_video_duration: 4,
+          super_resolution_config: { resolution: '1080p', tool_version: 'standard' },
+        },
+      }),
+      plan: anEnhancedPlan(),
+    });
+    const text = JSON.stringify(generationBody(order, 'm'));
+    expect(text).not.toMatch(/callback|super_resolution|input_video_duration|customer/);
+  });
+
+  test('optional parameters are sent when they were asked for', () => {
+    const order = anOrder({
+      request: aRequest({
+        metadata: {
+          watermark: true,
+          return_last_frame: true,
+          tools: [{ type: 'web_search' }],
+          safety_identifier: 'user-1',
+        },
+      }),
+      plan: aPlan({ draft: true, generateAudio: null }),
+    });
+    const body = generationBody(order, 'm');
+    expect(body).toMatchObject({
+      watermark: true,
+      return_last_frame: true,
+      tools: [{ type: 'web_search' }],
+      safety_identifier: 'user-1',
+      draft: true,
+    });
+    expect(body).not.toHaveProperty('generate_audio');
+  });
+});
+
+describe('the body of an enhancement', () => {
+  test('carries the task id as its token and the planned target', () => {
+    const order = anOrder({
+      kind: 'super_resolution',
+      plan: anEnhancedPlan({ fps: 60, scene: 'aigc' }),
+      videoUrl: 'https://media.example.com/base.mp4',
+    });
+    expect(enhancementBody(order)).toEqual({
+      video_url: 'https://media.example.com/base.mp4',
+      client_token: order.taskId,
+      tool_version: 'standard',
+      resolution: '1080p',
+      scene: 'aigc',
+      fps: 60,
+    });
+  });
+});

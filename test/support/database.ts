@@ -1,0 +1,47 @@
+// A database of a test file's own, cloned from the migrated one and dropped afterwards.
+
+import { randomUUID } from 'node:crypto';
+import type { Knex } from 'knex';
+import { Client } from 'pg';
+import { connect } from '../../src/db/database';
+
+export interface TestDatabase {
+  readonly db: Knex;
+  readonly url: string;
+  drop(): Promise<void>;
+}
+
+export async function createTestDatabase(poolMax = 10): Promise<TestDatabase> {
+  const template = new URL(required('TEST_DATABASE_URL'));
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  await administer(template, `create database ${name} template ${template.pathname.slice(1)}`);
+  const url = new URL(template);
+  url.pathname = `/${name}`;
+  const db = connect({ url: url.href, poolMax, applicationName: name.slice(0, 20) });
+  return {
+    db,
+    url: url.href,
+    async drop() {
+      await db.destroy();
+      await administer(template, `drop database if exists ${name} with (force)`);
+    },
+  };
+}
+
+export function required(name: string): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: run this file with --selectProjects stack.`);
+  return value;
+}
+
+async function administer(template: URL, statement: string): Promise<void> {
+  const url = new URL(template);
+  url.pathname = '/postgres';
+  const client = new Client({ connectionString: url.href });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

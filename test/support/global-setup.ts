@@ -1,0 +1,66 @@
+// Starts what all test files of a run share: one PostgreSQL with a migrated template database, one Temporal server, one
+// workflow bundle. Their addresses travel in the environment, which the files' processes inherit.
+
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { bundleWorkflowCode } from '@temporalio/worker';
+import { connect, migrate } from '../../src/db/database';
+import { startPostgres } from '../../src/embedded/postgres';
+import { startTemporal } from '../../src/embedded/temporal';
+import { findTemporal, findTestServer } from '../../src/embedded/temporal-binary';
+import { searchAttributes } from '../../workflows/search-attributes';
+import { shared } from './shared-servers';
+
+export default async function globalSetup(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'video-tests-'));
+  const [database, temporal, testServer, bundle] = await Promise.all([
+    startDatabase(folder),
+    startEngine(),
+    findTestServer(),
+    bundleWorkflows(folder),
+  ]);
+  shared.stop = async () => {
+    await temporal.stop();
+    await database.stop();
+  };
+  shared.folder = folder;
+  Object.assign(process.env, {
+    TEST_DATABASE_URL: database.url,
+    TEST_TEMPORAL_ADDRESS: temporal.address,
+    TEST_TIME_SKIPPING_SERVER: testServer.path,
+    TEST_WORKFLOW_BUNDLE: bundle,
+  });
+}
+
+async function startDatabase(folder: string) {
+  const dataDir = join(folder, 'postgres');
+  const postgres = await startPostgres({ dataDir, forgetful: true, maxConnections: 300 });
+  const db = connect({ url: postgres.url, poolMax: 1, applicationName: 'test setup' });
+  try {
+    await migrate(db);
+  } finally {
+    await db.destroy();
+  }
+  return postgres;
+}
+
+async function startEngine() {
+  const { path } = await findTemporal(process.env.TEMPORAL_CLI);
+  return startTemporal({
+    binary: path,
+    ui: false,
+    searchAttributes: searchAttributes.map(({ name }) => name),
+  });
+}
+
+async function bundleWorkflows(folder: string): Promise<string> {
+  const quiet = () => undefined;
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: resolve(__dirname, '../../workflows/index.ts'),
+    logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet },
+  });
+  const path = join(folder, 'workflow-bundle.js');
+  await writeFile(path, code);
+  return path;
+}

@@ -1,0 +1,362 @@
+// The life of a task, told by its workflow alone: time is skipped, activities are fakes that remember.
+
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { PlacedJob } from '../../workflows/messages';
+import { toldPendingSignal, turnSignal } from '../../workflows/messages';
+import { anEnhancedPlan, aPlan, aRequest, aSuccess, aTaskInput } from '../support/builders';
+import { inWorld, type World } from '../support/task-world';
+import { realEnvironment, timeSkippingEnvironment, workflowBundle } from '../support/temporal';
+
+let env: TestWorkflowEnvironment;
+let real: TestWorkflowEnvironment;
+beforeAll(async () => {
+  [env, real] = await Promise.all([timeSkippingEnvironment(), realEnvironment()]);
+});
+afterAll(async () => {
+  await env?.teardown();
+  await real?.teardown();
+});
+
+const run = (test: (world: World) => Promise<void>) => inWorld(env, workflowBundle(), test);
+
+// The time-skipping server loses a workflow task when a cancel meets an update; the real one does not.
+const runReal = (test: (world: World) => Promise<void>) => inWorld(real, workflowBundle(), test);
+
+const running = { kind: 'generation', upstreamId: 'job-generation', status: 'running' } as const;
+const enhanced = {
+  ...aSuccess({ videoUrl: 'https://m.example.com/enhanced.mp4', completionTokens: null }),
+  kind: 'super_resolution' as const,
+};
+
+describe('admission', () => {
+  test('the update answers the five fields once the task is stored', () =>
+    run(async (world) => {
+      const input = aTaskInput();
+      const task = await world.start(input);
+      const { task: created, requestHash } = await task.accepted;
+      expect(created).toEqual({
+        id: input.taskId,
+        task_id: input.taskId,
+        object: 'video.generation.task',
+        status: 'submitted',
+        message: expect.any(String),
+      });
+      expect(requestHash).toBe(input.requestHash);
+      expect(world.opened[0]?.object.billing?.held).toBe('5.009400');
+      await task.cancel();
+      await task.result();
+    }));
+
+  test('a refused task fails its update and its workflow, and nothing is submitted', () =>
+    run(async (world) => {
+      const refusal = { code: 'insufficient_balance', message: 'too little', param: '' } as const;
+      world.script.open = () => ({ outcome: 'refused', refusal });
+      const task = await world.start(aTaskInput());
+      await expect(task.accepted).rejects.toMatchObject({
+        cause: { type: 'Refused', details: [refusal] },
+      });
+      await expect(task.result()).rejects.toThrow();
+      expect(world.submitted).toEqual([]);
+      expect(world.kept).toEqual([]);
+    }));
+
+  test('a refused task whose caller was told pending keeps a failed row', () =>
+    run(async (world) => {
+      const refusal = { code: 'insufficient_balance', message: 'too little', param: '' } as const;
+      let told: () => void = () => undefined;
+      const wait = new Promise<void>((resolve) => {
+        told = resolve;
+      });
+      world.script.open = async () => {
+        await wait;
+        return { outcome: 'refused', refusal };
+      };
+      const task = await world.start(aTaskInput());
+      await task.signal(toldPendingSignal);
+      told();
+      const object = await task.result();
+      expect(object).toMatchObject({ status: 'failed', error: { code: 'task_error' } });
+      expect(world.kept.map((kept) => kept.object.status)).toEqual(['failed']);
+    }));
+
+  test('a second run under the id of a task that has a final row does nothing', () =>
+    run(async (world) => {
+      const first = aTaskInput();
+      const object = {
+        id: first.taskId,
+        task_id: first.taskId,
+        object: 'video.generation.task',
+        status: 'failed',
+        message: 'gone',
+        trace_id: '',
+        data: [],
+        model: 'studio-2.0',
+        created_at: 1,
+      } as const;
+      world.script.open = () => ({ outcome: 'exists', object, requestHash: 'other' });
+      const task = await world.start(first);
+      expect((await task.accepted).requestHash).toBe('other');
+      expect(await task.result()).toEqual(object);
+      expect(world.submitted).toEqual([]);
+      expect(world.closed).toEqual([]);
+    }));
+});
+
+describe('success', () => {
+  test('a finished generation is settled by its tokens and shown with its video', () =>
+    run(async (world) => {
+      const task = await world.start(aTaskInput());
+      await task.accepted;
+      await task.report(running);
+      expect(await task.object()).toMatchObject({ status: 'running', stage: 'generation' });
+      await task.report(aSuccess({ completionTokens: 100_000 }));
+      const object = await task.result();
+      expect(object).toMatchObject({
+        status: 'succeeded',
+        video_url: 'https://media.example.com/video.mp4',
+        data: [{ url: 'https://media.example.com/video.mp4', ratio: '16:9' }],
+        duration: 5,
+        usage: { completion_tokens: 100_000, total_tokens: 100_000 },
+        billing: { held: '5.009400', charged: '4.600000', refunded: '0.409400' },
+      });
+      expect(object).not.toHaveProperty('stage');
+      expect(world.closed[0]?.charge.map((line) => line.amountMicros)).toEqual([4_600_000]);
+    }));
+
+  test('the enhanced video is the task’s video, and its line is billed', () =>
+    run(async (world) => {
+      const task = await world.start(aTaskInput({ plan: anEnhancedPlan() }));
+      await task.accepted;
+      await task.report(aSuccess());
+      await world.env.sleep('1 s');
+      expect(await task.object()).toMatchObject({ status: 'running', stage: 'super_resolution' });
+      await task.report(enhanced);
+      const object = await task.result();
+      expect(object.video_url).toBe('https://m.example.com/enhanced.mp4');
+      expect(object.billing?.items.map(({ kind }) => kind)).toEqual([
+        'generation',
+        'super_resolution',
+      ]);
+      expect(world.submitted.map(({ kind, videoUrl }) => [kind, videoUrl])).toEqual([
+        ['generation', null],
+        ['super_resolution', 'https://media.example.com/video.mp4'],
+      ]);
+    }));
+
+  test('success without usage is settled at the hold and says so', () =>
+    run(async (world) => {
+      const task = await world.start(aTaskInput());
+      await task.report(aSuccess({ completionTokens: null }));
+      expect(await task.result()).toMatchObject({
+        usage: { completion_tokens: 108_900 },
+        billing: { charged: '5.009400', refunded: '0.000000', usage_missing: true },
+      });
+    }));
+
+  test('reports that repeat, cross or step back change nothing', () =>
+    run(async (world) => {
+      const task = await world.start(aTaskInput({ plan: anEnhancedPlan() }));
+      await task.accepted;
+      for (const report of [running, running, aSuccess(), running, aSuccess()]) {
+        await task.report(report);
+      }
+      await world.env.sleep('1 s');
+      expect(await task.object()).toMatchObject({ status: 'running', stage: 'super_resolution' });
+      await task.report({ ...running, status: 'failed' });
+      await task.report(enhanced);
+      expect((await task.result()).status).toBe('succeeded');
+      expect(world.submitted).toHaveLength(2);
+    }));
+});
+
+describe('failure', () => {
+  test.each(['failed', 'cancelled', 'expired'] as const)(
+    'a generation that ends %s fails the task, uncharged',
+    (status) =>
+      run(async (world) => {
+        const task = await world.start(aTaskInput());
+        const failure = { code: status, sentence: 'It did not work.' };
+        await task.report({ kind: 'generation', upstreamId: 'x', status, failure });
+        expect(await task.result()).toMatchObject({
+          status: 'failed',
+          error: { code: 'provider_error', message: 'It did not work.' },
+          billing: { held: '5.009400', charged: '0.000000', refunded: '5.009400' },
+        });
+        expect(world.closed[0]?.charge).toEqual([]);
+      }),
+  );
+
+  test('a failed super-resolution fails the whole task, uncharged', () =>
+    run(async (world) => {
+      const task = await world.start(aTaskInput({ plan: anEnhancedPlan() }));
+      await task.report(aSuccess());
+      await task.report({ kind: 'super_resolution', upstreamId: 'x', status: 'failed' });
+      const object = await task.result();
+      expect(object).toMatchObject({ status: 'failed', billing: { charged: '0.000000' } });
+      expect(object).not.toHaveProperty('usage');
+      expect(object).not.toHaveProperty('video_url');
+    }));
+
+  test('a refused submit fails the task with the refusal’s sentence', () =>
+    run(async (world) => {
+      const failure = { code: 'InvalidParameter', sentence: 'The prompt was refused.' };
+      world.script.submit = ({ kind }) => ({
+        outcome: 'rejected',
+        report: { kind, upstreamId: '', status: 'failed', failure },
+      });
+      const task = await world.start(aTaskInput());
+      expect((await task.result()).error).toEqual({
+        code: 'provider_error',
+        message: 'The prompt was refused.',
+      });
+    }));
+
+  test('whichever final state was stored first wins', () =>
+    run(async (world) => {
+      const stored = { status: 'failed', message: 'stopped' } as never;
+      world.script.close = () => ({ object: stored, first: false });
+      const task = await world.start(aTaskInput());
+      await task.report(aSuccess());
+      expect(await task.result()).toEqual(stored);
+    }));
+});
+
+describe('the deadline', () => {
+  test.each([3_600, 172_800, 259_200])('%i s after acceptance the task is expired', (seconds) =>
+    run(async (world) => {
+      const task = await world.start(aTaskInput({ plan: aPlan({ expiresAfterSeconds: seconds }) }));
+      await task.report(running);
+      const object = await task.result();
+      expect(object).toMatchObject({
+        status: 'failed',
+        error: { code: 'task_error', message: expect.stringContaining(`${seconds} seconds`) },
+        billing: { charged: '0.000000' },
+      });
+      const late = (object.finished_at ?? 0) - object.created_at - seconds;
+      expect(Math.abs(late)).toBeLessThanOrEqual(2);
+      expect(world.lookedAt).toHaveLength(1);
+      expect(world.cancelled).toHaveLength(1);
+    }),
+  );
+
+  test('it covers super-resolution as well', () =>
+    run(async (world) => {
+      const plan = { ...anEnhancedPlan(), expiresAfterSeconds: 3_600 };
+      const task = await world.start(aTaskInput({ plan }));
+      await task.accepted;
+      await world.env.sleep('30 min');
+      await task.report(aSuccess());
+      const object = await task.result();
+      expect(object.error?.message).toMatch(/3600 seconds/);
+      expect((object.finished_at ?? 0) - object.created_at).toBeLessThanOrEqual(3_602);
+      expect(world.cancelled.map(({ kind }) => kind)).toEqual(['super_resolution']);
+    }));
+
+  test('a job found finished at the last look still succeeds', () =>
+    run(async (world) => {
+      world.script.read = () => aSuccess();
+      const task = await world.start(aTaskInput());
+      expect((await task.result()).status).toBe('succeeded');
+      expect(world.cancelled).toEqual([]);
+    }));
+
+  test(
+    'a submit that finds no channel goes on until the deadline and no further',
+    () =>
+      run(async (world) => {
+        world.script.submit = () => {
+          throw new Error('no channel');
+        };
+        const plan = aPlan({ expiresAfterSeconds: 3_600 });
+        const task = await world.start(aTaskInput({ plan }));
+        expect((await task.result()).error?.message).toMatch(/3600 seconds/);
+        expect(world.submitted.length).toBeGreaterThan(50);
+      }),
+    60_000,
+  );
+});
+
+describe('cancelling', () => {
+  test('a waiting task ends failed, uncharged, and its job is asked to stop', () =>
+    runReal(async (world) => {
+      const task = await world.start(aTaskInput());
+      await task.accepted;
+      await task.report(running);
+      await task.cancel();
+      expect(await task.result()).toMatchObject({
+        status: 'failed',
+        error: { code: 'task_error', message: expect.stringContaining('cancelled by the caller') },
+        billing: { charged: '0.000000' },
+      });
+      expect(world.cancelled).toHaveLength(1);
+    }));
+
+  test('a task cancelled before it was stored is stored, refunded and closed', () =>
+    runReal(async (world) => {
+      let open: () => void = () => undefined;
+      const wait = new Promise<void>((resolve) => {
+        open = resolve;
+      });
+      world.script.open = async () => {
+        await wait;
+        return { outcome: 'opened' };
+      };
+      const task = await world.start(aTaskInput());
+      await task.cancel();
+      open();
+      expect((await task.accepted).task.status).toBe('submitted');
+      expect((await task.result()).status).toBe('failed');
+      expect(world.closed).toHaveLength(1);
+    }));
+});
+
+describe('a channel with a limit', () => {
+  test('a task that found it full submits when it is given its turn', () =>
+    run(async (world) => {
+      const answers: PlacedJob[] = [{ outcome: 'waiting', channel: 'studio' }];
+      world.script.submit = () =>
+        answers.pop() ?? { outcome: 'accepted', channel: 'studio', upstreamId: 'job' };
+      const input = aTaskInput();
+      const task = await world.start(input);
+      await task.accepted;
+      await world.env.sleep('1 s');
+      expect(world.submitted).toHaveLength(1);
+      await world.env.client.workflow.getHandle(input.taskId).signal(turnSignal, 'generation');
+      await task.report(aSuccess());
+      expect((await task.result()).status).toBe('succeeded');
+      expect(world.submitted).toHaveLength(2);
+    }));
+});
+
+describe('history', () => {
+  test('a finished task takes as many events after two days as after a minute', () =>
+    run(async (world) => {
+      const live = async (wait: string) => {
+        const task = await world.start(aTaskInput());
+        await task.accepted;
+        await world.env.sleep('10 s');
+        await task.report(running);
+        await world.env.sleep(wait as '1 min');
+        await task.report(aSuccess());
+        await task.result();
+        return task.events();
+      };
+      const [short, long] = [await live('1 min'), await live('47 hours')];
+      expect(long).toBe(short);
+      // The callback adds its start and a workflow task; see the system test for the whole with one.
+      expect(short).toBeLessThanOrEqual(31);
+    }));
+
+  test('no prompt stands in summaries, details or search attributes', () =>
+    run(async (world) => {
+      const input = aTaskInput({ request: aRequest({ prompt: 'SECRET-PROMPT' }) });
+      const task = await world.start(input);
+      await task.accepted;
+      const { searchAttributes, memo } = await world.env.client.workflow
+        .getHandle(input.taskId)
+        .describe();
+      expect(JSON.stringify([searchAttributes, memo])).not.toContain('SECRET-PROMPT');
+      await task.cancel();
+      await task.result();
+    }));
+});

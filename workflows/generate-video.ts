@@ -1,0 +1,208 @@
+// The life of one task: admit, generate, enhance, settle, announce. Everything else (what is remembered on the way,
+// how it is shown, what a failure is called) is in task-record.ts and endings.ts beside this file; every outside effect is
+// an activity, every sum a pure function in src/domain.
+
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import {
+  ApplicationFailure,
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  isCancellation,
+  ParentClosePolicy,
+  proxyActivities,
+  proxyLocalActivities,
+  sleep,
+  startChild,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities';
+import type { TaskObject } from '../src/contract/task';
+import { isFinal } from '../src/domain/task';
+import type { Ending } from './endings';
+import { cancelled, expired, failedUpstream, finalObject, refusedObject } from './endings';
+import type { JobKind, JobReport, TaskInput } from './messages';
+import { refusedFailure, workflowNames } from './messages';
+import { cancelPolicy, doorPolicy, lastLookPolicy, submitPolicy } from './policies';
+import type { TaskRecord } from './task-record';
+import { recordTask } from './task-record';
+
+const { openTask, closeTask, keepRefusedTask } = proxyLocalActivities<Activities>(doorPolicy);
+const { submitJob } = proxyActivities<Activities>(submitPolicy);
+const { readJob } = proxyActivities<Activities>(lastLookPolicy);
+const { cancelJob } = proxyActivities<Activities>(cancelPolicy);
+
+export async function generateVideo(input: TaskInput): Promise<TaskObject> {
+  const task = recordTask(input);
+
+  if (!(await admit(task))) return leave(task);
+
+  const ending = await untilDeadline(task, async () => {
+    const video = await generate(task);
+    return task.plan.enhancement && !isFailure(video) ? enhance(task, video) : video;
+  });
+
+  return CancellationScope.nonCancellable(async () => {
+    const final = await settle(task, ending);
+    await Promise.all([announce(task), abandonJobs(task, final)]);
+    await condition(allHandlersFinished);
+    return final;
+  });
+}
+
+/** Row and hold in one transaction. False when the task was refused: nothing is held and nothing will be done. */
+async function admit(task: TaskRecord): Promise<boolean> {
+  return CancellationScope.nonCancellable(async () => {
+    if (task.remainingMs() <= 0) {
+      task.keptAs(await keepRefusedTask(task.opening(refusedObject(task, expired(task)))));
+      return false;
+    }
+    const opened = await openTask(task.opening(task.object()));
+    if (opened.outcome === 'refused') {
+      task.refused(opened.refusal);
+      return false;
+    }
+    if (opened.outcome === 'exists') task.metAgain(opened);
+    else task.admitted();
+    return !isFinal(task.object().status);
+  });
+}
+
+/**
+ * The end of a task that never began. The caller who still waits hears the refusal, and the failed workflow leaves
+ * the id free for another try. A caller who was told `pending` has the id already, so a failed row is kept for it.
+ */
+async function leave(task: TaskRecord): Promise<TaskObject> {
+  return CancellationScope.nonCancellable(async () => {
+    await condition(allHandlersFinished);
+    if (task.refusal && task.toldPending) {
+      task.keptAs(await keepRefusedTask(task.opening(refusedObject(task, task.refusal))));
+    }
+    if (task.refusal && !task.kept) {
+      throw ApplicationFailure.nonRetryable(task.refusal.message, refusedFailure, task.refusal);
+    }
+    if (task.kept) await announce(task);
+    return task.object();
+  });
+}
+
+/** Runs the work inside the task's deadline; running out of time and being cancelled both end it here. */
+async function untilDeadline(task: TaskRecord, work: () => Promise<JobReport>): Promise<Ending> {
+  const working = new CancellationScope();
+  const clock = new CancellationScope();
+  let timeIsUp = false;
+  const deadline = clock
+    .run(() => sleep(task.remainingMs(), { summary: 'the task’s deadline' }))
+    .then(
+      () => {
+        timeIsUp = true;
+        working.cancel();
+      },
+      () => undefined,
+    );
+  try {
+    const report = await working.run(work);
+    return isFailure(report) ? failedUpstream(report) : { succeeded: true };
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    return timeIsUp ? lastLook(task) : cancelled();
+  } finally {
+    clock.cancel();
+    await CancellationScope.nonCancellable(() => deadline);
+  }
+}
+
+/** Places the generation job and sleeps until its end is reported. */
+async function generate(task: TaskRecord): Promise<JobReport> {
+  return finished(task, 'generation', await place(task, 'generation', null));
+}
+
+/** Chains super-resolution to a finished generation; the task id and its status stay what they are. */
+async function enhance(task: TaskRecord, video: JobReport): Promise<JobReport> {
+  const refusal = await place(task, 'super_resolution', video.result?.videoUrl ?? null);
+  return finished(task, 'super_resolution', refusal);
+}
+
+/** Hands a job to one of its channels, waiting for a free place where a channel has a limit. Answers a refusal. */
+async function place(
+  task: TaskRecord,
+  kind: JobKind,
+  videoUrl: string | null,
+): Promise<JobReport | null> {
+  for (;;) {
+    task.submitting(kind);
+    const placed = await submitJob(task.order(kind, videoUrl));
+    if (placed.outcome === 'accepted') {
+      task.accepted(kind, placed);
+      return null;
+    }
+    if (placed.outcome === 'rejected') return placed.report;
+    await condition(() => task.takeTurn(kind));
+  }
+}
+
+async function finished(
+  task: TaskRecord,
+  kind: JobKind,
+  refusal: JobReport | null,
+): Promise<JobReport> {
+  if (refusal) return refusal;
+  await condition(() => task.finalReport(kind) !== undefined);
+  return task.finalReport(kind) as JobReport;
+}
+
+/** Time is up, but the last job may have ended since it was last asked about. */
+async function lastLook(task: TaskRecord): Promise<Ending> {
+  return CancellationScope.nonCancellable(async () => {
+    const kind = task.plan.enhancement ? 'super_resolution' : 'generation';
+    if (!task.isOpen(kind)) return expired(task);
+    try {
+      const report = await readJob({ taskId: task.id, kind });
+      if (report?.status !== 'succeeded') return expired(task);
+      task.take(report);
+      return { succeeded: true };
+    } catch {
+      return expired(task); // A service that does not answer cannot hold up a deadline.
+    }
+  });
+}
+
+/** The final object and its money in one transaction. Whichever final state was stored first is the task's. */
+async function settle(task: TaskRecord, ending: Ending): Promise<TaskObject> {
+  const { object, charge } = finalObject(task, ending);
+  const heldMicros = task.plan.hold.amountMicros;
+  const closed = await closeTask({ taskId: task.id, object, heldMicros, charge });
+  task.closed(closed.object);
+  return closed.object;
+}
+
+/** The callback has a life of its own: it may take days and must not keep the task open. */
+async function announce(task: TaskRecord): Promise<void> {
+  const url = task.request.metadata.callback_url;
+  if (!url) return;
+  try {
+    await startChild(workflowNames.deliverCallback, {
+      workflowId: `${task.id}:callback`,
+      args: [{ taskId: task.id }],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      staticSummary: 'callback',
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}
+
+/** What still runs upstream for a task that has ended is asked to stop, after the customer has the money back. */
+async function abandonJobs(task: TaskRecord, final: TaskObject): Promise<void> {
+  if (final.status === 'succeeded') return;
+  const kind = task.unfinishedJob();
+  if (!kind) return;
+  try {
+    await cancelJob(task.order(kind, null));
+  } catch {
+    // Given up after the policy's limit; the activity has logged and counted it.
+  }
+}
+
+function isFailure(report: JobReport): boolean {
+  return report.status !== 'succeeded';
+}

@@ -1,0 +1,62 @@
+// Every timeout and retry of a task's activities, in one table, each with its reason. Retries exist here and nowhere
+// else: no client inside an activity repeats anything by itself.
+
+import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
+import { ActivityCancellationType } from '@temporalio/workflow';
+
+/**
+ * The two doors to the money. Local: they are one short transaction, and a round trip to the engine would double
+ * the time a POST takes. They are repeated until the database answers, because a task between its doors is a customer's
+ * held money. Past 3 s of back-off the wait becomes a timer, so the workflow task is not kept open.
+ */
+export const doorPolicy: LocalActivityOptions = {
+  startToCloseTimeout: '7 s',
+  localRetryThreshold: '3 s',
+  retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '10 s' },
+};
+
+/**
+ * One attempt to place a job. 75 s: the service's own limit for an answer (60 s at most) and what is stored around
+ * it. Attempts have no limit: only the task's deadline ends them. A cancel waits for a running attempt, because a job
+ * that was accepted a moment ago must be known before it can be cancelled.
+ */
+export const submitPolicy: ActivityOptions = {
+  startToCloseTimeout: '75 s',
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '30 s' },
+};
+
+/** One last look at a job whose time is up: three tries within 20 s, then the deadline stands. */
+export const lastLookPolicy: ActivityOptions = {
+  startToCloseTimeout: '10 s',
+  scheduleToCloseTimeout: '20 s',
+  retry: { initialInterval: '1 s', maximumAttempts: 3 },
+};
+
+/**
+ * Asking a service to cancel is a courtesy with a limit: the customer has been refunded already, and a service that does
+ * not answer within ten minutes will finish the job at our cost.
+ */
+export const cancelPolicy: ActivityOptions = {
+  startToCloseTimeout: '30 s',
+  scheduleToCloseTimeout: '10 min',
+  retry: { initialInterval: '2 s', backoffCoefficient: 2, maximumInterval: '1 min' },
+};
+
+/**
+ * The watcher's loop is one long activity: an hour, then a fresh one, so that its history stays short. Its heartbeat
+ * tells within 15 s that a worker died; the next attempt starts a second later elsewhere.
+ */
+export const watchPolicy: ActivityOptions = {
+  startToCloseTimeout: '65 min',
+  heartbeatTimeout: '15 s',
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  retry: { initialInterval: '1 s', backoffCoefficient: 1, maximumInterval: '5 s' },
+};
+
+/** A sweep that fails is not repeated at length: the next one starts within the minute anyway. */
+export const sweepPolicy: ActivityOptions = {
+  startToCloseTimeout: '5 min',
+  heartbeatTimeout: '30 s',
+  retry: { initialInterval: '1 s', maximumAttempts: 3 },
+};

@@ -1,0 +1,267 @@
+// What a task's workflow remembers, and how it shows it: to callers through the update and the query, to SREs
+// through search attributes and the details in the Temporal UI. Reports may repeat, cross or come late; the record only
+// ever steps forward.
+
+import {
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Refusal } from '../src/contract/error';
+import type { TaskObject, VideoResult } from '../src/contract/task';
+import type { Plan } from '../src/domain/plan-types';
+import { billing } from '../src/domain/pricing';
+import type { TaskIdentity } from '../src/domain/task';
+import { createdTask, isFinal, stepOf, taskObject } from '../src/domain/task';
+import { detailsOf } from './details';
+import type {
+  Accepted,
+  JobKind,
+  JobOrder,
+  JobReport,
+  OpenedTask,
+  OpenTask,
+  PlacedJob,
+  TaskInput,
+} from './messages';
+import {
+  acceptUpdate,
+  jobSignal,
+  refusedFailure,
+  taskQuery,
+  toldPendingSignal,
+  turnSignal,
+} from './messages';
+import * as attributes from './search-attributes';
+
+export interface FinishedVideo {
+  readonly shown: VideoResult;
+  readonly durationSeconds: number | null;
+  readonly outputMilliseconds: number | null;
+  readonly completionTokens: number | null;
+  readonly seed: number | null;
+}
+
+export class TaskRecord {
+  readonly id: string;
+  readonly plan: Plan;
+  readonly request: TaskInput['request'];
+  readonly identity: TaskIdentity;
+  readonly deadlineAtMs: number;
+  /** A caller was answered `pending`, so the id must stay readable whatever happens. */
+  toldPending = false;
+  /** Why the task was not admitted. */
+  refusal: Refusal | undefined;
+  /** A final row of a task that was never admitted has been stored. */
+  kept = false;
+
+  private answered = false;
+  private shown: TaskObject;
+  private requestHash: string;
+  private readonly reports = new Map<JobKind, JobReport>();
+  private readonly placed = new Map<JobKind, Extract<PlacedJob, { outcome: 'accepted' }>>();
+  private readonly turns = new Set<JobKind>();
+  private lastSubmitting: JobKind | undefined;
+
+  constructor(private readonly input: TaskInput) {
+    const startedAtMs = workflowInfo().startTime.getTime();
+    this.id = input.taskId;
+    this.plan = input.plan;
+    this.request = input.request;
+    this.requestHash = input.requestHash;
+    this.deadlineAtMs = startedAtMs + input.plan.expiresAfterSeconds * 1000;
+    this.identity = {
+      id: input.taskId,
+      traceId: input.traceId,
+      model: input.request.model,
+      createdAt: Math.floor(startedAtMs / 1000),
+    };
+    this.shown = taskObject(this.identity, {
+      status: 'submitted',
+      billing: billing(input.plan, { lines: [], final: false }),
+    });
+  }
+
+  /** The public task object, exactly as GET shows it. */
+  object(): TaskObject {
+    return this.shown;
+  }
+
+  nowSeconds(): number {
+    return Math.floor(Date.now() / 1000);
+  }
+
+  remainingMs(): number {
+    return Math.max(0, this.deadlineAtMs - Date.now());
+  }
+
+  opening(object: TaskObject): OpenTask {
+    const createdAtMs = workflowInfo().startTime.getTime();
+    return { input: this.input, object, createdAtMs, deadlineAtMs: this.deadlineAtMs };
+  }
+
+  order(kind: JobKind, videoUrl: string | null): JobOrder {
+    const { taskId, accountId, request, plan } = this.input;
+    return { taskId, accountId, kind, request, plan, videoUrl, deadlineAtMs: this.deadlineAtMs };
+  }
+
+  admitted(): void {
+    this.answered = true;
+    this.describe();
+  }
+
+  /** The row was there before us; what it says counts. */
+  metAgain(opened: Extract<OpenedTask, { outcome: 'exists' }>): void {
+    this.requestHash = opened.requestHash;
+    this.shown = opened.object;
+    this.answered = true;
+    this.describe();
+  }
+
+  refused(refusal: Refusal): void {
+    this.refusal = refusal;
+    this.answered = true;
+  }
+
+  /** A final row without money was kept for a task that was never admitted. */
+  keptAs(object: TaskObject): void {
+    this.kept = true;
+    this.shown = object;
+    this.answered = true;
+    this.describe();
+  }
+
+  submitting(kind: JobKind): void {
+    this.lastSubmitting = kind;
+    if (kind === 'super_resolution') this.stepTo(kind);
+    this.describe();
+  }
+
+  accepted(kind: JobKind, job: Extract<PlacedJob, { outcome: 'accepted' }>): void {
+    this.placed.set(kind, job);
+    upsertSearchAttributes([
+      { key: attributes.channel, value: job.channel },
+      { key: attributes.upstreamJobId, value: job.upstreamId },
+    ]);
+    this.describe();
+  }
+
+  /** Takes a report about a job. Older news than what is known already changes nothing. */
+  take(report: JobReport): void {
+    const known = this.reports.get(report.kind);
+    if (known && rank(known) >= rank(report)) return;
+    this.reports.set(report.kind, report);
+    if (report.status === 'running' || report.status === 'succeeded') this.stepTo(report.kind);
+    this.describe();
+  }
+
+  finalReport(kind: JobKind): JobReport | undefined {
+    const report = this.reports.get(kind);
+    return report && rank(report) === finalRank ? report : undefined;
+  }
+
+  /** True once for each turn the watcher has given. */
+  takeTurn(kind: JobKind): boolean {
+    return this.turns.delete(kind);
+  }
+
+  isOpen(kind: JobKind): boolean {
+    return this.placed.has(kind) && !this.finalReport(kind);
+  }
+
+  /** The job that may still be running upstream; one that was being placed counts, for it may have arrived. */
+  unfinishedJob(): JobKind | undefined {
+    const kind = this.lastSubmitting;
+    return kind && !this.finalReport(kind) ? kind : undefined;
+  }
+
+  finishedVideo(): FinishedVideo {
+    const base = this.finalReport('generation')?.result;
+    const enhanced = this.finalReport('super_resolution')?.result;
+    const last = enhanced ?? base;
+    const seconds = last?.durationSeconds ?? base?.durationSeconds ?? null;
+    const lastFrame = this.request.metadata.return_last_frame ? base?.lastFrameUrl : null;
+    return {
+      shown: {
+        url: last?.videoUrl ?? '',
+        ...(lastFrame ? { last_frame_url: lastFrame } : {}),
+        ...(last?.resolution ? { resolution: last.resolution } : {}),
+        ...(base?.ratio ? { ratio: base.ratio } : {}),
+        ...(last?.expiresAt ? { expires_at: last.expiresAt } : {}),
+      },
+      durationSeconds: seconds,
+      outputMilliseconds: seconds === null ? null : Math.round(seconds * 1000),
+      completionTokens: base?.completionTokens ?? null,
+      seed: base?.seed ?? null,
+    };
+  }
+
+  closed(object: TaskObject): void {
+    this.shown = object;
+    upsertSearchAttributes([{ key: attributes.taskStatus, value: object.status }]);
+    this.describe();
+  }
+
+  /** Connects the messages of the outside world; called once, before anything else happens. */
+  listen(): void {
+    setHandler(defineQuery<TaskObject>(taskQuery), () => this.shown);
+    setHandler(defineSignal<[JobReport]>(jobSignal), (report: JobReport) => this.take(report));
+    setHandler(defineSignal<[JobKind]>(turnSignal), (kind: JobKind) => void this.turns.add(kind));
+    setHandler(defineSignal(toldPendingSignal), () => {
+      this.toldPending = true;
+    });
+    setHandler(defineUpdate<Accepted>(acceptUpdate), () => this.answer());
+  }
+
+  /** Outside any cancellation: a caller who waits for the answer gets it even when the task is being cancelled. */
+  private answer(): Promise<Accepted> {
+    return CancellationScope.nonCancellable(async () => {
+      await condition(() => this.answered);
+      const { refusal, kept } = this;
+      if (refusal && !kept) {
+        throw ApplicationFailure.nonRetryable(refusal.message, refusedFailure, refusal);
+      }
+      return { task: createdTask(this.shown), requestHash: this.requestHash };
+    });
+  }
+
+  private stepTo(stage: JobKind): void {
+    const next = taskObject(this.identity, {
+      status: 'running',
+      stage,
+      ...(this.shown.billing ? { billing: this.shown.billing } : {}),
+    });
+    if (isFinal(this.shown.status) || stepOf(next) <= stepOf(this.shown)) return;
+    this.shown = next;
+    upsertSearchAttributes([
+      { key: attributes.taskStatus, value: next.status },
+      { key: attributes.stage, value: stage },
+    ]);
+  }
+
+  private describe(): void {
+    setCurrentDetails(
+      detailsOf(this.shown, this.plan, this.deadlineAtMs, this.lastSubmitting, this.placed),
+    );
+  }
+}
+
+export function recordTask(input: TaskInput): TaskRecord {
+  const task = new TaskRecord(input);
+  task.listen();
+  return task;
+}
+
+const finalRank = 2;
+
+function rank(report: JobReport): number {
+  if (report.status === 'queued') return 0;
+  return report.status === 'running' ? 1 : finalRank;
+}
