@@ -26,7 +26,7 @@ export async function activeSecrets(db: Knex, accountId: string): Promise<readon
   return rows.map((row) => row.secret);
 }
 
-/** Adds a new secret; the old ones go on signing beside it for the overlap, so that no delivery is lost. */
+/** Adds a new secret; the old ones go on signing beside it for the overlap at most. */
 export async function rotateSecret(
   db: Knex,
   accountId: string,
@@ -34,8 +34,9 @@ export async function rotateSecret(
 ): Promise<string> {
   return db.transaction(async (trx) => {
     await trx.raw(
-      `update webhook_secrets set expires_at = now() + make_interval(secs => ?)
-        where account_id = ? and expires_at is null`,
+      `update webhook_secrets
+          set expires_at = least(expires_at, now() + make_interval(secs => ?))
+        where account_id = ?`,
       [overlapMs / 1000, accountId],
     );
     return createSecret(trx, accountId);

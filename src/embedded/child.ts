@@ -2,15 +2,19 @@
 // force, and it never outlives its parent.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { reaped, willReap } from './reaper';
 
 export interface ChildOptions {
   readonly args: readonly string[];
+  /** All of its environment; without one it has ours. */
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
   readonly uid?: number;
   readonly gid?: number;
   readonly onLine?: (line: string) => void;
+  /** What it understands as "stop now, in good order". */
+  readonly stopSignal?: NodeJS.Signals;
 }
 
 export interface Child {
@@ -24,11 +28,11 @@ export interface Child {
 }
 
 const linesKept = 30;
-const children = new Set<ChildProcess>();
+const children = new Map<ChildProcess, NodeJS.Signals>();
 
 // A parent that dies of an exception or calls exit takes its children along; the reaper does it after a kill -9.
 process.on('exit', () => {
-  for (const child of children) child.kill('SIGKILL');
+  for (const child of children.keys()) child.kill('SIGKILL');
 });
 
 export function startChild(command: string, options: ChildOptions): Child {
@@ -36,25 +40,25 @@ export function startChild(command: string, options: ChildOptions): Child {
     stdio: ['ignore', 'pipe', 'pipe'],
     // Apart from the terminal's group: a Ctrl-C reaches the parent only, which stops everything in its order.
     detached: true,
-    env: options.env ?? process.env,
+    ...(options.env ? { env: options.env } : {}),
     ...(options.cwd ? { cwd: options.cwd } : {}),
     ...(options.uid === undefined ? {} : { uid: options.uid }),
     ...(options.gid === undefined ? {} : { gid: options.gid }),
   });
-  children.add(child);
+  const stopSignal = options.stopSignal ?? 'SIGTERM';
+  children.set(child, stopSignal);
   const { pid } = child;
-  if (pid) willReap(pid);
+  if (pid) willReap(pid, stopSignal);
   const lines: string[] = [];
-  const take = (chunk: Buffer) => {
-    for (const line of chunk.toString('utf8').split('\n')) {
-      if (line.trim() === '') continue;
-      lines.push(line);
-      if (lines.length > linesKept) lines.shift();
-      options.onLine?.(line);
-    }
+  const take = (line: string) => {
+    if (line.trim() === '') return;
+    lines.push(line);
+    if (lines.length > linesKept) lines.shift();
+    options.onLine?.(line);
   };
-  child.stdout?.on('data', take);
-  child.stderr?.on('data', take);
+  for (const input of [child.stdout, child.stderr]) {
+    if (input) createInterface({ input }).on('line', take);
+  }
   let alive = true;
   const exited = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
     const end = (code: number | null, signal: string | null) => {
@@ -75,7 +79,7 @@ export function startChild(command: string, options: ChildOptions): Child {
     lastWords: () => lines.join('\n'),
     isAlive: () => alive,
     exited,
-    async stop(signal = 'SIGTERM', graceMs = 5_000) {
+    async stop(signal = stopSignal, graceMs = 5_000) {
       if (!alive) return;
       child.kill(signal);
       const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
@@ -83,6 +87,18 @@ export function startChild(command: string, options: ChildOptions): Child {
       clearTimeout(timer);
     },
   };
+}
+
+/** Stops whatever runs, for an end in the middle of a start, when nobody holds all the parts yet. */
+export async function stopAllChildren(graceMs: number): Promise<void> {
+  const ends = [...children].map(async ([child, signal]) => {
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill(signal);
+    const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+    await ended;
+    clearTimeout(timer);
+  });
+  await Promise.all(ends);
 }
 
 /** Waits until `check` is true; fails when the child ends first or the time is up, with its last words. */
@@ -93,7 +109,8 @@ export async function untilReady(
   timeoutMs: number,
 ): Promise<void> {
   const until = Date.now() + timeoutMs;
-  while (!(await check().catch(() => false))) {
+  // Alive after the answer, too: on a port that another server held, that one may answer while ours gives up.
+  while (!((await check().catch(() => false)) && child.isAlive())) {
     if (!child.isAlive()) throw new Error(`${what} ended while starting:\n${child.lastWords()}`);
     if (Date.now() > until) {
       await child.stop('SIGKILL');

@@ -47,22 +47,44 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
   const password = await initialize(bin, dataDir, owner);
   await stopLeftover(dataDir);
   const port = options.port ?? (await freePorts(1))[0] ?? 0;
-  const child = startChild(join(bin, 'postgres'), {
-    args: ['-D', dataDir, ...settings(port, options)],
-    cwd: '/',
-    env: { ...process.env, LC_ALL: 'C' },
-    ...owner,
-  });
   const url = (name: string) => `postgres://${user}:${password}@127.0.0.1:${port}/${name}`;
-  await untilReady('PostgreSQL', child, () => answers(url('postgres'), dataDir), 60_000);
+  const child = await patiently(async () => {
+    const started = launch(bin, dataDir, port, options);
+    await untilReady('PostgreSQL', started, () => answers(url('postgres'), dataDir), 60_000);
+    return started;
+  });
   await createDatabase(url('postgres'));
   return {
     url: url(database),
     port,
     child,
-    // SIGINT is PostgreSQL's "fast" stop: it ends the sessions and writes a clean shutdown.
     stop: () => child.stop('SIGINT', 10_000),
   };
+}
+
+function launch(bin: string, dataDir: string, port: number, options: PostgresOptions): Child {
+  return startChild(join(bin, 'postgres'), {
+    args: ['-D', dataDir, ...settings(port, options)],
+    cwd: '/',
+    env: { LC_ALL: 'C' },
+    // PostgreSQL's "fast" stop: it ends the sessions and writes a clean shutdown; SIGTERM would wait for them.
+    stopSignal: 'SIGINT',
+    ...serverUser(),
+  });
+}
+
+/** Sessions of a server that was killed may hold its shared memory for a moment longer than it lived. */
+async function patiently<T>(start: () => Promise<T>): Promise<T> {
+  const until = Date.now() + 10_000;
+  for (;;) {
+    try {
+      return await start();
+    } catch (error) {
+      const held = /shared memory block|lock file/.test(String(error));
+      if (!held || Date.now() > until) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
 }
 
 function settings(port: number, { forgetful, maxConnections }: PostgresOptions): string[] {
@@ -159,7 +181,7 @@ async function initialize(
   const child = startChild(join(bin, 'initdb'), {
     args: ['-D', dataDir, '-U', user, '-A', 'scram-sha-256', `--pwfile=${draft}`, ...initOptions],
     cwd: '/',
-    env: { ...process.env, LC_ALL: 'C' },
+    env: { LC_ALL: 'C' },
     ...owner,
   });
   const { code } = await child.exited;

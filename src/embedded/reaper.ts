@@ -4,30 +4,38 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
 const program = `
-const pids = new Set();
-const kill = (signal) => { for (const pid of pids) { try { process.kill(pid, signal); } catch {} } };
+const pids = new Map();
+const kill = (force) => {
+  for (const [pid, signal] of pids) {
+    try { process.kill(pid, force ? 'SIGKILL' : signal); } catch { pids.delete(pid); }
+  }
+};
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
 let rest = '';
 process.stdin.on('data', (chunk) => {
   const lines = (rest + chunk).split('\\n');
   rest = lines.pop();
-  for (const line of lines) line[0] === '+' ? pids.add(+line.slice(1)) : pids.delete(+line.slice(1));
+  for (const line of lines) {
+    const [pid, signal] = line.split(' ');
+    signal ? pids.set(+pid, signal) : pids.delete(+pid);
+  }
 });
 process.stdin.on('end', () => {
   if (pids.size === 0) process.exit();
-  kill('SIGTERM');
-  setTimeout(() => { kill('SIGKILL'); process.exit(); }, 3000);
+  kill(false);
+  setInterval(() => { kill(false); if (pids.size === 0) process.exit(); }, 250);
+  setTimeout(() => { kill(true); process.exit(); }, 3000);
 });`;
 
 let reaper: ChildProcess | undefined;
 
-export function willReap(pid: number): void {
+export function willReap(pid: number, signal: NodeJS.Signals): void {
   reaper ??= start();
-  reaper.stdin?.write(`+${pid}\n`);
+  reaper.stdin?.write(`${pid} ${signal}\n`);
 }
 
 export function reaped(pid: number): void {
-  reaper?.stdin?.write(`-${pid}\n`);
+  reaper?.stdin?.write(`${pid}\n`);
 }
 
 function start(): ChildProcess {

@@ -45,7 +45,8 @@ export async function startTemporal(options: TemporalOptions): Promise<EmbeddedT
     ],
   });
   const address = `127.0.0.1:${port}`;
-  await untilReady('Temporal', child, () => answers(address), 60_000);
+  const ready = async () => (await answers(address)) && (await isOurs(metrics));
+  await untilReady('Temporal', child, ready, 60_000);
   return {
     address,
     uiUrl: options.ui ? `http://127.0.0.1:${uiPort}` : null,
@@ -71,7 +72,6 @@ const dynamicConfig = {
   'matching.rps': 50_000,
 };
 
-/** The port was free a moment ago and `untilReady` sees to it that our child still lives; then it is ours that answers. */
 async function answers(address: string): Promise<boolean> {
   const connection = await Connection.connect({ address, connectTimeout: '1s' });
   try {
@@ -80,4 +80,11 @@ async function answers(address: string): Promise<boolean> {
   } finally {
     await connection.close();
   }
+}
+
+/** Another server may have taken the first port in between, but not a second one of ours as well. */
+async function isOurs(metricsPort: number): Promise<boolean> {
+  const reply = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
+  await reply.body?.cancel();
+  return reply.ok;
 }

@@ -1,0 +1,26 @@
+// From a script to a process of the system, in the same Node process.
+
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { buildIfStale } from './build.mjs';
+import { installIfNeeded } from './install.mjs';
+import { sayOn } from './progress.mjs';
+import { fail, root } from './run.mjs';
+
+const [major, minor] = process.versions.node.split('.').map(Number);
+
+export async function becomes(name, args, { quiet }) {
+  if (major < 20 || (major === 20 && minor < 19)) {
+    fail(new Error(`Node ${process.versions.node} is too old: 20.19 or later is needed.`));
+  }
+  if (quiet) sayOn(process.stderr);
+  try {
+    await installIfNeeded();
+    await buildIfStale();
+  } catch (error) {
+    fail(error);
+  }
+  const main = join(root, 'dist', name === 'bench' ? 'bench/main.js' : 'src/main.js');
+  process.argv = [process.argv[0], main, ...(name === 'bench' ? [] : [name]), ...args];
+  createRequire(import.meta.url)(main);
+}

@@ -1,0 +1,249 @@
+// POST: read, parse, replay, plan, refuse what can be refused, hand over. The order of the checks is part of the
+// contract: a paid task that is asked for again is answered before anybody looks at prices, permissions or balances.
+
+import type { Knex } from 'knex';
+import { combineFaults, oneRefusal } from '../contract/faults';
+import { parseRequest } from '../contract/parse-request';
+import type { VideoRequest } from '../contract/request';
+import type { CreatedTask } from '../contract/task';
+import { insufficientBalance, mayOpen } from '../db/ledger';
+import { findTask } from '../db/tasks';
+import { formatMicros } from '../domain/money';
+import { planTask } from '../domain/plan';
+import type { Plan } from '../domain/plan-types';
+import { billing } from '../domain/pricing';
+import { statusMessages } from '../domain/task';
+import type { Engine, Submission } from '../temporal';
+import type { ApiDeps } from './app';
+import { readJsonBody } from './body';
+import type { ApiContext, ApiRouter, Caller } from './context';
+import { Refused } from './context';
+import { createRateLimit, limitHeaders, rateLimited } from './rate-limit';
+import { hashOfRequest, newTaskId, taskIdForKey } from './task-id';
+
+// Far above what the documented fields can need.
+const bodyBytesMax = 1024 * 1024;
+
+export function createRoutes(router: ApiRouter, deps: ApiDeps): void {
+  const { settings, now } = deps;
+  const rateLimit = createRateLimit({
+    perSecond: settings.createRatePerSecond,
+    burst: settings.createBurst,
+    now,
+  });
+  const submit = sharingSubmissions(deps.engine);
+  const inFlight = countInFlight(settings.createsInFlightPerAccountMax);
+
+  const create = async (ctx: ApiContext): Promise<void> => {
+    const { caller, traceId } = ctx.state;
+    const body = await readJsonBody(ctx.req, bodyBytesMax);
+    const { request, faults } = parseRequest(body);
+    const key = idempotencyKeyOf(ctx);
+    const requestHash = hashOfRequest(request);
+    const taskId = key
+      ? taskIdForKey(settings.pepper, caller.accountId, key)
+      : newTaskId(now());
+    ctx.state.taskId = taskId;
+    if (key && faults.length === 0 && (await replay(deps.db, ctx, taskId, requestHash))) return;
+
+    const limited = rateLimit.take(caller.keyId);
+    if (limited) throw new Refused(limited.refusal, limited.headers);
+    const plan = permitted(planOrRefuse(request, faults, deps, caller), caller);
+    await checkFunds(deps, caller, plan);
+
+    const done = inFlight.enter(caller.accountId);
+    try {
+      const { accountId } = caller;
+      const input = { taskId, accountId, request, plan, requestHash, traceId };
+      answer(ctx, taskId, requestHash, await submit(input));
+    } finally {
+      done();
+    }
+  };
+  router.post('/v1/videos/generations', create);
+  router.post('/v1/video/generations', create);
+
+  router.post('/v1/videos/quotes', async (ctx) => {
+    const { request, faults } = parseRequest(await readJsonBody(ctx.req, bodyBytesMax));
+    const plan = permitted(planOrRefuse(request, faults, deps, ctx.state.caller), ctx.state.caller);
+    ctx.body = quoteOf(plan);
+  });
+}
+
+function planOrRefuse(
+  request: VideoRequest,
+  shapeFaults: ReturnType<typeof parseRequest>['faults'],
+  { catalogue, settings }: ApiDeps,
+  { models }: Caller,
+): Plan {
+  const { plan, refusals = [] } = planTask(request, catalogue(), {
+    // Any number the generator takes; drawn so that a lost job can be told by it.
+    seed: Math.floor(Math.random() * 2 ** 31),
+    allowHosts: settings.allowHosts,
+    ...(models ? { models } : {}),
+  });
+  const faults = combineFaults(shapeFaults, refusals);
+  if (plan && faults.length === 0) return plan;
+  throw new Refused(oneRefusal(faults));
+}
+
+/** The plan with the channels this key may use; a refusal when that leaves none, or the model is not among its own. */
+function permitted(plan: Plan, caller: Caller): Plan {
+  const { models, channels } = caller;
+  const refuse = (code: 'account_disabled' | 'model_not_allowed' | 'channel_not_allowed', message: string, param = '') => {
+    throw new Refused({ code, param, message });
+  };
+  if (caller.accountDisabled) refuse('account_disabled', 'This account is disabled.');
+  if (models && !models.includes(plan.entry)) {
+    refuse('model_not_allowed', `This key may not use the model "${plan.entry}".`, 'model');
+  }
+  if (!channels) return plan;
+  const own = plan.channels.filter(({ channel }) => channels.includes(channel));
+  if (own.length === 0) {
+    refuse('channel_not_allowed', 'This key may use no channel that serves this model.', 'model');
+  }
+  return { ...plan, channels: own };
+}
+
+/** The obvious cases, before a workflow is started; the door decides for real. */
+async function checkFunds({ db, settings }: ApiDeps, caller: Caller, plan: Plan): Promise<void> {
+  const { availableMicros, openTasks } = await mayOpen(db, caller.accountId);
+  const needed = plan.hold.amountMicros;
+  if (availableMicros < needed) throw new Refused(insufficientBalance(needed, availableMicros));
+  if (openTasks < settings.unfinishedTasksMax) return;
+  throw new Refused(
+    rateLimited(`This account has ${openTasks} unfinished tasks, as many as it may have.`),
+    limitHeaders(settings.unfinishedTasksMax, 10),
+  );
+}
+
+/** True when the task exists: it is answered with its current status, or the key was used for something else. */
+async function replay(
+  db: Knex,
+  ctx: ApiContext,
+  taskId: string,
+  requestHash: string,
+): Promise<boolean> {
+  const row = await findTask(db, taskId);
+  if (!row) return false;
+  refuseOtherRequest(row.requestHash, requestHash);
+  const { id, task_id, object, status, message } = JSON.parse(row.object) as CreatedTask;
+  ctx.set('Idempotent-Replayed', 'true');
+  answerCreated(ctx, { id, task_id, object, status, message });
+  return true;
+}
+
+function answer(
+  ctx: ApiContext,
+  taskId: string,
+  requestHash: string,
+  submission: Submission,
+): void {
+  switch (submission.outcome) {
+    case 'accepted':
+      refuseOtherRequest(submission.accepted.requestHash, requestHash);
+      answerCreated(ctx, submission.accepted.task);
+      return;
+    case 'pending':
+      refuseOtherRequest(submission.requestHash, requestHash);
+      answerCreated(ctx, {
+        id: taskId,
+        task_id: taskId,
+        object: 'video.generation.task',
+        status: 'pending',
+        message: statusMessages.pending,
+      });
+      return;
+    case 'refused':
+      throw new Refused(submission.refusal);
+    case 'unavailable':
+      throw new Refused(
+        { code: 'unavailable', param: '', message: unavailableSentence(submission.certain) },
+        { 'retry-after': '5', ...(submission.certain ? {} : { location: locationOf(taskId) }) },
+      );
+  }
+}
+
+function unavailableSentence(certain: boolean): string {
+  return certain
+    ? 'The task was not accepted: the service cannot take tasks at the moment. Try again shortly.'
+    : 'It is not known whether the task was accepted. It is being cancelled, so nothing is charged; ' +
+        'with an Idempotency-Key the same call can safely be repeated.';
+}
+
+function answerCreated(ctx: ApiContext, task: CreatedTask): void {
+  ctx.set('Location', locationOf(task.id));
+  ctx.status = 200;
+  ctx.body = task;
+}
+
+function locationOf(taskId: string): string {
+  return `/v1/videos/generations/${taskId}`;
+}
+
+function refuseOtherRequest(known: string, requestHash: string): void {
+  if (known === requestHash) return;
+  throw new Refused({
+    code: 'idempotency_key_reused',
+    param: 'Idempotency-Key',
+    message: 'This Idempotency-Key was used with another body. Use a new key for a new task.',
+  });
+}
+
+function idempotencyKeyOf(ctx: ApiContext): string | null {
+  const { 'idempotency-key': key } = ctx.headers;
+  if (key === undefined) return null;
+  if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key;
+  throw new Refused({
+    code: 'invalid_value',
+    param: 'Idempotency-Key',
+    message: 'Idempotency-Key must be 1 to 255 visible ASCII characters.',
+  });
+}
+
+/** Equal calls in one process share one submission: a workflow takes only a few updates at once. */
+function sharingSubmissions({ submit }: Pick<Engine, 'submit'>): Engine['submit'] {
+  const running = new Map<string, Promise<Submission>>();
+  return (input) => {
+    const key = `${input.taskId}:${input.requestHash}`;
+    const known = running.get(key);
+    if (known) return known;
+    const submission = submit(input).finally(() => running.delete(key));
+    running.set(key, submission);
+    return submission;
+  };
+}
+
+/** So many creates of one account are under way at most: a burst of one must not hold up the others. */
+function countInFlight(max: number): { enter(accountId: string): () => void } {
+  const counts = new Map<string, number>();
+  return {
+    enter(accountId) {
+      const count = counts.get(accountId) ?? 0;
+      if (count >= max) {
+        const message = `This account has ${count} creates under way, as many as it may have.`;
+        throw new Refused(rateLimited(message), limitHeaders(max, 1));
+      }
+      counts.set(accountId, count + 1);
+      return () => {
+        const left = (counts.get(accountId) ?? 1) - 1;
+        if (left > 0) counts.set(accountId, left);
+        else counts.delete(accountId);
+      };
+    },
+  };
+}
+
+function quoteOf(plan: Plan) {
+  return {
+    model: plan.model,
+    input_type: plan.inputType,
+    width: plan.width,
+    height: plan.height,
+    duration: plan.durationSeconds,
+    tokens: plan.hold.tokens,
+    currency: plan.price.currency,
+    hold: formatMicros(plan.hold.amountMicros),
+    items: billing(plan, { lines: plan.hold.lines, final: false }).items,
+  };
+}

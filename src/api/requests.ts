@@ -1,0 +1,90 @@
+// What every request gets and every answer carries: an id, a trace, the security headers, a line in the log, a place in the
+// metrics.
+
+import { randomUUID } from 'node:crypto';
+import type { Middleware } from 'koa';
+import type { ApiSettings } from './app';
+import type { ApiState } from './context';
+
+export interface RequestObserver {
+  finished(request: FinishedRequest): void;
+  /** An error that is ours: answered as 500 or 503, logged once. */
+  failed(error: unknown, requestId: string): void;
+}
+
+export interface FinishedRequest {
+  readonly method: string;
+  readonly route: string;
+  readonly path: string;
+  readonly status: number;
+  readonly ms: number;
+  readonly requestId: string;
+  readonly traceId: string;
+  readonly accountId: string | undefined;
+  readonly taskId: string | undefined;
+  readonly code: string | undefined;
+}
+
+export function observeRequests({
+  observer,
+  settings,
+  now,
+  isServing,
+}: {
+  readonly observer: RequestObserver;
+  readonly settings: ApiSettings;
+  readonly now: () => number;
+  readonly isServing: () => boolean;
+}): Middleware<ApiState> {
+  const origins = new Set(settings.corsOrigins);
+  return async (ctx, next) => {
+    const started = now();
+    const { state } = ctx;
+    state.requestId = randomUUID();
+    state.traceId = traceOf(ctx.get('traceparent')) ?? state.requestId.replaceAll('-', '');
+    ctx.set({
+      'X-Request-Id': state.requestId,
+      'X-Content-Type-Options': 'nosniff',
+      'Cache-Control': 'no-store',
+      'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+      'Referrer-Policy': 'no-referrer',
+    });
+    // Node keeps connections open by itself; while stopping, each answer must say that it is the last.
+    if (!isServing()) ctx.set('Connection', 'close');
+    const origin = ctx.get('origin');
+    if (origin && origins.has(origin)) allowOrigin(ctx, origin);
+    try {
+      if (ctx.method === 'OPTIONS' && origins.has(origin)) ctx.status = 204;
+      else await next();
+    } finally {
+      observer.finished({
+        method: ctx.method,
+        route: String((ctx as { _matchedRoute?: unknown })._matchedRoute ?? 'none'),
+        path: ctx.path,
+        status: ctx.status,
+        ms: now() - started,
+        requestId: state.requestId,
+        traceId: state.traceId,
+        accountId: state.caller?.accountId,
+        taskId: state.taskId,
+        code: state.code,
+      });
+    }
+  };
+}
+
+/** The trace id of a W3C traceparent; anything else starts a trace of its own. */
+function traceOf(header: string): string | null {
+  return /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(header)?.[1] ?? null;
+}
+
+function allowOrigin(ctx: { set(headers: Record<string, string>): void; vary(name: string): void }, origin: string): void {
+  ctx.vary('Origin');
+  ctx.set({
+    'Access-Control-Allow-Origin': origin,
+    'Access-Control-Allow-Methods': 'GET, POST, DELETE',
+    'Access-Control-Allow-Headers': 'authorization, content-type, idempotency-key, prefer, traceparent',
+    'Access-Control-Expose-Headers': 'location, retry-after, x-request-id, idempotent-replayed',
+    'Access-Control-Max-Age': '600',
+  });
+}

@@ -1,0 +1,74 @@
+// Readers that wait for a task to change (`Prefer: wait`), served by one listening connection per process. A notification
+// that is lost, or a connection that is being made again, costs a waiting reader a second and never an answer.
+
+import { Client } from 'pg';
+
+export interface TaskListener {
+  /** Resolves when the task has changed, or after this long, or after a second at the latest while not listening. */
+  changed(taskId: string, withinMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+// A look at the row at least this often, whatever is heard.
+const lookAgainMs = 1_000;
+const reconnectMs = 1_000;
+
+export function createTaskListener(
+  url: string,
+  onError: (error: unknown) => void,
+): TaskListener {
+  const waiting = new Map<string, Set<() => void>>();
+  let client: Client | undefined;
+  let closed = false;
+  let retry: NodeJS.Timeout | undefined;
+
+  const connect = async (): Promise<void> => {
+    const next = new Client({ connectionString: url, application_name: 'api listener' });
+    next.on('error', onError);
+    next.on('notification', ({ payload }) => {
+      for (const wake of waiting.get(payload ?? '') ?? []) wake();
+    });
+    next.on('end', again);
+    try {
+      await next.connect();
+      await next.query('listen task_changed');
+      client = next;
+    } catch (error) {
+      onError(error);
+      await next.end().catch(() => undefined);
+      again();
+    }
+  };
+  const again = () => {
+    client = undefined;
+    if (closed || retry) return;
+    retry = setTimeout(() => {
+      retry = undefined;
+      void connect();
+    }, reconnectMs);
+  };
+  void connect();
+
+  return {
+    changed(taskId, withinMs) {
+      return new Promise((resolve) => {
+        const wakers = waiting.get(taskId) ?? new Set();
+        waiting.set(taskId, wakers);
+        const done = () => {
+          clearTimeout(timer);
+          wakers.delete(done);
+          if (wakers.size === 0) waiting.delete(taskId);
+          resolve();
+        };
+        const timer = setTimeout(done, Math.min(withinMs, lookAgainMs));
+        wakers.add(done);
+      });
+    },
+    async close() {
+      closed = true;
+      clearTimeout(retry);
+      for (const wakers of waiting.values()) for (const wake of wakers) wake();
+      await client?.end().catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,309 @@
+/*
+ * All jobs, their clock and their memory. A job's state is a function of the time and of what was
+ * journalled, so every reader first lets the clock catch up (`settleDue`); a single timer does the
+ * same while nobody reads. Rendering itself happens elsewhere: the store says which job may start,
+ * and is told how it went.
+ */
+
+import { createDueList } from './due-list';
+import type { Log } from './http';
+import { openJournal } from './journal';
+import type { Job, JobKind, JobResult, JobStatus } from './jobs';
+import { forgetAt, isFinal } from './jobs';
+import { isRendered } from './script';
+
+/** One entry for ever accepted job: the proof that something was accepted exactly once. */
+export interface Acceptance {
+  id: string;
+  kind: JobKind;
+  at: number;
+  model: string;
+  client_request_id: string | null;
+  idempotency_key: string | null;
+}
+
+interface Parts {
+  dataDir: string;
+  log: Log;
+  /** How many rendered jobs of one kind run at once; the others show as queued. */
+  runningMax: number;
+  onChange(job: Job): void;
+  /** A rendered job has entered `running`, or is found there after a restart. */
+  onStart(job: Job): void;
+  onEnd(job: Job): void;
+  onForget(job: Job): void;
+  prepare(job: Job): JobResult;
+}
+
+type Line =
+  | { put: Job }
+  | { change: Partial<Job>; id: string }
+  | { forget: string }
+  | { accepted: Acceptance };
+
+export type JobStore = ReturnType<typeof createJobStore>;
+
+/** Far enough above the live records that rewriting stays rare. */
+const STALE_LINES_MAX = 50_000;
+
+export function createJobStore(parts: Parts) {
+  const jobs = new Map<string, Job>();
+  const byKey = new Map<string, string>();
+  const acceptances: Acceptance[] = [];
+  const due = createDueList();
+  const waiting = new Map<JobKind, Set<Job>>([
+    ['generation', new Set()],
+    ['enhancement', new Set()],
+  ]);
+  const running = new Map<JobKind, number>([
+    ['generation', 0],
+    ['enhancement', 0],
+  ]);
+  let timer: NodeJS.Timeout | undefined;
+  let timerAt = Number.POSITIVE_INFINITY;
+  let closed = false;
+
+  const journal = openJournal(parts.dataDir, (line) => replay(line as Line));
+  if (journal.lineCount() > 0) journal.rewrite(lines());
+
+  /** Called once, when everybody who listens is ready: picks up what was under way. */
+  function resume(): void {
+    for (const job of jobs.values()) {
+      if (job.status === 'running' && isRendered(job.script)) {
+        count(job.kind, +1);
+        parts.onStart(job);
+      }
+      arm(job);
+    }
+    settleDue();
+  }
+
+  function accept(job: Job): void {
+    const acceptance = describeAcceptance(job);
+    journal.append({ put: job, accepted: acceptance });
+    index(job);
+    acceptances.push(acceptance);
+    parts.onChange(job);
+    arm(job);
+  }
+
+  function settleDue(now = Date.now()): void {
+    for (let at = due.nextAt(); at !== undefined && at <= now; at = due.nextAt()) {
+      const job = jobs.get(due.pop()!.id);
+      if (job) step(job, now);
+    }
+    if (journal.lineCount() > 3 * jobs.size + acceptances.length + STALE_LINES_MAX) {
+      journal.rewrite(lines());
+    }
+    setTimer();
+  }
+
+  function step(job: Job, now: number): void {
+    for (let at = nextAt(job); at <= now; at = nextAt(job)) {
+      if (isFinal(job)) return forget(job);
+      if (at === job.expiresAt) end(job, 'expired', at);
+      else if (job.status === 'running') finish(job, at);
+      else if (isRendered(job.script)) return queue(job);
+      else change(job, { status: 'running', startedAt: at, updatedAt: at });
+    }
+    arm(job);
+  }
+
+  /** The next moment at which this job moves by itself. */
+  function nextAt(job: Job): number {
+    if (isFinal(job)) return forgetAt(job);
+    if (job.status === 'queued') {
+      const isWaiting = waiting.get(job.kind)!.has(job);
+      return isWaiting ? job.expiresAt : Math.min(job.readyAt, job.expiresAt);
+    }
+    const isBusy = isRendered(job.script) && !job.result && !job.failure;
+    const runMs = (job.script.run_s ?? 0) * 1000;
+    return isBusy ? job.expiresAt : Math.min((job.startedAt ?? 0) + runMs, job.expiresAt);
+  }
+
+  function finish(job: Job, at: number): void {
+    if (job.failure) return end(job, 'failed', Math.max(at, job.updatedAt));
+    const status = job.script.end ?? 'succeeded';
+    if (status === 'succeeded' && !job.result) job.result = parts.prepare(job);
+    if (status === 'failed') job.failure = scriptedFailure(job);
+    // A rendering ends when it is done, which is later than the script's earliest moment.
+    end(job, status, job.result?.rendered ? Math.max(at, job.updatedAt) : at);
+  }
+
+  function end(job: Job, status: JobStatus, at: number): void {
+    const held = job.status === 'running' && isRendered(job.script);
+    waiting.get(job.kind)!.delete(job);
+    change(job, {
+      status,
+      finishedAt: at,
+      updatedAt: at,
+      result: status === 'succeeded' ? job.result : undefined,
+      failure: job.failure,
+    });
+    if (held) count(job.kind, -1);
+    parts.onEnd(job);
+    if (held) startWaiting(job.kind);
+  }
+
+  function queue(job: Job): void {
+    waiting.get(job.kind)!.add(job);
+    arm(job);
+    startWaiting(job.kind);
+  }
+
+  function startWaiting(kind: JobKind): void {
+    const line = waiting.get(kind)!;
+    while (running.get(kind)! < parts.runningMax && line.size > 0 && !closed) {
+      const job = [...line].reduce((first, other) => (isBefore(other, first) ? other : first));
+      line.delete(job);
+      count(kind, +1);
+      const now = Date.now();
+      change(job, { status: 'running', startedAt: now, updatedAt: now });
+      arm(job);
+      parts.onStart(job);
+    }
+  }
+
+  /** The render room reports; a job that expired or was removed meanwhile takes no notice. */
+  function rendered(job: Job, outcome: Pick<Job, 'result' | 'failure'>): void {
+    if (closed || jobs.get(job.id) !== job || job.status !== 'running') return;
+    Object.assign(job, outcome);
+    job.updatedAt = Date.now();
+    step(job, job.updatedAt);
+  }
+
+  function cancel(job: Job): void {
+    end(job, 'cancelled', Date.now());
+    arm(job);
+  }
+
+  function forget(job: Job): void {
+    write({ forget: job.id });
+    unindex(job);
+    parts.onForget(job);
+  }
+
+  function change(job: Job, fields: Partial<Job>): void {
+    Object.assign(job, fields);
+    write({ id: job.id, change: fields });
+    parts.onChange(job);
+  }
+
+  /** A full disk must not stop the clock: the change is kept in memory and told to the log. */
+  function write(line: Line): void {
+    try {
+      journal.append(line);
+    } catch (error) {
+      parts.log.error({ error: String(error) }, 'studio: the journal cannot be written');
+    }
+  }
+
+  function arm(job: Job): void {
+    due.push({ at: nextAt(job), id: job.id });
+    setTimer();
+  }
+
+  function setTimer(): void {
+    const at = due.nextAt();
+    if (closed || at === undefined || at >= timerAt) return;
+    clearTimeout(timer);
+    timerAt = at;
+    // Node's timers overflow after 24 days; an hour is long enough to be rare.
+    const wait = Math.min(Math.max(at - Date.now(), 0), 3_600_000);
+    timer = setTimeout(() => {
+      timerAt = Number.POSITIVE_INFINITY;
+      settleDue();
+    }, wait);
+    timer.unref();
+  }
+
+  function count(kind: JobKind, by: number): void {
+    running.set(kind, running.get(kind)! + by);
+  }
+
+  function index(job: Job): void {
+    jobs.set(job.id, job);
+    if (job.idempotencyKey !== undefined) byKey.set(keyOf(job.kind, job.idempotencyKey), job.id);
+  }
+
+  function unindex(job: Job): void {
+    jobs.delete(job.id);
+    waiting.get(job.kind)!.delete(job);
+    if (job.idempotencyKey !== undefined) byKey.delete(keyOf(job.kind, job.idempotencyKey));
+  }
+
+  function replay(line: Line): void {
+    if ('put' in line) index(line.put);
+    if ('accepted' in line) acceptances.push(line.accepted);
+    if ('change' in line) {
+      const job = jobs.get(line.id);
+      if (job) Object.assign(job, line.change);
+    }
+    if ('forget' in line) {
+      const job = jobs.get(line.forget);
+      if (job) unindex(job);
+    }
+  }
+
+  function* lines(): Generator<Line> {
+    for (const accepted of acceptances) yield { accepted };
+    for (const job of jobs.values()) yield { put: job };
+  }
+
+  function* newestFirst(kind: JobKind): Generator<Job> {
+    const all = [...jobs.values()];
+    for (let at = all.length - 1; at >= 0; at -= 1) if (all[at]!.kind === kind) yield all[at]!;
+  }
+
+  return {
+    resume,
+    accept,
+    settleDue,
+    rendered,
+    cancel,
+    forget,
+    get: (id: string): Job | undefined => jobs.get(id),
+    byIdempotencyKey: (kind: JobKind, key: string): Job | undefined =>
+      jobs.get(byKey.get(keyOf(kind, key)) ?? ''),
+    newestFirst,
+    acceptances: (): readonly Acceptance[] => acceptances,
+    size: () => jobs.size,
+    close(): void {
+      closed = true;
+      clearTimeout(timer);
+      journal.close();
+    },
+  };
+}
+
+function keyOf(kind: JobKind, key: string): string {
+  return `${kind} ${key}`;
+}
+
+/** Higher priority first, then first come, first served. */
+function isBefore(a: Job, b: Job): boolean {
+  const byPriority = priority(b) - priority(a);
+  return byPriority < 0 || (byPriority === 0 && a.createdAt < b.createdAt);
+}
+
+function priority(job: Job): number {
+  return job.kind === 'generation' ? (job.order.priority ?? 0) : 0;
+}
+
+function scriptedFailure(job: Job): { code: string; message: string } {
+  return {
+    code: job.script.code ?? 'InternalServiceError',
+    message: job.script.message ?? 'The job failed because its script says so.',
+  };
+}
+
+function describeAcceptance(job: Job): Acceptance {
+  return {
+    id: job.id,
+    kind: job.kind,
+    at: job.createdAt,
+    model: job.kind === 'generation' ? job.order.model : 'enhance-video',
+    client_request_id: job.clientRequestId ?? null,
+    idempotency_key: job.idempotencyKey ?? null,
+  };
+}
