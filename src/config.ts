@@ -116,6 +116,13 @@ const table = z.object({
   STUDIO_DATA_DIR: text()
     .default('.data/studio')
     .describe('Where the studio keeps jobs and videos.'),
+  STUDIO_ADMIN_KEY: orNone(text(8))
+    .describe('Key of the studio’s admin endpoint, for tests; none: there is no such endpoint.')
+    .meta(secret()),
+  STUDIO_RUNNING_MAX: whole(1, 10_000)
+    .default(10)
+    .describe('Jobs of one kind the studio runs at once; the others queue.'),
+  STUDIO_RENDERS_MAX: whole(1, 64).default(2).describe('ffmpeg processes of the studio at once.'),
   STUDIO_URL: orNone(origin()).describe(
     'Where the gateway finds the studio; catalogue.yaml refers to it.',
   ),
@@ -134,6 +141,7 @@ const table = z.object({
   LOG_FORMAT: choice(['json', 'pretty'])
     .default('json')
     .describe('One JSON object a line, or for people.'),
+  COMMIT: text().default('unknown').describe('The commit this was built from, for /version.'),
   OTEL_EXPORTER_OTLP_ENDPOINT: orNone(webUrl()).describe(
     'Collector of traces (OTLP over HTTP); none: no traces.',
   ),

@@ -8,33 +8,33 @@ import { createLogger, type Logger } from './telemetry';
 
 interface Process<P extends ProcessName> {
   readonly about: string;
-  load(): Promise<Command<P>>;
+  load(): Command<P>;
 }
 
 const processes: { readonly [P in ProcessName]: Process<P> } = {
   api: {
     about: 'the HTTP API',
-    load: async () => (await import('./commands/api')).api,
+    load: () => (require('./commands/api') as typeof import('./commands/api')).api,
   },
   worker: {
     about: 'runs tasks: workflows, activities, callbacks, the sweep',
-    load: async () => (await import('./commands/worker')).worker,
+    load: () => (require('./commands/worker') as typeof import('./commands/worker')).worker,
   },
   studio: {
     about: 'the local generator and enhancer',
-    load: async () => (await import('./commands/studio')).studio,
+    load: () => (require('./commands/studio') as typeof import('./commands/studio')).studio,
   },
   migrate: {
     about: 'brings database and Temporal up to date, then ends',
-    load: async () => (await import('./commands/migrate')).migrate,
+    load: () => (require('./commands/migrate') as typeof import('./commands/migrate')).migrate,
   },
   admin: {
     about: 'accounts, keys, money, tasks; "admin help" lists the commands',
-    load: async () => (await import('./commands/admin')).admin,
+    load: () => (require('./commands/admin') as typeof import('./commands/admin')).admin,
   },
   dev: {
     about: 'all of them, with a PostgreSQL and a Temporal server where none are given',
-    load: async () => (await import('./commands/dev')).dev,
+    load: () => (require('./commands/dev') as typeof import('./commands/dev')).dev,
   },
 };
 
@@ -60,31 +60,40 @@ async function run<P extends ProcessName>(name: P, args: readonly string[]): Pro
     process.exit(1);
   });
   const signals = listenForSignals(log);
-  const command: Command<P> = await processes[name].load();
+  const command = processes[name].load();
   const running = await command({ config, log, args });
   if (typeof running === 'number') {
     process.exitCode = running;
     return;
   }
-  log.info({ event: 'ready' }, `${name} is ready`);
   signals.obey(running);
+  if (name !== 'dev') log.info({ event: 'ready' }, `${name} is ready`);
+  process.send?.('ready');
   await running.done;
   // Whatever is still open has had its time; a handle that a library forgot must not keep us.
   process.exit(process.exitCode ?? 0);
 }
 
+const sameSignalMs = 400;
+
 /** The first signal stops everything in order, a second one ends at once. */
 function listenForSignals(log: Logger) {
   let running: Running | undefined;
-  let asked = false;
+  let askedAt = 0;
   const stop = () => {
-    if (asked) process.exit(130);
-    asked = true;
+    if (askedAt > 0) {
+      // A Ctrl-C reaches us twice when npm passes its own on: from the terminal and from npm.
+      if (Date.now() - askedAt > sameSignalMs) process.exit(130);
+      return;
+    }
+    askedAt = Date.now();
     // While still starting there is nothing to lose: nobody was told that it is ready.
     if (!running) process.exit(130);
     running.stop().catch((error: unknown) => fail(error));
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
+  // Started by a stack: when that has died there is nobody left to stop us.
+  if (process.send) process.once('disconnect', stop);
   process.on('SIGHUP', () => {
     running?.reload?.().catch((error: unknown) => log.error({ err: error }, 'could not reload'));
   });

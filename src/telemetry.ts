@@ -1,6 +1,7 @@
 // The logger and the metrics registry. A log line is one JSON object per event; what must never be read in a log
 // (keys, secrets, prompts, the query string of an address) is cut out here, whatever hands it in.
 
+import { createServer } from 'node:http';
 import { type LoggerOptions, type Logger as PinoLogger, pino } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
@@ -56,4 +57,28 @@ export function createMetrics(name: string): Registry {
   registry.setDefaultLabels({ process: name });
   collectDefaultMetrics({ register: registry });
   return registry;
+}
+
+/** Serves a registry on a port of its own, apart from what callers can reach; without a port there is none. */
+export async function serveMetrics(
+  registry: Registry,
+  host: string,
+  port: number | null,
+): Promise<() => Promise<void>> {
+  if (port === null) return async () => undefined;
+  const server = createServer((request, response) => {
+    if (request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    registry.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  return () => new Promise((resolve) => server.close(() => resolve()));
 }

@@ -69,7 +69,8 @@ function stampOfSources() {
       if (name.endsWith('.ts')) take(join(root, folder, name));
     }
   }
-  for (const file of ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json']) take(join(root, file));
+  for (const file of ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json'])
+    take(join(root, file));
   return hash.digest('hex');
 }
 

@@ -13,9 +13,14 @@ export async function step(label, work) {
   const isTerminal = out.isTTY === true;
   const startedAt = Date.now();
   const seconds = () => ((Date.now() - startedAt) / 1000).toFixed(1);
-  const timer = setInterval(() => {
-    out.write(isTerminal ? `\r\x1b[K… ${label} (${seconds()} s)` : `… ${label} (${seconds()} s)\n`);
-  }, isTerminal ? 200 : 1_500);
+  const timer = setInterval(
+    () => {
+      out.write(
+        isTerminal ? `\r\x1b[K… ${label} (${seconds()} s)` : `… ${label} (${seconds()} s)\n`,
+      );
+    },
+    isTerminal ? 200 : 1_500,
+  );
   const end = (mark, text) => {
     clearInterval(timer);
     out.write(`${isTerminal ? '\r\x1b[K' : ''}${mark} ${text} (${seconds()} s)\n`);

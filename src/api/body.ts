@@ -49,7 +49,9 @@ async function readBytes(request: IncomingMessage, bytesMax: number): Promise<Bu
   const chunks: Buffer[] = [];
   let length = 0;
   try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
+    // Leaving the loop early must not close the connection the answer goes out on.
+    const stream: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
+    for await (const chunk of stream) {
       length += chunk.length;
       if (length <= bytesMax) chunks.push(chunk);
       else if (length > drainBytesMax) break;

@@ -44,18 +44,21 @@ export function createRoutes(router: ApiRouter, deps: ApiDeps): void {
       ? taskIdForKey(settings.pepper, caller.accountId, key)
       : newTaskId(now());
     ctx.state.taskId = taskId;
-    if (key && faults.length === 0 && (await replay(deps.db, ctx, taskId, requestHash))) return;
+    if (key && (await replay(deps.db, ctx, taskId, faults.length > 0 ? null : requestHash))) return;
 
     const limited = rateLimit.take(caller.keyId);
     if (limited) throw new Refused(limited.refusal, limited.headers);
-    const plan = permitted(planOrRefuse(request, faults, deps, caller), caller);
-    await checkFunds(deps, caller, plan);
-
-    const done = inFlight.enter(caller.accountId);
+    const { accountId } = caller;
+    const done = inFlight.enter(accountId);
     try {
-      const { accountId } = caller;
+      const plan = permitted(planOrRefuse(request, faults, deps, caller), caller);
+      await checkFunds(deps, caller, plan, inFlight.count(accountId));
       const input = { taskId, accountId, request, plan, requestHash, traceId };
       answer(ctx, taskId, requestHash, await submit(input));
+    } catch (error) {
+      if (!key || faults.length > 0 || !(error instanceof Refused)) throw error;
+      // A task the engine holds and no worker has confirmed has no row yet; it is found before anybody is told no.
+      if (!(await replayPending(deps.engine, ctx, taskId, accountId, requestHash))) throw error;
     } finally {
       done();
     }
@@ -102,27 +105,42 @@ function permitted(plan: Plan, caller: Caller): Plan {
   if (own.length === 0) {
     refuse('channel_not_allowed', 'This key may use no channel that serves this model.', 'model');
   }
-  return { ...plan, channels: own };
+  if (!plan.enhancement) return { ...plan, channels: own };
+  const enhancers = plan.enhancement.channels.filter((channel) => channels.includes(channel));
+  if (enhancers.length === 0) {
+    const message = 'This key may use no channel that offers super-resolution.';
+    refuse('channel_not_allowed', message, 'metadata.super_resolution_config');
+  }
+  return { ...plan, channels: own, enhancement: { ...plan.enhancement, channels: enhancers } };
 }
 
 /** The obvious cases, before a workflow is started; the door decides for real. */
-async function checkFunds({ db, settings }: ApiDeps, caller: Caller, plan: Plan): Promise<void> {
+async function checkFunds(
+  { db, settings }: ApiDeps,
+  caller: Caller,
+  plan: Plan,
+  underWay: number,
+): Promise<void> {
   const { availableMicros, openTasks } = await mayOpen(db, caller.accountId);
   const needed = plan.hold.amountMicros;
   if (availableMicros < needed) throw new Refused(insufficientBalance(needed, availableMicros));
-  if (openTasks < settings.unfinishedTasksMax) return;
+  // Those under way beside this one will be open in a moment.
+  if (openTasks + underWay - 1 < settings.unfinishedTasksMax) return;
   throw new Refused(
     rateLimited(`This account has ${openTasks} unfinished tasks, as many as it may have.`),
     limitHeaders(settings.unfinishedTasksMax, 10),
   );
 }
 
-/** True when the task exists: it is answered with its current status, or the key was used for something else. */
+/**
+ * True when the task exists: it is answered with its current status, or the key was used for something else. A body with
+ * faults has no hash: it was never accepted, so it is another body than that of any task.
+ */
 async function replay(
   db: Knex,
   ctx: ApiContext,
   taskId: string,
-  requestHash: string,
+  requestHash: string | null,
 ): Promise<boolean> {
   const row = await findTask(db, taskId);
   if (!row) return false;
@@ -130,6 +148,22 @@ async function replay(
   const { id, task_id, object, status, message } = JSON.parse(row.object) as CreatedTask;
   ctx.set('Idempotent-Replayed', 'true');
   answerCreated(ctx, { id, task_id, object, status, message });
+  return true;
+}
+
+/** The same for a task that has no row yet. */
+async function replayPending(
+  engine: Engine,
+  ctx: ApiContext,
+  taskId: string,
+  accountId: string,
+  requestHash: string,
+): Promise<boolean> {
+  const task = await engine.describe(taskId);
+  if (typeof task === 'string' || !task.open || task.accountId !== accountId) return false;
+  refuseOtherRequest(task.requestHash, requestHash);
+  ctx.set('Idempotent-Replayed', 'true');
+  answerCreated(ctx, pendingTask(taskId));
   return true;
 }
 
@@ -146,13 +180,7 @@ function answer(
       return;
     case 'pending':
       refuseOtherRequest(submission.requestHash, requestHash);
-      answerCreated(ctx, {
-        id: taskId,
-        task_id: taskId,
-        object: 'video.generation.task',
-        status: 'pending',
-        message: statusMessages.pending,
-      });
+      answerCreated(ctx, pendingTask(taskId));
       return;
     case 'refused':
       throw new Refused(submission.refusal);
@@ -162,6 +190,16 @@ function answer(
         { 'retry-after': '5', ...(submission.certain ? {} : { location: locationOf(taskId) }) },
       );
   }
+}
+
+function pendingTask(taskId: string): CreatedTask {
+  return {
+    id: taskId,
+    task_id: taskId,
+    object: 'video.generation.task',
+    status: 'pending',
+    message: statusMessages.pending,
+  };
 }
 
 function unavailableSentence(certain: boolean): string {
@@ -181,7 +219,7 @@ function locationOf(taskId: string): string {
   return `/v1/videos/generations/${taskId}`;
 }
 
-function refuseOtherRequest(known: string, requestHash: string): void {
+function refuseOtherRequest(known: string, requestHash: string | null): void {
   if (known === requestHash) return;
   throw new Refused({
     code: 'idempotency_key_reused',
@@ -215,9 +253,13 @@ function sharingSubmissions({ submit }: Pick<Engine, 'submit'>): Engine['submit'
 }
 
 /** So many creates of one account are under way at most: a burst of one must not hold up the others. */
-function countInFlight(max: number): { enter(accountId: string): () => void } {
+function countInFlight(max: number): {
+  enter(accountId: string): () => void;
+  count(accountId: string): number;
+} {
   const counts = new Map<string, number>();
   return {
+    count: (accountId) => counts.get(accountId) ?? 0,
     enter(accountId) {
       const count = counts.get(accountId) ?? 0;
       if (count >= max) {

@@ -40,16 +40,30 @@ export function readRoutes(router: ApiRouter, deps: ApiDeps): void {
     return fromRow(row);
   };
 
+  /** Looks until the task is final, the time is up, or nobody is there any more to hear it. */
+  const findWaiting = async (
+    ctx: ApiContext,
+    taskId: string,
+    waitMs: number,
+    look: () => Promise<Found | undefined>,
+  ): Promise<Found | undefined> => {
+    const until = deps.now() + waitMs;
+    const mayWait = () => deps.now() < until && deps.isServing() && !ctx.res.destroyed;
+    for (;;) {
+      // Listening begins before the look, so that no change falls between the two.
+      const change = mayWait() ? deps.listener.changed(taskId, until - deps.now()) : null;
+      const found = await look();
+      if (!change || !found || isFinal(found.status)) return found;
+      await change;
+    }
+  };
+
   const show = async (ctx: ApiContext): Promise<void> => {
     const taskId = requestedId(ctx);
     const { accountId } = ctx.state.caller;
-    const until = deps.now() + waitOf(ctx) * 1_000;
-    let found = await find(taskId, accountId);
-    while (found && !isFinal(found.status) && deps.now() < until && !ctx.req.destroyed) {
-      await deps.listener.changed(taskId, until - deps.now());
-      if (!deps.isServing()) break;
-      found = await find(taskId, accountId);
-    }
+    const waitSeconds = waitOf(ctx);
+    if (waitSeconds > 0) ctx.set('Preference-Applied', `wait=${waitSeconds}`);
+    const found = await findWaiting(ctx, taskId, waitSeconds * 1_000, () => find(taskId, accountId));
     if (!found) return refuse(ctx, taskNotFound);
     answerFound(ctx, found);
   };
@@ -74,6 +88,7 @@ export function readRoutes(router: ApiRouter, deps: ApiDeps): void {
 
   for (const base of ['/v1/videos/generations', '/v1/video/generations']) {
     router.get([base, `${base}/`], missingId);
+    router.delete([base, `${base}/`], missingId);
     router.get(`${base}/:task_id`, show);
     router.delete(`${base}/:task_id`, cancel);
   }

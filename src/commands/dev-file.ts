@@ -17,6 +17,7 @@ export interface DevFile {
   readonly studioApiKey: string;
   readonly docsUrl: string;
   readonly playgroundUrl: string;
+  readonly metricsUrls: { readonly api: string; readonly worker: string };
   /** `stack` is the one that started the others. */
   readonly pids: Readonly<Record<string, number>>;
   /** What one more process needs to join: the settings the stack gave its own. */

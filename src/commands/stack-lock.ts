@@ -24,7 +24,8 @@ export async function lockStack(dataDir: string, say: (line: string) => void): P
   const file = join(dataDir, 'stack.lock');
   await takeOver(file, dataDir, say);
   const parts = new Map<string, Known>([['stack', know(process.pid)]]);
-  const write = () => writeFileSync(file, JSON.stringify(Object.fromEntries(parts)), { mode: 0o600 });
+  const write = () =>
+    writeFileSync(file, JSON.stringify(Object.fromEntries(parts)), { mode: 0o600 });
   write();
   return {
     note(name, pid) {

@@ -93,14 +93,26 @@ export async function migrate(db: Knex): Promise<readonly string[]> {
 
 /** Throws when the schema is not exactly the one this code was written for. */
 export async function checkSchema(db: Knex): Promise<void> {
-  const { rows } = await db.raw<{ rows: { name: string }[] }>('select name from schema_migrations');
-  const applied = new Set(rows.map((row) => row.name));
+  const applied = new Set(await appliedSteps(db));
   refuseNewer(applied);
   const missing = migrations.filter(({ name }) => !applied.has(name));
   if (missing.length > 0) {
     throw new SchemaMismatch(
       `The database lacks ${missing.map(({ name }) => name).join(', ')}: run "admin migrate" first.`,
     );
+  }
+}
+
+async function appliedSteps(db: Knex): Promise<readonly string[]> {
+  try {
+    const { rows } = await db.raw<{ rows: { name: string }[] }>(
+      'select name from schema_migrations',
+    );
+    return rows.map((row) => row.name);
+  } catch (error) {
+    // No such table: nobody has migrated this database yet.
+    if ((error as { code?: unknown }).code === '42P01') return [];
+    throw error;
   }
 }
 

@@ -4,13 +4,15 @@
 import { Client } from 'pg';
 
 export interface TaskListener {
-  /** Resolves when the task has changed, or after this long, or after a second at the latest while not listening. */
+  /** Resolves when the task has changed, after this long, or sooner where a change could have been missed. */
   changed(taskId: string, withinMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
-// A look at the row at least this often, whatever is heard.
-const lookAgainMs = 1_000;
+// A look at the row at least this often: every second while nothing can be heard, else only for a notification that was
+// lost with its connection.
+const deafLookMs = 1_000;
+const lookMs = 10_000;
 const reconnectMs = 1_000;
 
 export function createTaskListener(
@@ -60,7 +62,7 @@ export function createTaskListener(
           if (wakers.size === 0) waiting.delete(taskId);
           resolve();
         };
-        const timer = setTimeout(done, Math.min(withinMs, lookAgainMs));
+        const timer = setTimeout(done, Math.min(withinMs, client ? lookMs : deafLookMs));
         wakers.add(done);
       });
     },

@@ -13,6 +13,8 @@ export interface ChildOptions {
   readonly uid?: number;
   readonly gid?: number;
   readonly onLine?: (line: string) => void;
+  /** Opens a channel for messages; the child sees it close when we die. */
+  readonly onMessage?: (message: unknown) => void;
   /** What it understands as "stop now, in good order". */
   readonly stopSignal?: NodeJS.Signals;
 }
@@ -37,7 +39,7 @@ process.on('exit', () => {
 
 export function startChild(command: string, options: ChildOptions): Child {
   const child = spawn(command, [...options.args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...(options.onMessage ? ['ipc' as const] : [])],
     // Apart from the terminal's group: a Ctrl-C reaches the parent only, which stops everything in its order.
     detached: true,
     ...(options.env ? { env: options.env } : {}),
@@ -46,6 +48,7 @@ export function startChild(command: string, options: ChildOptions): Child {
     ...(options.gid === undefined ? {} : { gid: options.gid }),
   });
   const stopSignal = options.stopSignal ?? 'SIGTERM';
+  if (options.onMessage) child.on('message', options.onMessage);
   children.set(child, stopSignal);
   const { pid } = child;
   if (pid) willReap(pid, stopSignal);

@@ -87,8 +87,10 @@ function checkShapes(content: Content, model: Model): void {
     throw invalid('content', 'first/last frame content cannot be mixed with reference media');
   }
   if (frames + referenceCount === 0 && content.prompt.trim() === '') throw missing('content.text');
-  if (videos.length > VIDEOS_MAX) throw invalid('content', `at most ${VIDEOS_MAX} videos are taken`);
-  if (audios.length > AUDIOS_MAX) throw invalid('content', `at most ${AUDIOS_MAX} audios are taken`);
+  if (videos.length > VIDEOS_MAX)
+    throw invalid('content', `at most ${VIDEOS_MAX} videos are taken`);
+  if (audios.length > AUDIOS_MAX)
+    throw invalid('content', `at most ${AUDIOS_MAX} audios are taken`);
   if (videos.length + audios.length > 0 && !model.takesVideoAndAudio) {
     throw invalid('content', `${model.name} takes no videos and no audios`);
   }
@@ -104,7 +106,8 @@ function checkFrames(content: Content, model: Model): void {
   const first = count('first_frame');
   const middle = count('middle_frame');
   const last = count('last_frame');
-  if (!model.frameImages.ends) throw invalid('content', `${model.name} takes no first or last frame`);
+  if (!model.frameImages.ends)
+    throw invalid('content', `${model.name} takes no first or last frame`);
   if (first !== 1) throw invalid('content', `exactly one first_frame is needed, not ${first}`);
   if (last > 1) throw invalid('content', `at most one last_frame is taken, not ${last}`);
   if (middle > 0 && !model.frameImages.middle) {

@@ -38,10 +38,7 @@ export function identify(exchange: Exchange, kind: string, body: unknown, key?: 
 }
 
 /** What happens instead of acceptance. True: the exchange is over. */
-export function failBeforeAcceptance(
-  exchange: Exchange,
-  fault: CreateFault | undefined,
-): boolean {
+export function failBeforeAcceptance(exchange: Exchange, fault: CreateFault | undefined): boolean {
   if (fault?.reset) {
     exchange.request.socket.resetAndDestroy();
     return true;

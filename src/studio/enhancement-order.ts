@@ -6,13 +6,13 @@
 import type { Body } from './fields';
 import {
   given,
+  isHttpUrl,
   optionalHttpUrl,
   optionalInteger,
   optionalString,
   optionalWord,
   requiredString,
 } from './fields';
-import { isHttpUrl } from './fields';
 import type { EnhancementOrder } from './jobs';
 import { invalid, missing } from './protocol-error';
 

@@ -60,7 +60,8 @@ export function optionalWord<Word extends string>(
 
 export function optionalHttpUrl(body: Body, name: string): string | undefined {
   const value = optionalString(body, name, 2048);
-  if (value !== undefined && !isHttpUrl(value)) throw invalid(name, 'it must be an http(s) address');
+  if (value !== undefined && !isHttpUrl(value))
+    throw invalid(name, 'it must be an http(s) address');
   return value;
 }
 

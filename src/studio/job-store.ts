@@ -7,9 +7,9 @@
 
 import { createDueList } from './due-list';
 import type { Log } from './http';
-import { openJournal } from './journal';
 import type { Job, JobKind, JobResult, JobStatus } from './jobs';
 import { forgetAt, isFinal } from './jobs';
+import { openJournal } from './journal';
 import { isRendered } from './script';
 
 /** One entry for ever accepted job: the proof that something was accepted exactly once. */
@@ -90,7 +90,8 @@ export function createJobStore(parts: Parts) {
   function settleDue(now = Date.now()): void {
     for (let at = due.nextAt(); at !== undefined && at <= now; at = due.nextAt()) {
       const job = jobs.get(due.pop()!.id);
-      if (job) step(job, now);
+      // An entry whose job has moved on meanwhile is stale: a newer one stands for it.
+      if (job && nextAt(job) <= now) step(job, now);
     }
     if (journal.lineCount() > 3 * jobs.size + acceptances.length + STALE_LINES_MAX) {
       journal.rewrite(lines());
@@ -100,10 +101,13 @@ export function createJobStore(parts: Parts) {
 
   function step(job: Job, now: number): void {
     for (let at = nextAt(job); at <= now; at = nextAt(job)) {
-      if (isFinal(job)) return forget(job);
+      if (isFinal(job)) {
+        forget(job);
+        return;
+      }
       if (at === job.expiresAt) end(job, 'expired', at);
       else if (job.status === 'running') finish(job, at);
-      else if (isRendered(job.script)) return queue(job);
+      else if (isRendered(job.script)) queue(job);
       else change(job, { status: 'running', startedAt: at, updatedAt: at });
     }
     arm(job);
@@ -122,12 +126,11 @@ export function createJobStore(parts: Parts) {
   }
 
   function finish(job: Job, at: number): void {
-    if (job.failure) return end(job, 'failed', Math.max(at, job.updatedAt));
-    const status = job.script.end ?? 'succeeded';
+    const status = job.failure ? 'failed' : (job.script.end ?? 'succeeded');
     if (status === 'succeeded' && !job.result) job.result = parts.prepare(job);
-    if (status === 'failed') job.failure = scriptedFailure(job);
-    // A rendering ends when it is done, which is later than the script's earliest moment.
-    end(job, status, job.result?.rendered ? Math.max(at, job.updatedAt) : at);
+    if (status === 'failed') job.failure ??= scriptedFailure(job);
+    // A rendering ends when it is done, which may be later than the script's earliest moment.
+    end(job, status, isRendered(job.script) ? Math.max(at, job.updatedAt) : at);
   }
 
   function end(job: Job, status: JobStatus, at: number): void {

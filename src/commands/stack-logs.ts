@@ -1,0 +1,61 @@
+// What the stack's parts write: everything goes to a file per part, and what a person should see also to the terminal.
+
+import { createWriteStream, mkdirSync, renameSync, statSync, type WriteStream } from 'node:fs';
+import { join } from 'node:path';
+
+export interface StackLogs {
+  take(part: string, line: string): void;
+  close(): Promise<void>;
+}
+
+// A file that has grown past this at a start is set aside, the one before it is dropped.
+const sizeMax = 20 * 1024 * 1024;
+const shownLevels = new Set(['warn', 'error', 'fatal']);
+
+export function openLogs(folder: string, show: (line: string) => void): StackLogs {
+  mkdirSync(folder, { recursive: true });
+  const files = new Map<string, WriteStream>();
+  const fileOf = (part: string) => {
+    let file = files.get(part);
+    if (!file) {
+      const path = join(folder, `${part}.log`);
+      setAside(path);
+      file = createWriteStream(path, { flags: 'a' });
+      // A full disk must not end the stack: then there is no log.
+      file.on('error', () => undefined);
+      files.set(part, file);
+    }
+    return file;
+  };
+  return {
+    take(part, line) {
+      fileOf(part).write(`${line}\n`);
+      const shown = sentenceOf(line);
+      if (shown) show(`${part}: ${shown}`);
+    },
+    async close() {
+      await Promise.all([...files.values()].map((file) => new Promise((done) => file.end(done))));
+    },
+  };
+}
+
+/** A warning or error as one readable line; null for everything else. */
+function sentenceOf(line: string): string | null {
+  if (!line.startsWith('{')) return null;
+  try {
+    const { level, msg, err } = JSON.parse(line) as Record<string, unknown>;
+    if (!shownLevels.has(String(level))) return null;
+    const cause = (err as { message?: string } | undefined)?.message;
+    return `${String(level)}: ${String(msg)}${cause ? ` (${cause.split('\n')[0]})` : ''}`;
+  } catch {
+    return null;
+  }
+}
+
+function setAside(path: string): void {
+  try {
+    if (statSync(path).size > sizeMax) renameSync(path, `${path}.1`);
+  } catch {
+    // There is none yet.
+  }
+}

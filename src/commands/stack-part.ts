@@ -1,0 +1,125 @@
+// One process of the stack and what happens when it ends by itself: with supervision it is started again after a
+// growing pause, so that anybody may kill one and see that nothing is lost; after too many short lives in a row the stack gives up.
+
+import type { Child } from '../embedded/child';
+
+export interface Launched {
+  readonly child: Child;
+  stop(): Promise<void>;
+}
+
+export interface Part {
+  readonly name: string;
+  readonly pid: number | null;
+  isAlive(): boolean;
+  start(): Promise<void>;
+  /** Politely; it stays stopped until `start`. */
+  stop(): Promise<void>;
+  /** As if from outside: a supervised part comes back, another stays dead until `start`. */
+  kill(signal: NodeJS.Signals): void;
+  /** The end of the process that runs now. */
+  readonly exited: Promise<unknown>;
+}
+
+export interface PartOptions {
+  readonly name: string;
+  /** Starts it and answers when it is ready. */
+  launch(): Promise<Launched>;
+  readonly supervised: boolean;
+  readonly onStarted: (pid: number) => void;
+  readonly onEnded: () => void;
+  readonly onDeath: (death: Death) => void;
+  readonly onBack: () => void;
+  readonly onGivenUp: (error: Error) => void;
+}
+
+export interface Death {
+  readonly how: string;
+  readonly lastWords: string;
+  readonly againInMs: number | null;
+}
+
+// Half a second, doubled to ten; ten short lives in a row are about a minute of trying. A minute of life makes good.
+const pauseMinMs = 500;
+const pauseMaxMs = 10_000;
+const livesMax = 10;
+const longLifeMs = 60_000;
+
+export function createPart(options: PartOptions): Part {
+  let current: Launched | undefined;
+  let wanted = false;
+  let shortLives = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let starting: Promise<void> | undefined;
+
+  async function launch(): Promise<void> {
+    const launched = await options.launch();
+    const bornAt = Date.now();
+    current = launched;
+    options.onStarted(launched.child.pid);
+    void launched.child.exited.then(({ code, signal }) => {
+      if (current !== launched) return;
+      current = undefined;
+      options.onEnded();
+      if (wanted) died(how(code, signal), launched.child.lastWords(), Date.now() - bornAt);
+    });
+  }
+
+  function died(manner: string, lastWords: string, livedMs: number): void {
+    shortLives = livedMs > longLifeMs ? 1 : shortLives + 1;
+    const againInMs = Math.min(pauseMaxMs, pauseMinMs * 2 ** (shortLives - 1));
+    const again = options.supervised && shortLives < livesMax;
+    options.onDeath({ how: manner, lastWords, againInMs: again ? againInMs : null });
+    if (again) timer = setTimeout(() => void comeBack(), againInMs);
+    else if (options.supervised) {
+      options.onGivenUp(new Error(`${options.name} ${manner} ${shortLives} times in a row.`));
+    }
+  }
+
+  async function comeBack(): Promise<void> {
+    try {
+      starting = launch();
+      await starting;
+      options.onBack();
+    } catch (error) {
+      if (wanted) died('did not start again', (error as Error).message, 0);
+    } finally {
+      starting = undefined;
+    }
+  }
+
+  return {
+    name: options.name,
+    get pid() {
+      return current?.child.pid ?? null;
+    },
+    get exited() {
+      return current?.child.exited ?? Promise.resolve();
+    },
+    isAlive: () => current?.child.isAlive() ?? false,
+    async start() {
+      wanted = true;
+      clearTimeout(timer);
+      if (current) return;
+      starting = launch();
+      try {
+        await starting;
+      } finally {
+        starting = undefined;
+      }
+    },
+    async stop() {
+      wanted = false;
+      clearTimeout(timer);
+      await starting?.catch(() => undefined);
+      await current?.stop();
+    },
+    kill(signal) {
+      current?.child.process.kill(signal);
+    },
+  };
+}
+
+function how(code: number | null, signal: string | null): string {
+  return signal ? `was killed (${signal})` : `ended with code ${code}`;
+}

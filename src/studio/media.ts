@@ -1,0 +1,169 @@
+/*
+ * Media that came with an order: fetched from public addresses only, within a size and a time, or sent
+ * inline and kept as a file beside the journal. What the studio made itself is read from its own disk,
+ * without a call, and is the only thing an old decoder ever gets to see (docs/studio.md).
+ */
+
+import { createHash } from 'node:crypto';
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { AddressRefused, guardedCall } from './address-guard';
+import type { GenerationOrder } from './jobs';
+
+export type MediaKind = 'image' | 'video' | 'audio';
+
+/** A job fails with this when its media are at fault; the message is for the caller. */
+export class MediaFault extends Error {}
+
+export interface MediaFile {
+  path: string;
+  /** Made by this studio, so any decoder may open it. */
+  isOurs: boolean;
+}
+
+export type MediaStore = ReturnType<typeof createMediaStore>;
+
+interface Parts {
+  dataDir: string;
+  allowHosts: readonly string[];
+  /** The file behind one of the studio's own addresses, if it is one. */
+  ownFile(url: string): string | undefined;
+}
+
+const BYTES_MAX: Record<MediaKind, number> = {
+  image: 30_000_000,
+  video: 50_000_000,
+  audio: 15_000_000,
+};
+
+/** A slow sender must not hold a rendering for ever. */
+const FETCH_MS = 60_000;
+const REDIRECTS_MAX = 3;
+const EIGHT_DAYS_MS = 8 * 86_400_000;
+
+export function createMediaStore({ dataDir, allowHosts, ownFile }: Parts) {
+  const inputs = join(dataDir, 'inputs');
+  mkdirSync(inputs, { recursive: true });
+  sweep(inputs);
+
+  /** Moves inline media out of the order, so that the journal stays small. */
+  function keepInline(order: GenerationOrder): GenerationOrder {
+    const images = order.images.map((image) => ({ ...image, url: keep(image.url) }));
+    return { ...order, images, audios: order.audios.map(keep) };
+  }
+
+  function keep(url: string): string {
+    const match = /^data:[^,]*;base64,/.exec(url);
+    if (!match) return url;
+    const bytes = Buffer.from(url.slice(match[0].length), 'base64');
+    const name = createHash('sha256').update(bytes).digest('hex');
+    writeFileSync(join(inputs, name), bytes);
+    return `input:${name}`;
+  }
+
+  /** Brings one medium into `folder`, or says in a sentence why it cannot be had. */
+  async function fetch(
+    url: string,
+    kind: MediaKind,
+    folder: string,
+    bytesMax = BYTES_MAX[kind],
+  ): Promise<MediaFile> {
+    if (url.startsWith('input:')) {
+      return { path: join(inputs, url.slice('input:'.length)), isOurs: false };
+    }
+    const own = ownFile(url);
+    if (own !== undefined) {
+      if (existsSync(own)) return { path: own, isOurs: true };
+      throw new MediaFault(`The ${kind} ${shorten(url)} does not exist any more.`);
+    }
+    const name = createHash('sha256').update(url).digest('hex').slice(0, 24);
+    const path = join(folder, `${kind}-${name}`);
+    try {
+      await download(url, kind, path, bytesMax);
+    } catch (error) {
+      if (error instanceof MediaFault) throw error;
+      const why = error instanceof AddressRefused ? 'address not allowed' : reason(error);
+      throw new MediaFault(`The ${kind} ${shorten(url)} could not be fetched: ${why}.`);
+    }
+    return { path, isOurs: false };
+  }
+
+  async function download(url: string, kind: MediaKind, path: string, bytesMax: number) {
+    let target = url;
+    for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
+      const reply = await guardedCall({ url: target, allowHosts, timeoutMs: FETCH_MS });
+      const status = reply.statusCode ?? 0;
+      const location = reply.headers.location;
+      if (status >= 300 && status < 400 && location && URL.canParse(location, target)) {
+        reply.destroy();
+        target = new URL(location, target).href;
+        continue;
+      }
+      try {
+        checkReply(url, kind, status, reply.headers['content-type'] ?? '');
+        await pipeline(reply, limit(url, kind, bytesMax), createWriteStream(path));
+      } finally {
+        reply.destroy();
+      }
+      return;
+    }
+    throw new MediaFault(`The ${kind} ${shorten(url)} redirects too often.`);
+  }
+
+  return { keepInline, fetch };
+}
+
+function checkReply(url: string, kind: MediaKind, status: number, type: string): void {
+  if (status !== 200) {
+    throw new MediaFault(`The ${kind} ${shorten(url)} could not be fetched: HTTP ${status}.`);
+  }
+  const isGeneric = type === '' || /^(application|binary)\/octet-stream/.test(type);
+  if (!isGeneric && !type.startsWith(`${kind}/`)) {
+    const was = type.split(';')[0];
+    throw new MediaFault(`The ${kind} ${shorten(url)} is of type ${was}, not ${kind}/….`);
+  }
+}
+
+function limit(url: string, kind: MediaKind, bytesMax: number): Transform {
+  let size = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length;
+      const megabytes = bytesMax / 1_000_000;
+      const tooLarge = `The ${kind} ${shorten(url)} is larger than ${megabytes} MB.`;
+      if (size > bytesMax) done(new MediaFault(tooLarge));
+      else done(null, chunk);
+    },
+  });
+}
+
+/** Signed addresses are secrets: the query never appears in a message. */
+function shorten(url: string): string {
+  const plain = url.split(/[?#]/)[0]!;
+  return plain.length > 100 ? `${plain.slice(0, 97)}…` : plain;
+}
+
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown reason';
+  if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'it took too long';
+  const code = 'code' in error ? String(error.code) : '';
+  if (code === 'ENOSPC') throw error;
+  return code || 'the connection failed';
+}
+
+function sweep(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    if (statSync(path).mtimeMs < Date.now() - EIGHT_DAYS_MS) rmSync(path, { force: true });
+  }
+}

@@ -1,0 +1,175 @@
+// Never twice: a job is placed against a studio that loses replies, answers late, cuts the connection and errs. Each attempt
+// here is one attempt of the activity; the engine's retries are played by calling again.
+
+import { createFollowActivities } from '../../activities/follow';
+import { createSubmitActivities } from '../../activities/submit';
+import type { Channel } from '../../src/domain/catalogue';
+import { giveTurns } from '../../src/db/job-gate';
+import { findJob } from '../../src/db/jobs';
+import type { JobOrder, PlacedJob } from '../../workflows/messages';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { startUpstream, type Upstream } from '../support/upstream';
+
+let database: TestDatabase;
+let upstream: Upstream;
+const open = async (channels?: (base: Channel) => readonly Channel[]) => {
+  upstream = await startUpstream(database.db, channels);
+};
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterEach(() => upstream?.close());
+afterAll(() => database?.drop());
+
+/** As the engine does: again until it is placed, with the gap that was asked for, shortened. */
+async function placed(order: JobOrder, attemptsMax = 12): Promise<PlacedJob> {
+  const { submitJob } = createSubmitActivities(upstream.deps);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await submitJob(order);
+    } catch (error) {
+      if (attempt === attemptsMax) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+  }
+}
+
+const faults: readonly [string, object][] = [
+  ['a lost reply', { lose_reply: true, times: 1 }],
+  ['two lost replies', { lose_reply: true, times: 2 }],
+  ['an answer after the time limit', { delay_s: 3, times: 1 }],
+  ['a connection cut before acceptance', { reset: true, times: 1 }],
+  ['a gateway’s error page', { html: true, times: 1 }],
+  ['an internal error', { status: 500, times: 1 }],
+];
+
+describe.each([
+  ['that honours Idempotency-Key', true],
+  ['that does not, and is looked up by its list', false],
+])('on a service %s', (_, honoursIdempotencyKey) => {
+  test.each(faults)('%s ends in exactly one job', async (__, create) => {
+    await open((base) => [{ ...base, honoursIdempotencyKey }]);
+    if (!honoursIdempotencyKey) await upstream.script({ ignore_idempotency_key: true });
+    const order = await upstream.order({ create });
+    const job = await placed(order);
+    expect(job.outcome).toBe('accepted');
+    expect(await upstream.accepted(order.taskId)).toBe(1);
+    expect(await placed(order)).toEqual(job);
+    expect(await upstream.accepted(order.taskId)).toBe(1);
+  });
+});
+
+test('jobs that look alike are told apart by their seed', async () => {
+  await open((base) => [{ ...base, honoursIdempotencyKey: false }]);
+  await upstream.script({ ignore_idempotency_key: true });
+  const orders = await Promise.all(
+    [0, 1, 2, 3].map(() => upstream.order({ create: { lose_reply: true, times: 1 } })),
+  );
+  const jobs = await Promise.all(orders.map((order) => placed(order)));
+  const ids = jobs.map((job) => (job.outcome === 'accepted' ? job.upstreamId : ''));
+  expect(new Set(ids).size).toBe(4);
+  for (const { taskId } of orders) expect(await upstream.accepted(taskId)).toBe(1);
+});
+
+test('when several lost jobs cannot be told apart, the task fails rather than run twice', async () => {
+  await open((base) => [{ ...base, honoursIdempotencyKey: false }]);
+  await upstream.script({ ignore_idempotency_key: true });
+  const lost = { create: { lose_reply: true, times: 1 } };
+  const first = await upstream.order(lost);
+  const second = await upstream.order(lost, { plan: first.plan });
+  const { submitJob } = createSubmitActivities(upstream.deps);
+  await Promise.all([first, second].map((order) => expect(submitJob(order)).rejects.toThrow()));
+  const outcomes = await Promise.all([placed(first), placed(second)]);
+  for (const outcome of outcomes) {
+    expect(outcome).toMatchObject({ outcome: 'rejected', report: { failure: { ours: true } } });
+  }
+  expect(upstream.events.map(({ name }) => name)).toContain('lostJobUnresolved');
+});
+
+test('a service without a list and without keys leaves the task failed, not doubled', async () => {
+  await open((base) => [{ ...base, honoursIdempotencyKey: false, hasList: false }]);
+  await upstream.script({ ignore_idempotency_key: true });
+  const order = await upstream.order({ create: { lose_reply: true, times: 1 } });
+  expect((await placed(order)).outcome).toBe('rejected');
+  expect(await upstream.accepted(order.taskId)).toBe(1);
+});
+
+test('the caller’s fault ends it on the first channel', async () => {
+  await open((base) => [base, { ...base, id: 'second' }]);
+  const order = await upstream.order({
+    create: { status: 400, code: 'InputTextSensitiveContentDetected', times: 1 },
+  });
+  const job = await placed(order, 1);
+  expect(job).toMatchObject({ outcome: 'rejected', report: { status: 'failed' } });
+  expect(await upstream.requests()).toBe(1);
+});
+
+test.each([
+  ['is down', (base: Channel) => ({ ...base, baseUrl: 'http://127.0.0.1:1/api/v3' })],
+  ['refuses our key', (base: Channel) => ({ ...base, apiKeyEnv: 'OTHER' })],
+])('a channel that %s is passed over', async (_, broken) => {
+  await open((base) => [broken({ ...base, id: 'first' }), base]);
+  const order = await upstream.order();
+  expect(await placed(order, 1)).toMatchObject({ outcome: 'accepted', channel: 'studio' });
+  expect(await upstream.accepted(order.taskId)).toBe(1);
+});
+
+test.each([
+  ['overloaded', { status: 429, code: 'ServerOverloaded', times: 1 }],
+  ['out of credit', { status: 403, code: 'AccountOverdueError', times: 1 }],
+  ['over its quota', { status: 429, code: 'QuotaExceeded', times: 1 }],
+  ['unavailable', { status: 503, code: 'ServiceUnavailable', times: 1 }],
+])('a channel that is %s hands the job to the next', async (_, create) => {
+  await open((base) => [{ ...base, id: 'first' }, base]);
+  const order = await upstream.order({ create });
+  expect(await placed(order, 1)).toMatchObject({ outcome: 'accepted', channel: 'studio' });
+  expect(await upstream.accepted(order.taskId)).toBe(1);
+});
+
+test('a channel that keeps failing is left alone for a while', async () => {
+  await open((base) => [{ ...base, baseUrl: 'http://127.0.0.1:1/api/v3', id: 'first' }, base]);
+  for (let n = 0; n < 8; n += 1) await placed(await upstream.order(), 1);
+  const tried = upstream.events.filter(
+    ({ name, args }) => name === 'upstream' && args[0] === 'first',
+  );
+  expect(tried).toHaveLength(5);
+});
+
+test('a job that may lie with the first channel is never offered to the second', async () => {
+  await open((base) => [{ ...base, id: 'first' }, base]);
+  const order = await upstream.order({ create: { lose_reply: true, times: 1 } });
+  expect(await placed(order)).toMatchObject({ outcome: 'accepted', channel: 'first' });
+  expect(await upstream.accepted(order.taskId)).toBe(1);
+});
+
+test('a full channel makes jobs wait, and gives turns to each account in its turn', async () => {
+  await open((base) => [{ ...base, id: 'gated', jobsInFlightMax: 2 }]);
+  const orders = [];
+  for (const accountId of ['a', 'a', 'a', 'a', 'a', 'b']) {
+    orders.push(await upstream.order({}, { accountId }));
+  }
+  const outcomes = [];
+  for (const order of orders) outcomes.push((await placed(order)).outcome);
+  expect(outcomes).toEqual(['accepted', 'accepted', 'waiting', 'waiting', 'waiting', 'waiting']);
+  expect(await giveTurns(database.db, 'gated', 2)).toEqual([]);
+
+  await database.db.raw(`update jobs set state = 'closed' where channel = 'gated' and state = 'open'`);
+  const turns = await giveTurns(database.db, 'gated', 2);
+  expect(turns.map(({ taskId }) => taskId)).toEqual([orders[2]?.taskId, orders[5]?.taskId]);
+  expect((await placed(orders[5] as JobOrder)).outcome).toBe('accepted');
+});
+
+test('a cancelled job is gone upstream, also one whose reply was lost', async () => {
+  await open((base) => [{ ...base, honoursIdempotencyKey: false }]);
+  await upstream.script({ ignore_idempotency_key: true });
+  const order = await upstream.order({ queue_s: 600, create: { lose_reply: true, times: 1 } });
+  const { submitJob } = createSubmitActivities(upstream.deps);
+  await expect(submitJob(order)).rejects.toThrow();
+  expect((await findJob(database.db, order))?.state).toBe('sending');
+  await createFollowActivities(upstream.deps).cancelJob(order);
+  const list = await fetch(`${upstream.studio.url}/api/v3/contents/generations/tasks`, {
+    headers: { authorization: 'Bearer studio-key-for-tests' },
+  });
+  const { items } = (await list.json()) as { items: { status: string }[] };
+  expect(items.map(({ status }) => status)).toEqual(['cancelled']);
+});

@@ -1,0 +1,269 @@
+// The whole service inside one test file: a database, a studio, a worker and an API of its own, on the run's shared
+// PostgreSQL and Temporal servers. Faster than processes; those are the system tests' business.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Connection } from '@temporalio/client';
+import type { Knex } from 'knex';
+import type { ActivityEvents } from '../../activities/events';
+import { type ApiSettings, createApp } from '../../src/api/app';
+import { parseCatalogue } from '../../src/catalogue-file';
+import { createAccount } from '../../src/db/accounts';
+import { createTaskListener } from '../../src/db/task-listener';
+import type { Catalogue } from '../../src/domain/catalogue';
+import { createStudio, type Studio } from '../../src/studio/server';
+import { createEngine } from '../../src/temporal';
+import { type RunningWorker, startWorker } from '../../src/worker-process';
+import { createTestDatabase } from './database';
+import { temporalAddress, uniqueTaskQueue, workflowBundle } from './temporal';
+
+export interface Service {
+  readonly url: string;
+  readonly db: Knex;
+  readonly databaseUrl: string;
+  readonly studio: Studio;
+  readonly apiKey: string;
+  readonly accountId: string;
+  readonly webhookSecret: string;
+  readonly taskQueue: string;
+  /** Everything the activities told, by name. */
+  readonly events: { readonly name: string; readonly args: readonly unknown[] }[];
+  /** Errors the API answered as its own. */
+  readonly failures: unknown[];
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
+  create(body: Record<string, unknown>, headers?: Record<string, string>): Promise<Reply>;
+  /** Polls until the task is final. */
+  finished(id: string, withinMs?: number): Promise<TaskReply>;
+  anAccount(credit?: number): Promise<{ accountId: string; apiKey: string; webhookSecret: string }>;
+  startWorker(): Promise<RunningWorker>;
+  stopWorker(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // Tests look into answers of every shape; a wrong guess fails the expectation.
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  readonly json: any;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: as above
+export type TaskReply = any;
+
+export interface ServiceOptions {
+  readonly settings?: Partial<ApiSettings>;
+  readonly catalogue?: (catalogue: Catalogue) => Catalogue;
+  readonly acceptTimeoutMs?: number;
+  readonly withoutWorker?: boolean;
+  readonly allowHosts?: readonly string[];
+}
+
+export const testPepper = 'a pepper for tests';
+const studioKey = 'studio-key-for-tests';
+
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const folder = await mkdtemp(join(tmpdir(), 'video-service-'));
+  const database = await createTestDatabase(20);
+  const studio = await createStudio({
+    host: '127.0.0.1',
+    port: 0,
+    apiKey: studioKey,
+    adminKey: studioKey,
+    dataDir: join(folder, 'studio'),
+    allowHosts: [],
+    maxRunning: 1_000,
+    maxRenders: 1,
+  });
+  const studioHost = new URL(studio.url).host;
+  const allowHosts = [studioHost, ...(options.allowHosts ?? [])];
+  const catalogue = await testCatalogue(studio.url, options);
+  const taskQueue = uniqueTaskQueue();
+  const engine = createEngine({
+    connection: await Connection.connect({ address: temporalAddress() }),
+    namespace: 'default',
+    taskQueue,
+    acceptTimeoutMs: options.acceptTimeoutMs ?? 10_000,
+    queriesInFlightMax: 16,
+  });
+  const listener = createTaskListener(database.url, () => undefined);
+  const account = await createAccount(database.db, {
+    name: 'test',
+    pepper: testPepper,
+    creditMicros: 1_000_000_000_000,
+  });
+  const failures: unknown[] = [];
+  const app = createApp({
+    db: database.db,
+    engine,
+    catalogue: () => catalogue,
+    listener,
+    now: () => Date.now(),
+    isServing: () => true,
+    observer: { finished: () => undefined, failed: (error) => void failures.push(error) },
+    settings: {
+      pepper: testPepper,
+      publicUrl: 'http://localhost',
+      corsOrigins: [],
+      allowHosts,
+      createRatePerSecond: 10_000,
+      createBurst: 10_000,
+      unfinishedTasksMax: 100_000,
+      createsInFlightPerAccountMax: 1_000,
+      playground: false,
+      temporalUiUrl: null,
+      version: { name: 'test', version: '0', commit: 'test' },
+      ...options.settings,
+    },
+  });
+  const server = await listen(app.callback());
+  const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+  const events: { name: string; args: readonly unknown[] }[] = [];
+
+  let worker: RunningWorker | undefined;
+  const service: Service = {
+    url,
+    db: database.db,
+    databaseUrl: database.url,
+    studio,
+    apiKey: account.apiKey,
+    accountId: account.accountId,
+    webhookSecret: account.webhookSecret,
+    taskQueue,
+    events,
+    failures,
+    call: (method, path, body, headers) => call(url, account.apiKey, method, path, body, headers),
+    create: (body, headers) => service.call('POST', '/v1/videos/generations', body, headers),
+    finished: (id, withinMs = 30_000) => finished(service, id, withinMs),
+    anAccount: (credit = 1_000_000_000) =>
+      createAccount(database.db, { name: 'another', pepper: testPepper, creditMicros: credit }),
+    async startWorker() {
+      worker = await startWorker(workerSettings(taskQueue), {
+        db: database.db,
+        catalogue: () => catalogue,
+        channelKeys: () => studioKey,
+        events: recording(events),
+        callbacks: { allowHosts, now: () => Date.now(), perHostMax: 10, onAttempt: () => undefined },
+      });
+      return worker;
+    },
+    async stopWorker() {
+      await worker?.stop();
+      worker = undefined;
+    },
+    async close() {
+      await service.stopWorker();
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+      await listener.close();
+      await engine.close();
+      await studio.close();
+      await database.drop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  if (!options.withoutWorker) await service.startWorker();
+  return service;
+}
+
+async function testCatalogue(studioUrl: string, options: ServiceOptions): Promise<Catalogue> {
+  const { readFile } = await import('node:fs/promises');
+  const text = await readFile(join(__dirname, '../../catalogue.yaml'), 'utf8');
+  const catalogue = parseCatalogue(text, { STUDIO_URL: studioUrl });
+  // Tests wait for the watcher's rounds; a quarter of a second keeps them short.
+  const channels = Object.fromEntries(
+    Object.entries(catalogue.channels).map(([id, channel]) => [
+      id,
+      { ...channel, pollIntervalMs: 250 },
+    ]),
+  );
+  const fast = { ...catalogue, channels };
+  return options.catalogue?.(fast) ?? fast;
+}
+
+function workerSettings(taskQueue: string) {
+  return {
+    temporal: {
+      address: temporalAddress(),
+      namespace: 'default',
+      tls: false,
+      apiKey: null,
+      taskQueue,
+    },
+    workflowBundle: workflowBundle(),
+    cachedWorkflowsMax: 500,
+    activitySlots: 50,
+    callbackSlots: 20,
+    reconcileIntervalSeconds: 3_600,
+    deployment: null,
+  };
+}
+
+function recording(events: { name: string; args: readonly unknown[] }[]): ActivityEvents {
+  return new Proxy({} as ActivityEvents, {
+    get:
+      (_, name) =>
+      (...args: unknown[]) =>
+        void events.push({ name: String(name), args }),
+  });
+}
+
+async function listen(handler: Parameters<typeof createServer>[1]): Promise<Server> {
+  const server = createServer(handler as never);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+export async function call(
+  url: string,
+  apiKey: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Reply> {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${apiKey}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined
+      ? {}
+      : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    json = undefined;
+  }
+  return { status: response.status, headers: response.headers, text, json };
+}
+
+async function finished(service: Service, id: string, withinMs: number): Promise<TaskReply> {
+  const until = Date.now() + withinMs;
+  for (;;) {
+    const { json } = await service.call('GET', `/v1/videos/generations/${id}`, undefined, {
+      prefer: 'wait=5',
+    });
+    if (json.status === 'succeeded' || json.status === 'failed') return json;
+    if (Date.now() > until) throw new Error(`Not final in time: ${JSON.stringify(json)}`);
+  }
+}
+
+export function textTask(studio: Record<string, unknown> = {}, over: Record<string, unknown> = {}) {
+  const { metadata, ...rest } = over as { metadata?: object };
+  return {
+    model: 'studio-2.0',
+    prompt: 'a lighthouse at dusk',
+    ratio: '16:9',
+    ...rest,
+    metadata: { ...metadata, studio: { render: 'none', ...studio } },
+  };
+}

@@ -1,0 +1,123 @@
+// The life of tasks through the whole service: HTTP in, studio behind, callbacks out, books afterwards.
+
+import { audit } from '../../src/db/ledger-audit';
+import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
+import { type Service, startService, textTask } from '../support/service';
+
+let service: Service;
+let sink: CallbackSink;
+beforeAll(async () => {
+  sink = await startCallbackSink();
+  service = await startService({ allowHosts: [sink.hostPort] });
+});
+afterAll(async () => {
+  await service?.close();
+  await sink?.close();
+});
+afterEach(async () => {
+  expect(service.failures).toEqual([]);
+  expect((await audit(service.db)).differences).toEqual([]);
+});
+
+test('a task is created with five fields, runs, succeeds, is settled and calls back once', async () => {
+  const created = await service.create(
+    textTask({ run_s: 1 }, { duration: 5, metadata: { callback_url: sink.url } }),
+  );
+  expect(created.status).toBe(200);
+  expect(Object.keys(created.json)).toEqual(['id', 'task_id', 'object', 'status', 'message']);
+  expect(created.json.status).toBe('submitted');
+  const task = await service.finished(created.json.id);
+  expect(task).toMatchObject({
+    status: 'succeeded',
+    video_url: expect.stringMatching(/^http/),
+    duration: 5,
+    usage: { completion_tokens: 108_900, total_tokens: 108_900 },
+    billing: { held: '5.009400', charged: '5.009400', refunded: '0.000000' },
+  });
+  await until(() => sink.received.length === 1);
+  const { json } = await service.call('GET', `/v1/videos/generations/${created.json.id}`);
+  expect(JSON.parse(sink.received[0]?.body ?? '')).toEqual(json);
+});
+
+test('super-resolution is chained under the same id and billed as a line of its own', async () => {
+  const { json } = await service.create(
+    textTask({}, { metadata: { super_resolution_config: { resolution: '1080p' } } }),
+  );
+  const task = await service.finished(json.id);
+  expect(task.status).toBe('succeeded');
+  expect(task.billing.items.map((item: { kind: string }) => item.kind)).toEqual([
+    'generation',
+    'super_resolution',
+  ]);
+  expect(task.billing.items[1].amount).toBe('0.125000');
+});
+
+test('a generation that fails is free', async () => {
+  const { json } = await service.create(
+    textTask({ end: 'failed', code: 'InputTextSensitiveContentDetected' }),
+  );
+  expect(await service.finished(json.id)).toMatchObject({
+    status: 'failed',
+    error: { code: 'provider_error', message: expect.stringContaining('prompt') },
+    billing: { charged: '0.000000' },
+  });
+});
+
+test('a task cancelled by its caller is free and its job is stopped', async () => {
+  const { json } = await service.create(textTask({ queue_s: 600 }));
+  const answer = await service.call('DELETE', `/v1/videos/generations/${json.id}`);
+  expect(answer.status).toBe(200);
+  expect(await service.finished(json.id)).toMatchObject({
+    status: 'failed',
+    error: { code: 'task_error', message: expect.stringContaining('cancelled by the caller') },
+    billing: { charged: '0.000000' },
+  });
+  const again = await service.call('DELETE', `/v1/videos/generations/${json.id}`);
+  expect([again.status, again.json.error.code]).toEqual([409, 'task_already_finished']);
+});
+
+test('ten equal calls with one key make one task', async () => {
+  const body = textTask({ run_s: 1 });
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () => service.create(body, { 'idempotency-key': 'order-1' })),
+  );
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(new Set(answers.map(({ json }) => json.id)).size).toBe(1);
+  const other = await service.create(textTask({ run_s: 2 }), { 'idempotency-key': 'order-1' });
+  expect([other.status, other.json.error.code]).toEqual([409, 'idempotency_key_reused']);
+  await service.finished(answers[0]?.json.id);
+  const replayed = await service.create(body, { 'idempotency-key': 'order-1' });
+  expect(replayed.headers.get('idempotent-replayed')).toBe('true');
+  expect(replayed.json.status).toBe('succeeded');
+});
+
+test('a short balance is refused, stores nothing, and the key may be used again after a credit', async () => {
+  const poor = await service.anAccount(1);
+  const headers = { authorization: `Bearer ${poor.apiKey}`, 'idempotency-key': 'poor' };
+  const refused = await service.create(textTask(), headers);
+  expect([refused.status, refused.json.error.code]).toEqual([402, 'insufficient_balance']);
+  expect(refused.json.error.message).toContain('0.000001');
+});
+
+test('another account sees neither the task nor that it exists', async () => {
+  const { json } = await service.create(textTask());
+  const other = await service.anAccount();
+  const headers = { authorization: `Bearer ${other.apiKey}` };
+  const foreign = await service.call(
+    'GET',
+    `/v1/videos/generations/${json.id}`,
+    undefined,
+    headers,
+  );
+  const unknown = await service.call('GET', '/v1/videos/generations/task_nothing', undefined, headers);
+  expect([foreign.status, foreign.text]).toEqual([404, unknown.text]);
+  await service.finished(json.id);
+});
+
+async function until(condition: () => boolean): Promise<void> {
+  const end = Date.now() + 20_000;
+  while (!condition()) {
+    if (Date.now() > end) throw new Error('It did not come true in time.');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
