@@ -60,7 +60,7 @@ export function createEnhancer(access: ServiceAccess): JobService {
 
 export function enhancementBody(order: JobOrder): Record<string, unknown> {
   const enhancement = order.plan.enhancement;
-  const script = field(order.request.metadata.passThrough.studio, 'enhance');
+  const script = enhancementScript(order.request.metadata.passThrough.studio);
   return {
     video_url: order.videoUrl,
     client_token: order.taskId,
@@ -71,6 +71,14 @@ export function enhancementBody(order: JobOrder): Record<string, unknown> {
     ...(enhancement?.fps ? { fps: enhancement.fps } : {}),
     ...(script === undefined ? {} : { studio: script }),
   };
+}
+
+/** The local studio's stage directions; a generation that is not rendered leaves nothing real to enhance either. */
+function enhancementScript(studio: unknown): unknown {
+  const own = field(studio, 'enhance');
+  const render = field(studio, 'render');
+  if (own === undefined && render === undefined) return undefined;
+  return { ...(render === undefined ? {} : { render }), ...(own as object | undefined) };
 }
 
 const statuses: Readonly<Record<string, JobStatus>> = {

@@ -1,20 +1,15 @@
 // The life of one callback: try, wait, try again, for up to three days. It outlives its task and never holds it up; while
 // it waits it is a timer and nothing else.
 
-import {
-  proxyActivities,
-  setCurrentDetails,
-  setWorkflowOptions,
-  sleep,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { proxyActivities, setCurrentDetails, sleep, workflowInfo } from '@temporalio/workflow';
 import type { createCallbackActivities } from '../activities';
 import type { CallbackInput, CallbackOutcome } from './messages';
+import { movesWithDeploys } from './versioning';
 
 type CallbackActivities = ReturnType<typeof createCallbackActivities>;
 
 // It may outlive several deploys and has nothing to lose by moving to new code.
-setWorkflowOptions({ versioningBehavior: 'AUTO_UPGRADE' }, deliverCallback);
+movesWithDeploys(deliverCallback);
 export async function deliverCallback({
   taskId,
   delivery = 1,

@@ -1,18 +1,14 @@
 // Keeps one watcher per channel alive, for ever. The loop itself is a single long activity; this workflow only makes
 // sure that there always is one, wherever a worker lives, and starts its history afresh every hour.
 
-import {
-  continueAsNew,
-  proxyActivities,
-  setCurrentDetails,
-  setWorkflowOptions,
-} from '@temporalio/workflow';
+import { continueAsNew, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities } from '../activities';
 import type { WatchInput } from './messages';
 import { watchPolicy } from './policies';
+import { movesWithDeploys } from './versioning';
 
 // Lives for ever, so it moves to new code with the workers; a task stays on the build it began on.
-setWorkflowOptions({ versioningBehavior: 'AUTO_UPGRADE' }, watchChannel);
+movesWithDeploys(watchChannel);
 export async function watchChannel(input: WatchInput): Promise<void> {
   const { watchJobs } = proxyActivities<Activities>({ ...watchPolicy, taskQueue: input.taskQueue });
   setCurrentDetails(`Asks **${input.channel}** about its open jobs and tells their tasks.`);

@@ -2,8 +2,8 @@
 // one function and answer.
 
 import Router from '@koa/router';
-import Koa from 'koa';
 import type { Knex } from 'knex';
+import Koa from 'koa';
 import type { TaskListener } from '../db/task-listener';
 import type { Catalogue } from '../domain/catalogue';
 import type { Engine } from '../temporal';
@@ -16,6 +16,7 @@ import { answerErrors, answerUnknownRoutes } from './errors';
 import { modelRoutes } from './models';
 import { opsRoutes } from './ops';
 import { pageRoutes } from './pages';
+import { quoteRoutes } from './quotes';
 import { readRoutes } from './read';
 import { observeRequests, type RequestObserver } from './requests';
 
@@ -56,6 +57,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   const authenticate = createAuthentication(deps.db, deps.settings.pepper, deps.now);
   const routes = new Router<ApiState>();
   createRoutes(routes, deps);
+  quoteRoutes(routes, deps);
   readRoutes(routes, deps);
   modelRoutes(routes, deps);
   callbackRoutes(routes, deps);

@@ -8,6 +8,9 @@ import type { JsonObject } from '../contract/safe-json';
 import { parseSafeJson } from '../contract/safe-json';
 import { Refused } from './context';
 
+// Far above what the documented fields can need.
+export const bodyBytesMax = 1024 * 1024;
+
 /** Throws `Refused` for anything that is not such a body. */
 export async function readJsonBody(
   request: IncomingMessage,

@@ -2,27 +2,20 @@
 // contract: a paid task that is asked for again is answered before anybody looks at prices, permissions or balances.
 
 import type { Knex } from 'knex';
-import { combineFaults, oneRefusal } from '../contract/faults';
 import { parseRequest } from '../contract/parse-request';
-import type { VideoRequest } from '../contract/request';
 import type { CreatedTask } from '../contract/task';
 import { insufficientBalance, mayOpen } from '../db/ledger';
 import { findTask } from '../db/tasks';
-import { formatMicros } from '../domain/money';
-import { planTask } from '../domain/plan';
 import type { Plan } from '../domain/plan-types';
-import { billing } from '../domain/pricing';
 import { statusMessages } from '../domain/task';
 import type { Engine, Submission } from '../temporal';
 import type { ApiDeps } from './app';
-import { readJsonBody } from './body';
+import { bodyBytesMax, readJsonBody } from './body';
 import type { ApiContext, ApiRouter, Caller } from './context';
 import { Refused } from './context';
+import { planForCaller } from './plan-request';
 import { createRateLimit, limitHeaders, rateLimited } from './rate-limit';
 import { hashOfRequest, newTaskId, taskIdForKey } from './task-id';
-
-// Far above what the documented fields can need.
-const bodyBytesMax = 1024 * 1024;
 
 export function createRoutes(router: ApiRouter, deps: ApiDeps): void {
   const { settings, now } = deps;
@@ -36,82 +29,34 @@ export function createRoutes(router: ApiRouter, deps: ApiDeps): void {
 
   const create = async (ctx: ApiContext): Promise<void> => {
     const { caller, traceId } = ctx.state;
-    const body = await readJsonBody(ctx.req, bodyBytesMax);
-    const { request, faults } = parseRequest(body);
+    const parsed = parseRequest(await readJsonBody(ctx.req, bodyBytesMax));
+    const { request } = parsed;
     const key = idempotencyKeyOf(ctx);
-    const requestHash = hashOfRequest(request);
-    const taskId = key
-      ? taskIdForKey(settings.pepper, caller.accountId, key)
-      : newTaskId(now());
+    // A body with faults was never accepted, so it is another body than that of any task.
+    const requestHash = parsed.faults.length > 0 ? '' : hashOfRequest(request);
+    const taskId = key ? taskIdForKey(settings.pepper, caller.accountId, key) : newTaskId(now());
     ctx.state.taskId = taskId;
-    if (key && (await replay(deps.db, ctx, taskId, faults.length > 0 ? null : requestHash))) return;
+    if (key && (await replay(deps.db, ctx, taskId, requestHash))) return;
 
     const limited = rateLimit.take(caller.keyId);
     if (limited) throw new Refused(limited.refusal, limited.headers);
     const { accountId } = caller;
-    const done = inFlight.enter(accountId);
     try {
-      const plan = permitted(planOrRefuse(request, faults, deps, caller), caller);
-      await checkFunds(deps, caller, plan, inFlight.count(accountId));
+      const plan = planForCaller(parsed, deps, caller);
       const input = { taskId, accountId, request, plan, requestHash, traceId };
-      answer(ctx, taskId, requestHash, await submit(input));
+      const submission = await inFlight.during(accountId, async (underWay) => {
+        await checkFunds(deps, caller, plan, underWay);
+        return submit(input);
+      });
+      answer(ctx, taskId, requestHash, submission);
     } catch (error) {
-      if (!key || faults.length > 0 || !(error instanceof Refused)) throw error;
+      if (!key || !requestHash || !isRefusedByRules(error)) throw error;
       // A task the engine holds and no worker has confirmed has no row yet; it is found before anybody is told no.
       if (!(await replayPending(deps.engine, ctx, taskId, accountId, requestHash))) throw error;
-    } finally {
-      done();
     }
   };
   router.post('/v1/videos/generations', create);
   router.post('/v1/video/generations', create);
-
-  router.post('/v1/videos/quotes', async (ctx) => {
-    const { request, faults } = parseRequest(await readJsonBody(ctx.req, bodyBytesMax));
-    const plan = permitted(planOrRefuse(request, faults, deps, ctx.state.caller), ctx.state.caller);
-    ctx.body = quoteOf(plan);
-  });
-}
-
-function planOrRefuse(
-  request: VideoRequest,
-  shapeFaults: ReturnType<typeof parseRequest>['faults'],
-  { catalogue, settings }: ApiDeps,
-  { models }: Caller,
-): Plan {
-  const { plan, refusals = [] } = planTask(request, catalogue(), {
-    // Any number the generator takes; drawn so that a lost job can be told by it.
-    seed: Math.floor(Math.random() * 2 ** 31),
-    allowHosts: settings.allowHosts,
-    ...(models ? { models } : {}),
-  });
-  const faults = combineFaults(shapeFaults, refusals);
-  if (plan && faults.length === 0) return plan;
-  throw new Refused(oneRefusal(faults));
-}
-
-/** The plan with the channels this key may use; a refusal when that leaves none, or the model is not among its own. */
-function permitted(plan: Plan, caller: Caller): Plan {
-  const { models, channels } = caller;
-  const refuse = (code: 'account_disabled' | 'model_not_allowed' | 'channel_not_allowed', message: string, param = '') => {
-    throw new Refused({ code, param, message });
-  };
-  if (caller.accountDisabled) refuse('account_disabled', 'This account is disabled.');
-  if (models && !models.includes(plan.entry)) {
-    refuse('model_not_allowed', `This key may not use the model "${plan.entry}".`, 'model');
-  }
-  if (!channels) return plan;
-  const own = plan.channels.filter(({ channel }) => channels.includes(channel));
-  if (own.length === 0) {
-    refuse('channel_not_allowed', 'This key may use no channel that serves this model.', 'model');
-  }
-  if (!plan.enhancement) return { ...plan, channels: own };
-  const enhancers = plan.enhancement.channels.filter((channel) => channels.includes(channel));
-  if (enhancers.length === 0) {
-    const message = 'This key may use no channel that offers super-resolution.';
-    refuse('channel_not_allowed', message, 'metadata.super_resolution_config');
-  }
-  return { ...plan, channels: own, enhancement: { ...plan.enhancement, channels: enhancers } };
 }
 
 /** The obvious cases, before a workflow is started; the door decides for real. */
@@ -132,15 +77,12 @@ async function checkFunds(
   );
 }
 
-/**
- * True when the task exists: it is answered with its current status, or the key was used for something else. A body with
- * faults has no hash: it was never accepted, so it is another body than that of any task.
- */
+/** True when the task exists: it is answered with its current status, or the key was used for something else. */
 async function replay(
   db: Knex,
   ctx: ApiContext,
   taskId: string,
-  requestHash: string | null,
+  requestHash: string,
 ): Promise<boolean> {
   const row = await findTask(db, taskId);
   if (!row) return false;
@@ -149,6 +91,13 @@ async function replay(
   ctx.set('Idempotent-Replayed', 'true');
   answerCreated(ctx, { id, task_id, object, status, message });
   return true;
+}
+
+/** Refused by prices, permissions or limits, and not because the engine could not say. */
+function isRefusedByRules(error: unknown): boolean {
+  if (!(error instanceof Refused)) return false;
+  const { code } = error.refusal;
+  return code !== 'unavailable' && code !== 'idempotency_key_reused';
 }
 
 /** The same for a task that has no row yet. */
@@ -219,7 +168,7 @@ function locationOf(taskId: string): string {
   return `/v1/videos/generations/${taskId}`;
 }
 
-function refuseOtherRequest(known: string, requestHash: string | null): void {
+function refuseOtherRequest(known: string, requestHash: string): void {
   if (known === requestHash) return;
   throw new Refused({
     code: 'idempotency_key_reused',
@@ -253,39 +202,23 @@ function sharingSubmissions({ submit }: Pick<Engine, 'submit'>): Engine['submit'
 }
 
 /** So many creates of one account are under way at most: a burst of one must not hold up the others. */
-function countInFlight(max: number): {
-  enter(accountId: string): () => void;
-  count(accountId: string): number;
-} {
+function countInFlight(max: number) {
   const counts = new Map<string, number>();
   return {
-    count: (accountId) => counts.get(accountId) ?? 0,
-    enter(accountId) {
-      const count = counts.get(accountId) ?? 0;
-      if (count >= max) {
-        const message = `This account has ${count} creates under way, as many as it may have.`;
+    async during<T>(accountId: string, work: (underWay: number) => Promise<T>): Promise<T> {
+      const before = counts.get(accountId) ?? 0;
+      if (before >= max) {
+        const message = `This account has ${before} creates under way, as many as it may have.`;
         throw new Refused(rateLimited(message), limitHeaders(max, 1));
       }
-      counts.set(accountId, count + 1);
-      return () => {
+      counts.set(accountId, before + 1);
+      try {
+        return await work(before + 1);
+      } finally {
         const left = (counts.get(accountId) ?? 1) - 1;
         if (left > 0) counts.set(accountId, left);
         else counts.delete(accountId);
-      };
+      }
     },
-  };
-}
-
-function quoteOf(plan: Plan) {
-  return {
-    model: plan.model,
-    input_type: plan.inputType,
-    width: plan.width,
-    height: plan.height,
-    duration: plan.durationSeconds,
-    tokens: plan.hold.tokens,
-    currency: plan.price.currency,
-    hold: formatMicros(plan.hold.amountMicros),
-    items: billing(plan, { lines: plan.hold.lines, final: false }).items,
   };
 }

@@ -35,9 +35,7 @@ export const unavailable = {
 } as const;
 
 /** Nobody answered: a known path with another method is a 405, everything else a 404. */
-export function answerUnknownRoutes(
-  routers: readonly Router<ApiState>[],
-): Middleware<ApiState> {
+export function answerUnknownRoutes(routers: readonly Router<ApiState>[]): Middleware<ApiState> {
   return (ctx) => {
     const allowed = new Set<string>();
     for (const router of routers) {

@@ -1,31 +1,29 @@
 // The models a key may use, with what each can do and costs, so that a page or a client can offer only what works.
 
-import type { Model } from '../domain/catalogue';
+import type { Catalogue, Model, SuperResolutionOffer } from '../domain/catalogue';
+import { sizeOf } from '../domain/catalogue';
 import { formatMicros } from '../domain/money';
+import { enhancementTargets } from '../domain/resolution';
 import type { ApiDeps } from './app';
 import type { ApiRouter } from './context';
+import { usableModels } from './plan-request';
 
 export function modelRoutes(router: ApiRouter, { catalogue }: ApiDeps): void {
   router.get('/v1/models', (ctx) => {
-    const { models, channels } = ctx.state.caller;
-    const { models: all, superResolution, currency } = catalogue();
-    const usable = Object.values(all).filter(
-      (model) =>
-        (models?.includes(model.id) ?? true) &&
-        (!channels || model.channels.some(({ channel }) => channels.includes(channel))),
-    );
+    const known = catalogue();
     ctx.body = {
-      data: usable.map((model) => shown(model, currency, superResolution !== null)),
+      data: usableModels(known, ctx.state.caller).map((model) => shown(model, known)),
     };
   });
 }
 
-function shown(model: Model, currency: string, superResolution: boolean) {
-  const { durations, inputs } = model;
+function shown(model: Model, { currency, superResolution }: Catalogue) {
+  const { durations, inputs, defaults } = model;
   return {
     id: model.id,
     resolutions: model.resolutions,
     ratios: model.ratios,
+    sizes: sizesOf(model),
     durations: { min: durations.min, max: durations.max, auto: durations.auto },
     inputs: {
       types: inputs.types,
@@ -40,14 +38,15 @@ function shown(model: Model, currency: string, superResolution: boolean) {
       draft: model.draft !== null,
       last_frame: model.lastFrame,
       tools: model.tools,
+      tools_text_only: model.toolsTextOnly,
       modes: Object.keys(model.modes),
-      super_resolution: superResolution,
+      super_resolution: superResolution !== null,
       prompt_chars_max: model.promptCharsMax,
     },
     defaults: {
-      resolution: model.defaults.resolution,
-      ratio: model.defaults.ratio,
-      duration: model.defaults.durationSeconds,
+      resolution: defaults.resolution,
+      ratio: defaults.ratio,
+      duration: defaults.durationSeconds,
     },
     prices: model.prices.map((price) => ({
       ...(price.resolutions ? { resolutions: price.resolutions } : {}),
@@ -56,5 +55,39 @@ function shown(model: Model, currency: string, superResolution: boolean) {
       currency,
       per_million_tokens: formatMicros(price.microsPerMillionTokens),
     })),
+    super_resolution: superResolution && {
+      targets: Object.fromEntries(
+        model.resolutions.map((base) => [base, enhancementTargets[base]]),
+      ),
+      prices: enhancementPrices(superResolution, currency),
+    },
   };
+}
+
+/** `WxH` by tier and ratio; what `adaptive` gives is known only afterwards. */
+function sizesOf(model: Model): Record<string, Record<string, string>> {
+  const tiers = model.resolutions.map((resolution) => {
+    const sizes = model.ratios.flatMap((ratio) => {
+      const size = sizeOf(model, resolution, ratio);
+      return size ? [[ratio, `${size.width}x${size.height}`]] : [];
+    });
+    return [resolution, Object.fromEntries(sizes)];
+  });
+  return Object.fromEntries(tiers);
+}
+
+function enhancementPrices(offer: SuperResolutionOffer, currency: string) {
+  return Object.entries(offer.coefficients).flatMap(([resolution, coefficients]) =>
+    ([30, 60, 120] as const).flatMap((fpsMax, band) =>
+      Object.entries(offer.factors).map(([toolVersion, factor]) => ({
+        resolution,
+        fps_max: fpsMax,
+        tool_version: toolVersion,
+        currency,
+        per_minute: formatMicros(
+          Math.ceil(offer.microsPerMinute * (coefficients[band] ?? 0) * factor),
+        ),
+      })),
+    ),
+  );
 }

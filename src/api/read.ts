@@ -63,7 +63,9 @@ export function readRoutes(router: ApiRouter, deps: ApiDeps): void {
     const { accountId } = ctx.state.caller;
     const waitSeconds = waitOf(ctx);
     if (waitSeconds > 0) ctx.set('Preference-Applied', `wait=${waitSeconds}`);
-    const found = await findWaiting(ctx, taskId, waitSeconds * 1_000, () => find(taskId, accountId));
+    const found = await findWaiting(ctx, taskId, waitSeconds * 1_000, () =>
+      find(taskId, accountId),
+    );
     if (!found) return refuse(ctx, taskNotFound);
     answerFound(ctx, found);
   };
@@ -174,7 +176,9 @@ const alreadyFinished = {
 
 /** `Prefer: wait=N`, 1 to 60 s; anything else is a preference we do not know and is ignored, as such headers are. */
 function waitOf(ctx: ApiContext): number {
-  const seconds = Number(/(?:^|[,;\s])wait=(\d{1,3})(?:$|[,;\s])/.exec(ctx.get('prefer'))?.[1] ?? 0);
+  const seconds = Number(
+    /(?:^|[,;\s])wait=(\d{1,3})(?:$|[,;\s])/.exec(ctx.get('prefer'))?.[1] ?? 0,
+  );
   return Math.min(seconds, 60);
 }
 

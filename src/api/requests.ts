@@ -78,12 +78,16 @@ function traceOf(header: string): string | null {
   return /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(header)?.[1] ?? null;
 }
 
-function allowOrigin(ctx: { set(headers: Record<string, string>): void; vary(name: string): void }, origin: string): void {
+function allowOrigin(
+  ctx: { set(headers: Record<string, string>): void; vary(name: string): void },
+  origin: string,
+): void {
   ctx.vary('Origin');
   ctx.set({
     'Access-Control-Allow-Origin': origin,
     'Access-Control-Allow-Methods': 'GET, POST, DELETE',
-    'Access-Control-Allow-Headers': 'authorization, content-type, idempotency-key, prefer, traceparent',
+    'Access-Control-Allow-Headers':
+      'authorization, content-type, idempotency-key, prefer, traceparent',
     'Access-Control-Expose-Headers': 'location, retry-after, x-request-id, idempotent-replayed',
     'Access-Control-Max-Age': '600',
   });

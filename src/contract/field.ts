@@ -1,8 +1,16 @@
 // One field against its schema, and the sentence for what is wrong with it: what was sent, what is wanted, what to send
 // instead. Every message of a 400 that is about shape is built here.
 
+import type { z } from 'zod';
 import type { Refusal, RefusalCode } from './error';
-import type { Field } from './request-schema';
+
+/** One field of a request: what it must be, for the validator and for the caller. */
+export interface Field {
+  readonly schema: z.ZodType;
+  readonly wanted: string;
+  /** The same for one element, where the field is a list of plain values. */
+  readonly each?: string;
+}
 
 /** null, and an empty list, count as absent. */
 export function isAbsent(value: unknown): value is null | undefined {
@@ -42,16 +50,10 @@ function fieldFaults(
       place += typeof key === 'number' ? `[${key}]` : `.${String(key)}`;
       sent = (sent as Record<PropertyKey, unknown>)?.[key];
     }
-    const wanted = path.length === 0 ? field.wanted : elementWanted(field, path);
+    const wanted = path.length === 1 ? (field.each ?? field.wanted) : field.wanted;
     places.set(place, invalid(place, `${wanted}; got ${show(sent)}.`));
   }
   return [...places.values()];
-}
-
-function elementWanted(field: Field, path: readonly PropertyKey[]): string {
-  return path.length === 1 && typeof path[0] === 'number'
-    ? 'must be a URL of at most 2048 characters, a non-empty string'
-    : field.wanted;
 }
 
 export function invalid(
@@ -75,4 +77,14 @@ export function show(value: unknown): string {
     return `a string of ${value.length} characters starting with ${start}`;
   }
   return JSON.stringify(value) ?? String(value);
+}
+
+/** A closed list as a message shows it. */
+export const words = (list: readonly string[]) => list.map((word) => `"${word}"`).join(', ');
+
+/** Every field may be left out, or be null, which counts as left out. */
+export function optionals(fields: Readonly<Record<string, Field>>): Record<string, z.ZodType> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, { schema }]) => [name, schema.nullish()]),
+  );
 }

@@ -3,8 +3,8 @@
 
 import type { Refusal } from './error';
 import { invalid, isAbsent, readField, show } from './field';
+import { metadataFields, ownedMetadataNames, superResolutionFields } from './metadata-schema';
 import type { SuperResolutionConfig, Tool, VideoMetadata } from './request';
-import { metadataFields, ownedMetadataNames, superResolutionFields } from './request-schema';
 import type { JsonObject } from './safe-json';
 import { isJsonObject, parseSafeJson } from './safe-json';
 
@@ -23,8 +23,8 @@ export function parseMetadata(value: unknown, faults: Refusal[]): VideoMetadata 
   const seed = read<number>('seed');
   const returnLastFrame = read<boolean>('return_last_frame') ?? false;
   const expiresAfter = read<number>('execution_expires_after') ?? expiresAfterSecondsDefault;
-  const tools = readTools(sent['tools'], faults);
-  const superResolution = readSuperResolution(sent['super_resolution_config'], faults);
+  const tools = readTools(sent.tools, faults);
+  const superResolution = readSuperResolution(sent.super_resolution_config, faults);
   const callbackUrl = read<string>('callback_url');
   const safetyIdentifier = read<string>('safety_identifier');
   const inputVideoDuration = read<number>('input_video_duration');
@@ -70,7 +70,7 @@ function metadataObject(value: unknown, faults: Refusal[]): JsonObject {
 
 function readTools(value: unknown, faults: Refusal[]): readonly Tool[] | undefined {
   const list = isJsonObject(value) ? [value] : value;
-  return readField<readonly Tool[]>(metadataFields['tools']!, 'metadata.tools', list, faults);
+  return readField<readonly Tool[]>(metadataFields.tools!, 'metadata.tools', list, faults);
 }
 
 const configParam = 'metadata.super_resolution_config';

@@ -5,9 +5,10 @@
 
 import type { Refusal } from './error';
 import { invalid, isAbsent, readField, show } from './field';
+import { metadataFields } from './metadata-schema';
 import { parseMetadata } from './parse-metadata';
 import type { VideoRequest } from './request';
-import { metadataFields, requestFields } from './request-schema';
+import { requestFields } from './request-schema';
 import type { JsonObject } from './safe-json';
 
 export interface ParsedRequest {
@@ -34,10 +35,10 @@ export function parseRequest(body: JsonObject): ParsedRequest {
   const resolution = read<VideoRequest['resolution'] | ''>('resolution') || undefined;
   const ratio = read<VideoRequest['ratio']>('ratio');
   // With a resolution the size is not looked at, and no part of what makes two requests equal.
-  const sizeCounts = isAbsent(body['resolution']) || body['resolution'] === '';
+  const sizeCounts = isAbsent(body.resolution) || body.resolution === '';
   const size = sizeCounts ? read<string>('size') : undefined;
   const duration = readDuration(body, faults);
-  const metadata = parseMetadata(body['metadata'], faults);
+  const metadata = parseMetadata(body.metadata, faults);
   refuseMisplaced(body, faults);
   const request: VideoRequest = {
     model,
@@ -66,9 +67,9 @@ function requireFields(body: JsonObject, faults: Refusal[]): void {
 }
 
 function readImages(body: JsonObject, faults: Refusal[]): readonly string[] {
-  if (isAbsent(body['image'])) return readList(body, 'images', faults);
-  const image = readField<string>(requestFields.image, 'image', body['image'], faults);
-  if (!isAbsent(body['images'])) {
+  if (isAbsent(body.image)) return readList(body, 'images', faults);
+  const image = readField<string>(requestFields.image, 'image', body.image, faults);
+  if (!isAbsent(body.images)) {
     faults.push(
       invalid(
         'image',
@@ -94,7 +95,7 @@ function readList(
 }
 
 function readDuration(body: JsonObject, faults: Refusal[]): number | undefined {
-  const name = isAbsent(body['duration']) ? 'seconds' : 'duration';
+  const name = isAbsent(body.duration) ? 'seconds' : 'duration';
   const value = readField<number | string>(requestFields[name], name, body[name], faults);
   return value === undefined ? undefined : Number(value);
 }

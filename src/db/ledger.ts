@@ -20,15 +20,15 @@ export async function openTask(db: Knex, open: OpenTask): Promise<OpenedTask> {
               open_tasks = open_tasks + 1, last_seq = last_seq + 1
         where account_id = :accountId and available >= :amount
           and not exists (select 1 from tasks where id = :id)
-       returning available, last_seq
+       returning available, held, last_seq
      ), opened as (
        ${insertTask('from paid')}
        returning id
      )
      insert into transfers
-            (id, account_id, seq, kind, debit, credit, amount, available_after, task_id)
+            (id, account_id, seq, kind, debit, credit, amount, available_after, held_after, task_id)
      select :holdId, :accountId, paid.last_seq, 'hold', 'available', 'held', cast(:amount as bigint),
-            paid.available, opened.id
+            paid.available, paid.held, opened.id
        from paid, opened
      returning 1`,
     { ...taskBindings(open), amount, holdId: holdId(input.taskId) },
@@ -55,9 +55,11 @@ export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask>
   const { taskId, object, heldMicros, charge } = close;
   const movements = closingMovements(taskId, heldMicros, charge);
   let change = 0;
+  let held = heldMicros;
   const rows = movements.map((movement, index) => {
     change += availableChange(movement);
-    return { ...movement, position: index + 1, so_far: change };
+    if (movement.debit === 'held') held -= movement.amount;
+    return { ...movement, position: index + 1, so_far: change, held_left: held };
   });
   const stored = await db.raw<{ rows: unknown[] }>(
     `with closed as (
@@ -75,15 +77,17 @@ export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask>
               open_tasks = open_tasks - 1, last_seq = last_seq + :count
          from closed
         where balances.account_id = closed.account_id
-       returning balances.account_id, available, last_seq
+       returning balances.account_id, available, held, last_seq
      ), written as (
        insert into transfers
-              (id, account_id, seq, kind, debit, credit, amount, available_after, task_id)
+              (id, account_id, seq, kind, debit, credit, amount, available_after, held_after,
+               task_id)
        select row.id, moved.account_id, moved.last_seq - :count + row.position, row.kind,
-              row.debit, row.credit, row.amount, moved.available - :change + row.so_far, :taskId
+              row.debit, row.credit, row.amount, moved.available - :change + row.so_far,
+              moved.held + row.held_left, :taskId
          from moved, json_to_recordset(:movements) as row
               (id text, kind text, debit text, credit text, amount bigint,
-               position int, so_far bigint)
+               position int, so_far bigint, held_left bigint)
      )
      select 1 from moved`,
     {
@@ -150,11 +154,13 @@ export async function creditAccount(
       `with moved as (
          update balances set available = available + :amountMicros, last_seq = last_seq + 1
           where account_id = :accountId
-         returning available, last_seq
+         returning available, held, last_seq
        )
        insert into transfers
-              (id, account_id, seq, kind, debit, credit, amount, available_after, reason)
-       select :id, :accountId, last_seq, :kind, :debit, :credit, cast(:amount as bigint), available, :reason
+              (id, account_id, seq, kind, debit, credit, amount, available_after, held_after,
+               reason)
+       select :id, :accountId, last_seq, :kind, :debit, :credit, cast(:amount as bigint),
+              available, held, :reason
          from moved returning 1`,
       {
         id,

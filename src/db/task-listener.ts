@@ -15,18 +15,24 @@ const deafLookMs = 1_000;
 const lookMs = 10_000;
 const reconnectMs = 1_000;
 
-export function createTaskListener(
-  url: string,
-  onError: (error: unknown) => void,
-): TaskListener {
+export function createTaskListener(url: string, onError: (error: unknown) => void): TaskListener {
   const waiting = new Map<string, Set<() => void>>();
   let client: Client | undefined;
+  let hears = false;
   let closed = false;
   let retry: NodeJS.Timeout | undefined;
 
   const connect = async (): Promise<void> => {
-    const next = new Client({ connectionString: url, application_name: 'api listener' });
-    next.on('error', onError);
+    const next = new Client({
+      connectionString: url,
+      application_name: 'api listener',
+      connectionTimeoutMillis: 2_000,
+      keepAlive: true,
+    });
+    client = next;
+    next.on('error', (error) => {
+      if (!closed) onError(error);
+    });
     next.on('notification', ({ payload }) => {
       for (const wake of waiting.get(payload ?? '') ?? []) wake();
     });
@@ -34,22 +40,22 @@ export function createTaskListener(
     try {
       await next.connect();
       await next.query('listen task_changed');
-      client = next;
+      hears = true;
     } catch (error) {
-      onError(error);
+      if (!closed) onError(error);
       await next.end().catch(() => undefined);
       again();
     }
   };
   const again = () => {
-    client = undefined;
+    hears = false;
     if (closed || retry) return;
     retry = setTimeout(() => {
       retry = undefined;
-      void connect();
+      connecting = connect();
     }, reconnectMs);
   };
-  void connect();
+  let connecting = connect();
 
   return {
     changed(taskId, withinMs) {
@@ -59,17 +65,18 @@ export function createTaskListener(
         const done = () => {
           clearTimeout(timer);
           wakers.delete(done);
-          if (wakers.size === 0) waiting.delete(taskId);
+          if (wakers.size === 0 && waiting.get(taskId) === wakers) waiting.delete(taskId);
           resolve();
         };
-        const timer = setTimeout(done, Math.min(withinMs, client ? lookMs : deafLookMs));
+        const timer = setTimeout(done, Math.min(withinMs, hears ? lookMs : deafLookMs));
         wakers.add(done);
       });
     },
     async close() {
       closed = true;
       clearTimeout(retry);
-      for (const wakers of waiting.values()) for (const wake of wakers) wake();
+      for (const wakers of waiting.values()) for (const wake of [...wakers]) wake();
+      await connecting;
       await client?.end().catch(() => undefined);
     },
   };

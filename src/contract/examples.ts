@@ -1,0 +1,169 @@
+// Requests and answers that the documents show. A test sends every one of them through parser and plan and holds it
+// against what is stated here, so none of them can grow old.
+
+import type { RefusalCode } from './error';
+
+export interface RequestExample {
+  readonly summary: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** The refusal it is answered with; left out where it is accepted. */
+  readonly refused?: { readonly code: RefusalCode; readonly param: string };
+}
+
+const media = 'https://example.com/media';
+
+export const requestExamples = {
+  text: {
+    summary: 'From a prompt alone',
+    body: { model: 'studio-2.0', prompt: 'A paper boat sails down a rainy street, evening light' },
+  },
+  frames: {
+    summary: 'Between a first and a last frame',
+    body: {
+      model: 'studio-2.0-pro',
+      prompt: 'The bud opens into a flower',
+      input_type: 'first_last_frame',
+      images: [`${media}/bud.png`, `${media}/flower.png`],
+      resolution: '1080p',
+      ratio: '16:9',
+      duration: 5,
+    },
+  },
+  reference: {
+    summary: 'From reference images, a video and a sound',
+    body: {
+      model: 'studio-2.0',
+      prompt: 'The dog from image 1 runs like in video 1, to the music',
+      input_type: 'reference',
+      images: [`${media}/dog.png`],
+      videos: [`${media}/run.mp4`],
+      audios: [`${media}/music.mp3`],
+      metadata: { input_video_duration: 4 },
+    },
+  },
+  superResolution: {
+    summary: 'With super-resolution, a callback and the last frame',
+    body: {
+      model: 'studio-2.0',
+      prompt: 'A lighthouse at dusk, waves, slow dolly in',
+      resolution: '720p',
+      ratio: '16:9',
+      duration: 8,
+      metadata: {
+        seed: 42,
+        return_last_frame: true,
+        callback_url: 'https://example.com/hooks/video',
+        super_resolution_config: { resolution: '4k', scene: 'aigc', fps: 60 },
+      },
+    },
+  },
+  compatibility: {
+    summary: 'The fields of older clients',
+    body: {
+      model: 'studio-2.0',
+      prompt: 'The cat looks up',
+      image: `${media}/cat.png`,
+      seconds: '5',
+      size: '720p',
+      metadata: '{"generate_audio":false}',
+    },
+  },
+  draft: {
+    summary: 'A draft with web search is more than this model can do',
+    body: {
+      model: 'studio-2.0',
+      prompt: 'The news of today',
+      metadata: { draft: true, tools: [{ type: 'web_search' }] },
+    },
+    refused: { code: 'unsupported_value', param: 'metadata.draft' },
+  },
+  manyFaults: {
+    summary: 'All faults are answered at once',
+    body: {
+      model: 'studio-2.0-fast',
+      prompt: '',
+      resolution: '1080p',
+      duration: 60,
+      metadata: { super_resolution_config: { resolution: '720p', resolution_limit: 1000 } },
+    },
+    refused: { code: 'invalid_value', param: 'prompt' },
+  },
+  misplaced: {
+    summary: 'Extension options belong inside metadata',
+    body: { model: 'studio-2.0', prompt: 'A fox in the snow', watermark: true },
+    refused: { code: 'invalid_value', param: 'watermark' },
+  },
+} satisfies Record<string, RequestExample>;
+
+const id = 'task_01k9m3c5x8v2q4w6e8r0t2y4na';
+const known = { id, task_id: id, object: 'video.generation.task' } as const;
+const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+
+export const createdExample = { ...known, status: 'submitted', message: 'Task submitted.' };
+
+export const taskExamples = {
+  running: {
+    ...known,
+    status: 'running',
+    message: 'Video generation in progress.',
+    trace_id: traceId,
+    model: 'studio-2.0',
+    created_at: 1763712000,
+    data: [],
+    stage: 'generation',
+  },
+  succeeded: {
+    ...known,
+    status: 'succeeded',
+    message: 'Video generation succeeded.',
+    trace_id: traceId,
+    model: 'studio-2.0',
+    created_at: 1763712000,
+    data: [
+      {
+        url: 'https://videos.example.com/a.mp4',
+        resolution: '720p',
+        ratio: '16:9',
+        expires_at: 1763798460,
+      },
+    ],
+    video_url: 'https://videos.example.com/a.mp4',
+    duration: 5,
+    usage: { completion_tokens: 108900, total_tokens: 108900 },
+    seed: 42,
+    billing: {
+      currency: 'CNY',
+      held: '5.009400',
+      charged: '5.009400',
+      refunded: '0.000000',
+      items: [
+        {
+          kind: 'generation',
+          quantity: '0.108900',
+          unit: '1M tokens',
+          unit_price: '46.000000',
+          amount: '5.009400',
+        },
+      ],
+    },
+    finished_at: 1763712060,
+  },
+  failed: {
+    ...known,
+    status: 'failed',
+    message: 'cancelled by the caller',
+    trace_id: traceId,
+    model: 'studio-2.0',
+    created_at: 1763712000,
+    data: [],
+    error: { message: 'cancelled by the caller', code: 'task_error' },
+    billing: {
+      currency: 'CNY',
+      held: '5.009400',
+      charged: '0.000000',
+      refunded: '5.009400',
+      items: [],
+    },
+    finished_at: 1763712031,
+  },
+};

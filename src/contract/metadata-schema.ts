@@ -1,0 +1,132 @@
+// `metadata` and its super-resolution part as zod schemas, field by field, and the names that may not be passed through.
+
+import { z } from 'zod';
+import type { Field } from './field';
+import { optionals, words } from './field';
+import { enhancedResolutions, scenes, toolVersions } from './vocabulary';
+
+const superResolutionParts = {
+  resolution: {
+    schema: z.enum(enhancedResolutions).meta({
+      description:
+        'Target tier, strictly above the base `resolution`. Exactly one of `resolution` and `resolution_limit`.',
+    }),
+    wanted: `must be one of ${words(enhancedResolutions)}`,
+  },
+  resolution_limit: {
+    schema: z.int().min(64).max(2160).meta({
+      description: 'Target short side in pixels, strictly above the short side of the base output.',
+    }),
+    wanted: 'must be a whole number of pixels from 64 to 2160',
+  },
+  scene: {
+    schema: z.enum(scenes).meta({ description: 'Influences the strategy.' }),
+    wanted: `must be one of ${words(scenes)}`,
+  },
+  tool_version: {
+    schema: z
+      .enum(toolVersions)
+      .meta({ description: '`standard` (default) or `professional`, at ten times the price.' }),
+    wanted: `must be one of ${words(toolVersions)}`,
+  },
+  fps: {
+    schema: z.int().min(1).max(120).meta({
+      description: 'Output frame rate; above the source’s, frames are interpolated.',
+    }),
+    wanted: 'must be a whole number from 1 to 120',
+  },
+} satisfies Record<string, Field>;
+export const superResolutionFields: Readonly<Record<string, Field>> = superResolutionParts;
+
+const flag = 'must be true or false (a JSON boolean, not a string)';
+const tool = z.looseObject({
+  type: z.string().min(1).meta({ description: '`web_search` turns on web search.' }),
+});
+
+const metadataParts = {
+  generate_audio: {
+    schema: z.boolean().meta({
+      description: 'Synchronized audio; true unless the model is silent.',
+    }),
+    wanted: flag,
+  },
+  watermark: { schema: z.boolean().meta({ description: 'Default false.' }), wanted: flag },
+  draft: {
+    schema: z.boolean().meta({ description: 'Preview mode, always 480p. Default false.' }),
+    wanted: flag,
+  },
+  seed: {
+    schema: z.int().min(-1).max(4294967295).meta({
+      description: 'Random when omitted, or -1. The seed used is shown in the reply.',
+    }),
+    wanted: 'must be a whole number from -1 to 4294967295',
+  },
+  return_last_frame: {
+    schema: z.boolean().meta({
+      description: 'Ask for the last frame as a picture (`data[0].last_frame_url`). Default false.',
+    }),
+    wanted: flag,
+  },
+  execution_expires_after: {
+    schema: z.int().min(3600).max(259200).meta({
+      description:
+        'Seconds from acceptance until an unfinished task is failed and refunded. Default 172800.',
+    }),
+    wanted: 'must be a whole number of seconds from 3600 to 259200',
+  },
+  tools: {
+    schema: z.array(tool),
+    wanted: 'must be an array of objects with a "type", for example [{"type":"web_search"}]',
+  },
+  super_resolution_config: {
+    schema: z
+      .strictObject(optionals(superResolutionParts))
+      .meta({ description: 'Chained super-resolution. `{}` is off.', id: 'SuperResolutionConfig' }),
+    wanted: 'must be an object',
+  },
+  callback_url: {
+    schema: z.string().min(1).max(1024).meta({
+      description: 'Public HTTPS address that is called when the task is final.',
+      example: 'https://example.com/hooks/video',
+    }),
+    wanted: 'must be a public HTTPS URL of at most 1024 characters, a string',
+  },
+  safety_identifier: {
+    schema: z.string().min(1).max(64).meta({
+      description: 'Unique identifier of the end user; hash it.',
+    }),
+    wanted: 'must be a string of 1 to 64 characters',
+  },
+  input_video_duration: {
+    schema: z.number().gt(0).max(45).meta({
+      description:
+        'Seconds of the reference videos together; only for the estimate, without `videos` it has no effect.',
+    }),
+    wanted: 'must be a number of seconds above 0 and at most 45',
+  },
+} satisfies Record<string, Field>;
+export const metadataFields: Readonly<Record<string, Field>> = metadataParts;
+
+/** Names the service owns or prices; passed through they would change what was paid for. A closed list. */
+export const ownedMetadataNames: readonly string[] = (
+  'model content prompt resolution ratio duration seconds size frames framespersecond input_type mode image images ' +
+  'videos audios service_tier priority draft_task output_format omni_reference_task_type'
+).split(' ');
+
+// The parser turns a single tool into a list of one before it checks; the document shows both forms.
+const toolsAsSent = z
+  .union([z.array(tool), tool])
+  .nullish()
+  .meta({
+    description: 'An array of tools; a single object counts as an array of one.',
+    example: [{ type: 'web_search' }],
+  });
+
+export const metadataSchema = z
+  .looseObject({ ...optionals(metadataParts), tools: toolsAsSent })
+  .meta({
+    id: 'VideoMetadata',
+    description:
+      'Extension options. Names not listed here are passed to the generator unchanged, except those the service owns ' +
+      `(${ownedMetadataNames.join(', ')}), which are refused.`,
+  });

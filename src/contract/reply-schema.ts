@@ -1,0 +1,268 @@
+// What the API answers, as zod schemas: the OpenAPI document is generated from them and tests hold real answers against
+// them. The types that the code builds answers with are in task.ts and error.ts.
+
+import { z } from 'zod';
+import { refusals } from './error';
+import {
+  billingKinds,
+  inputTypes,
+  ratios,
+  resolutions,
+  stages,
+  taskErrorCodes,
+  taskStatuses,
+} from './vocabulary';
+
+const amount = z
+  .string()
+  .regex(/^-?\d+\.\d{6}$/)
+  .meta({ description: 'Decimal amount, six places.', example: '5.009400' });
+const seconds = (description: string) => z.int().meta({ description });
+const taskId = z
+  .string()
+  .meta({ description: 'Public task id.', example: 'task_01k9m3c5x8v2q4w6e8r0t2y4na' });
+const status = z.enum(taskStatuses).meta({
+  description:
+    '`succeeded` and `failed` are final; poll every 2 to 5 seconds until one of them appears.',
+});
+
+const fiveFields = {
+  id: taskId,
+  task_id: z.string().meta({ description: 'Equal to `id`.' }),
+  object: z.literal('video.generation.task'),
+  status,
+  message: z.string().meta({ description: 'Status message; of a failed task its reason.' }),
+};
+
+export const createdSchema = z
+  .strictObject(fiveFields)
+  .meta({ id: 'CreatedTask', description: 'Exactly these five fields.' });
+
+export const billingItemSchema = z
+  .strictObject({
+    kind: z.enum(billingKinds),
+    quantity: z.string().meta({ description: 'Millions of tokens, or minutes; six places.' }),
+    unit: z.string().meta({ example: '1M tokens' }),
+    unit_price: amount,
+    amount,
+  })
+  .meta({ id: 'BillingItem' });
+
+const billing = z
+  .strictObject({
+    currency: z.string().meta({ example: 'CNY' }),
+    held: amount,
+    charged: amount,
+    refunded: amount,
+    items: z.array(billingItemSchema),
+    usage_missing: z.literal(true).optional().meta({
+      description: 'The generator reported no usage; the task was settled at what was held.',
+    }),
+  })
+  .meta({ id: 'Billing' });
+
+const video = z
+  .strictObject({
+    url: z.string().meta({ description: 'URL of the video.' }),
+    last_frame_url: z.string().optional(),
+    resolution: z.string().optional().meta({ example: '720p' }),
+    ratio: z.string().optional().meta({ example: '16:9' }),
+    expires_at: seconds('Unix seconds after which the links are dead.').optional(),
+  })
+  .meta({ id: 'VideoResult' });
+
+export const taskSchema = z
+  .strictObject({
+    ...fiveFields,
+    trace_id: z.string().meta({ description: 'Trace id of the create request. May be empty.' }),
+    data: z.array(video).meta({ description: 'Empty until success.' }),
+    model: z.string().meta({ description: 'As it was sent.' }),
+    created_at: seconds('Unix seconds.'),
+    finished_at: seconds('Unix seconds; only when final.').optional(),
+    stage: z.enum(stages).optional().meta({ description: 'Only while running.' }),
+    video_url: z.string().optional().meta({
+      description:
+        'Primary video URL, equal to `data[0].url`; with super-resolution the enhanced video.',
+    }),
+    duration: z.number().optional().meta({ description: 'Output seconds.' }),
+    usage: z
+      .strictObject({ completion_tokens: z.number(), total_tokens: z.number() })
+      .optional()
+      .meta({ description: 'Appears together with the settled charge.' }),
+    error: z
+      .strictObject({
+        message: z.string(),
+        code: z.enum(taskErrorCodes).meta({
+          description:
+            '`provider_error`: generator or enhancer refused or failed. `task_error`: decided here (expired, cancelled, out of balance).',
+        }),
+      })
+      .optional()
+      .meta({ description: 'Only of failed tasks. A failed task is not charged.' }),
+    seed: z.number().optional(),
+    billing: billing.optional(),
+  })
+  .meta({ id: 'Task' });
+
+export const errorSchema = z
+  .strictObject({
+    error: z.strictObject({
+      message: z
+        .string()
+        .meta({ description: 'For people. Of a 400 it names every fault found, one per line.' }),
+      type: z.enum(unique(Object.values(refusals).map(({ type }) => type))),
+      param: z.string().meta({
+        description: 'JSON path of the first fault, for example `images[3]`; may be empty.',
+      }),
+      code: z.enum(Object.keys(refusals) as [string, ...string[]]),
+    }),
+  })
+  .meta({ id: 'Error' });
+
+export const quoteSchema = z
+  .strictObject({
+    model: z.string(),
+    input_type: z.enum(inputTypes),
+    width: z
+      .int()
+      .nullable()
+      .meta({ description: 'null where the generator decides (`adaptive`).' }),
+    height: z.int().nullable(),
+    duration: z.int().meta({ description: '-1: the model picks the length.' }),
+    tokens: z.int().meta({ description: 'Tokens that would be held.' }),
+    currency: z.string(),
+    hold: amount,
+    items: z.array(billingItemSchema),
+  })
+  .meta({ id: 'Quote' });
+
+const modelSchema = z
+  .strictObject({
+    id: z.string(),
+    resolutions: z.array(z.enum(resolutions)),
+    ratios: z.array(z.enum(ratios)),
+    sizes: z
+      .record(z.string(), z.record(z.string(), z.string()))
+      .meta({ description: '`WxH` by tier and ratio.' }),
+    durations: z.strictObject({
+      min: z.int(),
+      max: z.int(),
+      auto: z.boolean().meta({ description: 'Whether -1 is taken.' }),
+    }),
+    inputs: z.strictObject({
+      types: z.array(z.enum(inputTypes)),
+      reference_images_max: z.int(),
+      videos_max: z.int(),
+      audios_max: z.int(),
+      audio_alone: z.boolean(),
+      middle_frames: z.boolean(),
+    }),
+    features: z.strictObject({
+      audio: z.boolean(),
+      draft: z.boolean(),
+      last_frame: z.boolean(),
+      tools: z.array(z.string()),
+      tools_text_only: z.boolean(),
+      modes: z.array(z.string()),
+      super_resolution: z.boolean(),
+      prompt_chars_max: z.int(),
+    }),
+    defaults: z.strictObject({
+      resolution: z.enum(resolutions),
+      ratio: z.enum(ratios),
+      duration: z.int(),
+    }),
+    prices: z
+      .array(
+        z.strictObject({
+          resolutions: z.array(z.enum(resolutions)).optional(),
+          input_video: z.boolean().optional(),
+          audio: z.boolean().optional(),
+          currency: z.string(),
+          per_million_tokens: amount,
+        }),
+      )
+      .meta({
+        description: 'The first row whose conditions all hold is the price of a million tokens.',
+      }),
+    super_resolution: z
+      .strictObject({
+        targets: z
+          .record(z.string(), z.array(z.string()))
+          .meta({ description: 'Allowed targets by base resolution.' }),
+        prices: z.array(
+          z.strictObject({
+            resolution: z.string(),
+            fps_max: z.int(),
+            tool_version: z.string(),
+            currency: z.string(),
+            per_minute: amount,
+          }),
+        ),
+      })
+      .nullable(),
+  })
+  .meta({ id: 'Model' });
+
+export const modelsSchema = z.strictObject({ data: z.array(modelSchema) });
+
+const next = z
+  .string()
+  .nullable()
+  .meta({ description: 'Send it as `after` for the next page; null on the last.' });
+
+export const tasksSchema = z.strictObject({ data: z.array(taskSchema), next });
+
+export const accountSchema = z
+  .strictObject({ available: amount, held: amount, currency: z.string() })
+  .meta({ id: 'Account' });
+
+export const statementSchema = z.strictObject({
+  data: z.array(
+    z
+      .strictObject({
+        number: z.int(),
+        at: seconds('Unix seconds.'),
+        kind: z.enum(['hold', 'settle', 'refund', 'extra_charge', 'credit', 'correction']),
+        task_id: z.string().nullable(),
+        amount,
+        change: amount.meta({ description: 'What it did to the available balance.' }),
+        balance_after: amount,
+        currency: z.string(),
+        reason: z.string(),
+      })
+      .meta({ id: 'Movement' }),
+  ),
+  next,
+});
+
+export const callbacksSchema = z.strictObject({
+  data: z.array(
+    z
+      .strictObject({
+        attempt: z.int(),
+        at: seconds('Unix seconds.'),
+        status: z.int().nullable().meta({ description: 'HTTP status; null without an answer.' }),
+        latency_ms: z.int().nullable(),
+        error: z.string().nullable(),
+      })
+      .meta({ id: 'CallbackAttempt' }),
+  ),
+  next_at: seconds('Unix seconds of the next attempt.').nullable(),
+  state: z.string().meta({ example: 'delivered' }),
+});
+
+export const versionSchema = z.strictObject({
+  name: z.string(),
+  version: z.string(),
+  commit: z.string(),
+});
+
+export const readySchema = z.strictObject({
+  ready: z.boolean(),
+  parts: z.record(z.string(), z.boolean()),
+});
+
+function unique<T extends string>(words: readonly T[]): [T, ...T[]] {
+  return [...new Set(words)] as [T, ...T[]];
+}

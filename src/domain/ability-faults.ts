@@ -1,0 +1,134 @@
+// What a model cannot do of what was asked, field by field, and addresses that lead where they must not. The frame and the
+// input type have rules of their own (resolution.ts, input-type.ts).
+
+import type { Refusal } from '../contract/error';
+import type { VideoRequest } from '../contract/request';
+import { checkUrl } from './address';
+import type { Model } from './catalogue';
+import { list } from './resolution';
+
+// The generator also reads switches at the end of a prompt, loosely, and one of these would change what was priced.
+const promptSwitches: Readonly<Record<string, string>> = {
+  rs: 'resolution',
+  resolution: 'resolution',
+  rt: 'ratio',
+  ratio: 'ratio',
+  dur: 'duration',
+  duration: 'duration',
+  fps: 'metadata.super_resolution_config.fps',
+  framespersecond: 'metadata.super_resolution_config.fps',
+};
+const promptSwitch = new RegExp(`--(${Object.keys(promptSwitches).join('|')})(?![a-z])`, 'gi');
+
+export function promptFaults(prompt: string, model: Model): Refusal[] {
+  const faults: Refusal[] = [];
+  // Characters as people count them; the cheap length comes first because it is never smaller.
+  const chars = prompt.length > model.promptCharsMax ? [...prompt].length : prompt.length;
+  if (chars > model.promptCharsMax) {
+    faults.push({
+      code: 'invalid_value',
+      param: 'prompt',
+      message: `prompt: at most ${model.promptCharsMax} characters on model "${model.id}"; got ${chars}.`,
+    });
+  }
+  const switches = new Set(
+    [...prompt.matchAll(promptSwitch)].map(([, word]) => word!.toLowerCase()),
+  );
+  for (const word of switches) {
+    faults.push({
+      code: 'invalid_value',
+      param: 'prompt',
+      message: `prompt: "--${word}" inside the prompt is not taken; send the field ${promptSwitches[word]} instead.`,
+    });
+  }
+  return faults;
+}
+
+export function addressFaults(request: VideoRequest, allowHosts: readonly string[]): Refusal[] {
+  const faults: Refusal[] = [];
+  const check = (param: string, text: string, schemes: ('https' | 'http')[], charsMax: number) => {
+    const { fault } = checkUrl(text, { schemes, allowHosts, charsMax });
+    if (fault !== undefined) {
+      faults.push({ code: 'invalid_value', param, message: `${param}: ${fault}` });
+    }
+  };
+  for (const [index, url] of request.images.entries()) {
+    check(`images[${index}]`, url, ['https'], 2048);
+  }
+  for (const kind of ['videos', 'audios'] as const) {
+    for (const [index, url] of request[kind].entries()) {
+      check(`${kind}[${index}]`, url, ['https', 'http'], 2048);
+    }
+  }
+  const { callback_url: callbackUrl } = request.metadata;
+  if (callbackUrl !== undefined) check('metadata.callback_url', callbackUrl, ['https'], 1024);
+  return faults;
+}
+
+export function durationFaults(duration: number | undefined, model: Model): Refusal[] {
+  if (duration === undefined) return [];
+  const { min, max, auto } = model.durations;
+  if (duration === -1 ? auto : duration >= min && duration <= max) return [];
+  const allowed = `${min} to ${max} seconds${auto ? ', or -1' : ''}`;
+  return [unsupported('duration', `model "${model.id}" makes ${allowed}; got ${duration}.`)];
+}
+
+export function metadataFaults({ metadata, ...request }: VideoRequest, model: Model): Refusal[] {
+  const faults: Refusal[] = [];
+  const name = `model "${model.id}"`;
+  if (metadata.generate_audio === true && !model.audio) {
+    faults.push(
+      unsupported(
+        'metadata.generate_audio',
+        `${name} makes silent videos; send false or leave it out.`,
+      ),
+    );
+  }
+  if (metadata.draft && !model.draft) {
+    faults.push(
+      unsupported('metadata.draft', `${name} has no draft mode; send false or leave it out.`),
+    );
+  }
+  if (metadata.return_last_frame && metadata.draft && model.draft?.lastFrame === false) {
+    faults.push(
+      unsupported(
+        'metadata.return_last_frame',
+        `a draft on ${name} has no last frame; send false or leave it out.`,
+      ),
+    );
+  }
+  if (metadata.return_last_frame && !model.lastFrame) {
+    faults.push(
+      unsupported(
+        'metadata.return_last_frame',
+        `${name} does not return the last frame; send false or leave it out.`,
+      ),
+    );
+  }
+  const tools = metadata.tools ?? [];
+  for (const [index, tool] of tools.entries()) {
+    if (model.tools.includes(tool.type)) continue;
+    const offer =
+      model.tools.length > 0 ? `offers the tools ${list(model.tools)}` : 'offers no tools';
+    faults.push(
+      unsupported(
+        `metadata.tools[${index}].type`,
+        `${name} ${offer}; got "${tool.type.slice(0, 80)}".`,
+      ),
+    );
+  }
+  const media = request.images.length + request.videos.length + request.audios.length;
+  if (tools.length > 0 && media > 0 && model.toolsTextOnly) {
+    faults.push(
+      unsupported(
+        'metadata.tools',
+        `${name} takes tools with a prompt only, not beside images, videos or audios.`,
+      ),
+    );
+  }
+  return faults;
+}
+
+export function unsupported(param: string, sentence: string): Refusal {
+  return { code: 'unsupported_value', param, message: `${param}: ${sentence}` };
+}

@@ -1,0 +1,233 @@
+// Every rule of the document that is about the shape of a request: what is accepted and as what, what is refused, where
+// and under which code.
+
+import { parseRequest } from '../../src/contract/parse-request';
+
+const base = { model: 'studio-2.0', prompt: 'a lighthouse at dusk' };
+const image = 'https://example.com/a.png';
+
+function faultsOf(body: Record<string, unknown>): string[] {
+  return parseRequest(body).faults.map(({ code, param }) => `${param} ${code}`);
+}
+
+describe('accepted, and as what', () => {
+  test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+    ['image is images[0]', { image }, { images: [image] }],
+    [
+      'null counts as absent',
+      { image: null, images: null, ratio: null, metadata: null },
+      { images: [] },
+    ],
+    ['an empty list counts as absent', { image, images: [] }, { images: [image] }],
+    ['seconds is duration', { seconds: '8' }, { duration: 8 }],
+    ['duration as a numeric string', { duration: '12' }, { duration: 12 }],
+    ['duration -1', { duration: -1 }, { duration: -1 }],
+    ['duration "-1"', { duration: '-1' }, { duration: -1 }],
+    ['duration wins over seconds, unread', { duration: 5, seconds: 'nonsense' }, { duration: 5 }],
+    ['an empty resolution counts as absent', { resolution: '', size: '720p' }, { size: '720p' }],
+    ['resolution wins over size, unread', { resolution: '480p', size: 7 }, { resolution: '480p' }],
+    ['any mode is taken', { mode: 'cinematic' }, { mode: 'cinematic' }],
+    ['unknown names are ignored', { user: 'me', n: 3 }, {}],
+    ['a prompt keeps its spaces', { prompt: '  x ' }, { prompt: '  x ' }],
+  ])('%s', (_, body, expected) => {
+    const { request, faults } = parseRequest({ ...base, ...body });
+    expect(faults).toEqual([]);
+    expect(request).toMatchObject(expected);
+  });
+
+  test.each<[string, unknown, Record<string, unknown>]>([
+    ['absent', undefined, { watermark: false, draft: false, return_last_frame: false }],
+    ['the expiry is two days by default', {}, { execution_expires_after: 172_800 }],
+    ['as a string', '{"seed":7}', { seed: 7 }],
+    ['null in a field', { seed: null, callback_url: null }, { passThrough: {} }],
+    [
+      'a tool alone is a list of one',
+      { tools: { type: 'web_search', n: 1 } },
+      { tools: [{ type: 'web_search', n: 1 }] },
+    ],
+    [
+      'an unknown field is passed through',
+      { camera: { pan: [1] } },
+      { passThrough: { camera: { pan: [1] } } },
+    ],
+    ['seed -1', { seed: -1 }, { seed: -1 }],
+    ['seed 4294967295', { seed: 4_294_967_295 }, { seed: 4_294_967_295 }],
+    ['expiry 3600', { execution_expires_after: 3600 }, { execution_expires_after: 3600 }],
+    ['expiry 259200', { execution_expires_after: 259_200 }, { execution_expires_after: 259_200 }],
+    ['input video of 45 s', { input_video_duration: 45 }, { input_video_duration: 45 }],
+    ['half a second of input video', { input_video_duration: 0.5 }, { input_video_duration: 0.5 }],
+    [
+      'super-resolution is standard by default',
+      { super_resolution_config: { resolution: '2k' } },
+      { super_resolution_config: { resolution: '2k', tool_version: 'standard' } },
+    ],
+    [
+      'the widest limits of super-resolution',
+      { super_resolution_config: { resolution_limit: 2160, fps: 120, scene: 'old_film' } },
+      { super_resolution_config: { resolution_limit: 2160, fps: 120, scene: 'old_film' } },
+    ],
+  ])('metadata: %s', (_, metadata, expected) => {
+    const { request, faults } = parseRequest({ ...base, metadata });
+    expect(faults).toEqual([]);
+    expect(request.metadata).toMatchObject(expected);
+  });
+
+  test.each([{}, null, { resolution: null }, undefined])('super-resolution %j is off', (config) => {
+    const { request, faults } = parseRequest({
+      ...base,
+      metadata: { super_resolution_config: config },
+    });
+    expect(faults).toEqual([]);
+    expect(request.metadata).not.toHaveProperty('super_resolution_config');
+  });
+});
+
+describe('refused', () => {
+  const ten = Array.from({ length: 10 }, () => image);
+  test.each<[string, Record<string, unknown>, string[]]>([
+    ['no model', { model: undefined }, ['model missing_required_parameter']],
+    ['no prompt', { prompt: null }, ['prompt missing_required_parameter']],
+    ['an empty prompt', { prompt: '' }, ['prompt invalid_value']],
+    ['a blank prompt', { prompt: ' \n' }, ['prompt invalid_value']],
+    ['a prompt that is no string', { prompt: 5 }, ['prompt invalid_value']],
+    ['an empty mode', { mode: '' }, ['mode invalid_value']],
+    ['an unknown input type', { input_type: 'text' }, ['input_type invalid_value']],
+    ['image and images', { image, images: [image] }, ['image conflicting_parameters']],
+    ['an image that is a list', { image: [image] }, ['image invalid_value']],
+    ['ten images', { images: ten }, ['images invalid_value']],
+    ['four videos', { videos: ten.slice(0, 4) }, ['videos invalid_value']],
+    ['four audios', { audios: ten.slice(0, 4) }, ['audios invalid_value']],
+    ['an empty element', { images: [image, ''] }, ['images[1] invalid_value']],
+    [
+      'elements of another type',
+      { images: [1, image, null] },
+      ['images[0] invalid_value', 'images[2] invalid_value'],
+    ],
+    ['an unknown resolution', { resolution: '2k' }, ['resolution invalid_value']],
+    ['an unknown ratio', { ratio: '2:1' }, ['ratio invalid_value']],
+    ['an empty ratio', { ratio: '' }, ['ratio invalid_value']],
+    ['an empty size', { size: '' }, ['size invalid_value']],
+    ['duration 3', { duration: 3 }, ['duration invalid_value']],
+    ['duration 16', { duration: 16 }, ['duration invalid_value']],
+    ['duration 0', { duration: 0 }, ['duration invalid_value']],
+    ['duration 5.5', { duration: 5.5 }, ['duration invalid_value']],
+    ['duration "5.0"', { duration: '5.0' }, ['duration invalid_value']],
+    ['duration " 5"', { duration: ' 5' }, ['duration invalid_value']],
+    ['duration "+5"', { duration: '+5' }, ['duration invalid_value']],
+    ['an empty duration', { duration: '' }, ['duration invalid_value']],
+    ['duration true', { duration: true }, ['duration invalid_value']],
+    ['seconds 99', { seconds: '99' }, ['seconds invalid_value']],
+    ['metadata that is a list', { metadata: [1] }, ['metadata invalid_value']],
+    ['metadata that is a number', { metadata: 1 }, ['metadata invalid_value']],
+    ['metadata that is an empty string', { metadata: '' }, ['metadata invalid_value']],
+    ['metadata as a string of a list', { metadata: '[]' }, ['metadata invalid_value']],
+    ['metadata as a broken string', { metadata: '{"a":' }, ['metadata invalid_value']],
+    [
+      'metadata as a string with a prototype name',
+      { metadata: '{"__proto__":{}}' },
+      ['metadata invalid_value'],
+    ],
+    ['an extension at the top level', { watermark: true }, ['watermark invalid_value']],
+    [
+      'a callback at the top level',
+      { callback_url: 'https://example.com' },
+      ['callback_url invalid_value'],
+    ],
+  ])('%s', (_, body, expected) => {
+    expect(faultsOf({ ...base, ...body })).toEqual(expected);
+  });
+
+  test.each<[string, Record<string, unknown>, string[]]>([
+    [
+      'generate_audio as a string',
+      { generate_audio: 'true' },
+      ['metadata.generate_audio invalid_value'],
+    ],
+    ['watermark as a number', { watermark: 1 }, ['metadata.watermark invalid_value']],
+    ['seed -2', { seed: -2 }, ['metadata.seed invalid_value']],
+    ['seed beyond 32 bits', { seed: 4_294_967_296 }, ['metadata.seed invalid_value']],
+    ['seed 1.5', { seed: 1.5 }, ['metadata.seed invalid_value']],
+    [
+      'expiry 3599',
+      { execution_expires_after: 3599 },
+      ['metadata.execution_expires_after invalid_value'],
+    ],
+    [
+      'expiry 259201',
+      { execution_expires_after: 259_201 },
+      ['metadata.execution_expires_after invalid_value'],
+    ],
+    ['tools as a string', { tools: 'web_search' }, ['metadata.tools invalid_value']],
+    ['a tool without a type', { tools: [{}] }, ['metadata.tools[0].type invalid_value']],
+    ['an empty callback address', { callback_url: '' }, ['metadata.callback_url invalid_value']],
+    [
+      'a long callback address',
+      { callback_url: `https://example.com/${'a'.repeat(1024)}` },
+      ['metadata.callback_url invalid_value'],
+    ],
+    [
+      'a long safety identifier',
+      { safety_identifier: 'a'.repeat(65) },
+      ['metadata.safety_identifier invalid_value'],
+    ],
+    [
+      'no input video',
+      { input_video_duration: 0 },
+      ['metadata.input_video_duration invalid_value'],
+    ],
+    [
+      '46 s of input video',
+      { input_video_duration: 46 },
+      ['metadata.input_video_duration invalid_value'],
+    ],
+    [
+      'a name the service owns',
+      { resolution: '4k', service_tier: 'flex' },
+      ['metadata.resolution invalid_value', 'metadata.service_tier invalid_value'],
+    ],
+  ])('metadata: %s', (_, metadata, expected) => {
+    expect(faultsOf({ ...base, metadata })).toEqual(expected);
+    expect(faultsOf({ ...base, metadata: JSON.stringify(metadata) })).toEqual(expected);
+  });
+
+  const at = 'metadata.super_resolution_config';
+  test.each<[string, unknown, string[]]>([
+    [
+      'both targets',
+      { resolution: '1080p', resolution_limit: 1200 },
+      [`${at} conflicting_parameters`],
+    ],
+    ['neither target', { scene: 'ugc' }, [`${at} missing_required_parameter`]],
+    ['an unknown target', { resolution: '8k' }, [`${at}.resolution invalid_value`]],
+    ['limit 63', { resolution_limit: 63 }, [`${at}.resolution_limit invalid_value`]],
+    ['limit 2161', { resolution_limit: 2161 }, [`${at}.resolution_limit invalid_value`]],
+    ['limit as a string', { resolution_limit: '1080' }, [`${at}.resolution_limit invalid_value`]],
+    ['an unknown scene', { resolution: '4k', scene: 'common' }, [`${at}.scene invalid_value`]],
+    [
+      'an unknown tool version',
+      { resolution: '4k', tool_version: 'pro' },
+      [`${at}.tool_version invalid_value`],
+    ],
+    ['fps 0', { resolution: '4k', fps: 0 }, [`${at}.fps invalid_value`]],
+    ['fps 121', { resolution: '4k', fps: 121 }, [`${at}.fps invalid_value`]],
+    ['fps 29.97', { resolution: '4k', fps: 29.97 }, [`${at}.fps invalid_value`]],
+    ['an unknown field', { resolution: '4k', bitrate: 1 }, [`${at}.bitrate invalid_value`]],
+    ['a list', [{ resolution: '4k' }], [`${at} invalid_value`]],
+    ['a string', '4k', [`${at} invalid_value`]],
+  ])('super-resolution: %s', (_, config, expected) => {
+    expect(faultsOf({ ...base, metadata: { super_resolution_config: config } })).toEqual(expected);
+  });
+});
+
+test('a message names the field, what is wanted and what was sent', () => {
+  const { faults } = parseRequest({ ...base, duration: 99 });
+  expect(faults[0]?.message).toBe(
+    'duration: must be a whole number of seconds from 4 to 15, or -1, as a number or numeric string; got 99.',
+  );
+});
+
+test('a value is shown, cut short, never sent back whole', () => {
+  const { faults } = parseRequest({ ...base, ratio: 'x'.repeat(100_000) });
+  expect(faults[0]?.message).toContain('a string of 100000 characters starting with "xxx');
+  expect(faults[0]?.message.length).toBeLessThan(300);
+});

@@ -1,0 +1,438 @@
+// What becomes of a request on the models that are sold: rows that read like the document. Requests are written as a
+// caller writes them and go through the same parser.
+
+import { combineFaults, oneRefusal } from '../../src/contract/faults';
+import { parseRequest } from '../../src/contract/parse-request';
+import { planTask } from '../../src/domain/plan';
+import type { Plan } from '../../src/domain/plan-types';
+import { theCatalogue } from '../support/catalogue';
+
+const catalogue = theCatalogue();
+type Body = Record<string, unknown>;
+
+function judge(body: Body) {
+  const { request, faults } = parseRequest({
+    model: 'studio-2.0',
+    prompt: 'a lighthouse',
+    ...body,
+  });
+  const { plan, refusals = [] } = planTask(request, catalogue, { seed: 7 });
+  return { plan, faults: combineFaults(faults, refusals) };
+}
+
+function planOf(body: Body): Plan {
+  const { plan, faults } = judge(body);
+  expect(faults).toEqual([]);
+  return plan!;
+}
+
+const faultsOf = (body: Body) => judge(body).faults.map(({ code, param }) => `${param} ${code}`);
+const images = (count: number) =>
+  Array.from({ length: count }, (_, index) => `https://example.com/${index}.png`);
+const videos = ['https://example.com/a.mp4'];
+const audios = ['https://example.com/a.mp3'];
+
+describe('input type', () => {
+  test.each<[string, Body, string]>([
+    ['a prompt alone', {}, 'text_to_video'],
+    ['one image', { images: images(1) }, 'reference'],
+    ['image, the old form', { image: images(1)[0] }, 'reference'],
+    ['two images', { images: images(2) }, 'first_last_frame'],
+    ['nine images', { images: images(9) }, 'first_last_frame'],
+    ['videos', { videos }, 'reference'],
+    ['videos and two images', { videos, images: images(2) }, 'reference'],
+    ['audios alone', { audios }, 'reference'],
+    ['one image and audios', { images: images(1), audios }, 'reference'],
+    [
+      'stated reference with two images',
+      { images: images(2), input_type: 'reference' },
+      'reference',
+    ],
+    ['stated frames', { images: images(2), input_type: 'first_last_frame' }, 'first_last_frame'],
+    ['stated text', { input_type: 'text_to_video' }, 'text_to_video'],
+  ])('%s', (_, body, expected) => {
+    expect(planOf(body).inputType).toBe(expected);
+  });
+
+  test.each<[string, Body, string[], RegExp]>([
+    [
+      'text with an image',
+      { input_type: 'text_to_video', images: images(1) },
+      ['input_type conflicting_parameters'],
+      /"reference"/,
+    ],
+    [
+      'text with two images',
+      { input_type: 'text_to_video', images: images(2) },
+      ['input_type conflicting_parameters'],
+      /"first_last_frame"/,
+    ],
+    [
+      'frames with a video',
+      { input_type: 'first_last_frame', images: images(2), videos },
+      ['input_type conflicting_parameters'],
+      /"reference"/,
+    ],
+    [
+      'frames inferred, with audio',
+      { images: images(2), audios },
+      ['input_type conflicting_parameters'],
+      /"reference"/,
+    ],
+    [
+      'frames with one image',
+      { input_type: 'first_last_frame', images: images(1) },
+      ['images invalid_value'],
+      /2 to 9/,
+    ],
+    [
+      'frames without images',
+      { input_type: 'first_last_frame' },
+      ['images missing_required_parameter'],
+      /2 to 9/,
+    ],
+    [
+      'reference with nothing',
+      { input_type: 'reference' },
+      ['images missing_required_parameter'],
+      /"text_to_video"/,
+    ],
+    [
+      '1.5: three frames',
+      { model: 'studio-1.5-pro', images: images(3) },
+      ['images unsupported_value'],
+      /exactly 2 images/,
+    ],
+    [
+      '1.5: two references',
+      { model: 'studio-1.5-pro', input_type: 'reference', images: images(2) },
+      ['images unsupported_value'],
+      /at most 1/,
+    ],
+    [
+      '1.5: a video',
+      { model: 'studio-1.5-pro', videos },
+      ['videos unsupported_value'],
+      /no videos/,
+    ],
+    ['1.5: audio', { model: 'studio-1.5-pro', audios }, ['audios unsupported_value'], /no audios/],
+    [
+      '1.0: two images',
+      { model: 'studio-1.0', images: images(2) },
+      ['images unsupported_value'],
+      /input_type "reference"/,
+    ],
+    [
+      '1.0: five references',
+      { model: 'studio-1.0', input_type: 'reference', images: images(5) },
+      ['images unsupported_value'],
+      /at most 4/,
+    ],
+  ])('refused: %s', (_, body, expected, sentence) => {
+    expect(faultsOf(body)).toEqual(expected);
+    expect(judge(body).faults[0]?.message).toMatch(sentence);
+  });
+
+  test('frames may have middle ones where the model takes them', () => {
+    expect(planOf({ images: images(5) }).inputType).toBe('first_last_frame');
+    expect(planOf({ model: 'studio-1.5-pro', images: images(2) }).inputType).toBe(
+      'first_last_frame',
+    );
+    const four = { model: 'studio-1.0', input_type: 'reference', images: images(4) };
+    expect(planOf(four).inputType).toBe('reference');
+  });
+});
+
+describe('frame', () => {
+  test.each<[string, Body, string, string, number | null, number | null]>([
+    ['nothing said', {}, '720p', 'adaptive', null, null],
+    ['720p 16:9', { resolution: '720p', ratio: '16:9' }, '720p', '16:9', 1280, 720],
+    ['1080p 21:9', { resolution: '1080p', ratio: '21:9' }, '1080p', '21:9', 2206, 946],
+    ['size as a tier', { size: '480p' }, '480p', 'adaptive', null, null],
+    ['size as dimensions', { size: '1280x720' }, '720p', '16:9', 1280, 720],
+    ['size with a star', { size: '640*640' }, '480p', '1:1', 640, 640],
+    [
+      'size with a ratio of its own',
+      { size: '1280x720', ratio: '9:16' },
+      '720p',
+      '9:16',
+      720,
+      1280,
+    ],
+    [
+      'resolution wins over size',
+      { resolution: '480p', size: '1280x720' },
+      '480p',
+      'adaptive',
+      null,
+      null,
+    ],
+    ['1.0 has its own table', { model: 'studio-1.0', ratio: '16:9' }, '720p', '16:9', 1248, 704],
+    [
+      '1.0 by its own dimensions',
+      { model: 'studio-1.0', size: '1504x640' },
+      '720p',
+      '21:9',
+      1504,
+      640,
+    ],
+    [
+      '4k on pro',
+      { model: 'studio-2.0-pro', resolution: '4k', ratio: '16:9' },
+      '4k',
+      '16:9',
+      3840,
+      2160,
+    ],
+    [
+      'a draft',
+      { model: 'studio-1.5-pro', ratio: '1:1', metadata: { draft: true } },
+      '480p',
+      '1:1',
+      640,
+      640,
+    ],
+  ])('%s', (_, body, resolution, ratio, width, height) => {
+    expect(planOf(body)).toMatchObject({ resolution, ratio, width, height });
+  });
+
+  test.each<[string, Body, string[]]>([
+    ['4k where there is none', { resolution: '4k' }, ['resolution unsupported_value']],
+    [
+      '1080p on fast',
+      { model: 'studio-2.0-fast', resolution: '1080p' },
+      ['resolution unsupported_value'],
+    ],
+    [
+      '1080p on 1.0',
+      { model: 'studio-1.0', resolution: '1080p' },
+      ['resolution unsupported_value'],
+    ],
+    ['4k by size', { size: '4k' }, ['size unsupported_value']],
+    [
+      'dimensions of another model',
+      { model: 'studio-1.0', size: '1280x720' },
+      ['size unsupported_value'],
+    ],
+    ['an image-style size', { size: '1024x1024' }, ['size unsupported_value']],
+    ['a size that is none', { size: 'large' }, ['size invalid_value']],
+    [
+      'a draft in 720p',
+      { model: 'studio-1.5-pro', resolution: '720p', metadata: { draft: true } },
+      ['resolution conflicting_parameters'],
+    ],
+    [
+      'a draft with a size',
+      { model: 'studio-1.5-pro', size: '720p', metadata: { draft: true } },
+      ['size conflicting_parameters'],
+    ],
+  ])('refused: %s', (_, body, expected) => {
+    expect(faultsOf(body)).toEqual(expected);
+  });
+});
+
+describe('abilities', () => {
+  test.each<[string, Body, string[]]>([
+    ['13 s on 1.5', { model: 'studio-1.5-pro', duration: 13 }, ['duration unsupported_value']],
+    ['11 s on 1.0', { model: 'studio-1.0', duration: 11 }, ['duration unsupported_value']],
+    ['-1 on 1.0', { model: 'studio-1.0', duration: -1 }, ['duration unsupported_value']],
+    [
+      'audio on a silent model',
+      { model: 'studio-1.0', metadata: { generate_audio: true } },
+      ['metadata.generate_audio unsupported_value'],
+    ],
+    [
+      'a draft where there is none',
+      { metadata: { draft: true } },
+      ['metadata.draft unsupported_value'],
+    ],
+    [
+      'an unknown tool',
+      { metadata: { tools: [{ type: 'web_search' }, { type: 'code' }] } },
+      ['metadata.tools[1].type unsupported_value'],
+    ],
+    [
+      'web search on 1.5',
+      { model: 'studio-1.5-pro', metadata: { tools: { type: 'web_search' } } },
+      ['metadata.tools[0].type unsupported_value'],
+    ],
+    [
+      'a last frame on 1.0',
+      { model: 'studio-1.0', metadata: { return_last_frame: true } },
+      ['metadata.return_last_frame unsupported_value'],
+    ],
+    ['a prompt too long', { prompt: 'x'.repeat(10_001) }, ['prompt invalid_value']],
+    ['an unknown model', { model: 'studio-9' }, ['model model_not_found']],
+    ['a prototype name as model', { model: 'constructor' }, ['model model_not_found']],
+  ])('refused: %s', (_, body, expected) => {
+    expect(faultsOf(body)).toEqual(expected);
+  });
+
+  test.each<[string, Body, Partial<Plan>]>([
+    ['15 s on 2.0', { duration: 15 }, { durationSeconds: 15 }],
+    ['-1 on 2.0', { duration: -1 }, { durationSeconds: -1 }],
+    ['5 s when nothing is said', {}, { durationSeconds: 5 }],
+    ['audio when nothing is said', {}, { generateAudio: true }],
+    ['no audio when told so', { metadata: { generate_audio: false } }, { generateAudio: false }],
+    ['silence on a silent model', { model: 'studio-1.0' }, { generateAudio: null }],
+    [
+      'explicit silence on a silent model',
+      { model: 'studio-1.0', metadata: { generate_audio: false } },
+      { generateAudio: null },
+    ],
+    ['the seed that was sent', { metadata: { seed: 0 } }, { seed: 0 }],
+    ['a drawn seed for -1', { metadata: { seed: -1 } }, { seed: 7 }],
+    ['a drawn seed for none', {}, { seed: 7 }],
+    ['ten thousand characters, counted as people do', { prompt: '🎬'.repeat(10_000) }, {}],
+  ])('%s', (_, body, expected) => {
+    expect(planOf(body)).toMatchObject(expected);
+  });
+
+  test('an unknown model is answered with those there are', () => {
+    const { faults } = judge({ model: 'sora' });
+    expect(faults[0]?.message).toContain('studio-2.0, studio-2.0-fast, studio-2.0-pro');
+  });
+});
+
+describe('mode', () => {
+  test.each<[string, string, string]>([
+    ['studio-2.0', 'fast', 'studio-2.0-fast'],
+    ['studio-2.0', 'pro', 'studio-2.0-pro'],
+    ['studio-2.0', 'turbo', 'studio-2.0'],
+    ['studio-2.0', 'toString', 'studio-2.0'],
+    ['studio-2.0-fast', 'pro', 'studio-2.0-fast'],
+    ['studio-1.5-pro', 'fast', 'studio-1.5-pro'],
+    ['studio-1.0', 'pro', 'studio-1.0'],
+  ])('%s with mode %s is %s, and echoes what was sent', (model, mode, entry) => {
+    expect(planOf({ model, mode })).toMatchObject({ model, entry });
+  });
+
+  test('the selected entry counts whole: its tiers and its price', () => {
+    expect(faultsOf({ mode: 'fast', resolution: '1080p' })).toEqual([
+      'resolution unsupported_value',
+    ]);
+    expect(planOf({ mode: 'pro', resolution: '4k' }).price.microsPerMillionTokens).toBe(26_000_000);
+    expect(planOf({ mode: 'fast' }).price.microsPerMillionTokens).toBe(37_000_000);
+  });
+});
+
+describe('prompt switches that would change what was priced', () => {
+  test.each([
+    ['x --rs 1080p', 'resolution'],
+    ['x --resolution 4k', 'resolution'],
+    ['x --rt 16:9', 'ratio'],
+    ['x --ratio 16:9', 'ratio'],
+    ['x --dur 15', 'duration'],
+    ['x --DURATION 15', 'duration'],
+    ['--fps 60', 'fps'],
+    ['x --framespersecond=60', 'fps'],
+    ['x--dur 15', 'duration'],
+  ])('%j is refused, naming %s', (prompt, field) => {
+    const { faults } = judge({ prompt });
+    expect(faults.map(({ param, code }) => `${param} ${code}`)).toEqual(['prompt invalid_value']);
+    expect(faults[0]?.message).toContain(field);
+  });
+
+  test.each(['a well-rounded --durable-- thing', 'rs rt dur fps', 'x --seed 3', 'a - ratio'])(
+    '%j is a prompt like any other',
+    (prompt) => {
+      expect(faultsOf({ prompt })).toEqual([]);
+    },
+  );
+});
+
+describe('media addresses', () => {
+  test.each<[string, Body, string[]]>([
+    [
+      'plain HTTP for an image',
+      { images: ['http://example.com/a.png'] },
+      ['images[0] invalid_value'],
+    ],
+    [
+      'a loopback image',
+      { images: [...images(2), 'https://127.1/a.png'] },
+      ['images[2] invalid_value'],
+    ],
+    [
+      'the metadata service as a video',
+      { videos: ['http://169.254.169.254/x'] },
+      ['videos[0] invalid_value'],
+    ],
+    ['a file', { audios: ['file:///etc/passwd'] }, ['audios[0] invalid_value']],
+    ['words', { images: ['cat.png'] }, ['images[0] invalid_value']],
+    [
+      'user and password',
+      { images: ['https://me:you@example.com/a.png'] },
+      ['images[0] invalid_value'],
+    ],
+    [
+      'a callback inside',
+      { metadata: { callback_url: 'https://localhost/x' } },
+      ['metadata.callback_url invalid_value'],
+    ],
+    [
+      'a callback over plain HTTP',
+      { metadata: { callback_url: 'http://example.com/' } },
+      ['metadata.callback_url invalid_value'],
+    ],
+  ])('refused: %s', (_, body, expected) => {
+    expect(faultsOf(body)).toEqual(expected);
+  });
+
+  test('videos and audios may come over plain HTTP', () => {
+    expect(
+      faultsOf({ videos: ['http://example.com/a.mp4'], audios: ['http://example.com/a.mp3'] }),
+    ).toEqual([]);
+  });
+
+  test('hosts opened on purpose are exempt', () => {
+    const url = 'http://127.0.0.1:8090/samples/a.png';
+    const { request } = parseRequest({ model: 'studio-2.0', prompt: 'x', images: [url] });
+    expect(
+      planTask(request, catalogue, { seed: 1, allowHosts: ['127.0.0.1:8090'] }).plan,
+    ).toBeDefined();
+    expect(
+      planTask(request, catalogue, { seed: 1, allowHosts: ['127.0.0.1:80'] }).plan,
+    ).toBeUndefined();
+  });
+});
+
+describe('all faults at once', () => {
+  test('shape and abilities together, in the order of the document, code and param of the first', () => {
+    const body = {
+      prompt: '',
+      resolution: '4k',
+      duration: 99,
+      images: ['http://example.com/x.png'],
+      metadata: { seed: 'x', draft: true, callback_url: 'ftp://x' },
+    };
+    expect(faultsOf(body)).toEqual([
+      'prompt invalid_value',
+      'images[0] invalid_value',
+      'resolution unsupported_value',
+      'duration invalid_value',
+      'metadata.draft unsupported_value',
+      'metadata.seed invalid_value',
+      'metadata.callback_url invalid_value',
+    ]);
+    const one = oneRefusal(judge(body).faults);
+    expect(one).toMatchObject({ param: 'prompt', code: 'invalid_value' });
+    expect(one.message.split('\n')).toHaveLength(7);
+  });
+
+  test('a fault does not breed others: an unreadable resolution says nothing about super-resolution', () => {
+    const body = {
+      resolution: 'huge',
+      input_type: 'video',
+      metadata: { super_resolution_config: { resolution: '720p' } },
+    };
+    expect(faultsOf(body)).toEqual(['input_type invalid_value', 'resolution invalid_value']);
+  });
+
+  test('an unknown model does not hide faults of shape', () => {
+    expect(faultsOf({ model: 'sora', ratio: 'wide' })).toEqual([
+      'model model_not_found',
+      'ratio invalid_value',
+    ]);
+  });
+});

@@ -1,0 +1,84 @@
+// The super-resolution table of the document, every cell of it, and what counts as the short side of a base.
+
+import { parseRequest } from '../../src/contract/parse-request';
+import { planTask } from '../../src/domain/plan';
+import { theCatalogue } from '../support/catalogue';
+
+const catalogue = theCatalogue();
+const at = 'metadata.super_resolution_config';
+
+function enhance(base: Record<string, unknown>, config: Record<string, unknown>, metadata = {}) {
+  const { request, faults } = parseRequest({
+    model: 'studio-2.0-pro',
+    prompt: 'x',
+    ...base,
+    metadata: { ...metadata, super_resolution_config: config },
+  });
+  expect(faults).toEqual([]);
+  return planTask(request, catalogue, { seed: 1 });
+}
+const paramsOf = (planned: ReturnType<typeof planTask>) =>
+  planned.refusals?.map(({ param }) => param) ?? [];
+
+describe.each([
+  ['480p', { '720p': true, '1080p': true, '2k': true, '4k': true }],
+  ['720p', { '720p': false, '1080p': true, '2k': true, '4k': true }],
+  ['1080p', { '720p': false, '1080p': false, '2k': true, '4k': true }],
+] as const)('base %s', (resolution, targets) => {
+  test.each(Object.entries(targets))('to %s: %s', (target, allowed) => {
+    const planned = enhance({ resolution }, { resolution: target });
+    expect(paramsOf(planned)).toEqual(allowed ? [] : [`${at}.resolution`]);
+  });
+});
+
+test('a base of 4k cannot be enhanced at all', () => {
+  expect(paramsOf(enhance({ resolution: '4k' }, { resolution: '4k' }))).toEqual([at]);
+  expect(paramsOf(enhance({ resolution: '4k' }, { resolution_limit: 2160 }))).toEqual([at]);
+});
+
+test('the default base counts when none is sent', () => {
+  expect(paramsOf(enhance({}, { resolution: '720p' }))).toEqual([`${at}.resolution`]);
+  expect(paramsOf(enhance({}, { resolution: '1080p' }))).toEqual([]);
+});
+
+test.each([
+  ['an explicit ratio counts by the table', { resolution: '720p', ratio: '1:1' }, 960, 961],
+  ['480p 16:9 is 496 high', { resolution: '480p', ratio: '16:9' }, 496, 497],
+  ['720p 21:9 is 630 high', { resolution: '720p', ratio: '21:9' }, 630, 631],
+  ['portrait counts its width', { resolution: '1080p', ratio: '9:16' }, 1080, 1081],
+  ['adaptive counts the nominal side', { resolution: '720p' }, 720, 721],
+  ['adaptive 480p', { resolution: '480p', ratio: 'adaptive' }, 480, 481],
+  ['adaptive 1080p', { resolution: '1080p' }, 1080, 1081],
+])('resolution_limit: %s', (_, base, refused, allowed) => {
+  expect(paramsOf(enhance(base, { resolution_limit: refused }))).toEqual([
+    `${at}.resolution_limit`,
+  ]);
+  expect(paramsOf(enhance(base, { resolution_limit: allowed }))).toEqual([]);
+});
+
+test('a draft compares with 480p', () => {
+  const planned = enhance({ model: 'studio-1.5-pro' }, { resolution: '720p' }, { draft: true });
+  expect(planned.plan).toMatchObject({ resolution: '480p', enhancement: { resolution: '720p' } });
+});
+
+test('what was asked travels in the plan', () => {
+  const config = { resolution_limit: 1440, scene: 'ugc', tool_version: 'professional', fps: 60 };
+  expect(enhance({}, config).plan?.enhancement).toEqual({
+    channels: ['studio-enhancer'],
+    resolution: null,
+    resolutionLimit: 1440,
+    scene: 'ugc',
+    toolVersion: 'professional',
+    fps: 60,
+  });
+});
+
+test('a catalogue without an enhancer refuses it', () => {
+  const { request } = parseRequest({
+    model: 'studio-2.0',
+    prompt: 'x',
+    metadata: { super_resolution_config: { resolution: '4k' } },
+  });
+  const planned = planTask(request, { ...catalogue, superResolution: null }, { seed: 1 });
+  expect(paramsOf(planned)).toEqual([at]);
+});

@@ -1,0 +1,15 @@
+// The catalogue the project ships, as the rules see it.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseCatalogue } from '../../src/catalogue-file';
+import type { Catalogue } from '../../src/domain/catalogue';
+
+const file = (name: string) => readFileSync(join(__dirname, '../..', name), 'utf8');
+
+export const catalogueText = file('catalogue.yaml');
+export const arkCatalogueText = file('catalogue.ark.yaml');
+
+export function theCatalogue(): Catalogue {
+  return parseCatalogue(catalogueText, {});
+}
