@@ -20,10 +20,22 @@ module.exports = {
       ...common,
       displayName: 'stack',
       testMatch: ['<rootDir>/test/**/*.test.ts'],
-      testPathIgnorePatterns: ['/node_modules/', '/test/(house|contract|domain|long)/', '/test/[^/]*\\.test\\.ts$'],
+      testPathIgnorePatterns: [
+        '/node_modules/',
+        '/test/(house|contract|domain|long|clients)/',
+        '/test/[^/]*\\.test\\.ts$',
+      ],
       globalSetup: '<rootDir>/test/support/global-setup.ts',
       globalTeardown: '<rootDir>/test/support/global-teardown.ts',
     },
+    // Not part of every run: the same guarantees at larger sizes, and foreign clients that have to be fetched.
+    ...['long', 'clients'].map((room) => ({
+      ...common,
+      displayName: room,
+      testMatch: [`<rootDir>/test/${room}/**/*.test.ts`],
+      globalSetup: '<rootDir>/test/support/global-setup.ts',
+      globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+    })),
   ],
   // Long enough for a liveness limit with margin on a busy machine; nothing asserts speed.
   testTimeout: 60_000,

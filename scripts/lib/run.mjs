@@ -13,7 +13,8 @@ export function run(command, args, { shown = false, env = process.env } = {}) {
     const child = spawn(command, args, {
       cwd: root,
       env,
-      stdio: ['ignore', shown ? 'inherit' : 'pipe', shown ? 'inherit' : 'pipe'],
+      // 'errors': what it reports is shown, what it answers is not (jest's report goes there, its JSON here).
+      stdio: ['ignore', shown === true ? 'inherit' : 'pipe', shown ? 'inherit' : 'pipe'],
       shell: process.platform === 'win32',
     });
     let output = '';

@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { createCallbackActivities } from '../../activities/callback';
-import { listAttempts, findCallback } from '../../src/db/callbacks';
+import { findCallback, listAttempts } from '../../src/db/callbacks';
 import { activeSecrets, createSecret, rotateSecret } from '../../src/db/webhook-secrets';
 import { aTaskId } from '../support/builders';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
@@ -52,7 +52,9 @@ test('the stored object leaves byte for byte, signed for the account', async () 
   expect(new Webhook(secret).verify(received?.body ?? '', headers)).toMatchObject({ id });
   expect(headers['webhook-id']).toBe(`${id}:succeeded`);
   expect(headers['content-type']).toBe('application/json');
-  const { rows } = await database.db.raw('select object::text as text from tasks where id = ?', [id]);
+  const { rows } = await database.db.raw('select object::text as text from tasks where id = ?', [
+    id,
+  ]);
   expect(received?.body).toBe(rows[0].text);
 });
 
@@ -65,7 +67,9 @@ test('every attempt has the same id, its own time, and both secrets during a rot
   expect(new Set(sink.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
   for (const secret of [old, fresh]) {
     for (const { body, headers } of sink.received) {
-      expect(() => new Webhook(secret).verify(body, headers as Record<string, string>)).not.toThrow();
+      expect(() =>
+        new Webhook(secret).verify(body, headers as Record<string, string>),
+      ).not.toThrow();
     }
   }
 });
@@ -76,8 +80,10 @@ test('after the overlap only the new secret signs', async () => {
 });
 
 const minute = 60_000;
-const reply = (status: number, headers: Record<string, string> = {}) => (response: ServerResponse) =>
-  void response.writeHead(status, headers).end('body');
+const reply =
+  (status: number, headers: Record<string, string> = {}) =>
+  (response: ServerResponse) =>
+    void response.writeHead(status, headers).end('body');
 
 test.each<[string, (response: ServerResponse) => void, string, number | null]>([
   ['200', reply(200), 'delivered', null],

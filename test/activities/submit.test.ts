@@ -3,9 +3,9 @@
 
 import { createFollowActivities } from '../../activities/follow';
 import { createSubmitActivities } from '../../activities/submit';
-import type { Channel } from '../../src/domain/catalogue';
 import { giveTurns } from '../../src/db/job-gate';
 import { findJob } from '../../src/db/jobs';
+import type { Channel } from '../../src/domain/catalogue';
 import type { JobOrder, PlacedJob } from '../../workflows/messages';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { startUpstream, type Upstream } from '../support/upstream';
@@ -153,7 +153,9 @@ test('a full channel makes jobs wait, and gives turns to each account in its tur
   expect(outcomes).toEqual(['accepted', 'accepted', 'waiting', 'waiting', 'waiting', 'waiting']);
   expect(await giveTurns(database.db, 'gated', 2)).toEqual([]);
 
-  await database.db.raw(`update jobs set state = 'closed' where channel = 'gated' and state = 'open'`);
+  await database.db.raw(
+    `update jobs set state = 'closed' where channel = 'gated' and state = 'open'`,
+  );
   const turns = await giveTurns(database.db, 'gated', 2);
   expect(turns.map(({ taskId }) => taskId)).toEqual([orders[2]?.taskId, orders[5]?.taskId]);
   expect((await placed(orders[5] as JobOrder)).outcome).toBe('accepted');

@@ -25,8 +25,14 @@ test.each([
   ['a hold that was changed by hand', 'update balances set held = held + 1'],
   ['a movement that is gone', `delete from transfers where id = 'task_done:refund'`],
   ['a changed amount', `update transfers set amount = 41 where id = 'task_done:settle'`],
-  ['a task closed without its movements', `update tasks set finished_at = now() where id = 'task_open'`],
-  ['a charge the task does not show', `update tasks set object = '{"billing":{"charged":"1"}}' where id = 'task_done'`],
+  [
+    'a task closed without its movements',
+    `update tasks set finished_at = now() where id = 'task_open'`,
+  ],
+  [
+    'a charge the task does not show',
+    `update tasks set object = '{"billing":{"charged":"1"}}' where id = 'task_done'`,
+  ],
   ['a failed task that was charged', `update tasks set status = 'failed' where id = 'task_done'`],
 ])('%s is found', async (_, damage) => {
   await database.db.raw('alter table transfers disable trigger user');

@@ -1,9 +1,9 @@
 // The database's sessions are killed under the doors. What was answered happened, what was not is found out by asking
 // again, and nothing happens twice.
 
+import { connect, isRetryable } from '../../src/db/database';
 import { closeTask, openTask } from '../../src/db/ledger';
 import { audit } from '../../src/db/ledger-audit';
-import { connect, isRetryable } from '../../src/db/database';
 import { aClosing, anAccountWith, anOpening } from '../support/books';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 

@@ -29,7 +29,11 @@ export function anOpening(accountId: string, taskId: string, holdMicros: number)
   };
 }
 
-export function aClosing(taskId: string, heldMicros: number, chargeMicros: number | null): CloseTask {
+export function aClosing(
+  taskId: string,
+  heldMicros: number,
+  chargeMicros: number | null,
+): CloseTask {
   const charge = chargeMicros === null ? [] : [aLine(chargeMicros)];
   const billing = {
     currency: 'CNY',

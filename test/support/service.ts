@@ -32,7 +32,12 @@ export interface Service {
   readonly events: { readonly name: string; readonly args: readonly unknown[] }[];
   /** Errors the API answered as its own. */
   readonly failures: unknown[];
-  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Reply>;
   create(body: Record<string, unknown>, headers?: Record<string, string>): Promise<Reply>;
   /** Polls until the task is final. */
   finished(id: string, withinMs?: number): Promise<TaskReply>;
@@ -146,7 +151,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
         catalogue: () => catalogue,
         channelKeys: () => studioKey,
         events: recording(events),
-        callbacks: { allowHosts, now: () => Date.now(), perHostMax: 10, onAttempt: () => undefined },
+        callbacks: {
+          allowHosts,
+          now: () => Date.now(),
+          perHostMax: 10,
+          onAttempt: () => undefined,
+        },
       });
       return worker;
     },
@@ -232,9 +242,7 @@ export async function call(
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(body === undefined
-      ? {}
-      : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
   let json: unknown;

@@ -1,5 +1,11 @@
-// What the run's setup hands to its teardown; both run in jest's own process.
+// What the run's setup hands to its teardown; both run in jest's own process, but each loads its own copy of this module.
 
-export const shared: { stop?: () => Promise<void>; folder?: string } = ((
-  globalThis as unknown as { sharedServers?: object }
-).sharedServers ??= {});
+interface Shared {
+  stop?: () => Promise<void>;
+  folder?: string;
+}
+
+const place = globalThis as unknown as { sharedServers?: Shared };
+place.sharedServers ??= {};
+
+export const shared: Shared = place.sharedServers;

@@ -80,7 +80,12 @@ export async function startUpstream(
 
   return {
     studio,
-    deps: { db, now, events: recorded(events), channels: createChannels(() => catalogue, apiKeys, now) },
+    deps: {
+      db,
+      now,
+      events: recorded(events),
+      channels: createChannels(() => catalogue, apiKeys, now),
+    },
     events,
     accepted: async (taskId) =>
       Number((await admin('GET', `accepted?client_request_id=${taskId}`)).total),

@@ -109,7 +109,12 @@ test('another account sees neither the task nor that it exists', async () => {
     undefined,
     headers,
   );
-  const unknown = await service.call('GET', '/v1/videos/generations/task_nothing', undefined, headers);
+  const unknown = await service.call(
+    'GET',
+    '/v1/videos/generations/task_nothing',
+    undefined,
+    headers,
+  );
   expect([foreign.status, foreign.text]).toEqual([404, unknown.text]);
   await service.finished(json.id);
 });

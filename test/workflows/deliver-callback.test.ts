@@ -51,13 +51,16 @@ async function deliver(statuses: readonly number[]) {
   }
 }
 
-test.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])('a receiver that fails %i times gets it once more', async (failures) => {
-  const { state, attempts } = await deliver([...Array<number>(failures).fill(500), 200]);
-  expect(state).toBe('delivered');
-  expect(attempts.map(({ input }) => input.attempt)).toEqual(
-    Array.from({ length: failures + 1 }, (_, index) => index + 1),
-  );
-});
+test.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])(
+  'a receiver that fails %i times gets it once more',
+  async (failures) => {
+    const { state, attempts } = await deliver([...Array<number>(failures).fill(500), 200]);
+    expect(state).toBe('delivered');
+    expect(attempts.map(({ input }) => input.attempt)).toEqual(
+      Array.from({ length: failures + 1 }, (_, index) => index + 1),
+    );
+  },
+);
 
 test('the nine gaps are the schedule within a fifth, then it is given up', async () => {
   const { state, attempts } = await deliver([500]);

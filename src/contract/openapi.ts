@@ -1,0 +1,168 @@
+// The OpenAPI 3.1 document, generated from the very schemas that validate. Made once, at start, and served as text.
+
+import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
+import { createDocument } from 'zod-openapi';
+import { taskExamples } from './examples';
+import { accountOperations } from './openapi-account';
+import { createOperation, quoteOperation } from './openapi-create';
+import {
+  errorResponses,
+  jsonReply,
+  preferHeader,
+  replyHeaders,
+  taskIdParameter,
+} from './openapi-parts';
+import { modelsSchema, readySchema, taskSchema, versionSchema } from './reply-schema';
+
+export interface DocumentedService {
+  readonly version: string;
+  /** The address callers use. */
+  readonly publicUrl: string;
+}
+
+export function createOpenApiDocument({ version, publicUrl }: DocumentedService): object {
+  return createDocument({
+    openapi: '3.1.1',
+    info: {
+      title: 'Video generation tasks',
+      version,
+      description:
+        'Asynchronous video generation: create a task with a POST, poll it with a GET until `succeeded` or `failed`. ' +
+        'Fields may be added to replies; clients ignore what they do not know.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: publicUrl }],
+    security: [{ apiKey: [] }],
+    tags: [
+      { name: 'Tasks', description: 'Create, query, cancel.' },
+      { name: 'Models', description: 'What a key may use, and what it costs.' },
+      { name: 'Account', description: 'Tasks and money of the account.' },
+      { name: 'Service', description: 'For those who run it.' },
+    ],
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: '`Authorization: Bearer <API_KEY>`',
+        },
+      },
+    },
+    paths: { ...taskPaths('videos'), ...taskPaths('video'), ...otherPaths() },
+  });
+}
+
+/** Plural and singular answer alike; the singular is the alias of older clients. */
+function taskPaths(noun: 'videos' | 'video'): ZodOpenApiPathsObject {
+  const alias = noun === 'video';
+  const name = (operationId: string) => (alias ? `${operationId}Alias` : operationId);
+  const missing = missingId(alias);
+  return {
+    [`/v1/${noun}/generations`]: {
+      post: { ...createOperation, operationId: name('createTask') },
+      get: { ...missing, operationId: name('getTaskWithoutId') },
+      delete: { ...missing, operationId: name('cancelTaskWithoutId') },
+    },
+    [`/v1/${noun}/generations/{task_id}`]: {
+      get: { ...getOperation, operationId: name('getTask') },
+      delete: { ...cancelOperation, operationId: name('cancelTask') },
+    },
+    [`/v1/${noun}/generations/{task_id}/callbacks`]: {
+      get: { ...accountOperations.callbacks, operationId: name('listCallbackAttempts') },
+    },
+  };
+}
+
+function missingId(alias: boolean): ZodOpenApiOperationObject {
+  return {
+    tags: ['Tasks'],
+    summary: `A task without its id${alias ? ' (alias)' : ''}`,
+    description: 'Always refused: "task_id is required".',
+    responses: errorResponses(
+      'task_id_required',
+      'invalid_api_key',
+      'internal_error',
+      'unavailable',
+    ),
+  };
+}
+
+const getOperation: ZodOpenApiOperationObject = {
+  tags: ['Tasks'],
+  summary: 'Query a task',
+  description:
+    'Poll every 2 to 5 seconds until `status` is `succeeded` or `failed`, or let the service wait with `Prefer: wait=N`.',
+  requestParams: {
+    path: taskIdParameter,
+    header: preferHeader,
+  },
+  responses: {
+    '200': jsonReply('The task as it stands.', taskSchema, taskExamples, {
+      ...replyHeaders,
+      'Retry-After': {
+        description: 'Seconds until the next poll makes sense; only while the task is unfinished.',
+        schema: { type: 'integer' },
+      },
+    }),
+    ...errorResponses('invalid_api_key', 'task_not_found', 'internal_error', 'unavailable'),
+  },
+};
+
+const cancelOperation: ZodOpenApiOperationObject = {
+  tags: ['Tasks'],
+  summary: 'Cancel a task',
+  description:
+    'Asks for cancellation and answers with the task as it then is. An unfinished task ends `failed`, uncharged; ' +
+    'whichever final state is stored first wins.',
+  requestParams: { path: taskIdParameter },
+  responses: {
+    '200': jsonReply('The task as it stands.', taskSchema, { running: taskExamples.running }),
+    ...errorResponses(
+      'invalid_api_key',
+      'task_not_found',
+      'task_already_finished',
+      'internal_error',
+      'unavailable',
+    ),
+  },
+};
+
+function otherPaths(): ZodOpenApiPathsObject {
+  const open = { security: [], tags: ['Service'] };
+  return {
+    '/v1/videos/quotes': { post: quoteOperation },
+    '/v1/models': {
+      get: {
+        operationId: 'listModels',
+        tags: ['Models'],
+        summary: 'The models this key may use',
+        responses: {
+          '200': jsonReply('Abilities and prices.', modelsSchema),
+          ...errorResponses('invalid_api_key', 'internal_error', 'unavailable'),
+        },
+      },
+    },
+    '/v1/tasks': { get: accountOperations.tasks },
+    '/v1/account': { get: accountOperations.account },
+    '/v1/account/statement': { get: accountOperations.statement },
+    '/version': {
+      get: {
+        ...open,
+        operationId: 'getVersion',
+        summary: 'Which version runs',
+        responses: { '200': jsonReply('The version.', versionSchema) },
+      },
+    },
+    '/readyz': {
+      get: {
+        ...open,
+        operationId: 'isReady',
+        summary: 'Whether it can work, and which part is missing',
+        responses: {
+          '200': jsonReply('Ready.', readySchema),
+          '503': jsonReply('Not ready.', readySchema),
+        },
+      },
+    },
+  };
+}
