@@ -150,6 +150,13 @@ export interface SweepReport {
 export interface CallbackInput {
   readonly taskId: string;
   readonly delivery?: number;
+  /** Where to go on when a delivery's workflow was lost half way. */
+  readonly firstAttempt?: number;
+}
+
+export interface CallbackName {
+  readonly taskId: string;
+  readonly delivery: number;
 }
 
 export interface CallbackAttempt {
@@ -161,7 +168,8 @@ export interface CallbackAttempt {
 }
 
 export interface CallbackOutcome {
-  readonly state: 'pending' | 'delivered' | 'exhausted' | 'stopped';
+  /** `superseded`: the message is being sent again by a newer delivery, which this one leaves it to. */
+  readonly state: 'pending' | 'delivered' | 'exhausted' | 'stopped' | 'superseded';
   readonly status: number | null;
   readonly error: string | null;
   /** Until the next attempt; null when there is none. */

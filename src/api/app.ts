@@ -12,6 +12,7 @@ import { createAuthentication } from './auth';
 import { callbackRoutes } from './callbacks';
 import type { ApiState } from './context';
 import { createRoutes } from './create';
+import { docsRoutes } from './docs';
 import { answerErrors, answerUnknownRoutes } from './errors';
 import { modelRoutes } from './models';
 import { opsRoutes } from './ops';
@@ -52,6 +53,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
 
   const open = new Router<ApiState>();
   opsRoutes(open, deps);
+  docsRoutes(open, deps);
   pageRoutes(open, deps);
 
   const authenticate = createAuthentication(deps.db, deps.settings.pepper, deps.now);

@@ -85,6 +85,10 @@ export const words = (list: readonly string[]) => list.map((word) => `"${word}"`
 /** Every field may be left out, or be null, which counts as left out. */
 export function optionals(fields: Readonly<Record<string, Field>>): Record<string, z.ZodType> {
   return Object.fromEntries(
-    Object.entries(fields).map(([name, { schema }]) => [name, schema.nullish()]),
+    Object.entries(fields).map(([name, { schema }]) => {
+      // Said again where documents show it: beside the null, not inside the alternatives.
+      const { id: _, ...meta } = schema.meta() ?? {};
+      return [name, schema.nullish().meta(meta)];
+    }),
   );
 }

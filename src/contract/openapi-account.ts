@@ -1,6 +1,7 @@
 // The lists and the books of an account in the OpenAPI document.
 
 import { z } from 'zod';
+import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import { errorResponses, jsonReply, taskIdParameter } from './openapi-parts';
 import { accountSchema, callbacksSchema, statementSchema, tasksSchema } from './reply-schema';
 import { taskStatuses } from './vocabulary';
@@ -75,4 +76,4 @@ export const accountOperations = {
       ...errorResponses('invalid_api_key', 'task_not_found', 'internal_error', 'unavailable'),
     },
   },
-} as const;
+} satisfies Record<string, ZodOpenApiOperationObject>;

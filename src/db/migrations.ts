@@ -2,7 +2,7 @@
 // never changed or removed; a new need is a new step at the end.
 
 import type { Knex } from 'knex';
-import { createCallbackTables } from './migrations/callbacks';
+import { createCallbackTables, recordOwedCallbacks } from './migrations/callbacks';
 import { createLedger } from './migrations/ledger';
 import { createTasks } from './migrations/tasks';
 
@@ -15,4 +15,5 @@ export const migrations: readonly Migration[] = [
   { name: '0001_accounts_tasks_jobs', up: createTasks },
   { name: '0002_ledger', up: createLedger },
   { name: '0003_callbacks', up: createCallbackTables },
+  { name: '0004_callbacks_owed', up: recordOwedCallbacks },
 ];

@@ -39,6 +39,13 @@ export function nextGapMs(
   return Math.max(scheduled, Math.min(retryAfterMs ?? 0, longest));
 }
 
+/** What a receiver's Retry-After asks for, seconds or a date; null when it is absent or says nothing. */
+export function retryAfterMs(header: string | undefined, nowMs: number): number | null {
+  if (!header) return null;
+  const wanted = /^\d+$/.test(header) ? Number(header) * second : Date.parse(header) - nowMs;
+  return Number.isNaN(wanted) ? null : Math.max(0, wanted);
+}
+
 export type Verdict = 'delivered' | 'stopped' | 'again';
 
 /** Any 2xx is delivered, 410 says never again; everything else, redirects and no answer included, is tried again. */

@@ -45,9 +45,7 @@ export function drawLand(scene: Scene, depth: number, size: Size): string {
     size,
     `<defs><linearGradient id="l" x1="0" y1="0" x2="0" y2="1">
       <stop offset="0" stop-color="${color}"/>
-      <stop offset="1" stop-color="${color}" stop-opacity="0.82"/></linearGradient></defs>${
-        shape
-      }`,
+      <stop offset="1" stop-color="${color}" stop-opacity="0.82"/></linearGradient></defs>${shape}`,
   );
 }
 

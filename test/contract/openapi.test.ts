@@ -1,0 +1,98 @@
+// The document that is served: valid, complete, and true in every example.
+
+import { execFileSync } from 'node:child_process';
+import { type RefusalCode, refusals } from '../../src/contract/error';
+import {
+  createdExample,
+  type RequestExample,
+  requestExamples,
+  taskExamples,
+} from '../../src/contract/examples';
+import { combineFaults, oneRefusal } from '../../src/contract/faults';
+import { createOpenApiDocument } from '../../src/contract/openapi';
+import { parseRequest } from '../../src/contract/parse-request';
+import { createdSchema, taskSchema } from '../../src/contract/reply-schema';
+import { requestFields, videoRequestSchema } from '../../src/contract/request-schema';
+import { planTask } from '../../src/domain/plan';
+import { theCatalogue } from '../support/catalogue';
+
+// The document is JSON made by a library; tests look into it by name.
+// biome-ignore lint/suspicious/noExplicitAny: see above
+const document = createOpenApiDocument({ version: '1.0.0', publicUrl: 'http://localhost' }) as any;
+
+// The validator is an ES module, which Node runs and jest's modules cannot load.
+const validate = `
+  import { Validator } from '@seriousme/openapi-schema-validator';
+  const validator = new Validator();
+  let text = '';
+  for await (const chunk of process.stdin) text += chunk;
+  const result = await validator.validate(JSON.parse(text));
+  console.log(JSON.stringify({ ...result, version: validator.version }));
+`;
+
+function judgementOf(value: unknown): unknown {
+  const node = ['--input-type=module', '--eval', validate];
+  const output = execFileSync(process.execPath, node, { input: JSON.stringify(value) });
+  return JSON.parse(output.toString());
+}
+
+test('it is valid OpenAPI 3.1', () => {
+  expect(judgementOf(document)).toEqual({ valid: true, version: '3.1' });
+  expect(judgementOf({ ...document, paths: { '/x': { get: 1 } } })).toMatchObject({ valid: false });
+});
+
+test('it has both paths for every method of a task, and the callback', () => {
+  for (const noun of ['videos', 'video']) {
+    expect(Object.keys(document.paths[`/v1/${noun}/generations`])).toContain('post');
+    expect(Object.keys(document.paths[`/v1/${noun}/generations/{task_id}`])).toEqual([
+      'get',
+      'delete',
+    ]);
+  }
+  const { callbacks } = document.paths['/v1/videos/generations'].post;
+  const sent = callbacks.taskFinished['{$request.body#/metadata/callback_url}'].post.requestBody;
+  expect(sent.content['application/json'].schema.$ref).toMatch(/Task$/);
+});
+
+test('every field of a request is described', () => {
+  const { properties, required } = document.components.schemas.VideoRequest;
+  expect(required).toEqual(['model', 'prompt']);
+  expect(Object.keys(properties)).toEqual([...Object.keys(requestFields), 'metadata']);
+});
+
+test('every code of the closed table is an answer of some operation, under its status', () => {
+  const text = JSON.stringify(document.paths);
+  const elsewhere: RefusalCode[] = ['route_not_found', 'method_not_allowed'];
+  for (const [code, { status }] of Object.entries(refusals)) {
+    if (elsewhere.includes(code as RefusalCode)) continue;
+    expect(text).toContain(`"code":"${code}"`);
+    expect(text).toContain(`"${status}":{"description"`);
+  }
+});
+
+describe('examples', () => {
+  const catalogue = theCatalogue();
+  test.each(Object.entries<RequestExample>(requestExamples))(
+    '%s is answered as stated',
+    (_, example) => {
+      const { request, faults } = parseRequest(example.body);
+      const { refusals: more = [] } = planTask(request, catalogue, { seed: 1 });
+      const all = combineFaults(faults, more);
+      const answer = all.length > 0 ? oneRefusal(all) : undefined;
+      expect(answer && { code: answer.code, param: answer.param }).toEqual(example.refused);
+    },
+  );
+
+  test('accepted ones fit the schema they are shown under', () => {
+    for (const { body, refused } of Object.values<RequestExample>(requestExamples)) {
+      if (!refused) expect(videoRequestSchema.safeParse(body).error).toBeUndefined();
+    }
+  });
+
+  test('replies fit theirs', () => {
+    expect(createdSchema.safeParse(createdExample).error).toBeUndefined();
+    for (const task of Object.values(taskExamples)) {
+      expect(taskSchema.safeParse(task).error).toBeUndefined();
+    }
+  });
+});
