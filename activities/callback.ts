@@ -1,138 +1,152 @@
 // One attempt to deliver a callback: sign, post, record. Which attempt it is and when the next one comes is the
-// workflow's business; a host that already has its share of deliveries is left alone without that counting as one.
+// workflow's business; a receiver that already has its share of deliveries is left alone without that counting as one.
 
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Knex } from 'knex';
-import { type Delivery, findDelivery, recordAttempt } from '../src/db/callbacks';
+import type { Answer, Delivery } from '../src/db/callbacks';
+import { beginAttempt, findDelivery, finishAttempt, stopDelivery } from '../src/db/callbacks';
 import { activeSecrets } from '../src/db/webhook-secrets';
-import { nextGapMs, verdictOf } from '../src/domain/callback-schedule';
-import type { CallbackAttempt, CallbackOutcome } from '../workflows/messages';
+import { nextGapMs, retryAfterMs, verdictOf } from '../src/domain/callback-schedule';
+import type { CallbackAttempt, CallbackName, CallbackOutcome } from '../workflows/messages';
 import { GuardedFailure, guardedPost } from './address-guard';
-import { retryAfterMs } from './upstream';
+import { createHostShare } from './host-share';
 import { webhookHeaders } from './webhook-signature';
 
 export interface CallbackDeps {
   readonly db: Knex;
   readonly allowHosts: readonly string[];
   readonly now: () => number;
-  /** Deliveries to one host at the same time, in this process. */
+  /** Deliveries to one host at the same time, in this process; one account may have twice as many. */
   readonly perHostMax: number;
   readonly onAttempt: (outcome: string, ms: number) => void;
+  /** Only tests are in more of a hurry than the contract. */
+  readonly limits?: Partial<Limits>;
 }
 
-// The receiver's limits of the callback's description: 15 s in all, 5 s of them for the connection, 4 KiB of answer.
-const timeoutMs = 15_000;
-const connectTimeoutMs = 5_000;
-const replyBytesMax = 4096;
+interface Limits {
+  readonly timeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly replyBytesMax: number;
+}
+
+// The receiver's limits in the callback's description: 15 s in all, 5 s of them for the connection, 4 KiB of answer.
+const limits: Limits = { timeoutMs: 15_000, connectTimeoutMs: 5_000, replyBytesMax: 4096 };
 // Enough of an answer to recognise an error page by, without keeping a receiver's data.
 const replyCharsKept = 256;
 
 export function createCallbackActivities(deps: CallbackDeps) {
-  const busy = new Map<string, number>();
+  const share = createHostShare(deps.now);
   return {
     async attemptCallback(input: CallbackAttempt): Promise<CallbackOutcome> {
-      const delivery = await findDelivery(deps.db, input.taskId);
+      const { taskId, delivery: number, attempt } = input;
+      const delivery = await findDelivery(deps.db, taskId, number, attempt);
       if (!delivery) {
         throw ApplicationFailure.nonRetryable('There is no callback to deliver.', 'NoCallback');
       }
-      const host = new URL(delivery.url).host;
-      const running = busy.get(host) ?? 0;
-      if (running >= deps.perHostMax) throw hostBusy();
-      busy.set(host, running + 1);
+      const known = knownOutcome(deps, input, delivery);
+      if (known) return known;
+      const place = share.enter([
+        { name: `host:${new URL(delivery.url).hostname}`, max: deps.perHostMax },
+        // Names cost nothing: without this, one account with many of them could hold every slot.
+        { name: `account:${delivery.accountId}`, max: deps.perHostMax * 2 },
+      ]);
+      if (place.comeBackInMs !== undefined) throw hostBusy(place.comeBackInMs);
       try {
-        return await attempt(deps, input, delivery);
+        return await makeAttempt(deps, input, delivery);
       } finally {
-        const left = (busy.get(host) ?? 1) - 1;
-        if (left > 0) busy.set(host, left);
-        else busy.delete(host);
+        place.leave();
       }
+    },
+
+    async stopCallback({ taskId, delivery }: CallbackName): Promise<void> {
+      await stopDelivery(deps.db, taskId, delivery);
     },
   };
 }
 
-async function attempt(
+/** What needs no request: sent again by a newer delivery, over, or answered before a crash lost the answer. */
+function knownOutcome(
   deps: CallbackDeps,
-  input: CallbackAttempt,
-  delivery: Delivery,
+  { delivery, attempt, chance }: CallbackAttempt,
+  { deliveries, state, answered, nextAt }: Delivery,
+): CallbackOutcome | null {
+  const { status, error } = answered ?? { status: null, error: null };
+  if (deliveries > delivery) return { state: 'superseded', status, error, nextInMs: null };
+  if (state !== 'pending') return { state, status, error, nextInMs: null };
+  const gapMs = answered && nextGapMs(attempt, chance, null);
+  if (!answered || gapMs === null) return null;
+  const nextInMs = nextAt ? Math.max(0, nextAt.getTime() - deps.now()) : gapMs;
+  return { state, status, error, nextInMs };
+}
+
+async function makeAttempt(
+  deps: CallbackDeps,
+  { taskId, delivery, attempt, chance }: CallbackAttempt,
+  message: Delivery,
 ): Promise<CallbackOutcome> {
+  const secrets = await activeSecrets(deps.db, message.accountId);
   const startedMs = deps.now();
-  const sent = await post(deps, input.taskId, delivery, startedMs);
+  const id = await beginAttempt(deps.db, taskId, delivery, attempt, new Date(startedMs));
+  const sent = await post(deps, taskId, message, secrets, startedMs);
   const latencyMs = deps.now() - startedMs;
   const verdict = verdictOf(sent.status);
-  const nextInMs =
-    verdict === 'again' ? nextGapMs(input.attempt, input.chance, sent.retryAfterMs) : null;
+  const nextInMs = verdict === 'again' ? nextGapMs(attempt, chance, sent.retryAfterMs) : null;
   const state = verdict === 'again' ? (nextInMs === null ? 'exhausted' : 'pending') : verdict;
-  await recordAttempt(
+  await finishAttempt(
     deps.db,
-    input.taskId,
-    input.delivery,
-    {
-      attempt: input.attempt,
-      at: new Date(startedMs),
-      status: sent.status,
-      latencyMs,
-      error: sent.error,
-      reply: sent.reply,
-    },
+    { id, taskId, delivery },
+    { status: sent.status, latencyMs, error: sent.error, reply: sent.reply },
     { state, nextAt: nextInMs === null ? null : new Date(deps.now() + nextInMs) },
   );
   deps.onAttempt(state === 'pending' ? 'again' : state, latencyMs);
   return { state, status: sent.status, error: sent.error, nextInMs };
 }
 
-interface Sent {
-  readonly status: number | null;
-  readonly error: string | null;
-  readonly reply: string | null;
-  readonly retryAfterMs: number | null;
-}
+type Sent = Omit<Answer, 'latencyMs'> & { readonly retryAfterMs: number | null };
 
 async function post(
-  { db, allowHosts }: CallbackDeps,
+  deps: CallbackDeps,
   taskId: string,
-  { accountId, url, status, body }: Delivery,
+  { url, status, body }: Delivery,
+  secrets: readonly string[],
   nowMs: number,
 ): Promise<Sent> {
-  const secrets = await activeSecrets(db, accountId);
-  const message = {
-    id: `${taskId}:${status}`,
-    timestampSeconds: Math.floor(nowMs / 1000),
-    body,
-  };
+  const nothing = { status: null, reply: null, retryAfterMs: null };
+  // A consumer who verifies would refuse it, and one who does not should not get used to it.
+  if (secrets.length === 0) return { ...nothing, error: 'The account has no webhook secret.' };
+  const message = { id: `${taskId}:${status}`, timestampSeconds: Math.floor(nowMs / 1000), body };
   try {
     const reply = await guardedPost({
       url,
       body,
-      allowHosts,
-      connectTimeoutMs,
-      timeoutMs,
-      replyBytesMax,
+      allowHosts: deps.allowHosts,
+      ...limits,
+      ...deps.limits,
       headers: {
         'content-type': 'application/json',
         'user-agent': 'video-generation-service',
         ...webhookHeaders(message, secrets),
       },
     });
-    const failed = verdictOf(reply.status) !== 'delivered';
     return {
       status: reply.status,
-      error: failed ? `HTTP ${reply.status}` : null,
+      error: verdictOf(reply.status) === 'delivered' ? null : `HTTP ${reply.status}`,
       // PostgreSQL takes no NUL in a text.
       reply: reply.body.replaceAll('\u0000', '').slice(0, replyCharsKept),
       retryAfterMs: retryAfterMs(reply.retryAfter, nowMs),
     };
   } catch (error) {
     if (!(error instanceof GuardedFailure)) throw error;
-    return { status: null, error: error.message, reply: null, retryAfterMs: null };
+    return { ...nothing, error: error.message };
   }
 }
 
-/** Not an attempt: tried again within seconds, without a number and without a row. */
-function hostBusy(): ApplicationFailure {
+/** Not an attempt: it has neither a number nor a row, and costs the engine a timer. */
+function hostBusy(comeBackInMs: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'HostBusy',
-    message: 'This host has its share of deliveries; this one waits.',
-    nextRetryDelay: 1_000 + Math.random() * 4_000,
+    message: 'This receiver has its share of deliveries; this one waits for its turn.',
+    nextRetryDelay: comeBackInMs,
     category: 'BENIGN',
   });
 }

@@ -1,8 +1,16 @@
 // The life of one callback: try, wait, try again, for up to three days. It outlives its task and never holds it up; while
 // it waits it is a timer and nothing else.
 
-import { proxyActivities, setCurrentDetails, sleep, workflowInfo } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  isCancellation,
+  proxyActivities,
+  setCurrentDetails,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { createCallbackActivities } from '../activities';
+import { callbackPolicy } from './callback-policies';
 import type { CallbackInput, CallbackOutcome } from './messages';
 import { movesWithDeploys } from './versioning';
 
@@ -13,25 +21,37 @@ movesWithDeploys(deliverCallback);
 export async function deliverCallback({
   taskId,
   delivery = 1,
+  firstAttempt = 1,
 }: CallbackInput): Promise<CallbackOutcome['state']> {
-  const { attemptCallback } = proxyActivities<CallbackActivities>({
-    taskQueue: `${workflowInfo().taskQueue}-callbacks`,
-    // The attempt's own limit is 15 s; the rest is the database's. What is retried here is our trouble, not theirs.
-    startToCloseTimeout: '40 s',
-    retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
-  });
-  for (let attempt = 1; ; attempt += 1) {
-    const chance = Math.random();
-    const outcome = await attemptCallback({ taskId, delivery, attempt, chance });
-    const answer = outcome.error ?? `HTTP ${outcome.status}`;
-    if (outcome.nextInMs === null) {
-      setCurrentDetails(`**${outcome.state}** after attempt ${attempt}: ${answer}`);
-      return outcome.state;
+  const taskQueue = `${workflowInfo().taskQueue}-callbacks`;
+  const activities = proxyActivities<CallbackActivities>({ ...callbackPolicy, taskQueue });
+  const tryOnce = async (attempt: number): Promise<CallbackOutcome> =>
+    activities.attemptCallback.executeWithOptions({ summary: `attempt ${attempt}` }, [
+      { taskId, delivery, attempt, chance: Math.random() },
+    ]);
+
+  try {
+    for (let attempt = firstAttempt; ; attempt += 1) {
+      const outcome = await tryOnce(attempt);
+      const told = `attempt ${attempt}: ${answerOf(outcome)}`;
+      if (outcome.nextInMs === null) {
+        setCurrentDetails(`**${outcome.state}** — ${told}`);
+        return outcome.state;
+      }
+      const next = new Date(Date.now() + outcome.nextInMs).toISOString();
+      const coming = `${told}; attempt ${attempt + 1} at ${next}`;
+      setCurrentDetails(coming);
+      await sleep(outcome.nextInMs, { summary: coming.slice(0, 200) });
     }
-    const next = new Date(Date.now() + outcome.nextInMs).toISOString();
-    setCurrentDetails(`Attempt ${attempt}: ${answer}. The next one at ${next}.`);
-    await sleep(outcome.nextInMs, {
-      summary: `attempt ${attempt}: ${answer}; attempt ${attempt + 1} at ${next}`.slice(0, 200),
-    });
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    // "Cancel" in the Temporal UI means that it is to end, so the sweep must not take it for a lost one.
+    await CancellationScope.nonCancellable(() => activities.stopCallback({ taskId, delivery }));
+    setCurrentDetails('**stopped** by an operator');
+    return 'stopped';
   }
+}
+
+function answerOf({ error, status, state }: CallbackOutcome): string {
+  return error ?? (status === null ? state : `HTTP ${status}`);
 }

@@ -37,6 +37,9 @@ const superResolutionParts = {
   },
 } satisfies Record<string, Field>;
 export const superResolutionFields: Readonly<Record<string, Field>> = superResolutionParts;
+export const superResolutionSchema = z
+  .strictObject(optionals(superResolutionParts))
+  .meta({ description: 'Chained super-resolution. `{}` is off.', id: 'SuperResolutionConfig' });
 
 const flag = 'must be true or false (a JSON boolean, not a string)';
 const tool = z.looseObject({
@@ -79,9 +82,7 @@ const metadataParts = {
     wanted: 'must be an array of objects with a "type", for example [{"type":"web_search"}]',
   },
   super_resolution_config: {
-    schema: z
-      .strictObject(optionals(superResolutionParts))
-      .meta({ description: 'Chained super-resolution. `{}` is off.', id: 'SuperResolutionConfig' }),
+    schema: superResolutionSchema,
     wanted: 'must be an object',
   },
   callback_url: {

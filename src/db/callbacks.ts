@@ -10,58 +10,130 @@ export interface Delivery {
   readonly status: string;
   /** The final task object as GET answers it, byte for byte. */
   readonly body: string;
+  readonly state: CallbackState;
+  /** How many deliveries this message has had; the newest is the only one that goes on. */
+  readonly deliveries: number;
+  readonly nextAt: Date | null;
+  /** What this very attempt was answered, if it was made and recorded before. */
+  readonly answered: { readonly status: number | null; readonly error: string | null } | null;
 }
 
 /** What is to be delivered; null when the task is not final or asked for no callback. */
-export async function findDelivery(db: Knex, taskId: string): Promise<Delivery | null> {
+export async function findDelivery(
+  db: Knex,
+  taskId: string,
+  delivery: number,
+  attempt: number,
+): Promise<Delivery | null> {
   const { rows } = await db.raw<{ rows: Delivery[] }>(
-    `select account_id as "accountId", callback_url as url, status, object::text as body
-       from tasks where id = ? and finished_at is not null and callback_url is not null`,
-    [taskId],
+    `select t.account_id as "accountId", c.url, t.status, t.object::text as body, c.state,
+            c.deliveries, c.next_at as "nextAt",
+            (select json_build_object('status', a.status, 'error', a.error)
+               from callback_attempts a
+              where a.task_id = t.id and a.delivery = :delivery and a.attempt = :attempt
+                and a.latency_ms is not null
+              order by a.id desc
+              limit 1) as answered
+       from tasks t
+       join callbacks c on c.task_id = t.id
+      where t.id = :taskId and t.finished_at is not null`,
+    { taskId, delivery, attempt },
   );
   return rows[0] ?? null;
 }
 
-export interface Attempt {
-  readonly attempt: number;
-  readonly at: Date;
+/** Written before the request leaves, so that an attempt that is cut off is not forgotten. Answers the row's id. */
+export async function beginAttempt(
+  db: Knex,
+  taskId: string,
+  delivery: number,
+  attempt: number,
+  at: Date,
+): Promise<string> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `with cut as (
+       update callback_attempts
+          set error = 'The attempt was cut off; whether it arrived is not known.'
+        where task_id = :taskId and latency_ms is null and error is null
+     )
+     insert into callback_attempts (task_id, delivery, attempt, at)
+     values (:taskId, :delivery, :attempt, :at)
+     returning id::text`,
+    { taskId, delivery, attempt, at },
+  );
+  return rows[0]?.id ?? '';
+}
+
+export interface Answer {
   readonly status: number | null;
   readonly latencyMs: number;
   readonly error: string | null;
   readonly reply: string | null;
 }
 
-/** One attempt and what follows from it, in one statement. */
-export async function recordAttempt(
+/** What came of an attempt and what follows from it, in one statement. An older delivery decides nothing any more. */
+export async function finishAttempt(
   db: Knex,
-  taskId: string,
-  delivery: number,
-  { attempt, at, status, latencyMs, error, reply }: Attempt,
+  { id, taskId, delivery }: { readonly id: string; taskId: string; readonly delivery: number },
+  { status, latencyMs, error, reply }: Answer,
   after: { readonly state: CallbackState; readonly nextAt: Date | null },
 ): Promise<void> {
   await db.raw(
     `with attempted as (
-       insert into callback_attempts
-              (task_id, delivery, attempt, at, status, latency_ms, error, reply)
-       values (:taskId, :delivery, :attempt, :at, :status, :latencyMs, :error, :reply)
+       update callback_attempts
+          set status = :status, latency_ms = :latencyMs, error = :error, reply = :reply
+        where id = :id
      )
-     insert into callbacks (task_id, account_id, url, state, next_at)
-     select id, account_id, callback_url, :state, :nextAt from tasks where id = :taskId
-     on conflict (task_id) do update
-        set state = excluded.state, next_at = excluded.next_at, changed_at = now()`,
-    {
-      taskId,
-      delivery,
-      attempt,
-      at,
-      status,
-      latencyMs,
-      error,
-      reply,
-      state: after.state,
-      nextAt: after.nextAt,
-    },
+     update callbacks set state = :state, next_at = :nextAt, changed_at = now()
+      where task_id = :taskId and deliveries = :delivery`,
+    { id, status, latencyMs, error, reply, taskId, delivery, ...after },
   );
+}
+
+/** Somebody cancelled the delivery: it ends here, and is not taken for a lost one. */
+export async function stopDelivery(db: Knex, taskId: string, delivery: number): Promise<void> {
+  await db.raw(
+    `update callbacks set state = 'stopped', next_at = null, changed_at = now()
+      where task_id = ? and deliveries = ? and state = 'pending'`,
+    [taskId, delivery],
+  );
+}
+
+export interface LostDelivery {
+  readonly taskId: string;
+  readonly delivery: number;
+  readonly attempt: number;
+}
+
+/**
+ * Deliveries that should have gone on a while ago, each looked at once per while. Most are merely waiting for a busy host;
+ * those whose workflow is gone go on at the attempt that was not made.
+ */
+export async function takeOverdueDeliveries(
+  db: Knex,
+  overdueSeconds: number,
+  limit: number,
+): Promise<readonly LostDelivery[]> {
+  const { rows } = await db.raw<{ rows: LostDelivery[] }>(
+    `with overdue as (
+       select task_id from callbacks
+        where state = 'pending'
+          and coalesce(looked_at, next_at) < now() - make_interval(secs => :overdueSeconds)
+          and next_at < now() - make_interval(secs => :overdueSeconds)
+        order by coalesce(looked_at, next_at)
+        limit :limit
+        for update skip locked
+     )
+     update callbacks c set looked_at = now()
+       from overdue
+      where c.task_id = overdue.task_id
+     returning c.task_id as "taskId", c.deliveries as delivery,
+               1 + (select count(distinct a.attempt)::integer from callback_attempts a
+                     where a.task_id = c.task_id and a.delivery = c.deliveries
+                       and a.latency_ms is not null) as attempt`,
+    { overdueSeconds, limit },
+  );
+  return rows;
 }
 
 export interface CallbackRow {
@@ -86,6 +158,26 @@ export async function findCallback(db: Knex, taskId: string): Promise<CallbackRo
   return rows[0] ?? null;
 }
 
+export interface CallbackStanding {
+  readonly accountId: string;
+  /** Null: the task asked for no callback. */
+  readonly state: CallbackState | null;
+  readonly nextAt: Date | null;
+}
+
+/** How it stands with a task's callback, also before there is one to send; null when there is no such task. */
+export async function findStanding(db: Knex, taskId: string): Promise<CallbackStanding | null> {
+  const { rows } = await db.raw<{ rows: CallbackStanding[] }>(
+    `select t.account_id as "accountId", c.next_at as "nextAt",
+            case when t.callback_url is not null then coalesce(c.state, 'pending') end as state
+       from tasks t
+       left join callbacks c on c.task_id = t.id
+      where t.id = ?`,
+    [taskId],
+  );
+  return rows[0] ?? null;
+}
+
 export async function listCallbacks(
   db: Knex,
   filter: { readonly state?: CallbackState; readonly accountId?: string; readonly limit: number },
@@ -96,11 +188,16 @@ export async function listCallbacks(
   return (await query.limit(filter.limit)) as CallbackRow[];
 }
 
-export async function listAttempts(
-  db: Knex,
-  taskId: string,
-): Promise<readonly (Attempt & { readonly delivery: number })[]> {
-  const { rows } = await db.raw<{ rows: (Attempt & { readonly delivery: number })[] }>(
+/** An attempt without a latency is on its way, or was cut off if it has an error. */
+export interface Attempt extends Omit<Answer, 'latencyMs'> {
+  readonly delivery: number;
+  readonly attempt: number;
+  readonly at: Date;
+  readonly latencyMs: number | null;
+}
+
+export async function listAttempts(db: Knex, taskId: string): Promise<readonly Attempt[]> {
+  const { rows } = await db.raw<{ rows: Attempt[] }>(
     `select delivery, attempt, at, status, latency_ms as "latencyMs", error, reply
        from callback_attempts where task_id = ? order by id`,
     [taskId],
@@ -111,11 +208,10 @@ export async function listAttempts(
 /** The number of the next delivery of this task's message; null when the task has no callback to send. */
 export async function beginResend(db: Knex, taskId: string): Promise<number | null> {
   const { rows } = await db.raw<{ rows: { deliveries: number }[] }>(
-    `insert into callbacks (task_id, account_id, url, deliveries)
-     select id, account_id, callback_url, 2 from tasks
-      where id = ? and finished_at is not null and callback_url is not null
-     on conflict (task_id) do update
-        set deliveries = callbacks.deliveries + 1, state = 'pending', changed_at = now()
+    `update callbacks
+        set deliveries = deliveries + 1, state = 'pending', next_at = now(), looked_at = null,
+            changed_at = now()
+      where task_id = ?
      returning deliveries`,
     [taskId],
   );

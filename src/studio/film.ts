@@ -64,10 +64,10 @@ export function filmArguments(film: Film): string[] {
   const sound = soundArguments(film, 1 + all.length, seconds);
   graph.push(...sound.graph);
   return [
-    ...['-loglevel', 'error', '-fflags', '+bitexact', ...inputs, ...sound.inputs],
+    ...['-loglevel', 'error', ...inputs, ...sound.inputs],
     ...['-filter_complex', graph.join(';'), '-map', '[video]', ...sound.map],
     ...['-frames:v', String(film.frames), '-r', String(film.fps), ...encoder(film.size)],
-    ...['-movflags', '+faststart', '-map_metadata', '-1', '-flags:v', '+bitexact'],
+    ...['-movflags', '+faststart', '-map_metadata', '-1', '-fflags', '+bitexact'],
     ...['-f', 'mp4', film.videoFile],
     ...(film.lastFrameFile === undefined
       ? []

@@ -37,7 +37,7 @@ interface Parts {
   dataDir: string;
   allowHosts: readonly string[];
   /** The file behind one of the studio's own addresses, if it is one. */
-  ownFile(url: string): string | undefined;
+  ownFile(url: string): Promise<string | undefined>;
 }
 
 const BYTES_MAX: Record<MediaKind, number> = {
@@ -81,11 +81,10 @@ export function createMediaStore({ dataDir, allowHosts, ownFile }: Parts) {
     if (url.startsWith('input:')) {
       return { path: join(inputs, url.slice('input:'.length)), isOurs: false };
     }
-    const own = ownFile(url);
-    if (own !== undefined) {
-      if (existsSync(own)) return { path: own, isOurs: true };
-      throw new MediaFault(`The ${kind} ${shorten(url)} does not exist any more.`);
-    }
+    const own = await ownFile(url).catch(() => {
+      throw new MediaFault(`The ${kind} ${shorten(url)} does not exist or is no longer valid.`);
+    });
+    if (own !== undefined) return { path: own, isOurs: true };
     const name = createHash('sha256').update(url).digest('hex').slice(0, 24);
     const path = join(folder, `${kind}-${name}`);
     try {

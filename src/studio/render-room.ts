@@ -1,25 +1,102 @@
+/*
+ * Where jobs that have left the queue are rendered: so many ffmpeg processes at once, the others wait
+ * their turn. A job's end or removal kills its process. Whatever goes wrong here ends in a failure of
+ * that one job, never of the server.
+ */
+
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FfmpegFault, findFfmpeg } from './ffmpeg';
 import type { Log } from './http';
-import type { Job } from './jobs';
+import type { Job, JobResult } from './jobs';
 import type { MediaStore } from './media';
+import { MediaFault } from './media';
+import { renderEnhancement } from './render-enhancement';
+import { renderGeneration } from './render-generation';
 
 interface Parts {
   rendersMax: number;
   ffmpegPath: string | undefined;
   media: MediaStore;
-  folderOf(id: string): string;
+  dataDir: string;
+  folderOf(jobId: string): string;
   log: Log;
   onDone(job: Job, outcome: Pick<Job, 'result' | 'failure'>): void;
 }
+
 export function createRenderRoom(parts: Parts) {
+  const turn: Job[] = [];
+  const busy = new Map<string, { stop: AbortController; done: Promise<void> }>();
+  let closed = false;
+
+  function start(job: Job): void {
+    turn.push(job);
+    fill();
+  }
+
+  function fill(): void {
+    while (!closed && busy.size < parts.rendersMax) {
+      const job = turn.shift();
+      if (!job) return;
+      const stop = new AbortController();
+      const done = work(job, stop.signal).finally(() => {
+        busy.delete(job.id);
+        fill();
+      });
+      busy.set(job.id, { stop, done });
+    }
+  }
+
+  async function work(job: Job, signal: AbortSignal): Promise<void> {
+    const workFolder = join(parts.dataDir, 'work', job.id);
+    const began = Date.now();
+    let outcome: Pick<Job, 'result' | 'failure'>;
+    try {
+      await mkdir(workFolder, { recursive: true });
+      const ffmpeg = await findFfmpeg(parts.ffmpegPath, parts.log);
+      const resultFolder = parts.folderOf(job.id);
+      const studio = { ffmpeg, media: parts.media, signal, workFolder, resultFolder };
+      outcome = { result: await render(job, studio) };
+      parts.log.info({ job: job.id, ms: Date.now() - began }, 'studio: rendered');
+    } catch (error) {
+      outcome = { failure: explain(error) };
+      if (!signal.aborted) {
+        parts.log.warn({ job: job.id, error: String(error) }, 'studio: a rendering failed');
+      }
+    }
+    await rm(workFolder, { recursive: true, force: true }).catch(() => undefined);
+    if (!signal.aborted) parts.onDone(job, outcome);
+  }
+
+  function stop(job: Job): void {
+    const at = turn.indexOf(job);
+    if (at >= 0) turn.splice(at, 1);
+    busy.get(job.id)?.stop.abort();
+  }
+
+  async function close(): Promise<void> {
+    closed = true;
+    const running = [...busy.values()];
+    for (const { stop } of running) stop.abort();
+    await Promise.all(running.map(({ done }) => done));
+  }
+
+  return { start, stop, close };
+}
+
+function render(job: Job, studio: Parameters<typeof renderGeneration>[1]): Promise<JobResult> {
+  return job.kind === 'generation' ? renderGeneration(job, studio) : renderEnhancement(job, studio);
+}
+
+function explain(error: unknown): { code: string; message: string } {
+  if (error instanceof MediaFault) return { code: 'InvalidParameter', message: error.message };
+  const text = String(error);
+  if (/ENOSPC|no space left/i.test(text)) {
+    return { code: 'InternalServiceError', message: 'The disk of the studio is full.' };
+  }
+  const isNoFfmpeg = error instanceof FfmpegFault && /libx264/.test(error.message);
   return {
-    start(job: Job) {
-      setImmediate(() =>
-        parts.onDone(job, {
-          failure: { code: 'InternalServiceError', message: 'not rendered yet' },
-        }),
-      );
-    },
-    stop(_job: Job) {},
-    async close() {},
+    code: 'InternalServiceError',
+    message: isNoFfmpeg ? error.message : 'The video could not be rendered.',
   };
 }

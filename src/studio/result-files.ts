@@ -5,7 +5,15 @@
  */
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { createReadStream, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  createReadStream,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -18,6 +26,8 @@ import { TINY_PNG, TINY_VIDEO } from './prepared';
 import { ProtocolError } from './protocol-error';
 
 export type ResultFiles = ReturnType<typeof createResultFiles>;
+
+const SWEEP_MS = 3_600_000;
 
 const TYPES: Record<string, string> = {
   mp4: 'video/mp4',
@@ -72,12 +82,39 @@ export function createResultFiles(dataDir: string, baseUrl: () => string) {
     await serveBytes(exchange, name, name.endsWith('.png') ? TINY_PNG : TINY_VIDEO);
   }
 
+  /** For readers of our own: a path on disk, also for a job that was not rendered. */
+  function localFile(path: string, query: URLSearchParams): string {
+    const { file, name } = resolve(path, query);
+    if (existsSync(file)) return file;
+    const prepared = join(dataDir, `prepared-${name}`);
+    writeFileSync(prepared, name.endsWith('.png') ? TINY_PNG : TINY_VIDEO);
+    return prepared;
+  }
+
+  /** Files whose addresses have died are of use to nobody. */
+  function sweep(): void {
+    const results = join(dataDir, 'results');
+    if (!existsSync(results)) return;
+    for (const jobId of readdirSync(results)) {
+      const age = Date.now() - statSync(join(results, jobId)).mtimeMs;
+      if (age > RESULT_LIFE_MS + SWEEP_MS) drop(jobId);
+    }
+  }
+
+  function drop(jobId: string): void {
+    rmSync(folder(jobId), { recursive: true, force: true });
+  }
+
+  sweep();
+  const sweeping = setInterval(sweep, SWEEP_MS).unref();
+
   return {
     url,
-    resolve,
+    localFile,
     serve,
     folder,
-    drop: (jobId: string) => rmSync(folder(jobId), { recursive: true, force: true }),
+    drop,
+    close: () => clearInterval(sweeping),
   };
 }
 

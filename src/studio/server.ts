@@ -84,6 +84,7 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
     rendersMax: options.maxRenders,
     ffmpegPath: options.ffmpegPath,
     media,
+    dataDir: options.dataDir,
     folderOf: files.folder,
     log,
     onDone: store.rendered,
@@ -101,13 +102,13 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
   }
 
   /** An address of our own needs no call: here is the file. */
-  function ownFile(url: string): string | undefined {
+  async function ownFile(url: string): Promise<string | undefined> {
     const base = [baseUrl, ownUrl].find((own) => own !== '' && url.startsWith(`${own}/`));
     if (base === undefined) return undefined;
     const { pathname, searchParams } = new URL(url);
     const path = pathname.slice(new URL(base).pathname.replace(/\/$/, '').length);
-    if (path.startsWith('/samples/')) return samples.file(path);
-    return files.resolve(path, searchParams).file;
+    if (path.startsWith('/samples/')) return samples.file(path.slice('/samples/'.length));
+    return files.localFile(path, searchParams);
   }
 
   async function route(exchange: Exchange): Promise<void> {
@@ -163,6 +164,7 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
     server.closeAllConnections();
     callbacks.close();
     store.close();
+    files.close();
     await Promise.all([closed, room.close(), samples.close()]);
   }
 
