@@ -7,20 +7,26 @@ import { Resolver } from 'node:dns/promises';
 /** All addresses of a name; none when there is no such name. Throws when no name server says. */
 export type ResolveName = (name: string) => Promise<readonly string[]>;
 
-// Two tries of 2 s fit into the five seconds a connection has.
-const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+/** `servers` are the machine's own, unless others are named. */
+export function createResolveName(servers?: readonly string[]): ResolveName {
+  return async (name) => {
+    // Two tries of 2 s fit into the five seconds a connection has. A new resolver each time, since it reads the
+    // machine's list of name servers only once.
+    const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+    if (servers) resolver.setServers(servers);
+    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    const addresses = answers.flatMap((answer) =>
+      answer.status === 'fulfilled' ? answer.value : [],
+    );
+    if (addresses.length > 0) return addresses;
+    for (const answer of answers) {
+      if (answer.status === 'rejected' && !saysNone(answer.reason)) throw answer.reason;
+    }
+    return [];
+  };
+}
 
-export const resolvePublicName: ResolveName = async (name) => {
-  const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-  const addresses = answers.flatMap((answer) =>
-    answer.status === 'fulfilled' ? answer.value : [],
-  );
-  if (addresses.length > 0) return addresses;
-  for (const answer of answers) {
-    if (answer.status === 'rejected' && !saysNone(answer.reason)) throw answer.reason;
-  }
-  return [];
-};
+export const resolvePublicName = createResolveName();
 
 function saysNone(error: NodeJS.ErrnoException): boolean {
   return error.code === 'ENODATA' || error.code === 'ENOTFOUND';

@@ -25,6 +25,7 @@ import type {
   SweepReport,
 } from '../workflows/messages';
 import { workflowNames } from '../workflows/messages';
+import { restartLostCallbacks, startDelivery } from './callback-sweep';
 import type { SubmitDeps } from './submit';
 
 export interface SweepDeps extends SubmitDeps {
@@ -65,6 +66,7 @@ async function sweepOnce(deps: SweepDeps): Promise<SweepReport> {
   for (const channel of await listUnwatched(deps.db, 60)) {
     deps.events.finding('unwatched', '', channel);
   }
+  const callbacks = await restartLostCallbacks(deps);
   const stopped = await stopOverdue(deps);
   const ended = await findOpenRows(deps.db, await listRecentlyEnded(deps));
   const slice = await nextSlice(deps.db, sliceSize);
@@ -83,7 +85,14 @@ async function sweepOnce(deps: SweepDeps): Promise<SweepReport> {
     ? await deps.countAuditDifferences()
     : null;
   if (auditDifferences !== null) deps.events.audited(auditDifferences);
-  return { lookedAt: ended.length + slice.length, closed, stopped, stuck, auditDifferences };
+  return {
+    lookedAt: ended.length + slice.length,
+    closed,
+    stopped,
+    stuck,
+    auditDifferences,
+    callbacks,
+  };
 }
 
 async function stopOverdue(deps: SweepDeps): Promise<string[]> {
@@ -146,7 +155,7 @@ async function closeRow(deps: SweepDeps, row: OpenRow): Promise<boolean> {
   const { first } = await deps.closeTask({ taskId: row.id, object, heldMicros, charge: [] });
   if (!first) return false;
   deps.events.finding('closed', row.id, message);
-  if (row.callbackUrl) await startCallback(deps, row.id);
+  if (row.callbackUrl) await startDelivery(deps, { taskId: row.id });
   for (const kind of ['generation', 'super_resolution'] satisfies JobKind[]) {
     const { id: taskId, accountId, deadlineAtMs } = row;
     const order = { taskId, accountId, kind, request, plan, videoUrl: null, deadlineAtMs };
@@ -155,14 +164,4 @@ async function closeRow(deps: SweepDeps, row: OpenRow): Promise<boolean> {
     });
   }
   return true;
-}
-
-async function startCallback({ client, taskQueue }: SweepDeps, taskId: string): Promise<void> {
-  await client.workflow.start(workflowNames.deliverCallback, {
-    workflowId: `${taskId}:callback`,
-    workflowIdConflictPolicy: 'USE_EXISTING',
-    taskQueue,
-    args: [{ taskId }],
-    staticSummary: 'callback',
-  });
 }

@@ -144,6 +144,8 @@ export interface SweepReport {
   readonly stopped: readonly string[];
   readonly stuck: readonly string[];
   readonly auditDifferences: number | null;
+  /** Callbacks that should have gone on and were looked after. */
+  readonly callbacks: number;
 }
 
 /** A callback's delivery. The first is started by its task; sending again by hand makes the second and so on. */
@@ -152,6 +154,11 @@ export interface CallbackInput {
   readonly delivery?: number;
   /** Where to go on when a delivery's workflow was lost half way. */
   readonly firstAttempt?: number;
+}
+
+/** The workflow of a delivery: the first is named after its task, each later one is told apart by its number. */
+export function callbackWorkflowId(taskId: string, delivery = 1): string {
+  return delivery === 1 ? `${taskId}:callback` : `${taskId}:callback:resend:${delivery}`;
 }
 
 export interface CallbackName {

@@ -90,7 +90,7 @@ export async function stillLayers(pictures: Picture[], stage: Stage): Promise<La
     const middle = at * gap;
     const start = at === 0 ? 0 : Math.round(middle - gap * 0.75);
     const isLast = at === pictures.length - 1;
-    const end = isLast ? frames : Math.min(frames, Math.round(middle + gap * 0.8) + 1);
+    const end = isLast ? frames : Math.min(frames, Math.round(middle + gap * 0.75) + 2);
     const count = end - start;
     const zoom = `1+0.07*abs(sin((on+${start}-${fixed(middle)})/${fixed(gap * 1.4)}))`;
     const size = `${canvas.width}x${canvas.height}`;

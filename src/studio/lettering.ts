@@ -70,6 +70,6 @@ async function darken(png: Buffer): Promise<Buffer> {
 function escapeMarkup(text: string): string {
   // Pango refuses control characters; a caller's prompt may hold any.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is to be found
-  const clean = text.replace(/[\u0000-\u001f\u007f]+/g, ' ').toWellFormed();
+  const clean = text.replace(/[\u0000-\u001f\u007f]+/g, ' ').replace(/\p{Surrogate}/gu, '\ufffd');
   return clean.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
 }

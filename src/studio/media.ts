@@ -7,7 +7,6 @@
 import { createHash } from 'node:crypto';
 import {
   createWriteStream,
-  existsSync,
   mkdirSync,
   readdirSync,
   rmSync,

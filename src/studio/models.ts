@@ -107,13 +107,15 @@ export function tableSize(model: Model, resolution: Resolution, ratio: Ratio): S
 }
 
 /**
- * `adaptive` keeps the shape of the picture it was given and does not snap to the table: the same
- * area as the tier's largest entry, both sides rounded to even numbers.
+ * `adaptive` keeps the shape of the picture it was given: the area of the tier's largest entry, both
+ * sides rounded to even numbers. Only a picture that has a ratio of the table gets the table's size.
  */
 export function adaptiveSize(model: Model, resolution: Resolution, shape: Size): Size {
-  const areas = Object.values(model.sizes[resolution]).map((size) => size.width * size.height);
-  const area = Math.max(...areas);
+  const entries = Object.values(model.sizes[resolution]);
   const aspect = shape.width / shape.height;
+  const same = entries.find((size) => Math.abs(size.width / size.height / aspect - 1) < 0.005);
+  if (same) return same;
+  const area = Math.max(...entries.map((size) => size.width * size.height));
   return { width: even(Math.sqrt(area * aspect)), height: even(Math.sqrt(area / aspect)) };
 }
 

@@ -89,7 +89,7 @@ const CHORDS = [
 
 export function designScene(prompt: string, seed: number): Scene {
   const dice = createDice(prompt, seed);
-  const theme = THEMES.find(({ words }) => words.test(prompt)) ?? invent(dice);
+  const theme = recognise(prompt) ?? invent(dice);
   const [top, horizon, ground] = theme.hues.map((hue) => hue + dice.between(-14, 14));
   const light = theme.isDark ? { top: 10, bottom: 34, far: 24 } : { top: 42, bottom: 78, far: 52 };
   const direction = dice.pick([1, -1] as const);
@@ -116,6 +116,12 @@ export function designScene(prompt: string, seed: number): Scene {
     chord: dice.pick(CHORDS).map((step) => Math.round(root * step * 100) / 100),
     dice,
   };
+}
+
+/** The theme whose word comes first: what a prompt begins with is what it is about. */
+function recognise(prompt: string): Theme | undefined {
+  const found = THEMES.map((theme) => ({ theme, at: prompt.search(theme.words) }));
+  return found.filter(({ at }) => at >= 0).sort((a, b) => a.at - b.at)[0]?.theme;
 }
 
 /** No known word: the seed chooses freely. */
