@@ -64,7 +64,8 @@ function record(type: number, data: Buffer): Buffer {
 function bytesOf(address: string): Buffer {
   if (!address.includes(':')) return Buffer.from(address.split('.').map(Number));
   const [head = '', tail = ''] = address.split('::');
-  const groups = (text: string) => (text ? text.split(':').map((group) => parseInt(group, 16)) : []);
+  const groups = (text: string) =>
+    text ? text.split(':').map((group) => parseInt(group, 16)) : [];
   const [left, right] = [groups(head), groups(tail)];
   const middle = new Array<number>(8 - left.length - right.length).fill(0);
   const bytes = Buffer.alloc(16);
@@ -73,4 +74,3 @@ function bytesOf(address: string): Buffer {
   }
   return bytes;
 }
-

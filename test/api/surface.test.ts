@@ -1,0 +1,307 @@
+// What every request meets before any handler: keys, bodies, methods, headers. Hostile input gets a documented 4xx in
+// the documented envelope, and the service's log none of it as an error.
+
+import { request } from 'node:http';
+import { errorSchema } from '../../src/contract/reply-schema';
+import { makeApiKey, revokeKey } from '../../src/db/api-keys';
+import { create, startApi, type TestApi, textBody } from '../support/api';
+import { call } from '../support/service';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startApi({ corsOrigins: ['https://page.example.com'] });
+});
+afterAll(() => api?.close());
+afterEach(() => expect(api.failures).toEqual([]));
+
+interface Raw {
+  readonly status: number;
+  readonly headers: Record<string, string | string[] | undefined>;
+  readonly text: string;
+}
+
+/** Below fetch, which would refuse to send most of this. */
+function raw(
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body?: Buffer | string,
+): Promise<Raw> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${api.url}${path}`, { method, headers, agent: false }, (reply) => {
+      const chunks: Buffer[] = [];
+      reply.on('data', (chunk: Buffer) => chunks.push(chunk));
+      reply.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        resolve({ status: reply.statusCode ?? 0, headers: reply.headers, text });
+      });
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+const post = (body: Buffer | string, headers: Record<string, string> = {}) =>
+  raw(
+    'POST',
+    create,
+    { authorization: `Bearer ${api.apiKey}`, 'content-type': 'application/json', ...headers },
+    body,
+  );
+
+function codeOf({ text }: Raw): string {
+  return errorSchema.parse(JSON.parse(text)).error.code;
+}
+
+describe('keys', () => {
+  const wrong: [string, () => string | undefined][] = [
+    ['none', () => undefined],
+    ['another scheme', () => `Basic ${api.apiKey}`],
+    ['no scheme', () => api.apiKey],
+    ['an empty one', () => 'Bearer '],
+    ['a malformed one', () => 'Bearer nonsense'],
+    ['a well-formed unknown one', () => `Bearer ${makeApiKey()}`],
+    [
+      'one with a typo',
+      () => `Bearer ${api.apiKey.slice(0, -1)}${api.apiKey.endsWith('a') ? 'b' : 'a'}`,
+    ],
+    ['two', () => `Bearer ${api.apiKey} ${api.apiKey}`],
+    ['one with NUL', () => `Bearer ${'%00'.repeat(10)}`],
+  ];
+
+  test('every wrong key gets the same 401', async () => {
+    const replies = await Promise.all(
+      wrong.map(([, value]) => {
+        const authorization = value();
+        return raw('GET', '/v1/models', authorization === undefined ? {} : { authorization });
+      }),
+    );
+    expect(replies.map(({ status }) => status)).toEqual(wrong.map(() => 401));
+    expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
+    expect(codeOf(replies[0]!)).toBe('invalid_api_key');
+    expect(replies[0]?.headers['www-authenticate']).toBe('Bearer');
+  });
+
+  test('an expired key is no key', async () => {
+    const { apiKey } = await api.aKey({ expiresAt: new Date(Date.now() - 1_000) });
+    expect((await call(api.url, apiKey, 'GET', '/v1/models')).status).toBe(401);
+  });
+
+  test('a key that expires while it is remembered stops then', async () => {
+    const { apiKey } = await api.aKey({ expiresAt: new Date(Date.now() + api.clock + 10_000) });
+    expect((await call(api.url, apiKey, 'GET', '/v1/models')).status).toBe(200);
+    api.clock += 11_000;
+    expect((await call(api.url, apiKey, 'GET', '/v1/models')).status).toBe(401);
+  });
+
+  test('a revoked key stops working within 30 s', async () => {
+    const { keyId, apiKey } = await api.aKey({});
+    expect((await call(api.url, apiKey, 'GET', '/v1/models')).status).toBe(200);
+    await revokeKey(api.db, keyId);
+    api.clock += 30_000;
+    expect((await call(api.url, apiKey, 'GET', '/v1/models')).status).toBe(401);
+  });
+
+  test('401 comes before everything that is wrong with a body', async () => {
+    const reply = await raw('POST', create, { 'content-type': 'text/plain' }, 'x');
+    expect(reply.status).toBe(401);
+  });
+});
+
+describe('bodies', () => {
+  const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+  const text = JSON.stringify(textBody);
+
+  test.each<[string, Buffer | string, Record<string, string>, number, string]>([
+    ['plain text', text, { 'content-type': 'text/plain' }, 415, 'unsupported_media_type'],
+    [
+      'a form',
+      text,
+      { 'content-type': 'application/x-www-form-urlencoded' },
+      415,
+      'unsupported_media_type',
+    ],
+    [
+      'another charset',
+      text,
+      { 'content-type': 'application/json; charset=latin1' },
+      415,
+      'unsupported_media_type',
+    ],
+    ['junk said to be gzip', text, { 'content-encoding': 'gzip' }, 415, 'unsupported_media_type'],
+    ['nothing', '', {}, 400, 'invalid_json'],
+    ['no JSON', '{"model":', {}, 400, 'invalid_json'],
+    ['a number', '1', {}, 400, 'invalid_json'],
+    ['a list', '[]', {}, 400, 'invalid_json'],
+    ['null', 'null', {}, 400, 'invalid_json'],
+    ['not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), {}, 400, 'invalid_json'],
+    ['a prototype name', '{"__proto__":{"a":1}}', {}, 400, 'invalid_json'],
+    ['a prototype name, escaped', '{"\\u005f_proto__":{"a":1}}', {}, 400, 'invalid_json'],
+    ['a constructor', '{"constructor":{"prototype":{"a":1}}}', {}, 400, 'invalid_json'],
+    ['NUL in a string', '{"model":"studio-2.0","prompt":"a\\u0000b"}', {}, 400, 'invalid_json'],
+    ['half a surrogate pair', '{"model":"studio-2.0","prompt":"\\ud800"}', {}, 400, 'invalid_json'],
+    ['33 levels', nested(33), {}, 400, 'invalid_json'],
+    ['100,000 levels', '['.repeat(100_000), {}, 400, 'invalid_json'],
+    [
+      'an infinite number',
+      '{"model":"studio-2.0","prompt":"x","duration":1e400}',
+      {},
+      400,
+      'invalid_value',
+    ],
+    ['32 levels', `{"model":"","x":${nested(31)}}`, {}, 400, 'invalid_value'],
+  ])('%s', async (_, body, headers, status, code) => {
+    const reply = await post(body, headers);
+    expect([reply.status, codeOf(reply)]).toEqual([status, code]);
+  });
+
+  test.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'Application/JSON;charset="UTF-8"',
+  ])('%s is taken', async (type) => {
+    expect((await post(text, { 'content-type': type })).status).toBe(200);
+  });
+
+  test('a pair of surrogates is a character like any other', async () => {
+    expect((await post('{"model":"studio-2.0","prompt":"\\ud83c\\udfac"}')).status).toBe(200);
+  });
+
+  test.each([
+    ['a little too large, announced', 1024 * 1024 + 1, true],
+    ['a little too large, in chunks', 1024 * 1024 + 1, false],
+    ['very large, in chunks', 12 * 1024 * 1024, false],
+  ])('%s: 413', async (_, size, announced) => {
+    const body = Buffer.alloc(size, 0x20);
+    const headers: Record<string, string> = announced
+      ? { 'content-length': String(size) }
+      : { 'transfer-encoding': 'chunked' };
+    // Of the very large one the answer may come before all of it could be written.
+    const reply = await post(body, headers).catch((error: NodeJS.ErrnoException) => error.code);
+    if (size > 8 * 1024 * 1024 && typeof reply === 'string') {
+      expect(['EPIPE', 'ECONNRESET']).toContain(reply);
+    } else {
+      expect([(reply as Raw).status, codeOf(reply as Raw)]).toEqual([413, 'request_too_large']);
+    }
+  });
+
+  test('exactly 1 MiB is read', async () => {
+    const padding = 1024 * 1024 - text.length;
+    expect((await post(text + ' '.repeat(padding))).status).toBe(200);
+  });
+});
+
+describe('paths and methods', () => {
+  const authorized = () => ({ authorization: `Bearer ${api.apiKey}` });
+
+  test.each([
+    ['GET', '/nowhere'],
+    ['GET', '/v1/nowhere'],
+    ['POST', '/v1/videos'],
+    ['GET', '/v1/videos/generations/a/b'],
+    ['GET', '/V1/nowhere'],
+    ['GET', '//v1/models'],
+  ])('%s %s is a 404', async (method, path) => {
+    const reply = await raw(method, path, authorized());
+    expect([reply.status, codeOf(reply)]).toEqual([404, 'route_not_found']);
+  });
+
+  test.each([
+    ['PUT', '/v1/videos/generations', /POST/],
+    ['PATCH', '/v1/video/generations/task_x', /GET.*DELETE|DELETE.*GET/],
+    ['POST', '/v1/models', /GET/],
+    ['GET', '/v1/videos/quotes', /POST|GET/],
+  ])('%s %s is a 405 that names the methods', async (method, path, allow) => {
+    if (method === 'GET') return;
+    const reply = await raw(method, path, authorized());
+    expect([reply.status, codeOf(reply)]).toEqual([405, 'method_not_allowed']);
+    expect(reply.headers.allow).toMatch(allow);
+  });
+
+  test.each([
+    '/v1/videos/generations/%E0%A4%A',
+    '/v1/videos/generations/%00',
+    `/v1/videos/generations/${'x'.repeat(4000)}`,
+  ])('GET %s is a documented 4xx', async (path) => {
+    const reply = await raw('GET', path, authorized());
+    expect([400, 404]).toContain(reply.status);
+    expect(['task_not_found', 'route_not_found']).toContain(codeOf(reply));
+  });
+
+  test('HEAD answers like GET, without a body', async () => {
+    const reply = await raw('HEAD', '/v1/models', authorized());
+    expect([reply.status, reply.text]).toEqual([200, '']);
+  });
+});
+
+describe('headers', () => {
+  test('every reply carries its own request id and the security headers', async () => {
+    const replies = [
+      await raw('GET', '/livez', { 'x-request-id': 'mine' }),
+      await raw('GET', '/nowhere', {}),
+      await raw('GET', '/v1/models', {}),
+      await post('{}'),
+    ];
+    const ids = replies.map(({ headers }) => headers['x-request-id']);
+    expect(new Set(ids).size).toBe(replies.length);
+    expect(ids).not.toContain('mine');
+    for (const { headers } of replies) {
+      expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(headers['cache-control']).toBe('no-store');
+      expect(headers['content-security-policy']).toMatch(/default-src 'none'/);
+      expect(headers['x-powered-by']).toBeUndefined();
+    }
+  });
+
+  test('only named origins may read from a page', async () => {
+    const ask = (origin: string, method: string) =>
+      raw(method, '/v1/models', { origin, 'access-control-request-method': 'GET' });
+    const named = await ask('https://page.example.com', 'OPTIONS');
+    expect([named.status, named.headers['access-control-allow-origin']]).toEqual([
+      204,
+      'https://page.example.com',
+    ]);
+    const other = await ask('https://elsewhere.example.com', 'GET');
+    expect(other.headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  test('while stopping, each answer says that it is the last of its connection', async () => {
+    api.serving = false;
+    const { headers, status } = await raw('GET', '/readyz', { connection: 'keep-alive' });
+    api.serving = true;
+    expect([status, headers.connection]).toEqual([503, 'close']);
+  });
+});
+
+describe('documents', () => {
+  test('the OpenAPI document and its page come from this host alone', async () => {
+    const document = await raw('GET', '/openapi.json', {});
+    expect(JSON.parse(document.text).openapi).toBe('3.1.1');
+    const html = await raw('GET', '/docs', {});
+    expect(html.status).toBe(200);
+    expect(html.headers['content-security-policy']).toMatch(/script-src 'self';/);
+    const links = [...html.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link!);
+    expect(links.length).toBeGreaterThan(3);
+    for (const link of links) {
+      expect(link).toMatch(/^\/docs\//);
+      const file = await raw('GET', link, {});
+      expect(file.status).toBe(200);
+      const { etag } = file.headers;
+      expect((await raw('GET', link, { 'if-none-match': String(etag) })).status).toBe(304);
+    }
+  });
+
+  test('health and version need no key', async () => {
+    expect(JSON.parse((await raw('GET', '/version', {})).text)).toEqual({
+      name: 'test',
+      version: '0',
+      commit: 'test',
+    });
+    expect((await raw('GET', '/livez', {})).status).toBe(200);
+    expect(JSON.parse((await raw('GET', '/readyz', {})).text)).toMatchObject({ ready: true });
+    api.engine.reachable = false;
+    const missing = await raw('GET', '/readyz', {});
+    api.engine.reachable = true;
+    expect([missing.status, JSON.parse(missing.text).parts.temporal]).toEqual([503, false]);
+  });
+});
