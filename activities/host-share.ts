@@ -28,6 +28,8 @@ interface Share {
 // Below a second an engine's retry cannot go; beyond ten minutes a receiver that has recovered would wait for us.
 const soonestMs = 1_000;
 const latestMs = 10 * 60_000;
+// Receivers whose speed is remembered while nothing is on its way to them; about a megabyte.
+const rememberedMax = 10_000;
 
 export function createHostShare(now: () => number): HostShare {
   const shares = new Map<string, Share>();
@@ -40,8 +42,7 @@ export function createHostShare(now: () => number): HostShare {
     const share = shareOf(name);
     share.running -= 1;
     share.meanMs += (tookMs - share.meanMs) / 8;
-    // Nobody there and nobody expected: forgotten, so that the map stays as small as what is going on.
-    if (share.running === 0 && share.turnAtMs <= now()) shares.delete(name);
+    if (shares.size > rememberedMax) forgetIdle(shares, now());
   };
   return {
     enter(names) {
@@ -58,6 +59,12 @@ export function createHostShare(now: () => number): HostShare {
       };
     },
   };
+}
+
+function forgetIdle(shares: Map<string, Share>, nowMs: number): void {
+  for (const [name, { running, turnAtMs }] of shares) {
+    if (running === 0 && turnAtMs <= nowMs) shares.delete(name);
+  }
 }
 
 function turnOf(share: Share, max: number, nowMs: number): number {

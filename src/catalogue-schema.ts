@@ -5,7 +5,12 @@
 import { z } from 'zod';
 import { inputTypes, ratios, resolutions } from './contract/vocabulary';
 
-const name = z.string().min(1, 'must not be empty');
+const name = z
+  .string({
+    error: ({ input }) =>
+      input === undefined ? 'is missing' : `must be text; got ${JSON.stringify(input)}`,
+  })
+  .min(1, 'must not be empty');
 const words = (list: readonly string[]) => list.map((word) => `"${word}"`).join(', ');
 const oneOf = <const T extends readonly string[]>(list: T) =>
   z.enum(list, {
@@ -47,7 +52,8 @@ const channel = z.strictObject({
   watchers: whole(1, 1_000).default(1),
 });
 
-const size = z.string().regex(/^[1-9]\d{1,4}x[1-9]\d{1,4}$/, 'must be dimensions such as 1280x720');
+const dimensions = 'must be dimensions such as 1280x720';
+const size = z.string({ error: dimensions }).regex(/^[1-9]\d{1,4}x[1-9]\d{1,4}$/, dimensions);
 const fixedRatios = ratios.filter((ratio) => ratio !== 'adaptive');
 const sizes = z.record(oneOf(fixedRatios as ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9']), size);
 const pixelTable = z.partialRecord(oneOf(resolutions), sizes);

@@ -1,26 +1,16 @@
 /*
- * All jobs, their clock and their memory. A job's state is a function of the time and of what was
- * journalled, so every reader first lets the clock catch up (`settleDue`); a single timer does the
- * same while nobody reads. Rendering itself happens elsewhere: the store says which job may start,
- * and is told how it went.
+ * All jobs and their clock. A job's state is a function of the time and of what was remembered, so
+ * every reader first lets the clock catch up (`settleDue`); a single timer does the same while nobody
+ * reads. Rendering itself happens elsewhere: the store says which job may start, and is told how it
+ * went.
  */
 
 import { createDueList } from './due-list';
 import type { Log } from './http';
+import { openJobMemory } from './job-memory';
 import type { Job, JobKind, JobResult, JobStatus } from './jobs';
 import { forgetAt, isFinal } from './jobs';
-import { openJournal } from './journal';
 import { isRendered } from './script';
-
-/** One entry for ever accepted job: the proof that something was accepted exactly once. */
-export interface Acceptance {
-  id: string;
-  kind: JobKind;
-  at: number;
-  model: string;
-  client_request_id: string | null;
-  idempotency_key: string | null;
-}
 
 interface Parts {
   dataDir: string;
@@ -35,21 +25,10 @@ interface Parts {
   prepare(job: Job): JobResult;
 }
 
-type Line =
-  | { put: Job }
-  | { change: Partial<Job>; id: string }
-  | { forget: string }
-  | { accepted: Acceptance };
-
 export type JobStore = ReturnType<typeof createJobStore>;
 
-/** Far enough above the live records that rewriting stays rare. */
-const STALE_LINES_MAX = 50_000;
-
 export function createJobStore(parts: Parts) {
-  const jobs = new Map<string, Job>();
-  const byKey = new Map<string, string>();
-  const acceptances: Acceptance[] = [];
+  const memory = openJobMemory(parts.dataDir, parts.log);
   const due = createDueList();
   const waiting = new Map<JobKind, Set<Job>>([
     ['generation', new Set()],
@@ -63,12 +42,9 @@ export function createJobStore(parts: Parts) {
   let timerAt = Number.POSITIVE_INFINITY;
   let closed = false;
 
-  const journal = openJournal(parts.dataDir, (line) => replay(line as Line));
-  if (journal.lineCount() > 0) journal.rewrite(lines());
-
   /** Called once, when everybody who listens is ready: picks up what was under way. */
   function resume(): void {
-    for (const job of jobs.values()) {
+    for (const job of memory.all()) {
       if (job.status === 'running' && isRendered(job.script)) {
         count(job.kind, +1);
         parts.onStart(job);
@@ -79,23 +55,18 @@ export function createJobStore(parts: Parts) {
   }
 
   function accept(job: Job): void {
-    const acceptance = describeAcceptance(job);
-    journal.append({ put: job, accepted: acceptance });
-    index(job);
-    acceptances.push(acceptance);
+    memory.put(job);
     parts.onChange(job);
     arm(job);
   }
 
   function settleDue(now = Date.now()): void {
     for (let at = due.nextAt(); at !== undefined && at <= now; at = due.nextAt()) {
-      const job = jobs.get(due.pop()!.id);
+      const job = memory.get(due.pop()!.id);
       // An entry whose job has moved on meanwhile is stale: a newer one stands for it.
       if (job && nextAt(job) <= now) step(job, now);
     }
-    if (journal.lineCount() > 3 * jobs.size + acceptances.length + STALE_LINES_MAX) {
-      journal.rewrite(lines());
-    }
+    memory.compact();
     setTimer();
   }
 
@@ -169,7 +140,7 @@ export function createJobStore(parts: Parts) {
 
   /** The render room reports; a job that expired or was removed meanwhile takes no notice. */
   function rendered(job: Job, outcome: Pick<Job, 'result' | 'failure'>): void {
-    if (closed || jobs.get(job.id) !== job || job.status !== 'running') return;
+    if (closed || memory.get(job.id) !== job || job.status !== 'running') return;
     Object.assign(job, outcome);
     job.updatedAt = Date.now();
     step(job, job.updatedAt);
@@ -181,24 +152,14 @@ export function createJobStore(parts: Parts) {
   }
 
   function forget(job: Job): void {
-    write({ forget: job.id });
-    unindex(job);
+    memory.forget(job);
+    waiting.get(job.kind)!.delete(job);
     parts.onForget(job);
   }
 
   function change(job: Job, fields: Partial<Job>): void {
-    Object.assign(job, fields);
-    write({ id: job.id, change: fields });
+    memory.change(job, fields);
     parts.onChange(job);
-  }
-
-  /** A full disk must not stop the clock: the change is kept in memory and told to the log. */
-  function write(line: Line): void {
-    try {
-      journal.append(line);
-    } catch (error) {
-      parts.log.error({ error: String(error) }, 'studio: the journal cannot be written');
-    }
   }
 
   function arm(job: Job): void {
@@ -224,40 +185,6 @@ export function createJobStore(parts: Parts) {
     running.set(kind, running.get(kind)! + by);
   }
 
-  function index(job: Job): void {
-    jobs.set(job.id, job);
-    if (job.idempotencyKey !== undefined) byKey.set(keyOf(job.kind, job.idempotencyKey), job.id);
-  }
-
-  function unindex(job: Job): void {
-    jobs.delete(job.id);
-    waiting.get(job.kind)!.delete(job);
-    if (job.idempotencyKey !== undefined) byKey.delete(keyOf(job.kind, job.idempotencyKey));
-  }
-
-  function replay(line: Line): void {
-    if ('put' in line) index(line.put);
-    if ('accepted' in line) acceptances.push(line.accepted);
-    if ('change' in line) {
-      const job = jobs.get(line.id);
-      if (job) Object.assign(job, line.change);
-    }
-    if ('forget' in line) {
-      const job = jobs.get(line.forget);
-      if (job) unindex(job);
-    }
-  }
-
-  function* lines(): Generator<Line> {
-    for (const accepted of acceptances) yield { accepted };
-    for (const job of jobs.values()) yield { put: job };
-  }
-
-  function* newestFirst(kind: JobKind): Generator<Job> {
-    const all = [...jobs.values()];
-    for (let at = all.length - 1; at >= 0; at -= 1) if (all[at]!.kind === kind) yield all[at]!;
-  }
-
   return {
     resume,
     accept,
@@ -265,22 +192,17 @@ export function createJobStore(parts: Parts) {
     rendered,
     cancel,
     forget,
-    get: (id: string): Job | undefined => jobs.get(id),
-    byIdempotencyKey: (kind: JobKind, key: string): Job | undefined =>
-      jobs.get(byKey.get(keyOf(kind, key)) ?? ''),
-    newestFirst,
-    acceptances: (): readonly Acceptance[] => acceptances,
-    size: () => jobs.size,
+    get: memory.get,
+    byIdempotencyKey: memory.byIdempotencyKey,
+    newestFirst: memory.newestFirst,
+    acceptances: memory.acceptances,
+    size: memory.size,
     close(): void {
       closed = true;
       clearTimeout(timer);
-      journal.close();
+      memory.close();
     },
   };
-}
-
-function keyOf(kind: JobKind, key: string): string {
-  return `${kind} ${key}`;
 }
 
 /** Higher priority first, then first come, first served. */
@@ -297,16 +219,5 @@ function scriptedFailure(job: Job): { code: string; message: string } {
   return {
     code: job.script.code ?? 'InternalServiceError',
     message: job.script.message ?? 'The job failed because its script says so.',
-  };
-}
-
-function describeAcceptance(job: Job): Acceptance {
-  return {
-    id: job.id,
-    kind: job.kind,
-    at: job.createdAt,
-    model: job.kind === 'generation' ? job.order.model : 'enhance-video',
-    client_request_id: job.clientRequestId ?? null,
-    idempotency_key: job.idempotencyKey ?? null,
   };
 }

@@ -36,9 +36,7 @@ export function openJournal(folder: string, replay: (line: unknown) => void): Jo
   function append(line: unknown): void {
     const bytes = Buffer.from(`${needsNewline ? '\n' : ''}${JSON.stringify(line)}\n`);
     needsNewline = true;
-    for (let written = 0; written < bytes.length; ) {
-      written += writeSync(file, bytes, written, bytes.length - written);
-    }
+    writeFully(file, bytes);
     needsNewline = false;
     lines += 1;
   }
@@ -46,18 +44,30 @@ export function openJournal(folder: string, replay: (line: unknown) => void): Jo
   function rewrite(kept: Iterable<unknown>): void {
     const fresh = `${path}.new`;
     const target = openSync(fresh, 'w');
-    lines = 0;
-    for (const line of kept) {
-      writeSync(target, `${JSON.stringify(line)}\n`);
-      lines += 1;
+    let count = 0;
+    try {
+      for (const line of kept) {
+        writeFully(target, Buffer.from(`${JSON.stringify(line)}\n`));
+        count += 1;
+      }
+      renameSync(fresh, path);
+    } catch (error) {
+      closeSync(target);
+      throw error;
     }
-    renameSync(fresh, path);
     closeSync(file);
     file = target;
+    lines = count;
     needsNewline = false;
   }
 
   return { append, rewrite, lineCount: () => lines, close: () => closeSync(file) };
+}
+
+function writeFully(file: number, bytes: Buffer): void {
+  for (let written = 0; written < bytes.length; ) {
+    written += writeSync(file, bytes, written, bytes.length - written);
+  }
 }
 
 function parse(text: string): unknown {

@@ -25,11 +25,11 @@ const INPUT_SIDE = { long: 2560, short: 1440 };
 const ENHANCE_MS = 600_000;
 
 /**
- * Motion is estimated up to 720p, and only as long as it takes well under a minute on two cores (five
- * seconds of 480p to 60 a second); else neighbouring frames are blended.
+ * Motion is estimated up to 720p, and only as long as it takes about a minute on two cores (five seconds
+ * of 720p to 60 frames a second); else neighbouring frames are blended.
  */
 const ESTIMATED_SHORT_SIDE_MAX = 720;
-const ESTIMATED_PIXELS_MAX = 864 * 496 * 300;
+const ESTIMATED_PIXELS_MAX = 1280 * 720 * 300;
 
 export async function renderEnhancement(job: EnhancementJob, studio: Studio): Promise<JobResult> {
   const { order } = job;
@@ -48,6 +48,9 @@ export async function renderEnhancement(job: EnhancementJob, studio: Studio): Pr
   const size = targetSize(order, clip);
   const fps = order.fps ?? clip.fps;
   const target = join(workFolder, 'video.mp4');
+  // The container's length is its sound's, up to a packet longer than the picture.
+  const seconds = Math.round(clip.seconds * clip.fps) / clip.fps;
+  const frames = Math.round(seconds * fps);
   const filters = [
     ...changeRate(clip, fps),
     ...restore(order),
@@ -58,17 +61,16 @@ export async function renderEnhancement(job: EnhancementJob, studio: Studio): Pr
   const args = [
     ...['-loglevel', 'error', ...clip.input, '-map', '0:v:0', '-map', '0:a:0?'],
     ...['-vf', filters.join(','), ...encoder(size), '-crf', quality(order), '-c:a', 'copy'],
+    ...['-frames:v', String(frames)],
     ...['-movflags', '+faststart', '-map_metadata', '-1', '-fflags', '+bitexact', '-f', 'mp4'],
   ];
   await runFfmpeg(ffmpeg, { args: [...args, target], timeoutMs: ENHANCE_MS, signal });
   await mkdir(studio.resultFolder, { recursive: true });
   await rename(target, join(studio.resultFolder, 'video.mp4'));
-  // The container's length is its sound's, up to a packet longer than the picture.
-  const seconds = Math.round(clip.seconds * clip.fps) / clip.fps;
   return {
     rendered: true,
     ...size,
-    frames: Math.round(seconds * fps),
+    frames,
     fps,
     durationSeconds: Math.round(seconds * 1000) / 1000,
     inputVideoSeconds: clip.seconds,
@@ -87,12 +89,17 @@ function targetSize(order: EnhancementOrder, clip: Size): Size {
 function changeRate(clip: Clip, fps: number): string[] {
   if (fps === clip.fps) return [];
   if (fps < clip.fps) return [`fps=${fps}`];
+  // Interpolation eats the last frames, for want of a next one: the picture is held a little longer.
+  const hold = 'tpad=stop_mode=clone:stop_duration=0.5';
   const pixels = clip.width * clip.height * clip.seconds * fps;
   const isSmall = Math.min(clip.width, clip.height) <= ESTIMATED_SHORT_SIDE_MAX;
   if (isSmall && pixels <= ESTIMATED_PIXELS_MAX) {
-    return [`minterpolate=fps=${fps}:mi_mode=mci:mc_mode=obmc:me_mode=bidir:me=epzs:scd=none`];
+    return [
+      hold,
+      `minterpolate=fps=${fps}:mi_mode=mci:mc_mode=obmc:me_mode=bilat:me=epzs:scd=none`,
+    ];
   }
-  return [`minterpolate=fps=${fps}:mi_mode=blend:scd=none`];
+  return [hold, `minterpolate=fps=${fps}:mi_mode=blend:scd=none`];
 }
 
 /** A touch of what the scene asks for; `professional` looks more closely. */

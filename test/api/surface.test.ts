@@ -210,9 +210,8 @@ describe('paths and methods', () => {
     ['PUT', '/v1/videos/generations', /POST/],
     ['PATCH', '/v1/video/generations/task_x', /GET.*DELETE|DELETE.*GET/],
     ['POST', '/v1/models', /GET/],
-    ['GET', '/v1/videos/quotes', /POST|GET/],
+    ['GET', '/v1/videos/quotes', /POST/],
   ])('%s %s is a 405 that names the methods', async (method, path, allow) => {
-    if (method === 'GET') return;
     const reply = await raw(method, path, authorized());
     expect([reply.status, codeOf(reply)]).toEqual([405, 'method_not_allowed']);
     expect(reply.headers.allow).toMatch(allow);

@@ -1,97 +1,144 @@
-// The schedule of a callback on skipped time: three days of trying in a moment.
+// The life of a callback on skipped time: three days of trying in a moment.
 
 import { randomUUID } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
+import type { createCallbackActivities } from '../../activities';
 import { attemptsMax, nextGapMs, verdictOf } from '../../src/domain/callback-schedule';
-import type { CallbackAttempt, CallbackOutcome } from '../../workflows/messages';
+import type { CallbackAttempt, CallbackInput, CallbackName } from '../../workflows/messages';
+import { workflowNames } from '../../workflows/messages';
 import { aTaskId } from '../support/builders';
 import { timeSkippingEnvironment, workflowBundle } from '../support/temporal';
 
 let env: TestWorkflowEnvironment;
-beforeAll(async () => {
-  env = await timeSkippingEnvironment();
-});
-afterAll(() => env?.teardown());
+let workers: readonly Worker[] = [];
+let running: readonly Promise<void>[] = [];
+const taskQueue = `callbacks-${randomUUID()}`;
+const made: { at: number; input: CallbackAttempt }[] = [];
+const stopped: CallbackName[] = [];
+/** What each task's receiver answers, attempt by attempt, the last one for ever. */
+const answers = new Map<string, readonly number[]>();
 
-/** Runs one delivery against a receiver that gives these statuses, the last one for ever; answers when it was tried. */
-async function deliver(statuses: readonly number[]) {
-  const taskQueue = `callbacks-${randomUUID()}`;
-  const attempts: { at: number; input: CallbackAttempt }[] = [];
-  const attemptCallback = async (input: CallbackAttempt): Promise<CallbackOutcome> => {
-    attempts.push({ at: await env.currentTimeMs(), input });
+const activities: ReturnType<typeof createCallbackActivities> = {
+  async attemptCallback(input) {
+    made.push({ at: await env.currentTimeMs(), input });
+    const statuses = answers.get(input.taskId) ?? [];
     const status = statuses[Math.min(input.attempt, statuses.length) - 1] ?? 500;
+    if (status === 0) return { state: 'superseded', status: null, error: null, nextInMs: null };
     const verdict = verdictOf(status);
     const nextInMs = verdict === 'again' ? nextGapMs(input.attempt, input.chance, null) : null;
     const state = verdict === 'again' ? (nextInMs === null ? 'exhausted' : 'pending') : verdict;
-    return { state, status, error: null, nextInMs };
-  };
+    const error = verdict === 'delivered' ? null : `HTTP ${status}`;
+    return { state, status, error, nextInMs };
+  },
+  async stopCallback(name) {
+    stopped.push(name);
+  },
+};
+
+beforeAll(async () => {
+  env = await timeSkippingEnvironment();
   const common = { connection: env.nativeConnection };
-  const [story, effects] = await Promise.all([
+  workers = await Promise.all([
     Worker.create({ ...common, taskQueue, workflowBundle: workflowBundle() }),
-    Worker.create({
-      ...common,
-      taskQueue: `${taskQueue}-callbacks`,
-      activities: { attemptCallback },
-    }),
+    Worker.create({ ...common, taskQueue: `${taskQueue}-callbacks`, activities }),
   ]);
-  const running = effects.run();
-  try {
-    const state = await story.runUntil(
-      env.client.workflow.execute('deliverCallback', {
-        workflowId: `${aTaskId()}:callback`,
-        taskQueue,
-        args: [{ taskId: 'task_1' }],
-      }) as Promise<string>,
-    );
-    return { state, attempts };
-  } finally {
-    effects.shutdown();
-    await running;
-  }
+  running = workers.map((worker) => worker.run());
+});
+afterAll(async () => {
+  for (const worker of workers) worker.shutdown();
+  await Promise.all(running);
+  await env?.teardown();
+});
+beforeEach(() => {
+  made.length = 0;
+  stopped.length = 0;
+});
+
+async function start(statuses: readonly number[], over: Partial<CallbackInput> = {}) {
+  const taskId = aTaskId();
+  answers.set(taskId, statuses);
+  return env.client.workflow.start(workflowNames.deliverCallback, {
+    workflowId: `${taskId}:callback`,
+    taskQueue,
+    args: [{ taskId, ...over }],
+  });
 }
+
+const deliver = async (statuses: readonly number[], over: Partial<CallbackInput> = {}) =>
+  (await start(statuses, over)).result() as Promise<string>;
+const attempts = () => made.map(({ input }) => input.attempt);
 
 test.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])(
   'a receiver that fails %i times gets it once more',
   async (failures) => {
-    const { state, attempts } = await deliver([...Array<number>(failures).fill(500), 200]);
-    expect(state).toBe('delivered');
-    expect(attempts.map(({ input }) => input.attempt)).toEqual(
-      Array.from({ length: failures + 1 }, (_, index) => index + 1),
-    );
+    expect(await deliver([...Array<number>(failures).fill(500), 200])).toBe('delivered');
+    expect(attempts()).toEqual(Array.from({ length: failures + 1 }, (_, index) => index + 1));
   },
 );
 
 test('the nine gaps are the schedule within a fifth, then it is given up', async () => {
-  const { state, attempts } = await deliver([500]);
-  expect(state).toBe('exhausted');
-  expect(attempts).toHaveLength(attemptsMax);
+  expect(await deliver([500])).toBe('exhausted');
+  expect(made).toHaveLength(attemptsMax);
   const minutes = [5 / 60, 5, 30, 120, 300, 600, 840, 1200, 1440];
-  const gaps = attempts.slice(1).map(({ at }, index) => (at - (attempts[index]?.at ?? 0)) / 60_000);
+  const gaps = made.slice(1).map(({ at }, index) => (at - (made[index]?.at ?? 0)) / 60_000);
   for (const [index, gap] of gaps.entries()) {
     const wanted = minutes[index] ?? 0;
     expect(gap).toBeGreaterThanOrEqual(wanted * 0.8);
-    // A second or two of the server's own time on top of the jitter.
+    // A few seconds of the server's own time on top of the jitter.
     expect(gap).toBeLessThanOrEqual(wanted * 1.2 + 0.1);
   }
-  const hours = ((attempts.at(-1)?.at ?? 0) - (attempts[0]?.at ?? 0)) / 3_600_000;
+  const hours = ((made.at(-1)?.at ?? 0) - (made[0]?.at ?? 0)) / 3_600_000;
   expect(hours).toBeGreaterThan(60);
   expect(hours).toBeLessThan(91);
+  const chances = made.map(({ input }) => input.chance);
+  expect(new Set(chances).size).toBe(attemptsMax);
+  expect(chances.every((chance) => chance >= 0 && chance < 1)).toBe(true);
 });
 
 test('410 stops at once', async () => {
-  const { state, attempts } = await deliver([500, 410]);
-  expect(state).toBe('stopped');
-  expect(attempts).toHaveLength(2);
+  expect(await deliver([500, 410])).toBe('stopped');
+  expect(attempts()).toEqual([1, 2]);
 });
 
-test.each([
-  [1, null, 5_000],
-  [1, 60_000, 60_000],
-  [1, 86_400_000, 300_000], // no further than the next step
-  [9, null, 86_400_000],
-  [9, 7 * 86_400_000, 86_400_000], // and never more than a day
-  [10, null, null],
-])('after attempt %i with Retry-After %p the next comes in %p ms', (attempt, retryAfter, gap) => {
-  expect(nextGapMs(attempt, 0.5, retryAfter)).toBe(gap);
+test('a delivery that was superseded ends and leaves the rest to the newer one', async () => {
+  expect(await deliver([500, 0])).toBe('superseded');
+  expect(attempts()).toEqual([1, 2]);
 });
+
+test('a delivery that was lost half way goes on where it was, with what is left of the schedule', async () => {
+  expect(await deliver([500], { delivery: 3, firstAttempt: 8 })).toBe('exhausted');
+  expect(attempts()).toEqual([8, 9, 10]);
+  expect(new Set(made.map(({ input }) => input.delivery))).toEqual(new Set([3]));
+});
+
+test('cancelling it stops it and says so in the records', async () => {
+  const handle = await start([500]);
+  await until(() => made.length > 0);
+  await handle.cancel();
+  expect(await handle.result()).toBe('stopped');
+  expect(stopped).toEqual([{ taskId: made[0]?.input.taskId, delivery: 1 }]);
+});
+
+test('its timers say which attempt was answered what and when the next one comes', async () => {
+  const handle = await start([503, 200]);
+  await handle.result();
+  const { events } = await handle.fetchHistory();
+  const summaries = (events ?? []).flatMap((event) => {
+    const data = event.userMetadata?.summary?.data;
+    return data ? [JSON.parse(Buffer.from(data).toString('utf8')) as string] : [];
+  });
+  expect(summaries).toEqual([
+    'attempt 1',
+    expect.stringMatching(/^attempt 1: HTTP 503; attempt 2 at \d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    'attempt 2',
+  ]);
+});
+
+async function until(condition: () => boolean): Promise<void> {
+  const end = Date.now() + 20_000;
+  while (!condition()) {
+    if (Date.now() > end) throw new Error('It did not come true in time.');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,89 @@
+// The references as processes: a worker with bare workflows and a server with bare routes, and how they are called.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
+import { bundleWorkflowCode } from '@temporalio/worker';
+import type { Pool } from 'pg';
+import { startChild } from '../../src/embedded/child';
+import { untilMessage } from '../support/message';
+import type { parked, whole } from './workflows';
+
+export interface Bare {
+  readonly url: string;
+  readonly workerPid: number;
+  /** Update-with-start of a workflow that stays, or of one that ends. */
+  start(kind: 'parked' | 'whole'): Promise<string>;
+  result(id: string): Promise<unknown>;
+  query(id: string): Promise<unknown>;
+  /** Ends those that stay. */
+  end(ids: readonly string[]): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface BareOptions {
+  readonly databaseUrl: string;
+  readonly temporalAddress: string;
+  readonly folder: string;
+  readonly pool: Pool;
+}
+
+const taskQueue = 'bench-bare';
+
+export async function startBare(options: BareOptions): Promise<Bare> {
+  const { databaseUrl, temporalAddress, folder, pool } = options;
+  await pool.query('create table bench_rows (id text primary key, object json not null)');
+  const bundle = join(folder, 'bare-bundle.js');
+  writeFileSync(bundle, await bundleOf(require.resolve('./workflows')));
+  const env = {
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporalAddress,
+    BARE_TASK_QUEUE: taskQueue,
+    BARE_BUNDLE: bundle,
+    NODE_ENV: process.env.NODE_ENV,
+  };
+  const process_ = (file: string) =>
+    untilMessage(`the bare ${file}`, (onMessage) =>
+      startChild(process.execPath, { args: [join(__dirname, `${file}.js`)], env, onMessage }),
+    );
+  const worker = await process_('worker');
+  const server = await process_('server');
+  const connection = await Connection.connect({ address: temporalAddress });
+  const client = new Client({ connection });
+  let last = 0;
+  return {
+    url: `http://127.0.0.1:${(server.message as { port: number }).port}`,
+    workerPid: worker.child.pid,
+    async start(kind) {
+      last += 1;
+      const id = `bare-${process.pid}-${last}`;
+      const operation = new WithStartWorkflowOperation<typeof parked | typeof whole>(kind, {
+        workflowId: id,
+        taskQueue,
+        args: [id],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+      });
+      await client.workflow.executeUpdateWithStart('accept', {
+        startWorkflowOperation: operation,
+        args: [],
+      });
+      return id;
+    },
+    result: (id) => client.workflow.getHandle(id).result(),
+    query: (id) => client.workflow.getHandle(id).query('task'),
+    async end(ids) {
+      await Promise.all(ids.map((id) => client.workflow.getHandle(id).terminate()));
+    },
+    async stop() {
+      await connection.close();
+      await worker.child.stop('SIGKILL');
+      await server.child.stop('SIGKILL');
+    },
+  };
+}
+
+async function bundleOf(workflowsPath: string): Promise<string> {
+  const quiet = () => undefined;
+  const logger = { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet };
+  return (await bundleWorkflowCode({ workflowsPath, logger })).code;
+}

@@ -1,0 +1,35 @@
+// The references for the HTTP side: bare Koa routes that parse JSON, read one indexed row, or answer from memory.
+
+import type { AddressInfo } from 'node:net';
+import Koa from 'koa';
+import { Pool } from 'pg';
+
+const pool = new Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
+const remembered = JSON.stringify({ id: 'task', status: 'succeeded', padding: 'x'.repeat(900) });
+
+const app = new Koa();
+app.use(async (ctx) => {
+  if (ctx.method === 'POST') {
+    let text = '';
+    for await (const chunk of ctx.req) text += String(chunk);
+    const { model } = JSON.parse(text) as { model?: string };
+    ctx.status = 400;
+    ctx.body = { code: 'unknown_model', message: `There is no model ${model}.`, data: null };
+    return;
+  }
+  ctx.type = 'application/json';
+  if (ctx.path === '/memory') {
+    ctx.body = remembered;
+    return;
+  }
+  const id = ctx.path.slice('/row/'.length);
+  const { rows } = await pool.query<{ object: string }>(
+    'select object::text as object from tasks where id = $1',
+    [id],
+  );
+  ctx.status = rows[0] ? 200 : 404;
+  ctx.body = rows[0]?.object ?? '{}';
+});
+
+const server = app.listen(0, '127.0.0.1', () => process.send?.(server.address() as AddressInfo));
+process.once('disconnect', () => process.exit(0));

@@ -1,0 +1,38 @@
+// The worker of the bare workflows: a process of its own, set up like the service's worker.
+
+import { readFileSync } from 'node:fs';
+import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { Pool } from 'pg';
+import { createBareActivities } from './activities';
+
+const need = (name: string): string => {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set.`);
+  return value;
+};
+
+async function main(): Promise<void> {
+  Runtime.install({ shutdownSignals: [] });
+  const pool = new Pool({ connectionString: need('DATABASE_URL'), max: 10 });
+  const connection = await NativeConnection.connect({ address: need('TEMPORAL_ADDRESS') });
+  const worker = await Worker.create({
+    connection,
+    taskQueue: need('BARE_TASK_QUEUE'),
+    workflowBundle: { code: readFileSync(need('BARE_BUNDLE'), 'utf8') },
+    activities: createBareActivities(pool),
+    maxCachedWorkflows: 2_000,
+    maxConcurrentActivityTaskExecutions: 100,
+    maxConcurrentLocalActivityExecutions: 20,
+    workflowTaskPollerBehavior: { type: 'autoscaling', minimum: 4, initial: 8, maximum: 32 },
+    activityTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 4, maximum: 16 },
+  });
+  process.once('disconnect', () => process.exit(0));
+  const running = worker.run();
+  process.send?.('ready');
+  await running;
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${String(error)}\n`);
+  process.exit(1);
+});

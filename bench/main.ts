@@ -1,0 +1,59 @@
+// `npm run bench`: measures every row against a bare reference in the same run and prints the table. A run that saw an error, a
+// task that did not finish or books that do not add up ends without one. `-- --only post,get` measures some rows,
+// `-- --quick` with small sizes.
+
+import { parseArgs } from 'node:util';
+import { audit } from '../src/db/ledger-audit';
+import { printTable, writeResults } from './report';
+import type { Finding } from './row';
+import { rows } from './rows';
+import { openWorld } from './world';
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string', default: '5' },
+  },
+});
+
+async function main(): Promise<void> {
+  const wanted = values.only?.split(',');
+  const unknown = wanted?.filter((name) => !rows.some((row) => row.name === name)) ?? [];
+  if (unknown.length > 0) {
+    throw new Error(
+      `There is no row ${unknown.join(', ')}. Rows: ${rows.map(({ name }) => name).join(', ')}.`,
+    );
+  }
+  const say = (line: string) => process.stderr.write(`${line}\n`);
+  const settings = { quick: values.quick, rounds: Number(values.rounds) };
+  const { world, close } = await openWorld(settings, say);
+  try {
+    const findings: (Finding & { readonly row: string })[] = [];
+    for (const row of rows.filter(({ name }) => !wanted || wanted.includes(name))) {
+      const started = Date.now();
+      const found = await row.measure(world);
+      findings.push(...found.map((finding) => ({ row: row.name, ...finding })));
+      say(`✓ ${row.name} (${((Date.now() - started) / 1_000).toFixed(0)} s)`);
+      printTable(found, process.stderr);
+    }
+    const { differences } = await audit(world.db);
+    if (differences.length > 0) {
+      throw new Error(`The books do not add up: ${JSON.stringify(differences.slice(0, 3))}`);
+    }
+    printTable(findings, process.stdout);
+    if (!settings.quick) await writeResults(world, findings);
+  } finally {
+    await close();
+  }
+}
+
+process.once('SIGINT', () => process.exit(130));
+process.once('SIGTERM', () => process.exit(130));
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+    process.exit(1);
+  },
+);

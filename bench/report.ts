@@ -1,0 +1,102 @@
+// The findings for people (a table) and for machines (bench/results.json, with the machine and the versions they hold for).
+
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { projectFolder } from '../src/commands/project';
+import type { Finding } from './row';
+import type { World } from './world';
+
+export function printTable(findings: readonly Finding[], out: NodeJS.WritableStream): void {
+  const header = ['figure', 'ours', 'reference', 'ratio', 'spread', 'wanted', ''];
+  const lines = [header, ...findings.map(cellsOf)];
+  const widths = header.map((_, column) =>
+    Math.max(...lines.map((cells) => cells[column]?.length ?? 0)),
+  );
+  for (const cells of lines) {
+    out.write(`${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}\n`);
+  }
+  for (const { figure, note } of findings) if (note) out.write(`  ${figure}: ${note}\n`);
+}
+
+function cellsOf(finding: Finding): string[] {
+  const { figure, unit, ours, reference, ratio, spread, wanted, met } = finding;
+  return [
+    figure,
+    `${shown(ours)} ${unit}`,
+    reference === undefined ? '–' : `${shown(reference)} ${unit}`,
+    ratio === undefined ? '–' : ratio.toFixed(2),
+    spread ? `${spread[0].toFixed(2)}–${spread[1].toFixed(2)}` : '–',
+    wanted ?? '–',
+    met === undefined ? '' : met ? 'yes' : 'NO',
+  ];
+}
+
+function shown(value: number | string): string {
+  if (typeof value === 'string') return value;
+  return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
+}
+
+export async function writeResults(
+  world: World,
+  findings: readonly (Finding & { readonly row: string })[],
+): Promise<void> {
+  const file = join(projectFolder(), 'bench', 'results.json');
+  const kept = keptFindings(file).filter(({ row }) => !findings.some((one) => one.row === row));
+  const at = new Date().toISOString();
+  const results = {
+    machine: machineOf(),
+    versions: await versionsOf(world),
+    rounds: world.settings.rounds,
+    findings: [...kept, ...findings.map((finding) => ({ at, ...finding }))],
+  };
+  await writeFile(file, `${JSON.stringify(results, null, 2)}\n`);
+}
+
+/** Rows that this run left out keep the figures, and the time, of the run they were measured in. */
+function keptFindings(file: string): { row: string }[] {
+  try {
+    return (JSON.parse(readFileSync(file, 'utf8')) as { findings: { row: string }[] }).findings;
+  } catch {
+    return [];
+  }
+}
+
+function machineOf() {
+  const all = cpus();
+  return {
+    cores: all.length,
+    cpu: all[0]?.model ?? 'unknown',
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+    platform: `${process.platform} ${process.arch}`,
+  };
+}
+
+async function versionsOf({ pool, connection }: World) {
+  const { rows } = await pool.query<{ server_version: string }>('show server_version');
+  const { serverVersion } = await connection.workflowService.getSystemInfo({});
+  const folder = projectFolder();
+  const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  return {
+    node: process.versions.node,
+    postgres: rows[0]?.server_version,
+    temporal: serverVersion,
+    temporalSdk: dependencies['@temporalio/client'],
+    commit: commitOf(folder),
+  };
+}
+
+function commitOf(folder: string): string {
+  try {
+    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
+      cwd: folder,
+      encoding: 'utf8',
+    }).trim();
+  } catch {
+    return 'unknown';
+  }
+}

@@ -1,0 +1,57 @@
+// What a row of the table is, and what it may say. A row that cannot be measured honestly throws; then there is no table.
+
+import type { Compared } from './support/rounds';
+import type { World } from './world';
+
+export interface Finding {
+  /** What was measured, in words. */
+  readonly figure: string;
+  readonly unit: string;
+  readonly ours: number | string;
+  readonly reference?: number | string;
+  readonly ratio?: number;
+  readonly spread?: readonly [number, number];
+  /** As in "≥ 0.8"; none for what is only reported. */
+  readonly wanted?: string;
+  readonly met?: boolean;
+  readonly note?: string;
+}
+
+export interface Row {
+  /** For `--only`. */
+  readonly name: string;
+  measure(world: World): Promise<readonly Finding[]>;
+}
+
+export function atLeast(
+  figure: string,
+  unit: string,
+  compared: Compared,
+  wanted: number,
+  note?: string,
+): Finding {
+  return {
+    ...shared(figure, unit, compared, note),
+    wanted: `≥ ${wanted}`,
+    met: compared.ratio >= wanted,
+  };
+}
+
+export function atMost(
+  figure: string,
+  unit: string,
+  compared: Compared,
+  wanted: number,
+  note?: string,
+): Finding {
+  return {
+    ...shared(figure, unit, compared, note),
+    wanted: `≤ ${wanted}`,
+    met: compared.ratio <= wanted,
+  };
+}
+
+function shared(figure: string, unit: string, compared: Compared, note: string | undefined) {
+  const { ours, bare, ratio, spread } = compared;
+  return { figure, unit, ours, reference: bare, ratio, spread, ...(note ? { note } : {}) };
+}

@@ -1,0 +1,47 @@
+// POST against a bare update-with-start: at sixteen in flight, and alone.
+
+import { atLeast, atMost, type Finding, type Row } from '../row';
+import { alternate, compare, quantile } from '../support/rounds';
+import { createTasks, startBareTasks, untilCount } from '../support/tasks';
+import { models, type World } from '../world';
+
+export const createRow: Row = {
+  name: 'post',
+  async measure(world: World): Promise<readonly Finding[]> {
+    const { rounds, quick } = world.settings;
+    const account = await world.anAccount();
+    const created: string[] = [];
+    const bareIds: string[] = [];
+    const ours = async (count: number, inFlight: number) => {
+      const run = await createTasks(world, account, { model: models.parked, count, inFlight });
+      created.push(...run.ids);
+      // The rest of their start must not fall into the other's round.
+      await untilCount(world, run.ids, 'placed', 60_000);
+      return run;
+    };
+    const bare = async (count: number, inFlight: number) => {
+      const run = await startBareTasks(world, { kind: 'parked', count, inFlight });
+      bareIds.push(...run.ids);
+      return run;
+    };
+    const many = quick ? 48 : 160;
+    const atOnce = await alternate(
+      rounds,
+      async () => (await ours(many, 16)).perSecond,
+      async () => (await bare(many, 16)).perSecond,
+    );
+    const few = quick ? 12 : 40;
+    const alone = await alternate(
+      rounds,
+      async () => quantile((await ours(few, 1)).latencies, 0.5),
+      async () => quantile((await bare(few, 1)).latencies, 0.5),
+    );
+    await world.bare.end(bareIds);
+    await world.generator.finish(created);
+    await untilCount(world, created, 'finished', 120_000);
+    return [
+      atLeast('POST, 16 in flight, jobs parked', '/s', compare(atOnce), 0.8),
+      atMost('POST alone, p50', 'ms', compare(alone), 1.3),
+    ];
+  },
+};

@@ -1,0 +1,35 @@
+// A POST that is refused, against a bare route that parses the same JSON.
+
+import { atLeast, type Finding, type Row } from '../row';
+import { requestText, runLoad } from '../support/http-load';
+import { alternate, compare } from '../support/rounds';
+import { createText } from '../support/tasks';
+import type { World } from '../world';
+
+export const refusedRow: Row = {
+  name: 'refused',
+  async measure(world: World): Promise<readonly Finding[]> {
+    const { rounds, quick } = world.settings;
+    const text = createText(await world.anAccount(), 'no-such-model');
+    const body = JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4)) as unknown;
+    const bareText = requestText('POST', '/', {}, body);
+    const measure = async (url: string, request: string) =>
+      (
+        await runLoad({
+          url,
+          connections: 16,
+          until: { seconds: quick ? 1 : 3 },
+          request: () => request,
+          check: ({ status, body }) => {
+            if (status !== 400) throw new Error(`Refused with ${status}: ${body}`);
+          },
+        })
+      ).perSecond;
+    const found = await alternate(
+      rounds,
+      () => measure(world.apiUrl, text),
+      () => measure(world.bare.url, bareText),
+    );
+    return [atLeast('refused POST (400)', '/s', compare(found), 0.5)];
+  },
+};

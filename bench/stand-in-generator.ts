@@ -1,0 +1,121 @@
+// Stands where the generator would: takes jobs, lists them, and lets them end when it is told to. It does nothing else, so that
+// what is measured is the service and not somebody's renderer. A model's name says what becomes of its jobs.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+
+interface Job {
+  readonly id: string;
+  readonly taskId: string;
+  readonly createdAt: number;
+  status: 'queued' | 'running' | 'succeeded';
+  finishedAtMs: number;
+}
+
+/** Upstream model → the status its jobs have from the start. */
+const statusOfModel = { parked: 'queued', running: 'running', instant: 'succeeded' } as const;
+
+const jobs = new Map<string, Job>();
+const byTask = new Map<string, Job>();
+const counts = { creates: 0, lists: 0, reads: 0 };
+// What 480p of four seconds count, about.
+const usage = { completion_tokens: 40_000, total_tokens: 40_000 };
+
+const server = createServer((request, response) => {
+  answer(request).then(
+    ({ status, body }) => send(response, status, body),
+    (error: unknown) => send(response, 500, { error: { code: 'Bug', message: String(error) } }),
+  );
+});
+server.keepAliveTimeout = 120_000;
+server.listen(0, '127.0.0.1', () => process.send?.(server.address()));
+process.once('disconnect', () => process.exit(0));
+
+async function answer(request: IncomingMessage): Promise<{ status: number; body: unknown }> {
+  const url = new URL(request.url ?? '/', 'http://generator');
+  const [, area, last = ''] = /^\/(control|contents\/generations\/tasks)\/?(.*)$/.exec(
+    url.pathname,
+  ) ?? [undefined, ''];
+  if (area === 'control') return control(last, await bodyOf(request));
+  if (area !== 'contents/generations/tasks') return { status: 404, body: {} };
+  if (request.method === 'POST') return create(request, await bodyOf(request));
+  if (last === '') return list(url.searchParams.getAll('filter.task_ids'));
+  counts.reads += 1;
+  const job = jobs.get(last);
+  return job ? { status: 200, body: viewOf(job) } : notFound();
+}
+
+function create(request: IncomingMessage, body: Record<string, unknown>) {
+  counts.creates += 1;
+  const taskId = String(request.headers['x-client-request-id']);
+  const known = byTask.get(taskId);
+  // Asked a second time for one task: the bench counts accepted jobs, so this would show.
+  if (known) return { status: 200, body: { id: known.id } };
+  const model = String(body.model) as keyof typeof statusOfModel;
+  const now = Date.now();
+  const id = `cgt-${jobs.size + 1}`;
+  const status = statusOfModel[model] ?? 'queued';
+  const job: Job = { id, taskId, createdAt: Math.floor(now / 1_000), status, finishedAtMs: now };
+  jobs.set(id, job);
+  byTask.set(taskId, job);
+  return { status: 200, body: { id } };
+}
+
+function list(ids: readonly string[]) {
+  counts.lists += 1;
+  const items = ids.flatMap((id) => {
+    const job = jobs.get(id);
+    return job ? [viewOf(job)] : [];
+  });
+  return { status: 200, body: { items, total: items.length } };
+}
+
+/** `finish`: these tasks' jobs end now. `run`: they begin. `counts`: what was asked since the start. */
+function control(what: string, body: Record<string, unknown>) {
+  if (what === 'finish' || what === 'run') {
+    const now = Date.now();
+    for (const taskId of body.taskIds as string[]) {
+      const job = byTask.get(taskId);
+      if (!job) return notFound();
+      job.status = what === 'finish' ? 'succeeded' : 'running';
+      job.finishedAtMs = now;
+    }
+    return { status: 200, body: { atMs: now } };
+  }
+  return { status: 200, body: { ...counts, jobs: jobs.size } };
+}
+
+function viewOf({ id, status, createdAt, finishedAtMs }: Job) {
+  const common = { id, model: 'bench', status, created_at: createdAt };
+  const updated_at = Math.floor(finishedAtMs / 1_000);
+  if (status !== 'succeeded') return { ...common, updated_at };
+  return {
+    ...common,
+    updated_at,
+    content: { video_url: `https://example.com/${id}.mp4` },
+    seed: 7,
+    resolution: '480p',
+    ratio: '16:9',
+    duration: 4,
+    framespersecond: 24,
+    usage,
+  };
+}
+
+function notFound() {
+  return { status: 404, body: { error: { code: 'NotFound', message: 'There is no such job.' } } };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>> {
+  let text = '';
+  for await (const chunk of request) text += String(chunk);
+  return text ? (JSON.parse(text) as Record<string, unknown>) : {};
+}
+
+function send(response: ServerResponse, status: number, body: unknown): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  });
+  response.end(text);
+}

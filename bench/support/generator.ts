@@ -1,0 +1,47 @@
+// The stand-in generator as a process, and the ways to tell it what to do.
+
+import { join } from 'node:path';
+import { startChild } from '../../src/embedded/child';
+import { untilMessage } from './message';
+
+export interface Generator {
+  readonly url: string;
+  readonly pid: number;
+  /** These tasks' jobs end now; answers when that was. */
+  finish(taskIds: readonly string[]): Promise<number>;
+  counts(): Promise<GeneratorCounts>;
+  stop(): Promise<void>;
+}
+
+export interface GeneratorCounts {
+  readonly creates: number;
+  readonly lists: number;
+  readonly reads: number;
+  readonly jobs: number;
+}
+
+export async function startGenerator(): Promise<Generator> {
+  const { child, message } = await untilMessage('the generator', (onMessage) =>
+    startChild(process.execPath, {
+      args: [join(__dirname, '..', 'stand-in-generator.js')],
+      env: {},
+      onMessage,
+    }),
+  );
+  const url = `http://127.0.0.1:${(message as { port: number }).port}`;
+  const control = async (what: string, body: unknown): Promise<unknown> => {
+    const reply = await fetch(`${url}/control/${what}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+    });
+    if (!reply.ok) throw new Error(`The generator refused: ${await reply.text()}`);
+    return reply.json();
+  };
+  return {
+    url,
+    pid: child.pid,
+    finish: async (taskIds) => ((await control('finish', { taskIds })) as { atMs: number }).atMs,
+    counts: async () => (await control('counts', {})) as GeneratorCounts,
+    stop: () => child.stop(),
+  };
+}

@@ -1,0 +1,134 @@
+// A load generator of few parts: keep-alive sockets, one request at a time on each, every answer checked. It is lean, because
+// it shares the machine with what it measures and would otherwise be half of the figure.
+
+import { connect, type Socket } from 'node:net';
+
+export interface Reply {
+  readonly status: number;
+  readonly head: string;
+  readonly body: string;
+}
+
+export interface Load {
+  readonly url: string;
+  readonly connections: number;
+  /** So many requests in all, or as many as fit into so many seconds. */
+  readonly until: { readonly requests: number } | { readonly seconds: number };
+  /** The whole request as text, for the n-th request. */
+  readonly request: (index: number) => string;
+  /** Throws when the answer is not the one that was to come: the bench then fails. */
+  readonly check: (reply: Reply, index: number) => void;
+}
+
+export interface LoadResult {
+  readonly perSecond: number;
+  readonly requests: number;
+  /** Sorted, in milliseconds. */
+  readonly latencies: readonly number[];
+}
+
+export async function runLoad(load: Load): Promise<LoadResult> {
+  const { hostname, port } = new URL(load.url);
+  const latencies: number[] = [];
+  let next = 0;
+  const started = performance.now();
+  const isOver = () =>
+    'requests' in load.until
+      ? next >= load.until.requests
+      : performance.now() - started >= load.until.seconds * 1_000;
+  const client = async () => {
+    const wire = await openWire(hostname, Number(port));
+    try {
+      while (!isOver()) {
+        const index = next;
+        next += 1;
+        const sent = performance.now();
+        const reply = await wire.exchange(load.request(index));
+        latencies.push(performance.now() - sent);
+        load.check(reply, index);
+      }
+    } finally {
+      wire.close();
+    }
+  };
+  await Promise.all(Array.from({ length: load.connections }, client));
+  const seconds = (performance.now() - started) / 1_000;
+  latencies.sort((a, b) => a - b);
+  return { perSecond: latencies.length / seconds, requests: latencies.length, latencies };
+}
+
+/** A request's text; the body, where there is one, is JSON. */
+export function requestText(
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body?: unknown,
+): string {
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const all = {
+    host: 'bench',
+    ...headers,
+    ...(text
+      ? { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) }
+      : {}),
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${text}`;
+}
+
+export interface Wire {
+  exchange(text: string): Promise<Reply>;
+  close(): void;
+}
+
+export async function openWire(host: string, port: number): Promise<Wire> {
+  const socket = await opened(host, port);
+  let received = Buffer.alloc(0);
+  let waiting: { resolve(reply: Reply): void; reject(error: Error): void } | undefined;
+  const fail = (error: Error) => {
+    waiting?.reject(error);
+    waiting = undefined;
+  };
+  socket.on('data', (chunk) => {
+    received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
+    const found = replyIn(received);
+    if (!found) return;
+    received = received.subarray(found.length);
+    waiting?.resolve(found.reply);
+    waiting = undefined;
+  });
+  socket.on('error', fail);
+  socket.on('close', () => fail(new Error('The connection was closed before the answer.')));
+  return {
+    exchange(text) {
+      return new Promise((resolve, reject) => {
+        waiting = { resolve, reject };
+        socket.write(text);
+      });
+    },
+    close: () => socket.destroy(),
+  };
+}
+
+function opened(host: string, port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, noDelay: true });
+    socket.once('connect', () => resolve(socket));
+    socket.once('error', reject);
+  });
+}
+
+const headEnd = Buffer.from('\r\n\r\n');
+
+/** The first whole reply in what came so far. All servers measured here say how long their bodies are. */
+function replyIn(bytes: Buffer): { reply: Reply; length: number } | null {
+  const end = bytes.indexOf(headEnd);
+  if (end < 0) return null;
+  const head = bytes.toString('latin1', 0, end);
+  const size = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
+  if (size === undefined) throw new Error(`An answer without a length:\n${head}`);
+  const length = end + headEnd.length + Number(size);
+  if (bytes.length < length) return null;
+  const body = bytes.toString('utf8', end + headEnd.length, length);
+  return { reply: { status: Number(head.slice(9, 12)), head, body }, length };
+}

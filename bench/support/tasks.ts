@@ -1,0 +1,118 @@
+// The service as a caller sees it: requests for a key, and helpers to create tasks and wait for them.
+
+import type { Account, World } from '../world';
+import { openWire, type Reply, requestText, runLoad } from './http-load';
+
+const path = '/v1/videos/generations';
+
+export function createText({ apiKey }: Account, model: string, more: object = {}): string {
+  const metadata = { execution_expires_after: 172_800 };
+  return requestText(
+    'POST',
+    path,
+    { authorization: `Bearer ${apiKey}` },
+    {
+      model,
+      prompt: 'A paper boat sails down a rainy street, evening light',
+      resolution: '480p',
+      ratio: '16:9',
+      duration: 4,
+      metadata,
+      ...more,
+    },
+  );
+}
+
+export function readText({ apiKey }: Account, taskId: string): string {
+  return requestText('GET', `${path}/${taskId}`, { authorization: `Bearer ${apiKey}` });
+}
+
+/** The id of a task that was accepted; anything else ends the bench. */
+export function acceptedId(reply: Reply): string {
+  const { id, status } = JSON.parse(reply.body) as { id?: string; status?: string };
+  if (reply.status === 200 && status === 'submitted' && id) return id;
+  throw new Error(`A create was answered with ${reply.status}: ${reply.body}`);
+}
+
+export interface Created {
+  readonly ids: readonly string[];
+  readonly perSecond: number;
+  readonly latencies: readonly number[];
+}
+
+export async function createTasks(
+  { apiUrl }: Pick<World, 'apiUrl'>,
+  account: Account,
+  { model, count, inFlight }: { model: string; count: number; inFlight: number },
+): Promise<Created> {
+  const ids: string[] = [];
+  const text = createText(account, model);
+  const { perSecond, latencies } = await runLoad({
+    url: apiUrl,
+    connections: Math.min(inFlight, count),
+    until: { requests: count },
+    request: () => text,
+    check: (reply) => void ids.push(acceptedId(reply)),
+  });
+  return { ids, perSecond, latencies };
+}
+
+/** As `createTasks` for the bare workflows. */
+export async function startBareTasks(
+  { bare }: Pick<World, 'bare'>,
+  { kind, count, inFlight }: { kind: 'parked' | 'whole'; count: number; inFlight: number },
+): Promise<Created> {
+  const ids: string[] = [];
+  const latencies: number[] = [];
+  let left = count;
+  const started = performance.now();
+  const client = async () => {
+    while (left > 0) {
+      left -= 1;
+      const sent = performance.now();
+      ids.push(await bare.start(kind));
+      latencies.push(performance.now() - sent);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(inFlight, count) }, client));
+  latencies.sort((a, b) => a - b);
+  return { ids, perSecond: (count / (performance.now() - started)) * 1_000, latencies };
+}
+
+/** Until so many of the tasks are as they are waited for, looked at in the database beside the service. */
+export async function untilCount(
+  { pool }: Pick<World, 'pool'>,
+  ids: readonly string[],
+  what: 'finished' | 'placed',
+  withinMs: number,
+): Promise<void> {
+  const sql = {
+    finished: 'select count(*)::int as n from tasks where id = any($1) and finished_at is not null',
+    placed: `select count(*)::int as n from jobs where task_id = any($1) and state <> 'sending'`,
+  }[what];
+  const until = Date.now() + withinMs;
+  for (;;) {
+    const { rows } = await pool.query<{ n: number }>(sql, [ids]);
+    if (rows[0]?.n === ids.length) return;
+    if (Date.now() > until) {
+      throw new Error(`Of ${ids.length} tasks ${rows[0]?.n} were ${what} within ${withinMs} ms.`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 40));
+  }
+}
+
+export async function readTask(
+  { apiUrl }: Pick<World, 'apiUrl'>,
+  account: Account,
+  id: string,
+): Promise<{ status: string; text: string }> {
+  const { hostname, port } = new URL(apiUrl);
+  const wire = await openWire(hostname, Number(port));
+  try {
+    const reply = await wire.exchange(readText(account, id));
+    if (reply.status !== 200) throw new Error(`GET was answered with ${reply.status}.`);
+    return { status: (JSON.parse(reply.body) as { status: string }).status, text: reply.body };
+  } finally {
+    wire.close();
+  }
+}

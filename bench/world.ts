@@ -1,0 +1,145 @@
+// Everything the rows are measured in: the service as separate processes on an embedded PostgreSQL and Temporal, a stand-in
+// generator, and the bare references on the very same servers. All of it is started once, and the books are proven at the end.
+
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import type { Knex } from 'knex';
+import { Pool } from 'pg';
+import { parse } from 'yaml';
+import { projectFolder } from '../src/commands/project';
+import { type Stack, startStack } from '../src/commands/stack';
+import { createAccount } from '../src/db/accounts';
+import { connect } from '../src/db/database';
+import { type Bare, startBare } from './bare/bare';
+import { type Generator, startGenerator } from './support/generator';
+
+export interface World {
+  readonly stack: Stack;
+  readonly apiUrl: string;
+  readonly generator: Generator;
+  readonly bare: Bare;
+  readonly client: Client;
+  readonly connection: Connection;
+  readonly db: Knex;
+  readonly pool: Pool;
+  readonly folder: string;
+  readonly settings: Settings;
+  readonly say: (line: string) => void;
+  anAccount(): Promise<Account>;
+}
+
+export interface Settings {
+  readonly rounds: number;
+  /** Small sizes, to see that everything works; the figures are not to be kept. */
+  readonly quick: boolean;
+}
+
+export interface Account {
+  readonly accountId: string;
+  readonly apiKey: string;
+}
+
+/** The models of the bench's catalogue; what becomes of their jobs is in the stand-in generator. */
+export const models = {
+  parked: 'bench-parked',
+  running: 'bench-running',
+  instant: 'bench-instant',
+} as const;
+
+export async function openWorld(
+  settings: Settings,
+  say: (line: string) => void,
+): Promise<{ world: World; close(): Promise<void> }> {
+  const folder = mkdtempSync(join(tmpdir(), 'video-bench-'));
+  // PostgreSQL may have to run as another user, who must be able to get here.
+  chmodSync(folder, 0o755);
+  const closers: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
+  const close = async () => {
+    while (closers.length > 0) await closers.pop()?.();
+  };
+  try {
+    const generator = await startGenerator();
+    closers.push(() => generator.stop());
+    const stack = await startStack({
+      dataDir: folder,
+      environment: {
+        ...process.env,
+        PORT: '0',
+        STUDIO_URL: generator.url,
+        CATALOGUE_FILE: writeCatalogue(folder, generator.url),
+        UNFINISHED_TASKS_MAX: '1000000',
+        CREATE_RATE_PER_SECOND: '100000',
+        CREATE_BURST: '100000',
+      },
+      without: ['studio'],
+      progress: { step: (_label, work) => work(() => undefined), line: say },
+    });
+    closers.push(() => stack.stop());
+    const { databaseUrl, temporalAddress, environment, apiUrl } = stack.addresses;
+    const db = connect({ url: databaseUrl, poolMax: 4, applicationName: 'bench' });
+    closers.push(() => db.destroy());
+    const pool = new Pool({ connectionString: databaseUrl, max: 20 });
+    closers.push(() => pool.end());
+    const connection = await Connection.connect({ address: temporalAddress });
+    closers.push(() => connection.close());
+    const bare = await startBare({ databaseUrl, temporalAddress, folder, pool });
+    closers.push(() => bare.stop());
+    const pepper = environment.API_KEY_PEPPER ?? '';
+    const world: World = {
+      stack,
+      apiUrl,
+      generator,
+      bare,
+      client: new Client({ connection }),
+      connection,
+      db,
+      pool,
+      folder,
+      settings,
+      say,
+      anAccount: () => createAccount(db, { name: 'bench', pepper, creditMicros: 10 ** 15 }),
+    };
+    return { world, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The shipped catalogue with three models more, whose jobs all lie with the stand-in generator. */
+function writeCatalogue(folder: string, generatorUrl: string): string {
+  const catalogue = parse(readFileSync(join(projectFolder(), 'catalogue.yaml'), 'utf8'), {
+    merge: true,
+  }) as Record<string, Record<string, Record<string, unknown>>>;
+  const { channels, models: shipped } = catalogue as {
+    channels: Record<string, Record<string, unknown>>;
+    models: Record<string, Record<string, unknown>>;
+  };
+  const channel = { ...channels.studio, baseUrl: generatorUrl };
+  const model = (name: string, upstreamModel: string) => ({
+    ...shipped['studio-2.0'],
+    modes: {},
+    channels: [{ channel: name, upstreamModel }],
+  });
+  const bench = {
+    ...catalogue,
+    channels: {
+      ...channels,
+      // Three seconds is what is promised to a real service; a tenth of one, so that the poll is not the figure.
+      slow: { ...channel, pollIntervalMs: 3_000 },
+      fast: { ...channel, pollIntervalMs: 100 },
+    },
+    models: {
+      ...shipped,
+      [models.parked]: model('slow', 'parked'),
+      [models.running]: model('slow', 'running'),
+      [models.instant]: model('fast', 'instant'),
+    },
+  };
+  const file = join(folder, 'catalogue.yaml');
+  writeFileSync(file, JSON.stringify(bench));
+  return file;
+}

@@ -1,0 +1,139 @@
+/*
+ * Every job there is, in memory and in the journal at once, and the list of everything that was ever
+ * accepted: the proof that a caller's task was accepted exactly once, whatever became of it.
+ */
+
+import type { Log } from './http';
+import type { Job, JobKind } from './jobs';
+import { openJournal } from './journal';
+
+export interface Acceptance {
+  id: string;
+  kind: JobKind;
+  /** Milliseconds since 1970. */
+  at: number;
+  model: string;
+  client_request_id: string | null;
+  idempotency_key: string | null;
+}
+
+type Line =
+  | { put: Job; accepted?: Acceptance }
+  | { change: Partial<Job>; id: string }
+  | { forget: string }
+  | { accepted: Acceptance };
+
+/** Far enough above the live records that rewriting stays rare. */
+const STALE_LINES_MAX = 50_000;
+
+/** Acceptances are remembered as long as a record can live. */
+const SEVEN_DAYS_MS = 7 * 86_400_000;
+
+export function openJobMemory(dataDir: string, log: Log) {
+  const jobs = new Map<string, Job>();
+  const byKey = new Map<string, string>();
+  const acceptances: Acceptance[] = [];
+  const journal = openJournal(dataDir, (line) => replay(line as Line));
+  if (journal.lineCount() > 0) journal.rewrite(lines());
+
+  /** Throws when it cannot be written: then it has not been accepted. */
+  function put(job: Job): void {
+    const accepted = describe(job);
+    journal.append({ put: job, accepted });
+    index(job);
+    acceptances.push(accepted);
+  }
+
+  function change(job: Job, fields: Partial<Job>): void {
+    Object.assign(job, fields);
+    write({ id: job.id, change: fields });
+  }
+
+  function forget(job: Job): void {
+    write({ forget: job.id });
+    unindex(job);
+  }
+
+  /** A full disk must not stop the clock: the change is kept in memory and told to the log. */
+  function write(line: Line): void {
+    try {
+      journal.append(line);
+    } catch (error) {
+      log.error({ error: String(error) }, 'studio: the journal cannot be written');
+    }
+  }
+
+  function compact(): void {
+    const alive = jobs.size + acceptances.length;
+    if (journal.lineCount() <= 3 * alive + STALE_LINES_MAX) return;
+    try {
+      journal.rewrite(lines());
+    } catch (error) {
+      log.error({ error: String(error) }, 'studio: the journal cannot be rewritten');
+    }
+  }
+
+  function index(job: Job): void {
+    jobs.set(job.id, job);
+    if (job.idempotencyKey !== undefined) byKey.set(keyOf(job.kind, job.idempotencyKey), job.id);
+  }
+
+  function unindex(job: Job): void {
+    jobs.delete(job.id);
+    if (job.idempotencyKey !== undefined) byKey.delete(keyOf(job.kind, job.idempotencyKey));
+  }
+
+  function replay(line: Line): void {
+    if ('put' in line) index(line.put);
+    if ('accepted' in line && line.accepted) acceptances.push(line.accepted);
+    if ('change' in line) {
+      const job = jobs.get(line.id);
+      if (job) Object.assign(job, line.change);
+    }
+    if ('forget' in line) {
+      const job = jobs.get(line.forget);
+      if (job) unindex(job);
+    }
+  }
+
+  function* lines(): Generator<Line> {
+    const oldest = Date.now() - SEVEN_DAYS_MS;
+    for (const accepted of acceptances) if (accepted.at >= oldest) yield { accepted };
+    for (const job of jobs.values()) yield { put: job };
+  }
+
+  function* newestFirst(kind: JobKind): Generator<Job> {
+    const all = [...jobs.values()];
+    for (let at = all.length - 1; at >= 0; at -= 1) if (all[at]!.kind === kind) yield all[at]!;
+  }
+
+  return {
+    put,
+    change,
+    forget,
+    compact,
+    get: (id: string): Job | undefined => jobs.get(id),
+    byIdempotencyKey: (kind: JobKind, key: string): Job | undefined =>
+      jobs.get(byKey.get(keyOf(kind, key)) ?? ''),
+    all: (): Iterable<Job> => jobs.values(),
+    newestFirst,
+    acceptances: (): readonly Acceptance[] => acceptances,
+    size: () => jobs.size,
+    close: () => journal.close(),
+  };
+}
+
+function keyOf(kind: JobKind, key: string): string {
+  return `${kind} ${key}`;
+}
+
+function describe(job: Job): Acceptance {
+  return {
+    id: job.id,
+    kind: job.kind,
+    at: job.createdAt,
+    model: job.kind === 'generation' ? job.order.model : 'enhance-video',
+    client_request_id: job.clientRequestId ?? null,
+    idempotency_key: job.idempotencyKey ?? null,
+  };
+}

@@ -1,0 +1,260 @@
+// The catalogue file: the shipped ones say what is sold, and everything wrong in one is reported at once, with its path.
+
+import { parseDocument } from 'yaml';
+import { CatalogueError, parseCatalogue } from '../src/catalogue-file';
+import { planTask } from '../src/domain/plan';
+import { aRequest } from './support/builders';
+import { arkCatalogueText, catalogueText, theCatalogue } from './support/catalogue';
+
+function faultsOf(text: string, environment: Record<string, string> = {}): readonly string[] {
+  try {
+    parseCatalogue(text, environment);
+    return [];
+  } catch (error) {
+    if (error instanceof CatalogueError) return error.faults;
+    throw error;
+  }
+}
+
+/** The shipped file with some values replaced: path → value, undefined to take it out. */
+function withChanges(changes: Readonly<Record<string, unknown>>): string {
+  // Aliases are written out first, so that a change touches one model only.
+  const plain = parseDocument(catalogueText, { merge: true }).toJS() as Record<string, unknown>;
+  for (const [path, value] of Object.entries(changes)) {
+    const names = path.split('/');
+    const last = names.pop()!;
+    const parent = names.reduce<Record<string, unknown>>(
+      (at, name) => at[name] as Record<string, unknown>,
+      plain,
+    );
+    if (value === undefined) delete parent[last];
+    else parent[last] = value;
+  }
+  return JSON.stringify(plain);
+}
+
+describe('what is sold on the local studio', () => {
+  const { models, channels, superResolution, currency } = theCatalogue();
+
+  test.each([
+    [
+      'studio-2.0',
+      ['480p', '720p', '1080p'],
+      9,
+      true,
+      true,
+      false,
+      ['web_search'],
+      true,
+      4,
+      15,
+      true,
+    ],
+    ['studio-2.0-fast', ['480p', '720p'], 9, true, true, false, ['web_search'], true, 4, 15, true],
+    [
+      'studio-2.0-pro',
+      ['480p', '720p', '1080p', '4k'],
+      9,
+      true,
+      true,
+      false,
+      ['web_search'],
+      true,
+      4,
+      15,
+      true,
+    ],
+    ['studio-1.5-pro', ['480p', '720p', '1080p'], 1, false, true, true, [], true, 4, 12, true],
+    ['studio-1.0', ['480p', '720p'], 4, false, false, false, [], false, 4, 10, false],
+  ])(
+    '%s',
+    (id, resolutions, references, middle, audio, draft, tools, lastFrame, min, max, auto) => {
+      const model = models[id]!;
+      expect(model.resolutions).toEqual(resolutions);
+      expect(model.inputs.referenceImagesMax).toBe(references);
+      expect(model.inputs.middleFrames).toBe(middle);
+      expect(model.audio).toBe(audio);
+      expect(model.draft !== null).toBe(draft);
+      expect(model.tools).toEqual(tools);
+      expect(model.lastFrame).toBe(lastFrame);
+      expect(model.durations).toEqual({ min, max, auto });
+      expect(model.defaults).toEqual({ resolution: '720p', ratio: 'adaptive', durationSeconds: 5 });
+      expect(model.channels).toEqual([{ channel: 'studio', upstreamModel: id }]);
+      expect(model.promptCharsMax).toBe(10_000);
+    },
+  );
+
+  test('only the 2.0 family takes videos and audios, audio alone included', () => {
+    const takers = Object.values(models).filter(
+      ({ inputs }) => inputs.videosMax + inputs.audiosMax > 0,
+    );
+    expect(takers.map(({ id }) => id)).toEqual(['studio-2.0', 'studio-2.0-fast', 'studio-2.0-pro']);
+    expect(takers.map(({ inputs }) => inputs.audioAlone)).toEqual([true, true, true]);
+  });
+
+  test.each<[string, string, boolean, boolean, number]>([
+    ['studio-2.0', '720p', false, true, 46],
+    ['studio-2.0', '480p', true, true, 28],
+    ['studio-2.0', '1080p', false, false, 51],
+    ['studio-2.0', '1080p', true, true, 31],
+    ['studio-2.0-pro', '4k', false, true, 26],
+    ['studio-2.0-pro', '4k', true, true, 16],
+    ['studio-2.0-fast', '720p', false, true, 37],
+    ['studio-2.0-fast', '480p', true, true, 22],
+    ['studio-1.5-pro', '1080p', false, true, 16],
+    ['studio-1.5-pro', '1080p', false, false, 8],
+    ['studio-1.0', '720p', false, false, 15],
+  ])('%s at %s, input video %s, audio %s costs %s', (model, resolution, video, audio, price) => {
+    const { plan } = planTask(
+      aRequest({
+        model,
+        resolution: resolution as '720p',
+        ...(video ? { videos: ['https://example.com/a.mp4'] } : {}),
+        metadata: { generate_audio: audio },
+      }),
+      theCatalogue(),
+      { seed: 1 },
+    );
+    expect(plan?.price.microsPerMillionTokens).toBe(price * 1_000_000);
+  });
+
+  test('the enhancer, its price and the currency', () => {
+    expect(currency).toBe('CNY');
+    expect(superResolution).toMatchObject({
+      channels: ['studio-enhancer'],
+      microsPerMinute: 750_000,
+    });
+    expect(superResolution?.coefficients['4k']).toEqual([8, 16, 32]);
+    expect(superResolution?.factors).toEqual({ standard: 1, professional: 10 });
+    expect(channels.studio).toMatchObject({ protocol: 'ark', apiKeyEnv: 'STUDIO_API_KEY' });
+  });
+
+  test('addresses are filled from the environment', () => {
+    const catalogue = parseCatalogue(catalogueText, { STUDIO_URL: 'http://10.0.0.7:99' });
+    expect(catalogue.channels.studio?.baseUrl).toBe('http://10.0.0.7:99/api/v3');
+    expect(catalogue.channels['studio-enhancer']?.baseUrl).toBe('http://10.0.0.7:99');
+  });
+});
+
+test('the example for the real services is a good catalogue', () => {
+  expect(faultsOf(arkCatalogueText)).toEqual([]);
+});
+
+describe('what is wrong', () => {
+  test.each<[string, Record<string, unknown>, string]>([
+    [
+      'a price without an amount',
+      { 'models/studio-1.0/prices': [{ perMillionTokens: 'x' }] },
+      'models."studio-1.0".prices[0].perMillionTokens: must be an amount with at most six decimals',
+    ],
+    [
+      'no price at all',
+      { 'models/studio-1.0/prices': [] },
+      'models."studio-1.0".prices: must name at least one',
+    ],
+    [
+      'a tier that no price covers',
+      { 'models/studio-1.0/prices': [{ resolutions: ['480p'], perMillionTokens: '1' }] },
+      'models."studio-1.0".prices: no row covers 720p without input video, without audio',
+    ],
+    [
+      'an unknown channel',
+      { 'models/studio-1.0/channels': [{ channel: 'gone', upstreamModel: 'x' }] },
+      'models."studio-1.0".channels[0].channel: there is no channel "gone"; channels: studio, studio-enhancer',
+    ],
+    [
+      'a channel of the other protocol',
+      { 'models/studio-1.0/channels': [{ channel: 'studio-enhancer', upstreamModel: 'x' }] },
+      'models."studio-1.0".channels[0].channel: channel "studio-enhancer" speaks mediakit, but ark is needed here',
+    ],
+    [
+      'a mode that leads nowhere',
+      { 'models/studio-2.0/modes': { fast: 'gone' } },
+      'models."studio-2.0".modes.fast: there is no model "gone"',
+    ],
+    [
+      'an unknown pixel table',
+      { 'models/studio-1.0/pixels': 'gone' },
+      'models."studio-1.0".pixels: there is no pixel table "gone"',
+    ],
+    [
+      'a tier without pixels',
+      { 'pixelTables/family-1/720p': undefined },
+      'models."studio-1.0".resolutions[1]: pixel table "family-1" has no row for 720p',
+    ],
+    [
+      'a ratio without pixels',
+      { 'pixelTables/family-1/720p/21:9': undefined },
+      'pixelTables.family-1.720p."21:9": must be dimensions such as 1280x720',
+    ],
+    [
+      'an unknown tier',
+      { 'models/studio-1.0/resolutions': ['8k'] },
+      'models."studio-1.0".resolutions[0]: must be one of "480p", "720p", "1080p", "4k"; got "8k"',
+    ],
+    [
+      'a default that is not offered',
+      { 'models/studio-1.0/defaults/resolution': '4k' },
+      'models."studio-1.0".defaults.resolution: 4k is not among the resolutions',
+    ],
+    [
+      'a misspelt ability',
+      { 'models/studio-1.0/lastframe': true },
+      'models."studio-1.0": Unrecognized key: "lastframe"',
+    ],
+    [
+      'durations the wrong way round',
+      { 'models/studio-1.0/durations': { min: 9, max: 4 } },
+      'models."studio-1.0".durations: min is above max',
+    ],
+    [
+      'a flag that is a word',
+      { 'models/studio-1.0/audio': 'yes' },
+      'models."studio-1.0".audio: must be true or false; got "yes"',
+    ],
+    [
+      'an address without a scheme',
+      { 'channels/studio/baseUrl': 'studio:80' },
+      'channels.studio.baseUrl: must be an http(s) address; got "studio:80"',
+    ],
+    [
+      'a key instead of its name',
+      { 'channels/studio/apiKeyEnv': 'sk-123' },
+      'channels.studio.apiKeyEnv: must be the name of an environment variable',
+    ],
+    [
+      'an enhancer of the wrong protocol',
+      { 'superResolution/channels': ['studio'] },
+      'superResolution.channels[0]: channel "studio" speaks ark, but mediakit is needed here',
+    ],
+    [
+      'a currency that is none',
+      { currency: 'yuan' },
+      'currency: must be a currency code such as CNY',
+    ],
+  ])('%s', (_, changes, expected) => {
+    expect(
+      faultsOf(withChanges(changes)).map((fault) => fault.slice(0, expected.length)),
+    ).toContain(expected);
+  });
+
+  test('everything at once', () => {
+    const changes = {
+      currency: 'yuan',
+      'models/studio-1.0/audio': 'yes',
+      'channels/studio/protocol': 'soap',
+    };
+    expect(faultsOf(withChanges(changes))).toHaveLength(3);
+  });
+
+  test('an address that names a variable nobody set', () => {
+    const text = withChanges({ 'channels/studio/baseUrl': ['$', '{NOWHERE}/x'].join('') });
+    expect(faultsOf(text)[0]).toBe('channels.studio.baseUrl: the environment has no NOWHERE');
+  });
+
+  test('no YAML, no object, nothing', () => {
+    expect(faultsOf('a: [1')[0]).toMatch(/line 1/);
+    expect(faultsOf('42')[0]).toMatch(/^\(the whole file\)/);
+    expect(faultsOf('')[0]).toMatch(/^\(the whole file\)/);
+  });
+});
