@@ -17,6 +17,8 @@ export interface GuardedRequest {
   readonly connectTimeoutMs: number;
   readonly timeoutMs: number;
   readonly replyBytesMax: number;
+  /** Ends the request before its time; the promise is then rejected with the signal's reason. */
+  readonly signal?: AbortSignal;
   /** What a name resolves to, and whose certificates are believed; tests bring their own. */
   readonly resolve?: ResolveName;
   readonly ca?: string;
@@ -54,14 +56,21 @@ export async function guardedPost(request: GuardedRequest): Promise<GuardedReply
   // 2,048: what a caller could ever have been allowed to store; the field's own limit is checked when it is sent.
   const checked = checkUrl(request.url, { schemes: ['https'], allowHosts, charsMax: 2048 });
   if (checked.fault !== undefined) throw notAllowed();
+  request.signal?.throwIfAborted();
   const outgoing = open(checked.url, request);
   let late: NodeJS.Timeout | undefined;
+  let abort: (() => void) | undefined;
   try {
     const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
       late = setTimeout(() => {
         reject(new GuardedFailure('timeout', `No answer within ${request.timeoutMs / 1000} s.`));
         outgoing.destroy();
       }, request.timeoutMs);
+      abort = () => {
+        reject(request.signal?.reason);
+        outgoing.destroy();
+      };
+      request.signal?.addEventListener('abort', abort);
       outgoing.once('response', resolve);
       outgoing.once('close', () =>
         reject(new GuardedFailure('broken_reply', 'There was no answer.')),
@@ -76,6 +85,7 @@ export async function guardedPost(request: GuardedRequest): Promise<GuardedReply
     };
   } finally {
     clearTimeout(late);
+    if (abort) request.signal?.removeEventListener('abort', abort);
     outgoing.destroy();
   }
 }

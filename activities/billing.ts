@@ -14,7 +14,16 @@ export interface BillingDeps {
 
 export function createBillingActivities({ db, events }: BillingDeps) {
   return {
-    openTask: (open: OpenTask): Promise<OpenedTask> => ledger.openTask(db, open),
+    openTask: async (open: OpenTask): Promise<OpenedTask> => {
+      const opened = await ledger.openTask(db, open);
+      const { taskId, traceId, plan, request } = open.input;
+      if (opened.outcome === 'opened') {
+        events.taskOpened(taskId, traceId, request.model, plan.hold.amountMicros);
+      } else if (opened.outcome === 'refused') {
+        events.taskRefused(taskId, opened.refusal.code);
+      }
+      return opened;
+    },
 
     keepRefusedTask: async (open: OpenTask): Promise<TaskObject> => {
       const object = await ledger.keepRefusedTask(db, open);
@@ -26,9 +35,17 @@ export function createBillingActivities({ db, events }: BillingDeps) {
       const closed = await ledger.closeTask(db, close);
       const { object, first } = closed;
       if (first) {
-        const seconds = (object.finished_at ?? 0) - object.created_at;
-        const usageMissing = object.billing?.usage_missing === true;
-        events.taskClosed(object.model, object.status, seconds, usageMissing);
+        events.taskClosed({
+          taskId: close.taskId,
+          traceId: object.trace_id,
+          createdAtMs: close.createdAtMs ?? object.created_at * 1000,
+          model: object.model,
+          status: object.status,
+          seconds: (object.finished_at ?? 0) - object.created_at,
+          heldMicros: close.heldMicros,
+          charge: close.charge,
+          usageMissing: object.billing?.usage_missing === true,
+        });
       }
       ring(db, object.id);
       return closed;

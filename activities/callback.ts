@@ -1,15 +1,17 @@
 // One attempt to deliver a callback: sign, post, record. Which attempt it is and when the next one comes is the
 // workflow's business; a receiver that already has its share of deliveries is left alone without that counting as one.
 
-import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Knex } from 'knex';
 import type { Answer, Delivery } from '../src/db/callbacks';
 import { beginAttempt, findDelivery, finishAttempt, stopDelivery } from '../src/db/callbacks';
 import { activeSecrets } from '../src/db/webhook-secrets';
 import { nextGapMs, retryAfterMs, verdictOf } from '../src/domain/callback-schedule';
+import type { KeepSpan } from '../src/domain/trace';
 import type { CallbackAttempt, CallbackName, CallbackOutcome } from '../workflows/messages';
 import { GuardedFailure, guardedPost } from './address-guard';
 import { createHostShare } from './host-share';
+import { inClientSpan, inTrace, traceHeaders } from './tracing';
 import { webhookHeaders } from './webhook-signature';
 
 export interface CallbackDeps {
@@ -18,7 +20,8 @@ export interface CallbackDeps {
   readonly now: () => number;
   /** Deliveries to one host at the same time, in this process; one account may have twice as many. */
   readonly perHostMax: number;
-  readonly onAttempt: (outcome: string, ms: number) => void;
+  readonly onAttempt: (outcome: string, ms: number, taskId: string) => void;
+  readonly keepSpan?: KeepSpan;
   /** Only tests are in more of a hurry than the contract. */
   readonly limits?: Partial<Limits>;
 }
@@ -52,7 +55,11 @@ export function createCallbackActivities(deps: CallbackDeps) {
       ]);
       if (place.comeBackInMs !== undefined) throw hostBusy(place.comeBackInMs);
       try {
-        return await makeAttempt(deps, input, delivery);
+        const trace = { taskId, traceId: delivery.traceId };
+        return await inTrace(trace, 'attemptCallback', deps.keepSpan ?? null, (attributes) => {
+          attributes['video.callback.attempt'] = attempt;
+          return makeAttempt(deps, input, delivery);
+        });
       } finally {
         place.leave();
       }
@@ -98,7 +105,7 @@ async function makeAttempt(
     { status: sent.status, latencyMs, error: sent.error, reply: sent.reply },
     { state, nextAt: nextInMs === null ? null : new Date(deps.now() + nextInMs) },
   );
-  deps.onAttempt(state === 'pending' ? 'again' : state, latencyMs);
+  deps.onAttempt(state === 'pending' ? 'again' : state, latencyMs, taskId);
   return { state, status: sent.status, error: sent.error, nextInMs };
 }
 
@@ -116,17 +123,25 @@ async function post(
   if (secrets.length === 0) return { ...nothing, error: 'The account has no webhook secret.' };
   const message = { id: `${taskId}:${status}`, timestampSeconds: Math.floor(nowMs / 1000), body };
   try {
-    const reply = await guardedPost({
-      url,
-      body,
-      allowHosts: deps.allowHosts,
-      ...limits,
-      ...deps.limits,
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': 'video-generation-service',
-        ...webhookHeaders(message, secrets),
-      },
+    const where = { 'http.request.method': 'POST', 'server.address': new URL(url).host };
+    const reply = await inClientSpan('POST callback', where, async (attributes) => {
+      const answer = await guardedPost({
+        url,
+        body,
+        allowHosts: deps.allowHosts,
+        ...limits,
+        ...deps.limits,
+        // A worker that stops gives its requests a while and then ends them: the attempt is made again elsewhere.
+        signal: Context.current().cancellationSignal,
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': 'video-generation-service',
+          ...traceHeaders(),
+          ...webhookHeaders(message, secrets),
+        },
+      });
+      attributes['http.response.status_code'] = answer.status;
+      return answer;
     });
     return {
       status: reply.status,

@@ -16,7 +16,7 @@ export function createFollowActivities(deps: SubmitDeps) {
       const job = await findJob(deps.db, name);
       if (!job?.upstreamId) return null;
       if (job.report && isFinalReport(job.report)) return job.report;
-      const reading = await deps.channels.find(job.channel)?.service.read(job.upstreamId);
+      const reading = await read(deps, job, job.upstreamId);
       return reading ? reportOf(name, job.upstreamId, reading) : null;
     },
 
@@ -30,10 +30,12 @@ export function createFollowActivities(deps: SubmitDeps) {
         for (const id of await upstreamIdsOf(deps, order, job, found.service)) {
           await found.service.cancel(id);
         }
-        deps.events.upstream(job.channel, 'cancel', 'ok', deps.now() - started);
+        const ms = deps.now() - started;
+        deps.events.upstream(job.channel, 'cancel', 'ok', ms, undefined, order.taskId);
       } catch (error) {
         if (!(error instanceof UpstreamFault)) throw error;
-        deps.events.upstream(job.channel, 'cancel', error.kind, deps.now() - started, error.code);
+        const ms = deps.now() - started;
+        deps.events.upstream(job.channel, 'cancel', error.kind, ms, error.code, order.taskId);
         throw ApplicationFailure.create({
           type: 'CancelNotTaken',
           message: 'The service did not take the cancel.',
@@ -41,6 +43,24 @@ export function createFollowActivities(deps: SubmitDeps) {
       }
     },
   };
+}
+
+async function read(
+  { channels, events, now }: SubmitDeps,
+  { channel, taskId }: Job,
+  upstreamId: string,
+): Promise<JobReading | undefined> {
+  const started = now();
+  try {
+    const reading = await channels.find(channel)?.service.read(upstreamId);
+    events.upstream(channel, 'read', 'ok', now() - started, undefined, taskId);
+    return reading;
+  } catch (error) {
+    if (error instanceof UpstreamFault) {
+      events.upstream(channel, 'read', error.kind, now() - started, error.code, taskId);
+    }
+    throw error;
+  }
 }
 
 /** The job's id, or what a lost create may have left behind when that can be told for certain. */

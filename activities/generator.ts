@@ -162,9 +162,13 @@ function resultOf(item: unknown) {
 // The service signs its links for 24 hours from the end of the job.
 const linkLifeSeconds = 24 * 3600;
 
+// Hundreds of times what the longest and largest video counts.
+const tokensMax = 1_000_000_000;
+
 /** A count of tokens that could be charged, or nothing: a broken figure is treated as a missing one. */
 function tokensOf(value: unknown): number | null {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) return null;
+  return value >= 0 && value <= tokensMax ? value : null;
 }
 
 function* itemsOf(page: unknown): Generator<[string, JobReading]> {

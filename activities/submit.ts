@@ -10,6 +10,7 @@ import type { Channel } from '../src/domain/catalogue';
 import type { JobOrder, PlacedJob } from '../workflows/messages';
 import type { Channels } from './channels';
 import type { ActivityEvents } from './events';
+import { whileBeating } from './heartbeat';
 import type { JobService } from './service';
 import { UpstreamFault } from './service';
 
@@ -26,9 +27,13 @@ interface Candidate {
   readonly upstreamModel: string;
 }
 
+// A worker that was frozen between storing "about to send" and sending has been given up by then: it must not send.
+const sendWithinMs = 5_000;
+
 export function createSubmitActivities(deps: SubmitDeps) {
   return {
-    submitJob: (order: JobOrder): Promise<PlacedJob> => tryChannels(deps, order),
+    submitJob: (order: JobOrder): Promise<PlacedJob> =>
+      whileBeating(() => tryChannels(deps, order)),
   };
 }
 
@@ -37,12 +42,15 @@ async function tryChannels(deps: SubmitDeps, order: JobOrder): Promise<PlacedJob
   let full: Candidate | undefined;
   for (const candidate of candidatesOf(deps, order)) {
     if (deps.channels.restMs(candidate.channel.id) > 0) continue;
+    const asked = deps.now();
     const place = await reserve(deps, order, candidate);
     if (place === 'known') return meetAgain(deps, order);
     if (place === 'waiting') {
       full ??= candidate;
       continue;
     }
+    if (deps.now() - asked > sendWithinMs)
+      throw trouble('TooLate', 'This worker was held up.', null);
     const sent = await send(deps, order, candidate, false);
     if (sent) return sent;
   }
@@ -81,17 +89,19 @@ async function send(
   try {
     const upstreamId = await service.create(order, upstreamModel);
     deps.channels.succeeded(channel.id);
-    deps.events.upstream(channel.id, 'create', 'ok', deps.now() - started);
+    const ms = deps.now() - started;
+    deps.events.upstream(channel.id, 'create', 'ok', ms, undefined, order.taskId);
     return await adopt(deps, order, channel, upstreamId);
   } catch (error) {
     if (!(error instanceof UpstreamFault)) throw error;
-    deps.events.upstream(channel.id, 'create', error.kind, deps.now() - started, error.code);
-    if (error.kind === 'caller') {
+    const { kind, code } = error;
+    deps.events.upstream(channel.id, 'create', kind, deps.now() - started, code, order.taskId);
+    if (kind === 'caller') {
       await forgetSending(deps.db, order);
-      return rejected(order, error.code, error.sentence);
+      return rejected(order, code, error.sentence);
     }
-    deps.channels.failed(channel.id, error.kind, error.retryAfterMs);
-    if (error.kind === 'ambiguous' || mayLieThere) {
+    deps.channels.failed(channel.id, kind, error.retryAfterMs);
+    if (kind === 'ambiguous' || mayLieThere) {
       throw trouble('SubmissionUnknown', 'It is not known whether the job arrived.', null);
     }
     await forgetSending(deps.db, order);
@@ -120,8 +130,10 @@ async function resolveLost(deps: SubmitDeps, order: JobOrder, lost: Job): Promis
     return adopt(deps, order, channel, only);
   }
   if (ours.length > 1) return cannotTell(deps, order, channel, 'several jobs look alike');
-  // A list may lag behind its service: nothing there proves nothing until that much time has passed.
-  const quietMs = since.getTime() + channel.listLagMs - deps.now();
+  // The create may have left late and been answered late, and a list may lag behind its service: nothing there proves
+  // nothing until that much time has passed.
+  const settledMs = sendWithinMs + channel.requestTimeoutMs + channel.listLagMs;
+  const quietMs = since.getTime() + settledMs - deps.now();
   if (quietMs > 0) {
     throw trouble('SubmissionUnknown', 'The list may not show the job yet.', quietMs);
   }
@@ -138,11 +150,13 @@ async function lookUp(
   const started = deps.now();
   try {
     const ids = await service.findLost(order, upstreamModel, since);
-    deps.events.upstream(channel.id, 'list', 'ok', deps.now() - started);
+    const ms = deps.now() - started;
+    deps.events.upstream(channel.id, 'list', 'ok', ms, undefined, order.taskId);
     return ids;
   } catch (error) {
     if (!(error instanceof UpstreamFault)) throw error;
-    deps.events.upstream(channel.id, 'list', error.kind, deps.now() - started, error.code);
+    const ms = deps.now() - started;
+    deps.events.upstream(channel.id, 'list', error.kind, ms, error.code, order.taskId);
     throw trouble('SubmissionUnknown', 'The lost job could not be looked up.', error.retryAfterMs);
   }
 }

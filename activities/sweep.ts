@@ -2,7 +2,6 @@
 // code, a lost engine has none, so here is the only place where a task ends without its workflow. It describes a
 // rolling slice of open rows, for an engine cannot be asked about all of them every minute.
 
-import { Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { OpenRow } from '../src/db/sweep';
@@ -26,6 +25,7 @@ import type {
 } from '../workflows/messages';
 import { workflowNames } from '../workflows/messages';
 import { restartLostCallbacks, startDelivery } from './callback-sweep';
+import { whileBeating } from './heartbeat';
 import type { SubmitDeps } from './submit';
 
 export interface SweepDeps extends SubmitDeps {
@@ -50,14 +50,7 @@ const auditEverySeconds = 3600;
 
 export function createSweepActivities(deps: SweepDeps) {
   return {
-    async sweep(_input: SweepInput): Promise<SweepReport> {
-      const beating = setInterval(() => Context.current().heartbeat(), 10_000);
-      try {
-        return await sweepOnce(deps);
-      } finally {
-        clearInterval(beating);
-      }
-    },
+    sweep: (_input: SweepInput): Promise<SweepReport> => whileBeating(() => sweepOnce(deps)),
   };
 }
 
@@ -157,8 +150,9 @@ async function closeRow(deps: SweepDeps, row: OpenRow): Promise<boolean> {
   deps.events.finding('closed', row.id, message);
   if (row.callbackUrl) await startDelivery(deps, { taskId: row.id });
   for (const kind of ['generation', 'super_resolution'] satisfies JobKind[]) {
-    const { id: taskId, accountId, deadlineAtMs } = row;
-    const order = { taskId, accountId, kind, request, plan, videoUrl: null, deadlineAtMs };
+    const { id: taskId, accountId, deadlineAtMs, traceId } = row;
+    const job = { taskId, accountId, kind, request, plan, traceId };
+    const order = { ...job, videoUrl: null, deadlineAtMs };
     await deps.cancelJob(order).catch((error: unknown) => {
       deps.events.cancelGivenUp(row.id, kind, String(error));
     });

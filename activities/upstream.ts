@@ -4,6 +4,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { UpstreamFault } from './service';
+import { inClientSpan, traceHeaders } from './tracing';
 
 export interface UpstreamRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -32,6 +33,15 @@ const agents = {
 
 export async function exchange(request: UpstreamRequest): Promise<UpstreamAnswer> {
   const url = new URL(request.url);
+  const about = { 'http.request.method': request.method, 'server.address': url.host };
+  return inClientSpan(`${request.method} ${url.host}`, about, async (attributes) => {
+    const answer = await send(request, url);
+    attributes['http.response.status_code'] = answer.status;
+    return answer;
+  });
+}
+
+async function send(request: UpstreamRequest, url: URL): Promise<UpstreamAnswer> {
   const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
   return new Promise((resolve, reject) => {
     let connected = false;
@@ -49,6 +59,7 @@ export async function exchange(request: UpstreamRequest): Promise<UpstreamAnswer
         accept: 'application/json',
         authorization: `Bearer ${request.apiKey}`,
         ...(body ? { 'content-type': 'application/json', 'content-length': body.length } : {}),
+        ...traceHeaders(),
         ...request.headers,
       },
     });

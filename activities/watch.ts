@@ -19,6 +19,7 @@ import type { JobName, JobReport, WatchInput } from '../workflows/messages';
 import { jobSignal, turnSignal } from '../workflows/messages';
 import { isFinalReport, reportOf } from './follow';
 import { idsPerList } from './generator';
+import { whileBeating } from './heartbeat';
 import type { JobReading } from './service';
 import { UpstreamFault } from './service';
 import type { SubmitDeps } from './submit';
@@ -30,6 +31,7 @@ export interface WatchDeps extends SubmitDeps {
 }
 
 type Change = JobName & { readonly report: JobReport };
+type SeenChange = Change & { readonly ageSeconds: number };
 
 interface Round {
   readonly deps: WatchDeps;
@@ -40,19 +42,16 @@ interface Round {
 
 // An hour a run: the workflow then starts its history afresh.
 const runMs = 60 * 60_000;
-// The heartbeat has a clock of its own, far below its timeout of 15 s, so that a slow round is not taken for a death.
-const heartbeatMs = 4_000;
 // A task that has not acknowledged the end of its job is told again after this long.
 const tellAgainSeconds = 20;
 
 export function createWatchActivities(deps: WatchDeps) {
   return {
     async watchJobs(input: WatchInput): Promise<'go on' | 'gone'> {
-      const { cancellationSignal, heartbeat } = Context.current();
-      const beating = setInterval(() => heartbeat(), heartbeatMs);
+      const { cancellationSignal } = Context.current();
       const round: Round = { deps, input, askedAt: new Map() };
       const until = deps.now() + runMs;
-      try {
+      return whileBeating(async () => {
         while (deps.now() < until) {
           const channel = deps.channels.find(input.channel)?.channel;
           const open = await goRound(round);
@@ -62,9 +61,7 @@ export function createWatchActivities(deps: WatchDeps) {
           await pause(jittered(channel?.pollIntervalMs ?? 5_000), deps.stopping);
         }
         return 'go on';
-      } finally {
-        clearInterval(beating);
-      }
+      });
     },
   };
 }
@@ -107,6 +104,9 @@ async function ask({ deps, input, askedAt }: Round, jobs: readonly OpenJob[]): P
   const changes = jobs.flatMap((job) => changeOf(deps, input.channel, job, readings));
   if (changes.length === 0) return 0;
   await storeReports(deps.db, changes, statusMessages);
+  for (const { taskId, kind, report, ageSeconds } of changes) {
+    deps.events.jobChanged(input.channel, kind, taskId, report.status, ageSeconds);
+  }
   await tell(deps, changes);
   return changes.length;
 }
@@ -116,14 +116,14 @@ function changeOf(
   channel: string,
   job: OpenJob,
   readings: ReadonlyMap<string, JobReading>,
-): Change[] {
+): SeenChange[] {
   const reading = readings.get(job.upstreamId);
   if (!reading) return [];
   if (reading.status === null) deps.events.unknownStatus(channel, reading.word);
   const report = reportOf(job, job.upstreamId, reading);
   // Steps back ("running", then "queued" again) are the service's own affair.
   if (!report || report.status === job.status || report.status === 'queued') return [];
-  return [{ taskId: job.taskId, kind: job.kind, report }];
+  return [{ taskId: job.taskId, kind: job.kind, report, ageSeconds: job.ageSeconds }];
 }
 
 /** Younger jobs each round, older ones less often: a job two hours old is asked about every five rounds at most. */

@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { parseDocument } from 'yaml';
 import type { z } from 'zod';
+import { crossFaults, pathText } from './catalogue-faults';
 import type { CatalogueFile, ModelEntry } from './catalogue-schema';
 import { catalogueFileSchema } from './catalogue-schema';
 import type { Catalogue, Channel, Model, Size, SuperResolutionOffer } from './domain/catalogue';
@@ -37,15 +38,8 @@ export function parseCatalogue(
   environment: Environment,
   source = 'catalogue',
 ): Catalogue {
-  const document = parseDocument(text, { merge: true });
-  if (document.errors.length > 0) {
-    throw new CatalogueError(
-      source,
-      document.errors.map(({ message }) => message.split('\n')[0]!),
-    );
-  }
-  const checked = catalogueFileSchema.safeParse(document.toJS({ maxAliasCount: 1000 }));
-  if (!checked.success) throw new CatalogueError(source, checked.error.issues.map(sentenceOf));
+  const checked = catalogueFileSchema.safeParse(readYaml(text, source));
+  if (!checked.success) throw new CatalogueError(source, checked.error.issues.flatMap(sentencesOf));
   const faults = crossFaults(checked.data);
   const channels = channelsOf(checked.data, environment, faults);
   if (faults.length > 0) throw new CatalogueError(source, faults);
@@ -62,92 +56,28 @@ export function parseCatalogue(
   };
 }
 
-function sentenceOf({ path, message }: z.core.$ZodIssue): string {
-  return `${pathText(path)}: ${message}`;
+function readYaml(text: string, source: string): unknown {
+  const document = parseDocument(text, { merge: true });
+  if (document.errors.length > 0) {
+    throw new CatalogueError(source, document.errors.map(firstLine));
+  }
+  try {
+    // What aliases and merges stand for is looked up only now.
+    return document.toJS({ maxAliasCount: 1000 });
+  } catch (error) {
+    throw new CatalogueError(source, [`${pathText([])}: ${firstLine(error as Error)}`]);
+  }
 }
 
-function pathText(path: readonly PropertyKey[]): string {
-  if (path.length === 0) return '(the whole file)';
-  return path.reduce<string>((text, key) => {
-    if (typeof key === 'number') return `${text}[${key}]`;
-    // Model names and ratios hold dots and colons; quotes keep the path readable.
-    const name = /^[\w-]+$/.test(String(key)) ? String(key) : `"${String(key)}"`;
-    return text === '' ? name : `${text}.${name}`;
-  }, '');
-}
-
-/** What no single field can show: names that point at each other, and tables that must be whole. */
-function crossFaults(file: CatalogueFile): string[] {
-  const faults: string[] = [];
-  const say = (path: readonly PropertyKey[], sentence: string) =>
-    faults.push(`${pathText(path)}: ${sentence}`);
-  const checkChannel = (path: PropertyKey[], id: string, protocol: Channel['protocol']) => {
-    const channel = Object.hasOwn(file.channels, id) ? file.channels[id] : undefined;
-    if (!channel)
-      say(path, `there is no channel "${id}"; channels: ${Object.keys(file.channels).join(', ')}`);
-    else if (channel.protocol !== protocol) {
-      say(path, `channel "${id}" speaks ${channel.protocol}, but ${protocol} is needed here`);
-    }
-  };
-  for (const [id, entry] of Object.entries(file.models)) {
-    const at = (...path: PropertyKey[]) => ['models', id, ...path];
-    for (const [index, choice] of entry.channels.entries()) {
-      checkChannel(at('channels', index, 'channel'), choice.channel, 'ark');
-    }
-    for (const [mode, selected] of Object.entries(entry.modes)) {
-      if (!Object.hasOwn(file.models, selected))
-        say(at('modes', mode), `there is no model "${selected}"`);
-    }
-    modelFaults(entry, file, (path, sentence) => say(at(...path), sentence));
+function sentencesOf(issue: z.core.$ZodIssue): string[] {
+  // Of a name in a table the reason lies one deeper.
+  if (issue.code === 'invalid_key') {
+    return issue.issues.map(({ message }) => `${pathText(issue.path)}: ${message}`);
   }
-  for (const [index, id] of (file.superResolution?.channels ?? []).entries()) {
-    checkChannel(['superResolution', 'channels', index], id, 'mediakit');
-  }
-  return faults;
-}
-
-type Say = (path: readonly PropertyKey[], sentence: string) => void;
-
-function modelFaults(entry: ModelEntry, file: CatalogueFile, say: Say): void {
-  const table = Object.hasOwn(file.pixelTables, entry.pixels)
-    ? file.pixelTables[entry.pixels]
-    : undefined;
-  if (!table) say(['pixels'], `there is no pixel table "${entry.pixels}"`);
-  for (const [index, resolution] of entry.resolutions.entries()) {
-    if (table && !table[resolution]) {
-      say(['resolutions', index], `pixel table "${entry.pixels}" has no row for ${resolution}`);
-    }
-    for (const inputVideo of entry.inputs.videosMax > 0 ? [false, true] : [false]) {
-      for (const audio of entry.audio ? [true, false] : [false]) {
-        const priced = entry.prices.some(
-          (row) =>
-            (!row.resolutions || row.resolutions.includes(resolution)) &&
-            (row.inputVideo === undefined || row.inputVideo === inputVideo) &&
-            (row.audio === undefined || row.audio === audio),
-        );
-        if (priced) continue;
-        say(
-          ['prices'],
-          `no row covers ${resolution} ${inputVideo ? 'with' : 'without'} input video, ${audio ? 'with' : 'without'} audio`,
-        );
-      }
-    }
-  }
-  const { defaults, durations } = entry;
-  if (!entry.resolutions.includes(defaults.resolution)) {
-    say(['defaults', 'resolution'], `${defaults.resolution} is not among the resolutions`);
-  }
-  if (!entry.ratios.includes(defaults.ratio)) {
-    say(['defaults', 'ratio'], `${defaults.ratio} is not among the ratios`);
-  }
-  if (durations.min > durations.max) say(['durations'], 'min is above max');
-  const { durationSeconds: length } = defaults;
-  if (length === -1 ? !durations.auto : length < durations.min || length > durations.max) {
-    say(['defaults', 'durationSeconds'], `${length} is not among the durations`);
-  }
-  if (entry.draft && !entry.resolutions.includes('480p')) {
-    say(['draft'], 'a draft is 480p, which is not among the resolutions');
-  }
+  if (issue.code !== 'unrecognized_keys') return [`${pathText(issue.path)}: ${issue.message}`];
+  return issue.keys.map(
+    (key) => `${pathText([...issue.path, key])}: is not known here; is it misspelt?`,
+  );
 }
 
 const placeholder = /\$\{(\w+)(?::-([^}]*))?\}/g;
@@ -204,6 +134,8 @@ function sizeFrom(text: string): Size {
   const [width, height] = text.split('x');
   return { width: Number(width), height: Number(height) };
 }
+
+const firstLine = ({ message }: Error): string => message.split('\n')[0]!;
 
 function codeOf(error: unknown): string {
   return String((error as NodeJS.ErrnoException).code ?? error);

@@ -39,6 +39,14 @@ const amount = z
     return Number(units) * 1_000_000 + Number(fraction.padEnd(6, '0'));
   });
 
+/** A factor of a price, exact: binary fractions would otherwise round in somebody's favour. */
+const factor = z
+  .number({ error: ({ input }) => `must be a number; got ${JSON.stringify(input)}` })
+  .gt(0, 'must be more than 0')
+  .refine((value) => /^\d{1,6}(\.\d{1,2})?$/.test(String(value)), {
+    error: ({ input }) => `must have at most two decimals; got ${JSON.stringify(input)}`,
+  });
+
 const channel = z.strictObject({
   protocol: oneOf(['ark', 'mediakit']),
   baseUrl: name,
@@ -84,8 +92,8 @@ const model = z.strictObject({
   audio: flag,
   draft: z
     .strictObject({
-      silentFactor: z.number().gt(0).lte(1),
-      audioFactor: z.number().gt(0).lte(1),
+      silentFactor: factor.lte(1, 'must be at most 1'),
+      audioFactor: factor.lte(1, 'must be at most 1'),
       lastFrame: flag.default(true),
     })
     .nullable()
@@ -102,7 +110,7 @@ const model = z.strictObject({
   prices: some(price),
 });
 
-const coefficients = z.tuple([z.number().gt(0), z.number().gt(0), z.number().gt(0)], {
+const coefficients = z.tuple([factor, factor, factor], {
   error: 'must be three coefficients: up to 30, 60 and 120 frames per second',
 });
 

@@ -1,9 +1,9 @@
 // The process table: every process the system can be is one line here, loaded only when it is asked for, so that the
 // worker never loads Koa and the API never loads the native worker. The only file that touches argv, signals and exit.
 
-import { type Command, CommandError, type Running } from './commands/command';
+import type { Command, Running } from './commands/command';
 import { withDevStack } from './commands/dev-file';
-import { ConfigError, type ProcessName, readConfig } from './config';
+import { type ProcessName, readConfig } from './config';
 import { createLogger, type Logger } from './telemetry';
 
 interface Process<P extends ProcessName> {
@@ -111,13 +111,22 @@ function usage(): string {
   return `Usage: node dist/src/main.js <process>\n${lines.join('\n')}\n`;
 }
 
+const knownFaults = new Set([
+  'CommandError',
+  'ConfigError',
+  'CatalogueError',
+  'SchemaMismatch',
+  'SetupError',
+]);
+
 /** Faults that a person can mend end with their sentence alone; the rest shows where it came from. */
 function fail(error: unknown): void {
-  const { name, message, stack } = error as Error;
-  const wrongUse = error instanceof ConfigError || name === 'CatalogueError';
-  const known = wrongUse || error instanceof CommandError || name === 'SchemaMismatch';
+  // By name where the class is in a room that only some processes load.
+  const { name, message, stack, exitCode } = error as Error & { exitCode?: unknown };
+  const known = knownFaults.has(name);
   process.stderr.write(`${known ? message : (stack ?? String(error))}\n`);
-  process.exit(error instanceof CommandError ? error.exitCode : wrongUse ? 2 : 1);
+  const wrongUse = name === 'ConfigError' || name === 'CatalogueError' || exitCode === 2;
+  process.exit(wrongUse ? 2 : 1);
 }
 
 main().catch(fail);

@@ -1,9 +1,14 @@
-// The logger and the metrics registry. A log line is one JSON object per event; what must never be read in a log
-// (keys, secrets, prompts, the query string of an address) is cut out here, whatever hands it in.
+// The logger. A log line is one JSON object per event; what must never be read in a log (keys, secrets, prompts, the query
+// string of an address) is cut out here, whatever hands it in: fields by their names, and what looks like a key or an
+// address wherever it stands in a line.
 
-import { createServer } from 'node:http';
-import { type LoggerOptions, type Logger as PinoLogger, pino } from 'pino';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import {
+  type DestinationStream,
+  type LoggerOptions,
+  type Logger as PinoLogger,
+  pino,
+  type SerializedError,
+} from 'pino';
 
 export type Logger = PinoLogger;
 
@@ -14,20 +19,22 @@ export interface LogSettings {
   readonly name: string;
 }
 
-export function createLogger({ level, format, name }: LogSettings): Logger {
+export function createLogger(
+  { level, format, name }: LogSettings,
+  destination: DestinationStream = format === 'json' ? pino.destination(1) : prettyStream(),
+): Logger {
   const options: LoggerOptions = {
     level,
     base: { name, pid: process.pid },
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label) => ({ level: label }) },
     redact: { paths: redacted, censor: '[redacted]' },
-    serializers: { err: pino.stdSerializers.err, url: withoutQuery, callbackUrl: withoutQuery },
+    serializers: { err: plainError },
   };
-  if (format === 'json') return pino(options);
-  return pino(options, prettyStream());
+  return pino(options, { write: (line) => destination.write(withoutSecrets(line)) });
 }
 
-function prettyStream() {
+function prettyStream(): DestinationStream {
   const { build } = require('pino-pretty') as typeof import('pino-pretty');
   return build({ colorize: process.stdout.isTTY, ignore: 'pid', translateTime: 'SYS:HH:MM:ss' });
 }
@@ -47,38 +54,33 @@ const secrets = [
 // Two levels deep is where our own log calls put things; nothing is logged whole.
 const redacted = secrets.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
-function withoutQuery(url: unknown): unknown {
-  return typeof url === 'string' ? url.replace(/[?#].*$/s, '?…') : url;
+/** Only what tells where an error came from: drivers hang whole rows and requests on theirs. */
+function plainError(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { type, message, stack, code } = pino.stdSerializers.err(error) as SerializedError & {
+    code?: unknown;
+  };
+  const cause = error.cause === undefined || depth > 3 ? {} : plainError(error.cause, depth + 1);
+  return {
+    type,
+    message,
+    stack,
+    ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
+    ...(error.cause === undefined ? {} : { cause }),
+  };
 }
 
-/** The registry every metric of a process is in, with Node's own figures (memory, event loop, open handles). */
-export function createMetrics(name: string): Registry {
-  const registry = new Registry();
-  registry.setDefaultLabels({ process: name });
-  collectDefaultMetrics({ register: registry });
-  return registry;
-}
+// An address keeps its host and path; its user, password and query do not. Keys have a form of their own (vk_, whsec_), so they
+// are found in any text.
+const patterns: readonly (readonly [RegExp, string])[] = [
+  [/([a-z][a-z0-9+.-]*:\/\/)[^\s"'/?#@\\]*@/gi, '$1…@'],
+  [/([a-z][a-z0-9+.-]*:\/\/[^\s"'?#\\]*)[?#][^\s"'\\]*/gi, '$1?…'],
+  [/\b(vk_|whsec_)[A-Za-z0-9_+/=-]+/g, '$1…'],
+  [/\b(Bearer) [^\s"'\\]+/gi, '$1 …'],
+];
 
-/** Serves a registry on a port of its own, apart from what callers can reach; without a port there is none. */
-export async function serveMetrics(
-  registry: Registry,
-  host: string,
-  port: number | null,
-): Promise<() => Promise<void>> {
-  if (port === null) return async () => undefined;
-  const server = createServer((request, response) => {
-    if (request.url !== '/metrics') {
-      response.writeHead(404).end();
-      return;
-    }
-    registry.metrics().then(
-      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
-      () => response.writeHead(500).end(),
-    );
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-  return () => new Promise((resolve) => server.close(() => resolve()));
+export function withoutSecrets(line: string): string {
+  let cleaned = line;
+  for (const [pattern, replacement] of patterns) cleaned = cleaned.replace(pattern, replacement);
+  return cleaned;
 }

@@ -91,6 +91,12 @@ export async function ensureReconcileSchedule(
   }
 }
 
+/** Named after the queue, so that two services may share a namespace and neither misses its watchers. */
+export function watcherId(queues: Queues, channel: string, shard: number, shards: number): string {
+  const name = `watch:${queues.tasks}:${channel}`;
+  return shards === 1 ? name : `${name}:${shard}`;
+}
+
 export async function ensureWatchers(
   client: Client,
   queues: Queues,
@@ -100,7 +106,7 @@ export async function ensureWatchers(
     for (let shard = 0; shard < shards; shard += 1) {
       try {
         await client.workflow.start<typeof watchChannel>(workflowNames.watchChannel, {
-          workflowId: shards === 1 ? `watch:${channel}` : `watch:${channel}:${shard}`,
+          workflowId: watcherId(queues, channel, shard, shards),
           workflowIdConflictPolicy: 'USE_EXISTING',
           taskQueue: queues.tasks,
           args: [{ channel, shard, shards, taskQueue: queues.loops }],

@@ -13,8 +13,10 @@ import {
 } from '../activities';
 import { createChannels } from '../activities/channels';
 import type { ActivityEvents } from '../activities/events';
+import { traced } from '../activities/tracing';
 import { audit } from './db/ledger-audit';
 import type { Catalogue } from './domain/catalogue';
+import type { KeepSpan } from './domain/trace';
 import {
   ensureReconcileSchedule,
   ensureSearchAttributes,
@@ -43,7 +45,9 @@ export interface WorkerParts {
   readonly catalogue: () => Catalogue;
   readonly channelKeys: (envName: string) => string | undefined;
   readonly events: ActivityEvents;
-  readonly callbacks: Omit<CallbackDeps, 'db'>;
+  readonly callbacks: Omit<CallbackDeps, 'db' | 'keepSpan'>;
+  /** Absent: no traces are kept. */
+  readonly keepSpan?: KeepSpan;
 }
 
 export interface RunningWorker {
@@ -131,7 +135,8 @@ function composeActivities(
   const now = () => Date.now();
   const queues = queuesOf(temporal.taskQueue);
   const submit = { db, events, now, channels: createChannels(catalogue, parts.channelKeys, now) };
-  const tasks = createTaskActivities(submit);
+  const keepSpan = parts.keepSpan ?? null;
+  const tasks = traced(createTaskActivities(submit), keepSpan);
   const loops = createLoopActivities({
     ...submit,
     client,
@@ -146,7 +151,11 @@ function composeActivities(
     },
     countAuditDifferences: async () => (await audit(db)).differences.length,
   });
-  return { tasks, loops, callbacks: createCallbackActivities({ db, ...parts.callbacks }) };
+  return {
+    tasks,
+    loops,
+    callbacks: createCallbackActivities({ db, keepSpan, ...parts.callbacks }),
+  };
 }
 
 function bundleOf({ workflowBundle }: WorkerSettings): Partial<WorkerOptions> {

@@ -1,7 +1,10 @@
 // The catalogue file: the shipped ones say what is sold, and everything wrong in one is reported at once, with its path.
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { CatalogueError, parseCatalogue } from '../src/catalogue-file';
+import { catalogueFileSchema } from '../src/catalogue-schema';
 import { planTask } from '../src/domain/plan';
 import { aRequest } from './support/builders';
 import { arkCatalogueText, catalogueText, theCatalogue } from './support/catalogue';
@@ -84,6 +87,42 @@ describe('what is sold on the local studio', () => {
     },
   );
 
+  test('five models, every ratio, and every type of input but frames on 1.0', () => {
+    expect(Object.keys(models)).toEqual([
+      'studio-2.0',
+      'studio-2.0-fast',
+      'studio-2.0-pro',
+      'studio-1.5-pro',
+      'studio-1.0',
+    ]);
+    for (const { id, ratios, inputs } of Object.values(models)) {
+      expect(ratios).toEqual(['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive']);
+      const frames = id === 'studio-1.0' ? [] : ['first_last_frame'];
+      expect(inputs.types).toEqual(['text_to_video', ...frames, 'reference']);
+    }
+    expect(models['studio-2.0']?.modes).toEqual({
+      fast: 'studio-2.0-fast',
+      pro: 'studio-2.0-pro',
+    });
+  });
+
+  const ratiosInOrder = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9'] as const;
+  test.each<[string, '480p' | '720p' | '1080p' | '4k', string]>([
+    ['studio-2.0', '480p', '864x496 752x560 640x640 560x752 496x864 992x432'],
+    ['studio-2.0', '720p', '1280x720 1112x834 960x960 834x1112 720x1280 1470x630'],
+    ['studio-2.0', '1080p', '1920x1080 1664x1248 1440x1440 1248x1664 1080x1920 2206x946'],
+    ['studio-2.0-pro', '4k', '3840x2160 3326x2494 2880x2880 2494x3326 2160x3840 4398x1886'],
+    ['studio-2.0-fast', '720p', '1280x720 1112x834 960x960 834x1112 720x1280 1470x630'],
+    ['studio-1.5-pro', '480p', '864x496 752x560 640x640 560x752 496x864 992x432'],
+    ['studio-1.5-pro', '1080p', '1920x1080 1664x1248 1440x1440 1248x1664 1080x1920 2206x946'],
+    ['studio-1.0', '480p', '864x480 736x544 640x640 544x736 480x864 960x416'],
+    ['studio-1.0', '720p', '1248x704 1120x832 960x960 832x1120 704x1248 1504x640'],
+  ])('%s at %s renders %s', (id, tier, sizes) => {
+    const table = models[id]!.pixels[tier]!;
+    const texts = ratiosInOrder.map((ratio) => `${table[ratio].width}x${table[ratio].height}`);
+    expect(texts.join(' ')).toBe(sizes);
+  });
+
   test('only the 2.0 family takes videos and audios, audio alone included', () => {
     const takers = Object.values(models).filter(
       ({ inputs }) => inputs.videosMax + inputs.audiosMax > 0,
@@ -136,8 +175,68 @@ describe('what is sold on the local studio', () => {
   });
 });
 
-test('the example for the real services is a good catalogue', () => {
-  expect(faultsOf(arkCatalogueText)).toEqual([]);
+describe('the example for the real services', () => {
+  test('is a good catalogue', () => {
+    expect(faultsOf(arkCatalogueText)).toEqual([]);
+  });
+
+  const ark = parseCatalogue(arkCatalogueText, {});
+
+  test.each<[string, string, string[], number, number]>([
+    ['seedance-2.0', 'doubao-seedance-2-0-260128', ['480p', '720p', '1080p', '4k'], 15, 9],
+    ['seedance-2.0-fast', 'doubao-seedance-2-0-fast-260128', ['480p', '720p'], 15, 9],
+    ['seedance-2.0-mini', 'doubao-seedance-2-0-mini-260615', ['480p', '720p'], 15, 9],
+    ['seedance-2.5', 'doubao-seedance-2-5-260628', ['480p', '720p', '1080p'], 15, 9],
+    ['seedance-1.5-pro', 'doubao-seedance-1-5-pro-251215', ['480p', '720p', '1080p'], 12, 0],
+  ])('%s is %s there', (id, upstreamModel, resolutions, seconds, references) => {
+    const model = ark.models[id]!;
+    expect(model.channels).toEqual([{ channel: 'ark-cn', upstreamModel }]);
+    expect(model.resolutions).toEqual(resolutions);
+    expect(model.durations).toEqual({ min: 4, max: seconds, auto: true });
+    expect(model.inputs).toMatchObject({ referenceImagesMax: references, middleFrames: false });
+    expect(model.inputs.audioAlone).toBe(id === 'seedance-2.5');
+  });
+
+  test('two services, their keys named and never written down', () => {
+    expect(
+      Object.values(ark.channels).map(({ id, protocol, apiKeyEnv }) => [id, protocol, apiKeyEnv]),
+    ).toEqual([
+      ['ark-cn', 'ark', 'ARK_API_KEY'],
+      ['mediakit-cn', 'mediakit', 'MEDIAKIT_API_KEY'],
+    ]);
+    // A create that is billed and cannot be told to happen once is looked up, never repeated blindly.
+    expect(ark.channels['ark-cn']).toMatchObject({ honoursIdempotencyKey: false, hasList: true });
+  });
+
+  test('the second service in its comments is a good one, too', () => {
+    const commented = /^# {3}ark-intl:\n(?:#.*\n)+/m.exec(arkCatalogueText)?.[0] ?? '';
+    const uncommented = commented.replaceAll(/^# /gm, '');
+    expect(uncommented).toContain('mediakit-intl:');
+    expect(faultsOf(arkCatalogueText.replace(/^channels:$/m, `channels:\n${uncommented}`))).toEqual(
+      [],
+    );
+  });
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: a schema is walked by what it is made of
+function keysIn(schema: any): string[] {
+  const { def } = schema;
+  const inner = [def.innerType, def.element, def.valueType, def.in].filter(Boolean);
+  const shape = Object.entries(def.shape ?? {});
+  return [
+    ...shape.map(([key]) => key),
+    ...shape.flatMap(([, field]) => keysIn(field)),
+    ...inner.flatMap(keysIn),
+  ];
+}
+
+test('docs/catalogue.md explains every key, and none that is not', () => {
+  const page = readFileSync(join(__dirname, '../docs/catalogue.md'), 'utf8');
+  const keys = new Set(keysIn(catalogueFileSchema));
+  expect(keys.size).toBeGreaterThan(40);
+  expect([...keys].filter((key) => !page.includes(`\`${key}`))).toEqual([]);
+  const rows = [...page.matchAll(/^\| `(\w+)` +\|/gm)].map(([, key]) => key!);
+  expect(rows.filter((key) => !keys.has(key))).toEqual([]);
 });
 
 describe('what is wrong', () => {
@@ -200,7 +299,73 @@ describe('what is wrong', () => {
     [
       'a misspelt ability',
       { 'models/studio-1.0/lastframe': true },
-      'models."studio-1.0": Unrecognized key: "lastframe"',
+      'models."studio-1.0".lastframe: is not known here; is it misspelt?',
+    ],
+    ['a misspelt name at the top', { chanels: {} }, 'chanels: is not known here; is it misspelt?'],
+    [
+      'references that nothing is taken for',
+      { 'models/studio-1.0/inputs': { types: ['reference'] } },
+      'models."studio-1.0".inputs.types: "reference" needs a count above 0',
+    ],
+    [
+      'videos without references',
+      { 'models/studio-1.0/inputs': { types: ['text_to_video'], videosMax: 1 } },
+      'models."studio-1.0".inputs.videosMax: needs "reference" among the types',
+    ],
+    [
+      'an enhancement beyond all counting',
+      { 'superResolution/perMinute': '999999999' },
+      'superResolution.perMinute: with coefficients and factors a minute is above 1000000',
+    ],
+    [
+      'a coefficient too few',
+      { 'superResolution/coefficients/2k': [1, 2] },
+      'superResolution.coefficients.2k: must be three coefficients',
+    ],
+    [
+      'no enhancement price for a tier',
+      { 'superResolution/coefficients/4k': undefined },
+      'superResolution.coefficients.4k: must be three coefficients',
+    ],
+    [
+      'a missing ability',
+      { 'models/studio-1.0/audio': undefined },
+      'models."studio-1.0".audio: must be true or false; got undefined',
+    ],
+    [
+      'a missing model at the channel',
+      { 'models/studio-1.0/channels': [{ channel: 'studio' }] },
+      'models."studio-1.0".channels[0].upstreamModel: is missing',
+    ],
+    [
+      'a model name with a space',
+      { 'models/studio one': {} },
+      'models."studio one": a model name is made of letters',
+    ],
+    [
+      'a draft without 480p',
+      { 'models/studio-1.5-pro/resolutions': ['720p'] },
+      'models."studio-1.5-pro".draft: a draft is 480p, which is not among the resolutions',
+    ],
+    [
+      'a default length that is not offered',
+      { 'models/studio-1.0/defaults/durationSeconds': -1 },
+      'models."studio-1.0".defaults.durationSeconds: -1 is not among the durations',
+    ],
+    [
+      'a default ratio that is not offered',
+      { 'models/studio-1.0/ratios': ['16:9'] },
+      'models."studio-1.0".defaults.ratio: adaptive is not among the ratios',
+    ],
+    [
+      'a duration the API does not know',
+      { 'models/studio-1.0/durations/max': 16 },
+      'models."studio-1.0".durations.max: must be at most 15',
+    ],
+    [
+      'a price for input video alone',
+      { 'models/studio-2.0-fast/prices': [{ inputVideo: true, perMillionTokens: '22' }] },
+      'models."studio-2.0-fast".prices: no row covers 480p without input video, with audio',
     ],
     [
       'durations the wrong way round',
@@ -254,6 +419,9 @@ describe('what is wrong', () => {
 
   test('no YAML, no object, nothing', () => {
     expect(faultsOf('a: [1')[0]).toMatch(/line 1/);
+    expect(faultsOf('a: *nowhere')[0]).toMatch(/^\(the whole file\): Unresolved alias.*nowhere/);
+    expect(faultsOf('a: { <<: 3 }')[0]).toMatch(/^\(the whole file\): Merge sources/);
+    expect(faultsOf('a: 1\na: 2')[0]).toMatch(/unique at line 2/);
     expect(faultsOf('42')[0]).toMatch(/^\(the whole file\)/);
     expect(faultsOf('')[0]).toMatch(/^\(the whole file\)/);
   });

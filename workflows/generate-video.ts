@@ -170,7 +170,8 @@ async function lastLook(task: TaskRecord): Promise<Ending> {
 async function settle(task: TaskRecord, ending: Ending): Promise<TaskObject> {
   const { object, charge } = finalObject(task, ending);
   const heldMicros = task.plan.hold.amountMicros;
-  const closed = await closeTask({ taskId: task.id, object, heldMicros, charge });
+  const { id: taskId, createdAtMs } = task;
+  const closed = await closeTask({ taskId, object, heldMicros, charge, createdAtMs });
   task.closed(closed.object);
   return closed.object;
 }

@@ -82,6 +82,8 @@ export interface JobOrder {
   /** The video to enhance; null for a generation. */
   readonly videoUrl: string | null;
   readonly deadlineAtMs: number;
+  /** The trace the job's requests belong to; absent from orders of older histories. */
+  readonly traceId?: string;
 }
 
 export type PlacedJob =
@@ -117,6 +119,8 @@ export interface CloseTask {
   /** What was held at submission; the door compares it with its own record. */
   readonly heldMicros: number;
   readonly charge: readonly BillingLine[];
+  /** When the task began; where it is absent, `created_at` of the object says so to the second. */
+  readonly createdAtMs?: number;
 }
 
 /** Whichever final state is stored first wins; `object` is the stored one. */

@@ -10,6 +10,7 @@ import { ActivityCancellationType } from '@temporalio/workflow';
  * held money. Past 3 s of back-off the wait becomes a timer, so the workflow task is not kept open.
  */
 export const doorPolicy: LocalActivityOptions = {
+  summary: 'row and money in one transaction',
   startToCloseTimeout: '7 s',
   localRetryThreshold: '3 s',
   retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '10 s' },
@@ -17,17 +18,20 @@ export const doorPolicy: LocalActivityOptions = {
 
 /**
  * One attempt to place a job. 75 s: the service's own limit for an answer (60 s at most) and what is stored around
- * it. Attempts have no limit: only the task's deadline ends them. A cancel waits for a running attempt, because a job
+ * it; its heartbeat tells within 15 s that a worker died. Attempts have no limit: only the task's deadline ends them. A cancel waits for a running attempt, because a job
  * that was accepted a moment ago must be known before it can be cancelled.
  */
 export const submitPolicy: ActivityOptions = {
+  summary: 'places the job with a channel, once',
   startToCloseTimeout: '75 s',
+  heartbeatTimeout: '15 s',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '30 s' },
 };
 
 /** One last look at a job whose time is up: three tries within 20 s, then the deadline stands. */
 export const lastLookPolicy: ActivityOptions = {
+  summary: 'time is up: one last look at the job',
   startToCloseTimeout: '10 s',
   scheduleToCloseTimeout: '20 s',
   retry: { initialInterval: '1 s', maximumAttempts: 3 },
@@ -38,6 +42,7 @@ export const lastLookPolicy: ActivityOptions = {
  * not answer within ten minutes will finish the job at our cost.
  */
 export const cancelPolicy: ActivityOptions = {
+  summary: 'asks the service to stop the job',
   startToCloseTimeout: '30 s',
   scheduleToCloseTimeout: '10 min',
   retry: { initialInterval: '2 s', backoffCoefficient: 2, maximumInterval: '1 min' },
@@ -48,6 +53,7 @@ export const cancelPolicy: ActivityOptions = {
  * tells within 15 s that a worker died; the next attempt starts a second later elsewhere.
  */
 export const watchPolicy: ActivityOptions = {
+  summary: 'asks about all open jobs, again and again',
   startToCloseTimeout: '65 min',
   heartbeatTimeout: '15 s',
   cancellationType: ActivityCancellationType.TRY_CANCEL,
@@ -56,6 +62,7 @@ export const watchPolicy: ActivityOptions = {
 
 /** A sweep that fails is not repeated at length: the next one starts within the minute anyway. */
 export const sweepPolicy: ActivityOptions = {
+  summary: 'finishes what no workflow will ever finish',
   startToCloseTimeout: '5 min',
   heartbeatTimeout: '30 s',
   retry: { initialInterval: '1 s', maximumAttempts: 3 },

@@ -15,12 +15,13 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Refusal } from '../src/contract/error';
-import type { TaskObject, VideoResult } from '../src/contract/task';
+import type { TaskObject } from '../src/contract/task';
 import type { Plan } from '../src/domain/plan-types';
 import { billing } from '../src/domain/pricing';
 import type { TaskIdentity } from '../src/domain/task';
 import { createdTask, isFinal, stepOf, taskObject } from '../src/domain/task';
 import { detailsOf } from './details';
+import { type FinishedVideo, finishedVideo } from './finished-video';
 import type {
   Accepted,
   JobKind,
@@ -41,19 +42,12 @@ import {
 } from './messages';
 import * as attributes from './search-attributes';
 
-export interface FinishedVideo {
-  readonly shown: VideoResult;
-  readonly durationSeconds: number | null;
-  readonly outputMilliseconds: number | null;
-  readonly completionTokens: number | null;
-  readonly seed: number | null;
-}
-
 export class TaskRecord {
   readonly id: string;
   readonly plan: Plan;
   readonly request: TaskInput['request'];
   readonly identity: TaskIdentity;
+  readonly createdAtMs = workflowInfo().startTime.getTime();
   readonly deadlineAtMs: number;
   /** A caller was answered `pending`, so the id must stay readable whatever happens. */
   toldPending = false;
@@ -71,17 +65,16 @@ export class TaskRecord {
   private lastSubmitting: JobKind | undefined;
 
   constructor(private readonly input: TaskInput) {
-    const startedAtMs = workflowInfo().startTime.getTime();
     this.id = input.taskId;
     this.plan = input.plan;
     this.request = input.request;
     this.requestHash = input.requestHash;
-    this.deadlineAtMs = startedAtMs + input.plan.expiresAfterSeconds * 1000;
+    this.deadlineAtMs = this.createdAtMs + input.plan.expiresAfterSeconds * 1000;
     this.identity = {
       id: input.taskId,
       traceId: input.traceId,
       model: input.request.model,
-      createdAt: Math.floor(startedAtMs / 1000),
+      createdAt: Math.floor(this.createdAtMs / 1000),
     };
     this.shown = taskObject(this.identity, {
       status: 'submitted',
@@ -103,13 +96,14 @@ export class TaskRecord {
   }
 
   opening(object: TaskObject): OpenTask {
-    const createdAtMs = workflowInfo().startTime.getTime();
-    return { input: this.input, object, createdAtMs, deadlineAtMs: this.deadlineAtMs };
+    const { input, createdAtMs, deadlineAtMs } = this;
+    return { input, object, createdAtMs, deadlineAtMs };
   }
 
   order(kind: JobKind, videoUrl: string | null): JobOrder {
-    const { taskId, accountId, request, plan } = this.input;
-    return { taskId, accountId, kind, request, plan, videoUrl, deadlineAtMs: this.deadlineAtMs };
+    const { deadlineAtMs } = this;
+    const { taskId, accountId, request, plan, traceId } = this.input;
+    return { taskId, accountId, kind, request, plan, videoUrl, deadlineAtMs, traceId };
   }
 
   admitted(): void {
@@ -183,24 +177,11 @@ export class TaskRecord {
   }
 
   finishedVideo(): FinishedVideo {
-    const base = this.finalReport('generation')?.result;
-    const enhanced = this.finalReport('super_resolution')?.result;
-    const last = enhanced ?? base;
-    const seconds = last?.durationSeconds ?? base?.durationSeconds ?? null;
-    const lastFrame = this.request.metadata.return_last_frame ? base?.lastFrameUrl : null;
-    return {
-      shown: {
-        url: last?.videoUrl ?? '',
-        ...(lastFrame ? { last_frame_url: lastFrame } : {}),
-        ...(last?.resolution ? { resolution: last.resolution } : {}),
-        ...(base?.ratio ? { ratio: base.ratio } : {}),
-        ...(last?.expiresAt ? { expires_at: last.expiresAt } : {}),
-      },
-      durationSeconds: seconds,
-      outputMilliseconds: seconds === null ? null : Math.round(seconds * 1000),
-      completionTokens: base?.completionTokens ?? null,
-      seed: base?.seed ?? null,
-    };
+    return finishedVideo(
+      this.request,
+      this.finalReport('generation')?.result,
+      this.finalReport('super_resolution')?.result,
+    );
   }
 
   closed(object: TaskObject): void {

@@ -14,6 +14,8 @@ export async function becomes(name, args, { quiet }) {
     fail(new Error(`Node ${process.versions.node} is too old: 20.19 or later is needed.`));
   }
   if (quiet) sayOn(process.stderr);
+  // What follows takes a second to load; on a busy machine that is long enough to wonder.
+  else process.stdout.write(`Starting the development stack on Node ${process.versions.node}.\n`);
   try {
     await installIfNeeded();
     await buildIfStale();

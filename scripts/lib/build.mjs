@@ -2,22 +2,23 @@
 // Nothing is done when dist is younger than its sources; it is made beside its place and moved there when whole.
 
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { withLock } from './lock.mjs';
 import { step } from './progress.mjs';
 import { root, run, tool } from './run.mjs';
 
 const dist = join(root, 'dist');
 const stampFile = join(dist, '.built-from');
+const bundler = join(root, 'scripts', 'lib', 'bundle.mjs');
 const lockFolder = join(root, 'node_modules', '.build-lock');
 // A build takes seconds; a lock this old has lost its owner.
 const lockStaleMs = 2 * 60_000;
 
 export async function buildIfStale() {
   if (isFresh()) return;
-  await withLock(async () => {
+  await withLock(lockFolder, lockStaleMs, async () => {
     if (isFresh()) return;
     await step('building', async () => {
       await build();
@@ -34,8 +35,11 @@ async function build() {
   const stamp = stampOfSources();
   const draft = join(root, `dist.draft-${process.pid}`);
   try {
-    await run(tool('tsc'), ['-p', 'tsconfig.build.json', '--outDir', draft]);
-    await writeFile(join(draft, 'workflow-bundle.js'), await bundle());
+    await mkdir(draft, { recursive: true });
+    await Promise.all([
+      run(tool('tsc'), ['-p', 'tsconfig.build.json', '--outDir', draft]),
+      run(process.execPath, [bundler, join(draft, 'workflow-bundle.js')]),
+    ]);
     await writeFile(join(draft, '.built-from'), stamp);
     const old = join(root, `dist.old-${process.pid}`);
     if (existsSync(dist)) await rename(dist, old);
@@ -44,16 +48,6 @@ async function build() {
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
-}
-
-async function bundle() {
-  const { bundleWorkflowCode } = createRequire(import.meta.url)('@temporalio/worker');
-  const quiet = () => undefined;
-  const { code } = await bundleWorkflowCode({
-    workflowsPath: join(root, 'workflows', 'index.ts'),
-    logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet },
-  });
-  return code;
 }
 
 /** Changes when any source does, by name, size or time. */
@@ -72,33 +66,4 @@ function stampOfSources() {
   for (const file of ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json'])
     take(join(root, file));
   return hash.digest('hex');
-}
-
-async function withLock(work) {
-  for (;;) {
-    try {
-      await mkdir(lockFolder);
-      break;
-    } catch (error) {
-      if (error.code !== 'EEXIST') throw error;
-    }
-    if (ageOf(lockFolder) > lockStaleMs) rmSync(lockFolder, { recursive: true, force: true });
-    else await new Promise((done) => setTimeout(done, 200));
-  }
-  const release = () => rmSync(lockFolder, { recursive: true, force: true });
-  process.once('exit', release);
-  try {
-    await work();
-  } finally {
-    process.off('exit', release);
-    release();
-  }
-}
-
-function ageOf(path) {
-  try {
-    return Date.now() - statSync(path).mtimeMs;
-  } catch {
-    return 0;
-  }
 }

@@ -1,21 +1,41 @@
 // Installs the packages of the lock file when they are not there already. Nothing we use needs an install script.
 
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { lstatSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { withLock } from './lock.mjs';
 import { step } from './progress.mjs';
 import { root, run } from './run.mjs';
 
+// An install takes a minute or two; a lock this old has lost its owner.
+const lockStaleMs = 10 * 60_000;
+
+/** Two at once in one folder would tear out each other's packages; the second finds nothing left to do. */
 export async function installIfNeeded() {
   const reason = whatIsMissing();
   if (!reason) return;
-  await step(`installing packages: ${reason}`, async () => {
-    await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund']);
-    return 'packages installed (npm ci --ignore-scripts)';
-  });
+  await step(`installing packages: ${reason}`, () =>
+    withLock(lockFolder(), lockStaleMs, async () => {
+      if (!whatIsMissing()) return 'packages were installed by another start';
+      await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund']);
+      return 'packages installed (npm ci --ignore-scripts)';
+    }),
+  );
+}
+
+/** Not in the project, where an install would remove it or git would show it. */
+function lockFolder() {
+  const name = createHash('sha256').update(root).digest('hex').slice(0, 16);
+  return join(tmpdir(), `video-install-${name}`);
 }
 
 /** npm leaves a copy of what it installed; it is compared with what the lock file asks for. */
 function whatIsMissing() {
+  // A link leads to somebody else's packages, which an install would first remove.
+  if (lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink()) {
+    return null;
+  }
   const wanted = packagesOf('package-lock.json');
   const found = packagesOf('node_modules/.package-lock.json');
   if (!found) return 'there are none yet';

@@ -1,25 +1,22 @@
 // What a customer sees of its books: what is free, what is held, and every movement, newest first, as JSON or as CSV.
 
 import type { Knex } from 'knex';
-import { mayOpen } from '../db/ledger';
+import { showAccount } from '../db/accounts';
 import { type StatementRow, statement } from '../db/statement';
+import { assert } from '../domain/assert';
 import { formatMicros } from '../domain/money';
 import type { ApiRouter } from './context';
 import { Refused } from './context';
 import { invalid, limitOf, parameter } from './paging';
 
-export interface AccountDeps {
-  readonly db: Knex;
-  readonly currency: () => string;
-}
-
-export function accountRoutes(router: ApiRouter, { db, currency }: AccountDeps): void {
+export function accountRoutes(router: ApiRouter, { db }: { readonly db: Knex }): void {
   router.get('/v1/account', async (ctx) => {
-    const { availableMicros, heldMicros } = await mayOpen(db, ctx.state.caller.accountId);
+    const account = await showAccount(db, ctx.state.caller.accountId);
+    assert(account, 'whoever has a key has an account with books');
     ctx.body = {
-      available: formatMicros(availableMicros),
-      held: formatMicros(heldMicros),
-      currency: currency(),
+      available: formatMicros(account.availableMicros),
+      held: formatMicros(account.heldMicros),
+      currency: account.currency,
     };
   });
 
@@ -39,10 +36,10 @@ export function accountRoutes(router: ApiRouter, { db, currency }: AccountDeps):
     if (ctx.accepts('json', 'text/csv') === 'text/csv') {
       if (next) ctx.set('Link', `</v1/account/statement?limit=${limit}&after=${next}>; rel="next"`);
       ctx.type = 'text/csv';
-      ctx.body = csvOf(page.map((row) => movementOf(row, currency())));
+      ctx.body = csvOf(page.map(movementOf));
       return;
     }
-    ctx.body = { data: page.map((row) => movementOf(row, currency())), next };
+    ctx.body = { data: page.map(movementOf), next };
   });
 }
 
@@ -54,7 +51,7 @@ function afterOf(query: Readonly<Record<string, unknown>>): number | null {
   throw new Refused(invalid('after', 'after must be the "next" of the page before.'));
 }
 
-function movementOf(row: StatementRow, currency: string) {
+function movementOf(row: StatementRow) {
   return {
     number: row.seq,
     at: Math.floor(row.at.getTime() / 1000),
@@ -63,7 +60,7 @@ function movementOf(row: StatementRow, currency: string) {
     amount: formatMicros(row.amountMicros),
     change: formatMicros(row.changeMicros),
     balance_after: formatMicros(row.availableAfterMicros),
-    currency,
+    currency: row.currency,
     reason: row.reason || reasons[row.kind],
   };
 }
@@ -93,9 +90,9 @@ function csvOf(movements: readonly ReturnType<typeof movementOf>[]): string {
   return `${[names.join(','), ...lines].join('\r\n')}\r\n`;
 }
 
-/** Quoted where it must be; a leading sign or "=" would be a formula to a spreadsheet, so text that has one is defused. */
+/** Quoted where it must be; text that a spreadsheet would take for a formula is defused, amounts are left alone. */
 function cell(value: string | number | null): string {
   let text = String(value ?? '');
-  if (/^[=+@\t\r]/.test(text) || /^-(?!\d)/.test(text)) text = `'${text}`;
+  if (/^[=+\-@\t\r]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text)) text = `'${text}`;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

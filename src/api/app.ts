@@ -32,6 +32,10 @@ export interface ApiSettings {
   readonly createsInFlightPerAccountMax: number;
   readonly playground: boolean;
   readonly temporalUiUrl: string | null;
+  /** For links into that page. */
+  readonly temporalNamespace?: string;
+  /** Where the playground finds media to pick from; the address ends with a slash. */
+  readonly playgroundSamplesUrl?: string | null;
   readonly version: { readonly name: string; readonly version: string; readonly commit: string };
 }
 
@@ -63,7 +67,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   readRoutes(routes, deps);
   modelRoutes(routes, deps);
   callbackRoutes(routes, deps);
-  accountRoutes(routes, { db: deps.db, currency: () => deps.catalogue().currency });
+  accountRoutes(routes, deps);
 
   app.use(observeRequests(deps));
   app.use(answerErrors(deps.observer));

@@ -6,6 +6,7 @@ import type { Engine } from '../temporal';
 import type { ApiContext, ApiRouter } from './context';
 import { Refused, refuse, taskNotFound } from './context';
 import { unavailable } from './errors';
+import { isTaskId } from './task-id';
 
 export interface CallbackRoutesDeps {
   readonly db: Knex;
@@ -15,12 +16,12 @@ export interface CallbackRoutesDeps {
 export function callbackRoutes(router: ApiRouter, deps: CallbackRoutesDeps): void {
   const show = async (ctx: ApiContext): Promise<void> => {
     const id = String(ctx.params.task_id ?? '');
-    ctx.state.taskId = id;
+    ctx.state.taskId = id.slice(0, 64);
+    if (!isTaskId(id)) return refuse(ctx, taskNotFound);
     const standing = await findStanding(deps.db, id);
     const { accountId } = ctx.state.caller;
     if (standing ? standing.accountId !== accountId : !(await isUnconfirmed(deps, id, accountId))) {
-      refuse(ctx, taskNotFound);
-      return;
+      return refuse(ctx, taskNotFound);
     }
     const attempts = standing ? await listAttempts(deps.db, id) : [];
     ctx.body = {

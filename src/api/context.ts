@@ -27,6 +27,12 @@ export interface ApiState {
   /** Named in the log line of the request. */
   taskId?: string;
   code?: string;
+  submission?: Interval;
+}
+
+export interface Interval {
+  readonly startMs: number;
+  readonly endMs: number;
 }
 
 export type ApiContext = RouterContext<ApiState>;

@@ -4,7 +4,7 @@
 import type { Knex } from 'knex';
 import { parseRequest } from '../contract/parse-request';
 import type { CreatedTask } from '../contract/task';
-import { insufficientBalance, mayOpen } from '../db/ledger';
+import { insufficientBalance, mayOpen } from '../db/funds';
 import { findTask } from '../db/tasks';
 import type { Plan } from '../domain/plan-types';
 import { statusMessages } from '../domain/task';
@@ -46,7 +46,10 @@ export function createRoutes(router: ApiRouter, deps: ApiDeps): void {
       const input = { taskId, accountId, request, plan, requestHash, traceId };
       const submission = await inFlight.during(accountId, async (underWay) => {
         await checkFunds(deps, caller, plan, underWay);
-        return submit(input);
+        const startMs = now();
+        const answered = await submit(input);
+        ctx.state.submission = { startMs, endMs: now() };
+        return answered;
       });
       answer(ctx, taskId, requestHash, submission);
     } catch (error) {

@@ -1,45 +1,41 @@
 // The OpenAPI document and a page to read it and try it out. The page comes whole from the installed package: no
 // foreign host, no inline script, a policy that forbids both.
 
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createOpenApiDocument } from '../contract/openapi';
 import type { ApiDeps } from './app';
-import type { ApiContext, ApiRouter } from './context';
-
-interface Page {
-  readonly type: string;
-  readonly body: string | Buffer;
-  readonly etag: string;
-}
+import type { ApiRouter } from './context';
+import { answerPageFile, lazily, type PageFile, pageFile } from './page-file';
 
 export function docsRoutes(router: ApiRouter, { settings }: ApiDeps): void {
   // The version of the document is that of the service; both are read by people comparing them.
   const { publicUrl, version } = settings;
   const openApi = lazily(() =>
-    page(
+    pageFile(
       'application/json',
       JSON.stringify(createOpenApiDocument({ publicUrl, version: version.version })),
     ),
   );
-  const files: Readonly<Record<string, () => Page>> = {
-    '/docs': lazily(() => page('text/html', indexHtml)),
-    '/docs/start.js': lazily(() => page('text/javascript', startScript)),
-    '/docs/style.css': lazily(() => page('text/css', swaggerFile('swagger-ui.css'))),
-    '/docs/bundle.js': lazily(() => page('text/javascript', swaggerFile('swagger-ui-bundle.js'))),
-    '/docs/icon.png': lazily(() => page('image/png', swaggerFile('favicon-32x32.png'))),
+  const files: Readonly<Record<string, () => PageFile>> = {
+    '/docs': lazily(() => pageFile('text/html', indexHtml)),
+    '/docs/start.js': lazily(() => pageFile('text/javascript', startScript)),
+    '/docs/style.css': lazily(() => pageFile('text/css', swaggerFile('swagger-ui.css'))),
+    '/docs/bundle.js': lazily(() =>
+      pageFile('text/javascript', swaggerFile('swagger-ui-bundle.js')),
+    ),
+    '/docs/icon.png': lazily(() => pageFile('image/png', swaggerFile('favicon-32x32.png'))),
   };
 
   // Meant for other programs too: the document holds no secret, so any origin may read it.
   router.get('/openapi.json', (ctx) => {
     ctx.set('Access-Control-Allow-Origin', '*');
-    answerPage(ctx, openApi());
+    answerPageFile(ctx, openApi());
   });
   for (const [path, file] of Object.entries(files)) {
     router.get(path, (ctx) => {
       ctx.set('Content-Security-Policy', policy);
-      answerPage(ctx, file());
+      answerPageFile(ctx, file());
     });
   }
 }
@@ -82,27 +78,4 @@ const startScript = `SwaggerUIBundle({
 function swaggerFile(name: string): Buffer {
   const root = dirname(require.resolve('swagger-ui-dist/package.json'));
   return readFileSync(join(root, name));
-}
-
-function answerPage(ctx: ApiContext, { type, body, etag }: Page): void {
-  ctx.set('Cache-Control', 'no-cache');
-  ctx.set('ETag', etag);
-  ctx.type = type;
-  ctx.status = 200;
-  if (ctx.fresh) ctx.status = 304;
-  else ctx.body = body;
-}
-
-function page(type: string, body: string | Buffer): Page {
-  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
-  return { type, body, etag };
-}
-
-/** Made when first asked for, then kept: a service that nobody reads about should not pay for it. */
-function lazily<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }

@@ -5,19 +5,35 @@ import { sizeOf } from '../domain/catalogue';
 import { formatMicros } from '../domain/money';
 import { enhancementTargets } from '../domain/resolution';
 import type { ApiDeps } from './app';
-import type { ApiRouter } from './context';
+import type { ApiRouter, Caller } from './context';
 import { usableModels } from './plan-request';
 
 export function modelRoutes(router: ApiRouter, { catalogue }: ApiDeps): void {
   router.get('/v1/models', (ctx) => {
-    const known = catalogue();
-    ctx.body = {
-      data: usableModels(known, ctx.state.caller).map((model) => shown(model, known)),
-    };
+    const offer = offerFor(catalogue(), ctx.state.caller);
+    ctx.body = { data: offer.models.map((model) => shown(model, offer)) };
   });
 }
 
-function shown(model: Model, { currency, superResolution }: Catalogue) {
+interface Offer extends Pick<Catalogue, 'currency' | 'superResolution'> {
+  readonly models: readonly Model[];
+}
+
+/** What this key may use and nothing beside it: what would be a 403 is not shown. */
+function offerFor(catalogue: Catalogue, caller: Caller): Offer {
+  const usable = usableModels(catalogue, caller);
+  const names = new Set(usable.map(({ id }) => id));
+  const models = usable.map((model) => ({
+    ...model,
+    modes: Object.fromEntries(Object.entries(model.modes).filter(([, entry]) => names.has(entry))),
+  }));
+  const { currency, superResolution } = catalogue;
+  const mayEnhance =
+    !caller.channels || superResolution?.channels.some((id) => caller.channels?.includes(id));
+  return { models, currency, superResolution: mayEnhance ? superResolution : null };
+}
+
+function shown(model: Model, { currency, superResolution }: Offer) {
   const { durations, inputs, defaults } = model;
   return {
     id: model.id,

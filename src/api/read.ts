@@ -98,8 +98,8 @@ export function readRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/tasks', async (ctx) => {
     const limit = limitOf(ctx.query);
     const status = statusOf(ctx.query);
-    const model = parameter(ctx.query, 'model');
-    const after = parameter(ctx.query, 'after');
+    const model = modelOf(ctx.query);
+    const after = afterOf(ctx.query);
     const rows = await listTasks(deps.db, {
       accountId: ctx.state.caller.accountId,
       limit: limit + 1,
@@ -174,12 +174,12 @@ const alreadyFinished = {
   message: 'The task has finished already; it is left as it is.',
 } as const;
 
-/** `Prefer: wait=N`, 1 to 60 s; anything else is a preference we do not know and is ignored, as such headers are. */
+const waitSecondsMax = 60;
+
+/** `Prefer: wait=N`, 60 s at most; anything else is a preference we do not know and is ignored, as such headers are. */
 function waitOf(ctx: ApiContext): number {
-  const seconds = Number(
-    /(?:^|[,;\s])wait=(\d{1,3})(?:$|[,;\s])/.exec(ctx.get('prefer'))?.[1] ?? 0,
-  );
-  return Math.min(seconds, 60);
+  const wait = /(?:^|[,;\s])wait\s*=\s*"?(\d+)"?\s*(?:$|[,;])/i.exec(ctx.get('prefer'));
+  return Math.min(Number(wait?.[1] ?? 0), waitSecondsMax);
 }
 
 function statusOf(query: Readonly<Record<string, unknown>>): TaskStatus | null {
@@ -188,4 +188,17 @@ function statusOf(query: Readonly<Record<string, unknown>>): TaskStatus | null {
   const status = taskStatuses.find((known) => known === text);
   if (status) return status;
   throw new Refused(invalid('status', `status must be one of ${taskStatuses.join(', ')}.`));
+}
+
+/** Tasks of a model that is no longer sold can still be asked for, so any name will do that could be one. */
+function modelOf(query: Readonly<Record<string, unknown>>): string | null {
+  const text = parameter(query, 'model');
+  if (text === null || /^[\w.-]{1,80}$/.test(text)) return text;
+  throw new Refused(invalid('model', 'model must be the name of a model.'));
+}
+
+function afterOf(query: Readonly<Record<string, unknown>>): string | null {
+  const text = parameter(query, 'after');
+  if (text === null || isTaskId(text)) return text;
+  throw new Refused(invalid('after', 'after must be the "next" of the page before.'));
 }

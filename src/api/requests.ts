@@ -3,8 +3,9 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Middleware } from 'koa';
+import { parseTraceparent } from '../domain/trace';
 import type { ApiSettings } from './app';
-import type { ApiState } from './context';
+import type { ApiState, Interval } from './context';
 
 export interface RequestObserver {
   finished(request: FinishedRequest): void;
@@ -20,6 +21,11 @@ export interface FinishedRequest {
   readonly ms: number;
   readonly requestId: string;
   readonly traceId: string;
+  /** The span of the caller's that asked, where a traceparent was sent. */
+  readonly parentSpanId: string | null;
+  readonly startedAtMs: number;
+  /** When a task was handed to the engine, and when the answer was there. */
+  readonly submission: Interval | undefined;
   readonly accountId: string | undefined;
   readonly taskId: string | undefined;
   readonly code: string | undefined;
@@ -37,17 +43,23 @@ export function observeRequests({
   readonly isServing: () => boolean;
 }): Middleware<ApiState> {
   const origins = new Set(settings.corsOrigins);
+  // Only where callers are told an https address: a year is long for a service that has none.
+  const transport = settings.publicUrl.startsWith('https://')
+    ? { 'Strict-Transport-Security': 'max-age=31536000' }
+    : {};
   return async (ctx, next) => {
     const started = now();
     const { state } = ctx;
     state.requestId = randomUUID();
-    state.traceId = traceOf(ctx.get('traceparent')) ?? state.requestId.replaceAll('-', '');
+    const parent = parseTraceparent(ctx.get('traceparent'));
+    state.traceId = parent?.traceId ?? state.requestId.replaceAll('-', '');
     ctx.set({
       'X-Request-Id': state.requestId,
       'X-Content-Type-Options': 'nosniff',
       'Cache-Control': 'no-store',
       'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
       'Referrer-Policy': 'no-referrer',
+      ...transport,
     });
     // Node keeps connections open by itself; while stopping, each answer must say that it is the last.
     if (!isServing()) ctx.set('Connection', 'close');
@@ -65,17 +77,15 @@ export function observeRequests({
         ms: now() - started,
         requestId: state.requestId,
         traceId: state.traceId,
+        parentSpanId: parent?.spanId ?? null,
+        startedAtMs: started,
+        submission: state.submission,
         accountId: state.caller?.accountId,
         taskId: state.taskId,
         code: state.code,
       });
     }
   };
-}
-
-/** The trace id of a W3C traceparent; anything else starts a trace of its own. */
-function traceOf(header: string): string | null {
-  return /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(header)?.[1] ?? null;
 }
 
 function allowOrigin(

@@ -1,34 +1,30 @@
-// What the API tells about its requests: one log line each, a counter and a histogram by route. Reads that went well are
-// many and alike, so they are lines for debugging only.
+// What the API tells about its requests and about the engine behind it: log lines and counts. Reads that went well are many
+// and alike, so they are lines for debugging only.
 
-import { Counter, Histogram, type Registry } from 'prom-client';
-import type { RequestObserver } from '../api/requests';
+import { randomBytes } from 'node:crypto';
+import type { FinishedRequest, RequestObserver } from '../api/requests';
+import { type KeepSpan, spanIdOf } from '../domain/trace';
+import type { Meters } from '../meters';
 import type { Logger } from '../telemetry';
 
 export interface ApiObserver extends RequestObserver {
   query(outcome: 'answered' | 'shared' | 'over_budget' | 'failed'): void;
+  engineTrouble(what: string, error: unknown): void;
 }
 
-export function observeApi(log: Logger, registry: Registry): ApiObserver {
-  const labels = ['method', 'route', 'status'] as const;
-  const registers = [registry];
-  const duration = new Histogram({
-    name: 'video_http_request_duration_seconds',
-    help: 'Time from the first byte of a request to its answer, by route and status.',
-    labelNames: labels,
-    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10, 60],
-    registers,
-  });
-  const queries = new Counter({
-    name: 'video_workflow_queries_total',
-    help: 'Queries to live tasks by outcome; whatever is not answered is read from the stored row.',
-    labelNames: ['outcome'],
-    registers,
-  });
+export function observeApi(log: Logger, meters: Meters, keepSpan: KeepSpan): ApiObserver {
   return {
-    query: (outcome) => queries.inc({ outcome }),
-    finished({ method, route, status, ms, requestId, traceId, accountId, taskId, code }) {
-      duration.observe({ method, route, status: String(status) }, ms / 1000);
+    query: (outcome) => meters.add('video_workflow_queries_total', { outcome }),
+    engineTrouble(what, error) {
+      meters.add('video_engine_troubles_total', { what });
+      log.warn({ event: 'engine_trouble', what, err: error }, 'the engine did not answer');
+    },
+    finished(request) {
+      const { method, route, status, ms, requestId, traceId, accountId, taskId, code } = request;
+      const labels = { method: knownMethod(method), route, status: String(status) };
+      meters.observe('video_http_request_duration_seconds', labels, ms / 1000);
+      if (keepSpan) keepSpans(keepSpan, request);
+      if (code) meters.add('video_http_refusals_total', { code });
       const fields = { event: 'request', method, route, status, ms, requestId, traceId };
       const line = { ...fields, account: accountId, task: taskId, code };
       if (method === 'GET' && status < 400) log.debug(line, 'request');
@@ -38,4 +34,47 @@ export function observeApi(log: Logger, registry: Registry): ApiObserver {
       log.error({ event: 'request_failed', requestId, err: error }, 'a request failed on our side');
     },
   };
+}
+
+/** The request, and below it the call that handed its task over, on which the task's own spans hang. */
+function keepSpans(keep: NonNullable<KeepSpan>, request: FinishedRequest): void {
+  const { method, route, status, ms, traceId, startedAtMs, taskId, submission } = request;
+  // Probes and pages are nobody's trace.
+  if (!route.startsWith('/v1/')) return;
+  const spanId = randomBytes(8).toString('hex');
+  const task: Record<string, string> = taskId ? { 'video.task.id': taskId } : {};
+  keep({
+    name: `${knownMethod(method)} ${route}`,
+    kind: 'server',
+    traceId,
+    spanId,
+    parentSpanId: request.parentSpanId,
+    startMs: startedAtMs,
+    endMs: startedAtMs + ms,
+    attributes: {
+      'http.request.method': method,
+      'http.route': route,
+      'http.response.status_code': status,
+      ...task,
+    },
+    failed: status >= 500,
+  });
+  if (!submission || !taskId) return;
+  keep({
+    name: 'submission',
+    kind: 'internal',
+    traceId,
+    spanId: spanIdOf(taskId, 'submission'),
+    parentSpanId: spanId,
+    ...submission,
+    attributes: task,
+    failed: false,
+  });
+}
+
+const methods = new Set(['GET', 'POST', 'DELETE', 'HEAD', 'OPTIONS']);
+
+/** Callers may send any word as a method; not each may become a series of its own. */
+function knownMethod(method: string): string {
+  return methods.has(method) ? method : 'other';
 }

@@ -1,27 +1,32 @@
 // The API process: database, engine, catalogue and the app put together behind a server with limits, and taken apart again in
 // the order in which nobody is left without an answer.
 
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { type ApiSettings, createApp } from '../api/app';
-import { loadCatalogue } from '../catalogue-file';
-import type { Config, ConfigOf } from '../config';
+import type { ConfigOf } from '../config';
 import { connect } from '../db/database';
 import { createTaskListener } from '../db/task-listener';
-import type { Catalogue } from '../domain/catalogue';
-import { createMetrics, serveMetrics } from '../telemetry';
+import { createMeters } from '../meters';
 import { createEngine } from '../temporal';
+import { createTracing } from '../tracing';
 import { observeApi } from './api-observer';
-import { type Command, CommandError } from './command';
-import { projectFolder } from './project';
+import { loadCatalogueOf } from './catalogue';
+import type { Command } from './command';
+import { serveMetrics } from './metrics-server';
+import { projectVersion } from './project';
 import { untilSchemaIsRight } from './schema-watch';
 import { listen } from './server';
+import { createStandingFigures } from './standing-figures';
 
 export const api: Command<'api'> = async ({ config, log }) => {
-  let catalogue = await catalogueOf(config);
-  const metrics = createMetrics('api');
-  const observer = observeApi(log, metrics);
+  let catalogue = await loadCatalogueOf(config);
+  const meters = createMeters('api');
+  const tracing = createTracing({
+    endpoint: config.otelExporterOtlpEndpoint,
+    service: { name: 'video-api', version: projectVersion().version },
+    log,
+  });
+  const observer = observeApi(log, meters, tracing.keep);
   const db = connect({
     url: config.databaseUrl,
     poolMax: config.databasePoolMax,
@@ -35,8 +40,7 @@ export const api: Command<'api'> = async ({ config, log }) => {
     acceptTimeoutMs: config.acceptTimeoutMs,
     queriesInFlightMax: config.queriesInFlightMax,
     onQuery: observer.query,
-    onError: (what, error) =>
-      log.warn({ event: 'engine_trouble', what, err: error }, 'the engine did not answer'),
+    onError: observer.engineTrouble,
   });
   const listener = createTaskListener(config.databaseUrl, (error) =>
     log.warn({ event: 'listener_trouble', err: error }, 'the listening connection was lost'),
@@ -53,14 +57,22 @@ export const api: Command<'api'> = async ({ config, log }) => {
     observer,
     isServing: () => !stopping && schema.isRight(),
   });
+  let listenerClosed: Promise<void> | undefined;
+  const closeListener = () => (listenerClosed ??= listener.close());
   const closeParts = async () => {
     schema.stop();
-    await Promise.allSettled([listener.close(), engine.close()]);
+    await Promise.allSettled([closeListener(), engine.close(), tracing.close()]);
     await db.destroy();
   };
   try {
     await schema.first;
-    const closeMetrics = await serveMetrics(metrics, config.host, config.metricsPort);
+    const metrics = await serveMetrics({
+      meters,
+      log,
+      host: config.host,
+      port: config.metricsPort,
+      refresh: createStandingFigures(db, meters, log),
+    });
     const server = await listen(app.callback(), config.host, config.port, 'PORT');
     log.info({ event: 'listening', port: server.port }, `the API listens on port ${server.port}`);
     let finish: () => void = () => undefined;
@@ -71,13 +83,16 @@ export const api: Command<'api'> = async ({ config, log }) => {
       done: Promise.race([stopped, schema.wrong]),
       async stop() {
         stopping = true;
-        await server.close();
-        await closeMetrics();
+        const closed = server.close();
+        // Whoever waits for a task to change is answered now, with the task as it is.
+        await closeListener();
+        await closed;
+        await metrics.close();
         await closeParts();
         finish();
       },
       async reload() {
-        catalogue = await catalogueOf(config);
+        catalogue = await loadCatalogueOf(config);
         log.info({ event: 'catalogue_reloaded' }, 'the catalogue was read again');
       },
     };
@@ -86,16 +101,6 @@ export const api: Command<'api'> = async ({ config, log }) => {
     throw error;
   }
 };
-
-/** The amounts in the catalogue are in its currency; the books are in the one that is configured. */
-async function catalogueOf({ catalogueFile, environment, currency }: Config): Promise<Catalogue> {
-  const catalogue = await loadCatalogue(catalogueFile, environment);
-  if (catalogue.currency === currency) return catalogue;
-  throw new CommandError(
-    `CURRENCY is ${currency}, but the prices in ${catalogueFile} are in ${catalogue.currency}.`,
-    2,
-  );
-}
 
 /** Not awaited: an API without its engine answers that it is not ready, and is ready again when the engine is. */
 function temporalConnection(config: ConfigOf<'api'>): Connection {
@@ -107,9 +112,6 @@ function temporalConnection(config: ConfigOf<'api'>): Connection {
 }
 
 function settingsOf(config: ConfigOf<'api'>): ApiSettings {
-  const { name, version } = JSON.parse(
-    readFileSync(join(projectFolder(), 'package.json'), 'utf8'),
-  ) as { name: string; version: string };
   return {
     pepper: config.apiKeyPepper,
     publicUrl: config.publicUrl ?? `http://localhost:${config.port}`,
@@ -121,6 +123,8 @@ function settingsOf(config: ConfigOf<'api'>): ApiSettings {
     createsInFlightPerAccountMax: config.createsInFlightPerAccountMax,
     playground: config.playground,
     temporalUiUrl: config.temporalUiUrl,
-    version: { name, version, commit: config.commit },
+    temporalNamespace: config.temporalNamespace,
+    playgroundSamplesUrl: config.studioUrl ? `${config.studioUrl}/samples/` : null,
+    version: { ...projectVersion(), commit: config.commit },
   };
 }

@@ -26,11 +26,28 @@ export interface DevFile {
 
 const fileOf = (dataDir: string) => join(dataDir, 'dev.json');
 
-export async function writeDevFile(dataDir: string, contents: DevFile): Promise<void> {
+async function writeDevFile(dataDir: string, contents: DevFile): Promise<void> {
   const draft = `${fileOf(dataDir)}.draft`;
   await rm(draft, { force: true });
   await writeFile(draft, `${JSON.stringify(contents, null, 2)}\n`, { mode: 0o600 });
   await rename(draft, fileOf(dataDir));
+}
+
+/** Keeps the file true while processes come and go; once it is removed it stays so. */
+export function keepDevFile(dataDir: string, contents: () => DevFile) {
+  let last = Promise.resolve();
+  let removed = false;
+  return {
+    renew(): Promise<void> {
+      last = last.then(() => (removed ? undefined : writeDevFile(dataDir, contents())));
+      return last;
+    },
+    async remove(): Promise<void> {
+      removed = true;
+      await last;
+      await removeDevFile(dataDir);
+    },
+  };
 }
 
 export async function removeDevFile(dataDir: string): Promise<void> {
@@ -52,6 +69,9 @@ export async function readDevFile(dataDir: string): Promise<DevFile | null> {
 export async function withDevStack(environment: Environment): Promise<Environment> {
   const file = await readDevFile(environment.DATA_DIR || '.data');
   if (!file) return environment;
+  // Another database is another world: the stack's secrets and addresses have no place in it.
+  const { DATABASE_URL: database } = environment;
+  if (database && database !== file.environment.DATABASE_URL) return environment;
   const given = Object.entries(environment).filter(([, value]) => value !== '');
   return { ...file.environment, ...Object.fromEntries(given) };
 }

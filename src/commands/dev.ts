@@ -7,7 +7,8 @@ import { stopAllChildren } from '../embedded/child';
 import { type Command, CommandError } from './command';
 import type { DevFile } from './dev-file';
 import { createProgress } from './progress';
-import { type PartName, partNames, type Stack, startStack } from './stack';
+import { type Stack, startStack } from './stack';
+import { type PartName, partNames } from './stack-site';
 
 export const dev: Command<'dev'> = async ({ config, args }) => {
   const without = partsLeftOut(args);

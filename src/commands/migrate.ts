@@ -5,8 +5,11 @@ import { Client, Connection } from '@temporalio/client';
 import { connect, migrate as migrateDatabase } from '../db/database';
 import { ensureSearchAttributes } from '../temporal-setup';
 import type { Command } from './command';
+import { checkDatabase } from './database-check';
+import { checkTemporal } from './temporal-check';
 
 export const migrate: Command<'migrate'> = async ({ config, log }) => {
+  await checkDatabase(config.databaseUrl);
   const db = connect({ url: config.databaseUrl, poolMax: 2, applicationName: 'migrate', log });
   try {
     const applied = await migrateDatabase(db);
@@ -14,9 +17,10 @@ export const migrate: Command<'migrate'> = async ({ config, log }) => {
   } finally {
     await db.destroy();
   }
+  await checkTemporal(config.environment);
   const connection = await Connection.connect({
     address: config.temporalAddress,
-    tls: config.temporalTls,
+    tls: config.temporalTls || config.temporalApiKey !== null,
     ...(config.temporalApiKey ? { apiKey: config.temporalApiKey } : {}),
   });
   try {

@@ -4,6 +4,7 @@
 import { join, resolve } from 'node:path';
 import type { Environment } from '../config';
 import type { Secrets } from './demo-account';
+import { projectFolder } from './project';
 import type { Ports } from './stack-ports';
 
 export interface Started {
@@ -24,7 +25,6 @@ export function stackEnvironment(
   const allowed = [given.DANGEROUSLY_ALLOW_HOSTS, new URL(studioUrl).host].filter(Boolean);
   const otherwise: Record<string, string> = {
     DATA_DIR: resolve(dataDir),
-    CATALOGUE_FILE: 'catalogue.yaml',
     API_KEY_PEPPER: secrets.pepper,
     PUBLIC_URL: `http://${reachedAt(host)}:${ports.api}`,
     PLAYGROUND: 'true',
@@ -43,6 +43,10 @@ export function stackEnvironment(
   const chosen = Object.entries(otherwise).map(([name, value]) => [name, given[name] || value]);
   return {
     ...(Object.fromEntries(chosen) as Record<string, string>),
+    // The processes run in the project's folder, whichever one this is started from.
+    CATALOGUE_FILE: given.CATALOGUE_FILE
+      ? resolve(given.CATALOGUE_FILE)
+      : join(projectFolder(), 'catalogue.yaml'),
     HOST: host,
     PORT: String(ports.api),
     STUDIO_HOST: studioHost,
@@ -52,6 +56,6 @@ export function stackEnvironment(
 }
 
 /** An address that means "every interface" is no address to call. */
-function reachedAt(host: string): string {
+export function reachedAt(host: string): string {
   return host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
 }

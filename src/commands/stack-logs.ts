@@ -52,6 +52,15 @@ function sentenceOf(line: string): string | null {
   }
 }
 
+/** The last thing said that may be why a part has ended: a warning, or a line that is no log line at all. */
+export function reasonIn(lastWords: string): string | null {
+  const reasons = lastWords
+    .split('\n')
+    .map((line) => (line.startsWith('{') ? sentenceOf(line) : line.trim()))
+    .filter((line) => line);
+  return reasons.at(-1)?.slice(0, 300) ?? null;
+}
+
 function setAside(path: string): void {
   try {
     if (statSync(path).size > sizeMax) renameSync(path, `${path}.1`);

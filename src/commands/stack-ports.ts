@@ -17,14 +17,19 @@ const names = [
 ] as const;
 export type Ports = Readonly<Record<(typeof names)[number] | 'api', number>>;
 
+export interface Wish {
+  /** Its name is in the message when the port is taken. */
+  readonly setting: string;
+  readonly host: string;
+  /** 0: any. */
+  readonly port: number;
+  /** False where somebody else starts that part, and may have done so already. */
+  readonly mustBeFree: boolean;
+}
+
 export interface Wishes {
-  /** The setting's name is in the message when its port is taken. */
-  readonly api: { readonly setting: 'PORT'; readonly host: string; readonly port: number } | null;
-  readonly studio: {
-    readonly setting: 'STUDIO_PORT';
-    readonly host: string;
-    readonly port: number;
-  } | null;
+  readonly api: Wish;
+  readonly studio: Wish;
 }
 
 export async function choosePorts(dataDir: string, { api, studio }: Wishes): Promise<Ports> {
@@ -40,8 +45,8 @@ export async function choosePorts(dataDir: string, { api, studio }: Wishes): Pro
     const keep = before !== undefined && (await isFree('127.0.0.1', before));
     chosen[name] = keep ? before : (fresh[index] ?? 0);
   }
-  if (studio && studio.port !== 0) chosen.studio = await insist(studio);
-  const asked = api && api.port !== 0 ? await insist(api) : 0;
+  if (studio.port !== 0) chosen.studio = await insist(studio);
+  const asked = api.port !== 0 ? await insist(api) : 0;
   // Any free port was asked for: then the last one is as good, and a restart keeps its address.
   const before = last.api !== undefined && (await isFree('127.0.0.1', last.api)) ? last.api : 0;
   chosen.api = asked || before || (fresh[names.length] ?? 0);
@@ -49,8 +54,8 @@ export async function choosePorts(dataDir: string, { api, studio }: Wishes): Pro
   return chosen as Ports;
 }
 
-async function insist(wish: { setting: string; host: string; port: number }): Promise<number> {
-  if (await isFree(wish.host, wish.port)) return wish.port;
+async function insist(wish: Wish): Promise<number> {
+  if (!wish.mustBeFree || (await isFree(wish.host, wish.port))) return wish.port;
   throw new CommandError(
     `Port ${wish.port} is taken. Stop what listens there, or set ${wish.setting} to another port.`,
   );

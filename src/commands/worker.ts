@@ -2,17 +2,25 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { DefaultLogger, type LogEntry, Runtime } from '@temporalio/worker';
-import { loadCatalogue } from '../catalogue-file';
 import { checkSchema, connect } from '../db/database';
-import type { Logger } from '../telemetry';
+import { createMeters } from '../meters';
+import { createTracing } from '../tracing';
 import { startWorker } from '../worker-process';
+import { loadCatalogueOf } from './catalogue';
 import type { Command } from './command';
+import { serveMetrics } from './metrics-server';
+import { projectVersion } from './project';
+import { installTemporalRuntime } from './temporal-runtime';
 import { createEvents } from './worker-events';
 
 export const worker: Command<'worker'> = async ({ config, log }) => {
-  // Signals are main's; otherwise the SDK would stop the worker first, under the tasks that wait for it.
-  Runtime.install({ shutdownSignals: [], logger: temporalLogger(log) });
+  const meters = createMeters('worker');
+  const corePort = await installTemporalRuntime(log, { withMetrics: config.metricsPort !== null });
+  const tracing = createTracing({
+    endpoint: config.otelExporterOtlpEndpoint,
+    service: { name: 'video-worker', version: projectVersion().version },
+    log,
+  });
   const db = connect({
     url: config.databaseUrl,
     poolMax: config.databasePoolMax,
@@ -21,14 +29,21 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
   });
   try {
     await checkSchema(db);
-    let catalogue = await loadCatalogue(config.catalogueFile, config.environment);
-    const events = createEvents(log);
+    let catalogue = await loadCatalogueOf(config);
+    const events = createEvents(log, meters, tracing.keep);
+    const metrics = await serveMetrics({
+      meters,
+      log,
+      host: config.host,
+      port: config.metricsPort,
+      corePort,
+    });
     const running = await startWorker(
       {
         temporal: {
           address: config.temporalAddress,
           namespace: config.temporalNamespace,
-          tls: config.temporalTls,
+          tls: config.temporalTls || config.temporalApiKey !== null,
           apiKey: config.temporalApiKey,
           taskQueue: config.temporalTaskQueue,
         },
@@ -46,6 +61,7 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
         catalogue: () => catalogue,
         channelKeys: (name) => config.environment[name],
         events: events.activities,
+        keepSpan: tracing.keep,
         callbacks: {
           allowHosts: config.dangerouslyAllowHosts,
           now: () => Date.now(),
@@ -56,10 +72,13 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
       },
     );
     return {
-      done: running.done.finally(() => db.destroy()),
+      done: running.done.finally(async () => {
+        await Promise.all([metrics.close(), tracing.close()]);
+        await db.destroy();
+      }),
       stop: running.stop,
       async reload() {
-        catalogue = await loadCatalogue(config.catalogueFile, config.environment);
+        catalogue = await loadCatalogueOf(config);
         log.info({ event: 'catalogue_reloaded' }, 'the catalogue was read again');
       },
     };
@@ -74,13 +93,4 @@ function builtBundle(): { codePath: string } | { workflowsPath: string } {
   const built = join(__dirname, '../../workflow-bundle.js');
   if (existsSync(built)) return { codePath: built };
   return { workflowsPath: require.resolve('../../workflows') };
-}
-
-function temporalLogger(log: Logger): DefaultLogger {
-  return new DefaultLogger('WARN', ({ level, message, meta }: LogEntry) => {
-    const { error, taskQueue, workflowId, activityType } = (meta ?? {}) as Record<string, unknown>;
-    const fields = { event: 'temporal', taskQueue, task: workflowId, activityType, err: error };
-    if (level === 'ERROR') log.error(fields, message);
-    else log.warn(fields, message);
-  });
 }

@@ -45,14 +45,22 @@ const superResolutionOrder = [
 const orders: readonly (readonly string[])[] = [documentOrder, metadataOrder, superResolutionOrder];
 
 // A judgement on the left rests on the fields on the right; where one of those is already at fault it would only
-// repeat that fault, or blame a default the caller never asked for.
+// repeat that fault, or blame a default the caller never asked for. A mode that cannot be read leaves open which model
+// is meant.
 const restsOn: Readonly<Record<string, readonly string[]>> = {
+  resolution: ['mode'],
+  ratio: ['mode'],
+  duration: ['mode'],
+  'metadata.generate_audio': ['mode'],
+  'metadata.draft': ['mode'],
+  'metadata.return_last_frame': ['mode'],
+  'metadata.tools': ['mode'],
   input_type: ['images', 'image', 'videos', 'audios'],
   images: ['input_type', 'image'],
   videos: ['input_type'],
   audios: ['input_type'],
-  size: ['resolution'],
-  'metadata.super_resolution_config': ['resolution', 'size', 'ratio', 'metadata.draft'],
+  size: ['resolution', 'mode'],
+  'metadata.super_resolution_config': ['resolution', 'size', 'ratio', 'metadata.draft', 'mode'],
 };
 
 /** The faults of shape and those of the plan made from what was readable, without echoes, in the document's order. */

@@ -12,6 +12,9 @@ export interface Field {
   readonly each?: string;
 }
 
+// No list that is taken is nearly as long; a megabyte of elements shall not become a megabyte of faults.
+const lookedAtMax = 100;
+
 /** null, and an empty list, count as absent. */
 export function isAbsent(value: unknown): value is null | undefined {
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
@@ -25,6 +28,10 @@ export function readField<T>(
   faults: Refusal[],
 ): T | undefined {
   if (isAbsent(value)) return undefined;
+  if (Array.isArray(value) && value.length > lookedAtMax) {
+    faults.push(invalid(param, `${field.wanted}; got ${show(value)}.`));
+    return undefined;
+  }
   const result = field.schema.safeParse(value);
   if (result.success) return result.data as T;
   faults.push(...fieldFaults(field, param, value, result.error.issues));

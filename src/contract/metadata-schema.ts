@@ -42,6 +42,8 @@ export const superResolutionSchema = z
   .meta({ description: 'Chained super-resolution. `{}` is off.', id: 'SuperResolutionConfig' });
 
 const flag = 'must be true or false (a JSON boolean, not a string)';
+// More than any generator offers.
+const toolsMax = 16;
 const tool = z.looseObject({
   type: z.string().min(1).meta({ description: '`web_search` turns on web search.' }),
 });
@@ -78,8 +80,10 @@ const metadataParts = {
     wanted: 'must be a whole number of seconds from 3600 to 259200',
   },
   tools: {
-    schema: z.array(tool),
-    wanted: 'must be an array of objects with a "type", for example [{"type":"web_search"}]',
+    schema: z.array(tool).max(toolsMax),
+    wanted:
+      `must be an array of at most ${toolsMax} objects with a "type", ` +
+      'for example [{"type":"web_search"}]',
   },
   super_resolution_config: {
     schema: superResolutionSchema,
@@ -116,7 +120,7 @@ export const ownedMetadataNames: readonly string[] = (
 
 // The parser turns a single tool into a list of one before it checks; the document shows both forms.
 const toolsAsSent = z
-  .union([z.array(tool), tool])
+  .union([z.array(tool).max(toolsMax), tool])
   .nullish()
   .meta({
     description: 'An array of tools; a single object counts as an array of one.',

@@ -18,13 +18,8 @@ import {
   replyHeaders,
   taskIdParameter,
 } from './openapi-parts';
-import {
-  createdSchema,
-  modelsSchema,
-  readySchema,
-  taskSchema,
-  versionSchema,
-} from './reply-schema';
+import { servicePaths } from './openapi-service';
+import { createdSchema, modelsSchema, taskSchema } from './reply-schema';
 
 export interface DocumentedService {
   readonly version: string;
@@ -58,7 +53,9 @@ function documentOf(publicUrl: string, version: string): ZodOpenApiObject {
       version,
       description:
         'Asynchronous video generation: create a task with a POST, poll it with a GET until `succeeded` or `failed`. ' +
-        'Fields may be added to replies; clients ignore what they do not know.',
+        'Fields may be added to replies; clients ignore what they do not know. Every error has the same shape (`Error`). ' +
+        'A path that is not listed here answers 404 `route_not_found`, a method that is not listed 405 ' +
+        '`method_not_allowed` with `Allow`. HEAD answers like GET. Every reply carries `X-Request-Id`.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: publicUrl }],
@@ -133,6 +130,10 @@ const getOperation: ZodOpenApiOperationObject = {
         description: 'Seconds until the next poll makes sense; only while the task is unfinished.',
         schema: { type: 'integer' },
       },
+      'Preference-Applied': {
+        description: 'The wait that was applied, for example `wait=30`.',
+        schema: { type: 'string' },
+      },
     }),
     ...errorResponses('invalid_api_key', 'task_not_found', 'internal_error', 'unavailable'),
   },
@@ -158,7 +159,6 @@ const cancelOperation: ZodOpenApiOperationObject = {
 };
 
 function otherPaths(): ZodOpenApiPathsObject {
-  const open = { security: [], tags: ['Service'] };
   return {
     '/v1/videos/quotes': { post: quoteOperation },
     '/v1/models': {
@@ -175,24 +175,6 @@ function otherPaths(): ZodOpenApiPathsObject {
     '/v1/tasks': { get: accountOperations.tasks },
     '/v1/account': { get: accountOperations.account },
     '/v1/account/statement': { get: accountOperations.statement },
-    '/version': {
-      get: {
-        ...open,
-        operationId: 'getVersion',
-        summary: 'Which version runs',
-        responses: { '200': jsonReply('The version.', versionSchema) },
-      },
-    },
-    '/readyz': {
-      get: {
-        ...open,
-        operationId: 'isReady',
-        summary: 'Whether it can work, and which part is missing',
-        responses: {
-          '200': jsonReply('Ready.', readySchema),
-          '503': jsonReply('Not ready.', readySchema),
-        },
-      },
-    },
+    ...servicePaths,
   };
 }

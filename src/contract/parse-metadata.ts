@@ -45,7 +45,7 @@ export function parseMetadata(value: unknown, faults: Refusal[]): VideoMetadata 
 }
 
 function metadataObject(value: unknown, faults: Refusal[]): JsonObject {
-  if (value === undefined || value === null) return {};
+  if (isAbsent(value)) return {};
   if (typeof value === 'string') {
     const parsed = parseSafeJson(value);
     if (parsed.value) return parsed.value;
@@ -75,22 +75,18 @@ function readTools(value: unknown, faults: Refusal[]): readonly Tool[] | undefin
 
 const configParam = 'metadata.super_resolution_config';
 
-/** Undefined where super-resolution is off: absent, null, `{}`, or nothing but nulls in it. */
+/** Undefined where super-resolution is off: absent, `{}`, or nothing in it but what counts as absent. */
 function readSuperResolution(value: unknown, faults: Refusal[]): SuperResolutionConfig | undefined {
-  if (value === undefined || value === null) return undefined;
+  if (isAbsent(value)) return undefined;
   if (!isJsonObject(value)) {
     faults.push(invalid(configParam, `must be an object; got ${show(value)}.`));
     return undefined;
   }
-  const sent = Object.keys(value).filter((name) => value[name] !== null);
+  const sent = Object.keys(value).filter((name) => !isAbsent(value[name]));
   if (sent.length === 0) return undefined;
 
   const before = faults.length;
-  for (const name of sent) {
-    if (Object.hasOwn(superResolutionFields, name)) continue;
-    const known = Object.keys(superResolutionFields).join(', ');
-    faults.push(invalid(`${configParam}.${name}`, `is not a field; the fields are ${known}.`));
-  }
+  refuseUnknown(sent, faults);
   const read = <T>(name: string): T | undefined =>
     readField<T>(superResolutionFields[name]!, `${configParam}.${name}`, value[name], faults);
   const resolution = read<NonNullable<SuperResolutionConfig['resolution']>>('resolution');
@@ -119,7 +115,29 @@ function readSuperResolution(value: unknown, faults: Refusal[]): SuperResolution
   };
 }
 
+// Names are the caller's, too: so many are shown, and so much of each.
+const unknownMax = 10;
+
+function refuseUnknown(sent: readonly string[], faults: Refusal[]): void {
+  const known = Object.keys(superResolutionFields);
+  const unknown = sent.filter((name) => !known.includes(name));
+  for (const name of unknown.slice(0, unknownMax)) {
+    const param = `${configParam}.${name.slice(0, 80)}`;
+    faults.push(invalid(param, `is not a field; the fields are ${known.join(', ')}.`));
+  }
+}
+
+// A number such as 1e20 is four characters in a body and twenty-one written out again; a task that outgrew what the
+// engine stores would be lost on the way.
+const writtenOutMax = 1024 * 1024;
+
 function readPassThrough(sent: JsonObject, faults: Refusal[]): Record<string, unknown> {
+  const chars = JSON.stringify(sent).length;
+  if (chars > writtenOutMax) {
+    const sentence = `may have at most ${writtenOutMax} characters when written out; it has ${chars}.`;
+    faults.push(invalid('metadata', sentence));
+    return {};
+  }
   const passed: [string, unknown][] = [];
   for (const [name, value] of Object.entries(sent)) {
     if (Object.hasOwn(metadataFields, name) || isAbsent(value)) continue;

@@ -3,20 +3,9 @@
 
 import { z } from 'zod';
 import { refusals } from './error';
-import {
-  billingKinds,
-  inputTypes,
-  ratios,
-  resolutions,
-  stages,
-  taskErrorCodes,
-  taskStatuses,
-} from './vocabulary';
+import { amount, modelSchema } from './model-schema';
+import { billingKinds, inputTypes, stages, taskErrorCodes, taskStatuses } from './vocabulary';
 
-const amount = z
-  .string()
-  .regex(/^-?\d+\.\d{6}$/)
-  .meta({ description: 'Decimal amount, six places.', example: '5.009400' });
 const seconds = (description: string) => z.int().meta({ description });
 const taskId = z
   .string()
@@ -136,74 +125,6 @@ export const quoteSchema = z
   })
   .meta({ id: 'Quote' });
 
-const modelSchema = z
-  .strictObject({
-    id: z.string(),
-    resolutions: z.array(z.enum(resolutions)),
-    ratios: z.array(z.enum(ratios)),
-    sizes: z
-      .record(z.string(), z.record(z.string(), z.string()))
-      .meta({ description: '`WxH` by tier and ratio.' }),
-    durations: z.strictObject({
-      min: z.int(),
-      max: z.int(),
-      auto: z.boolean().meta({ description: 'Whether -1 is taken.' }),
-    }),
-    inputs: z.strictObject({
-      types: z.array(z.enum(inputTypes)),
-      reference_images_max: z.int(),
-      videos_max: z.int(),
-      audios_max: z.int(),
-      audio_alone: z.boolean(),
-      middle_frames: z.boolean(),
-    }),
-    features: z.strictObject({
-      audio: z.boolean(),
-      draft: z.boolean(),
-      last_frame: z.boolean(),
-      tools: z.array(z.string()),
-      tools_text_only: z.boolean(),
-      modes: z.array(z.string()),
-      super_resolution: z.boolean(),
-      prompt_chars_max: z.int(),
-    }),
-    defaults: z.strictObject({
-      resolution: z.enum(resolutions),
-      ratio: z.enum(ratios),
-      duration: z.int(),
-    }),
-    prices: z
-      .array(
-        z.strictObject({
-          resolutions: z.array(z.enum(resolutions)).optional(),
-          input_video: z.boolean().optional(),
-          audio: z.boolean().optional(),
-          currency: z.string(),
-          per_million_tokens: amount,
-        }),
-      )
-      .meta({
-        description: 'The first row whose conditions all hold is the price of a million tokens.',
-      }),
-    super_resolution: z
-      .strictObject({
-        targets: z
-          .record(z.string(), z.array(z.string()))
-          .meta({ description: 'Allowed targets by base resolution.' }),
-        prices: z.array(
-          z.strictObject({
-            resolution: z.string(),
-            fps_max: z.int(),
-            tool_version: z.string(),
-            currency: z.string(),
-            per_minute: amount,
-          }),
-        ),
-      })
-      .nullable(),
-  })
-  .meta({ id: 'Model' });
-
 export const modelsSchema = z.strictObject({ data: z.array(modelSchema) });
 
 const next = z
@@ -249,7 +170,10 @@ export const callbacksSchema = z.strictObject({
       .meta({ id: 'CallbackAttempt' }),
   ),
   next_at: seconds('Unix seconds of the next attempt.').nullable(),
-  state: z.string().meta({ example: 'delivered' }),
+  state: z
+    .enum(['pending', 'delivered', 'exhausted', 'stopped'])
+    .nullable()
+    .meta({ example: 'delivered', description: 'Null where no callback was asked for.' }),
 });
 
 export const versionSchema = z.strictObject({
@@ -257,6 +181,8 @@ export const versionSchema = z.strictObject({
   version: z.string(),
   commit: z.string(),
 });
+
+export const aliveSchema = z.strictObject({ alive: z.literal(true) });
 
 export const readySchema = z.strictObject({
   ready: z.boolean(),

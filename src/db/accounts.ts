@@ -9,13 +9,15 @@ import { createSecret } from './webhook-secrets';
 export interface NewAccount {
   readonly name: string;
   readonly pepper: string;
+  /** Of its books, for good; the schema's when left out. */
+  readonly currency?: string;
   readonly creditMicros?: number;
 }
 
 /** An account with its books, its first key and its webhook secret, all or nothing. */
 export async function createAccount(
   db: Knex,
-  { name, pepper, creditMicros }: NewAccount,
+  { name, pepper, currency, creditMicros }: NewAccount,
 ): Promise<{
   readonly accountId: string;
   readonly keyId: string;
@@ -25,7 +27,7 @@ export async function createAccount(
   return db.transaction(async (trx) => {
     const accountId = `acct_${randomBytes(10).toString('hex')}`;
     await trx('accounts').insert({ id: accountId, name });
-    await trx('balances').insert({ account_id: accountId });
+    await trx('balances').insert({ account_id: accountId, ...(currency ? { currency } : {}) });
     const key = await createKey(trx, { accountId, pepper, name: 'first key' });
     const webhookSecret = await createSecret(trx, accountId);
     if (creditMicros) {
@@ -44,12 +46,14 @@ export interface AccountRow {
   readonly disabledAt: Date | null;
   readonly availableMicros: number;
   readonly heldMicros: number;
+  readonly currency: string;
   readonly openTasks: number;
 }
 
 const columns = `
   accounts.id as "accountId", name, created_at as "createdAt", disabled_at as "disabledAt",
-  available as "availableMicros", held as "heldMicros", open_tasks as "openTasks"`;
+  available as "availableMicros", held as "heldMicros", currency,
+  open_tasks as "openTasks"`;
 
 export async function listAccounts(db: Knex): Promise<readonly AccountRow[]> {
   const { rows } = await db.raw<{ rows: AccountRow[] }>(

@@ -6,6 +6,7 @@ export type CallbackState = 'pending' | 'delivered' | 'exhausted' | 'stopped';
 
 export interface Delivery {
   readonly accountId: string;
+  readonly traceId: string;
   readonly url: string;
   readonly status: string;
   /** The final task object as GET answers it, byte for byte. */
@@ -26,7 +27,7 @@ export async function findDelivery(
   attempt: number,
 ): Promise<Delivery | null> {
   const { rows } = await db.raw<{ rows: Delivery[] }>(
-    `select t.account_id as "accountId", c.url, t.status, t.object::text as body, c.state,
+    `select t.account_id as "accountId", t.trace_id as "traceId", c.url, t.status, t.object::text as body, c.state,
             c.deliveries, c.next_at as "nextAt",
             (select json_build_object('status', a.status, 'error', a.error)
                from callback_attempts a

@@ -39,6 +39,8 @@ export function connect({ url, poolMax, applicationName, log }: DatabaseOptions)
     },
     pool: { min: 0, max: poolMax, idleTimeoutMillis: 30_000, propagateCreateError: false },
     acquireConnectionTimeout: 4_000,
+    // An error's text goes into logs and histories; the values of its statement are the customers' and stay out of it.
+    compileSqlOnError: false,
     // knex writes connection errors to the console itself unless it is given a log.
     log: {
       warn: (message: unknown) => log?.warn(String(message)),

@@ -5,20 +5,19 @@ import type { Knex } from 'knex';
 import type { ClosedTask, CloseTask, OpenedTask, OpenTask } from '../../workflows/messages';
 import type { TaskObject } from '../contract/task';
 import { assert } from '../domain/assert';
-import { formatMicros } from '../domain/money';
 import { stepOf } from '../domain/task';
 import { availableChange, closingMovements, holdId } from '../domain/transfers';
+import { refusalOf } from './funds';
 
 /** The first door: the task's row, its hold and the customer's balance, or nothing at all. */
 export async function openTask(db: Knex, open: OpenTask): Promise<OpenedTask> {
   const { input, object } = open;
-  const amount = input.plan.hold.amountMicros;
   const { rows } = await db.raw<{ rows: unknown[] }>(
     `with paid as (
        update balances
           set available = available - :amount, held = held + :amount,
               open_tasks = open_tasks + 1, last_seq = last_seq + 1
-        where account_id = :accountId and available >= :amount
+        where account_id = :accountId and currency = :currency and available >= :amount
           and not exists (select 1 from tasks where id = :id)
        returning available, held, last_seq
      ), opened as (
@@ -31,12 +30,16 @@ export async function openTask(db: Knex, open: OpenTask): Promise<OpenedTask> {
             paid.available, paid.held, opened.id
        from paid, opened
      returning 1`,
-    { ...taskBindings(open), amount, holdId: holdId(input.taskId) },
+    { ...taskBindings(open), ...priceBindings(open), holdId: holdId(input.taskId) },
   );
   if (rows.length > 0) return { outcome: 'opened' };
   const known = await findStored(db, object.id);
-  if (known) return { outcome: 'exists', ...known };
-  return { outcome: 'refused', refusal: await shortBalance(db, input.accountId, amount) };
+  if (known) {
+    const { accountId, requestHash } = known;
+    assert(accountId === input.accountId, `${object.id} is a task of this account`);
+    return { outcome: 'exists', object: known.object, requestHash };
+  }
+  return { outcome: 'refused', refusal: await refusalOf(db, priceBindings(open)) };
 }
 
 /** Keeps a failed row for a task that was refused after its id had been given away. No money moves. */
@@ -108,25 +111,16 @@ export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask>
   return { object: known.object, first: false };
 }
 
-export interface Funds {
-  readonly availableMicros: number;
-  readonly heldMicros: number;
-  readonly openTasks: number;
-}
+export type CreditResult =
+  | 'created'
+  | 'exists'
+  | 'exists_with_different_amount'
+  | 'different_currency';
 
-/** What a customer may still spend, read from the books and never from a flag. */
-export async function mayOpen(db: Knex, accountId: string): Promise<Funds> {
-  const { rows } = await db.raw<{ rows: Funds[] }>(
-    `select available as "availableMicros", held as "heldMicros", open_tasks as "openTasks"
-       from balances where account_id = ?`,
-    [accountId],
-  );
-  return rows[0] ?? { availableMicros: 0, heldMicros: 0, openTasks: 0 };
-}
-
-export type CreditResult = 'created' | 'exists' | 'exists_with_different_amount';
-
-/** Adds money, or takes it back by a correction. The reference is the caller's: the same one moves money once. */
+/**
+ * Adds money, or takes it back by a correction. The reference is the caller's: the same one moves money once. An amount
+ * whose currency is named has to be in the one of the account's books.
+ */
 export async function creditAccount(
   db: Knex,
   credit: {
@@ -135,6 +129,7 @@ export async function creditAccount(
     readonly reference: string;
     readonly reason: string;
     readonly kind?: 'credit' | 'correction';
+    readonly currency?: string;
   },
 ): Promise<CreditResult> {
   const { accountId, amountMicros, reference, reason, kind = 'credit' } = credit;
@@ -142,7 +137,13 @@ export async function creditAccount(
   const id = `${accountId}:${kind}:${reference}`;
   const from = kind === 'credit' ? 'credits' : 'corrections';
   return db.transaction(async (trx) => {
-    await trx.raw('select 1 from balances where account_id = ? for update', [accountId]);
+    const books = await trx.raw<{ rows: { currency: string }[] }>(
+      'select currency from balances where account_id = ? for update',
+      [accountId],
+    );
+    if (credit.currency && books.rows[0] && books.rows[0].currency !== credit.currency) {
+      return 'different_currency';
+    }
     const known = await trx.raw<{ rows: { change: number }[] }>(
       `select case credit when 'available' then amount else -amount end as change
          from transfers where id = ?`,
@@ -208,29 +209,18 @@ function taskBindings({ input, object, createdAtMs, deadlineAtMs }: OpenTask) {
   };
 }
 
+function priceBindings({ input: { accountId, plan } }: OpenTask) {
+  return { accountId, amount: plan.hold.amountMicros, currency: plan.price.currency };
+}
+
 async function findStored(db: Knex, taskId: string) {
   const { rows } = await db.raw<{
-    rows: { object: TaskObject; requestHash: string; finished: boolean }[];
+    rows: { object: TaskObject; accountId: string; requestHash: string; finished: boolean }[];
   }>(
-    `select object, request_hash as "requestHash", finished_at is not null as finished
+    `select object, account_id as "accountId", request_hash as "requestHash",
+            finished_at is not null as finished
        from tasks where id = ?`,
     [taskId],
   );
   return rows[0];
-}
-
-async function shortBalance(db: Knex, accountId: string, amount: number) {
-  const { availableMicros } = await mayOpen(db, accountId);
-  return insufficientBalance(amount, availableMicros);
-}
-
-/** The one sentence about too little money, for the door and for the look before it. */
-export function insufficientBalance(neededMicros: number, availableMicros: number) {
-  return {
-    code: 'insufficient_balance' as const,
-    param: '',
-    message:
-      `This task needs a hold of ${formatMicros(neededMicros)}, ` +
-      `but only ${formatMicros(availableMicros)} is available.`,
-  };
 }

@@ -11,6 +11,7 @@ export interface StatementRow {
   /** How the customer's free money changed. */
   readonly changeMicros: number;
   readonly availableAfterMicros: number;
+  readonly currency: string;
   readonly taskId: string | null;
   readonly reason: string;
   readonly credit: string;
@@ -25,9 +26,9 @@ export async function statement(
     `select seq, kind, amount as "amountMicros",
             case when credit = 'available' then amount when debit = 'available' then -amount else 0
              end as "changeMicros",
-            available_after as "availableAfterMicros", task_id as "taskId", reason, credit,
+            available_after as "availableAfterMicros", currency, task_id as "taskId", reason, credit,
             created_at as at
-       from transfers
+       from transfers join balances using (account_id)
       where account_id = ? and seq < ?
       order by seq desc limit ?`,
     [page.accountId, page.after ?? Number.MAX_SAFE_INTEGER, page.limit],

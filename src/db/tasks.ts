@@ -46,7 +46,12 @@ export async function listTasks(db: Knex, filter: TaskFilter): Promise<readonly 
   if (status) query.where('status', status);
   if (model) query.where('model', model);
   if (after) {
-    query.whereRaw('(created_at, id) < (select created_at, id from tasks where id = ?)', [after]);
+    // Of the account's own only: a foreign id answers like one that does not exist.
+    const own = accountId ? ' and account_id = ?' : '';
+    query.whereRaw(
+      `(created_at, id) < (select created_at, id from tasks where id = ?${own})`,
+      accountId ? [after, accountId] : [after],
+    );
   }
   return (await query) as TaskRow[];
 }

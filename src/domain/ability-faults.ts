@@ -20,28 +20,23 @@ const promptSwitches: Readonly<Record<string, string>> = {
 };
 const promptSwitch = new RegExp(`--(${Object.keys(promptSwitches).join('|')})(?![a-z])`, 'gi');
 
-export function promptFaults(prompt: string, model: Model): Refusal[] {
-  const faults: Refusal[] = [];
+export function promptLengthFaults(prompt: string, model: Model): Refusal[] {
   // Characters as people count them; the cheap length comes first because it is never smaller.
   const chars = prompt.length > model.promptCharsMax ? [...prompt].length : prompt.length;
-  if (chars > model.promptCharsMax) {
-    faults.push({
-      code: 'invalid_value',
-      param: 'prompt',
-      message: `prompt: at most ${model.promptCharsMax} characters on model "${model.id}"; got ${chars}.`,
-    });
-  }
+  if (chars <= model.promptCharsMax) return [];
+  const message = `prompt: at most ${model.promptCharsMax} characters on model "${model.id}"; got ${chars}.`;
+  return [{ code: 'invalid_value', param: 'prompt', message }];
+}
+
+export function promptSwitchFaults(prompt: string): Refusal[] {
   const switches = new Set(
     [...prompt.matchAll(promptSwitch)].map(([, word]) => word!.toLowerCase()),
   );
-  for (const word of switches) {
-    faults.push({
-      code: 'invalid_value',
-      param: 'prompt',
-      message: `prompt: "--${word}" inside the prompt is not taken; send the field ${promptSwitches[word]} instead.`,
-    });
-  }
-  return faults;
+  return [...switches].map((word) => ({
+    code: 'invalid_value',
+    param: 'prompt',
+    message: `prompt: "--${word}" inside the prompt is not taken; send the field ${promptSwitches[word]} instead.`,
+  }));
 }
 
 export function addressFaults(request: VideoRequest, allowHosts: readonly string[]): Refusal[] {

@@ -19,6 +19,8 @@ export function checkUrl(text: string, { schemes, allowHosts, charsMax }: UrlRul
   }
   if (hasSpaceOrControl(text))
     return { fault: 'must be a URL without spaces or control characters.' };
+  // To this parser a slash, to others a part of a user name: the host must be the same to whoever reads the URL.
+  if (text.includes('\\')) return { fault: 'must be a URL without backslashes.' };
   if (!URL.canParse(text)) return { fault: 'must be an absolute URL.' };
   const url = new URL(text);
   const scheme = url.protocol.slice(0, -1);

@@ -8,7 +8,8 @@ import {
   addressFaults,
   durationFaults,
   metadataFaults,
-  promptFaults,
+  promptLengthFaults,
+  promptSwitchFaults,
   unsupported,
 } from './ability-faults';
 import type { Catalogue, Model } from './catalogue';
@@ -17,7 +18,7 @@ import { inferInputType, inputTypeFaults, modelInputFaults } from './input-type'
 import type { EnhancementPlan, Plan } from './plan-types';
 import { holdFor } from './pricing';
 import type { Frame } from './resolution';
-import { enhancementFaults, list, resolveFrame } from './resolution';
+import { enhancementFaults, enhancementTargetFaults, list, resolveFrame } from './resolution';
 
 export interface PlanGiven {
   /** Drawn by the caller; used where the request names none, so that a lost job can be recognised by it. */
@@ -36,7 +37,8 @@ export function planTask(request: VideoRequest, catalogue: Catalogue, given: Pla
   const refusals = addressFaults(request, given.allowHosts ?? []);
   const named = findModel(catalogue, request.model);
   if (!named) {
-    refusals.push(unknownModel(request.model, given.models ?? Object.keys(catalogue.models)));
+    const models = given.models ?? Object.keys(catalogue.models);
+    refusals.push(unknownModel(request.model, models), ...faultsOnAnyModel(request));
     return { refusals };
   }
   const model = selectEntry(catalogue, named, request.mode);
@@ -48,7 +50,8 @@ export function planTask(request: VideoRequest, catalogue: Catalogue, given: Pla
     model,
   );
   refusals.push(
-    ...promptFaults(request.prompt, model),
+    ...promptLengthFaults(request.prompt, model),
+    ...promptSwitchFaults(request.prompt),
     ...typeFaults,
     ...(typeFaults.length > 0 ? [] : modelInputFaults(inputType, stated, request, model)),
     ...frameFaults,
@@ -95,6 +98,20 @@ export function planTask(request: VideoRequest, catalogue: Catalogue, given: Pla
     hold,
   };
   return { plan };
+}
+
+/** What no model would take: the document's rules that need no catalogue entry. */
+function faultsOnAnyModel(request: VideoRequest): Refusal[] {
+  const stated = request.input_type !== undefined;
+  const inputType = request.input_type ?? inferInputType(request);
+  const { super_resolution_config: config, draft } = request.metadata;
+  // A draft has a base of its own, and a default is the model's.
+  const base = draft ? undefined : request.resolution;
+  return [
+    ...promptSwitchFaults(request.prompt),
+    ...inputTypeFaults(inputType, stated, request),
+    ...(config && base ? enhancementTargetFaults(config, base) : []),
+  ];
 }
 
 function unknownModel(name: string, models: readonly string[]): Refusal {

@@ -126,7 +126,14 @@ function pixelsToHold({ model, resolution, ratio }: Priced): { pixels: number; p
 
 function draftHundredths({ model, draft, audio }: Priced): number {
   if (!draft || !model.draft) return 100;
-  return Math.round((audio ? model.draft.audioFactor : model.draft.silentFactor) * 100);
+  return hundredths(audio ? model.draft.audioFactor : model.draft.silentFactor);
+}
+
+/** A factor of the catalogue as a whole number; the catalogue's check lets none through that has more decimals. */
+function hundredths(factor: number): number {
+  const whole = Math.round(factor * 100);
+  assert(Math.abs(factor * 100 - whole) < 1e-6, `${factor} has two decimals at most`);
+  return whole;
 }
 
 function priceRow({ model, resolution, hasVideo, audio }: Priced): PriceRow {
@@ -146,8 +153,12 @@ function enhancementPrice({ enhancement, superResolution }: Priced): number | nu
   const [upTo30, upTo60, upTo120] = superResolution.coefficients[tier];
   const fps = enhancement.fps ?? framesPerSecond;
   const coefficient = fps <= 30 ? upTo30 : fps <= 60 ? upTo60 : upTo120;
-  const factor = superResolution.factors[enhancement.toolVersion];
-  return Math.ceil(superResolution.microsPerMinute * coefficient * factor);
+  const standard = ceilDivide(
+    BigInt(superResolution.microsPerMinute) * BigInt(hundredths(coefficient)),
+    100n,
+  );
+  // Rounded before the factor, so that `professional` is exactly its multiple.
+  return standard * superResolution.factors[enhancement.toolVersion];
 }
 
 /** The smallest tier whose short side holds the limit. */

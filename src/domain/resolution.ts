@@ -73,7 +73,7 @@ export function resolveFrame(asked: AskedFrame, model: Model): { frame: Frame; f
   return { frame: { resolution, ratio, size, from, explicit: tier !== undefined }, faults };
 }
 
-const dimensions = /^(\d{1,5})[xX*](\d{1,5})$/;
+const dimensions = /^([1-9]\d{1,4})[xX*]([1-9]\d{1,4})$/;
 
 /** `size` may name a tier or dimensions from the model's table; either way it is only a way to name a tier. */
 function readSize(
@@ -108,26 +108,13 @@ export function enhancementFaults(
   model: Model,
 ): Refusal[] {
   const { resolution: base } = frame;
-  const targets = enhancementTargets[base];
-  if (targets.length === 0) {
-    return [
-      {
-        code: 'unsupported_value',
-        param: enhancementParam,
-        message: `${enhancementParam}: a base resolution of ${base} cannot be enhanced; send resolution 480p, 720p or 1080p.`,
-      },
-    ];
-  }
-  const faults: Refusal[] = [];
-  if (config.resolution !== undefined && !targets.includes(config.resolution)) {
-    faults.push({
-      code: 'unsupported_value',
-      param: `${enhancementParam}.resolution`,
-      message: `${enhancementParam}.resolution: must be above the base resolution ${base}: ${list(targets)}; got ${config.resolution}.`,
-    });
-  }
+  const faults = enhancementTargetFaults(config, base);
   const shortSide = baseShortSide(frame);
-  if (config.resolution_limit !== undefined && config.resolution_limit <= shortSide) {
+  if (
+    enhancementTargets[base].length > 0 &&
+    config.resolution_limit !== undefined &&
+    config.resolution_limit <= shortSide
+  ) {
     const frameText = frame.size ? `${frame.size.width}x${frame.size.height}` : base;
     faults.push({
       code: 'unsupported_value',
@@ -138,6 +125,22 @@ export function enhancementFaults(
     });
   }
   return faults;
+}
+
+/** The document's table alone, which holds on every model. */
+export function enhancementTargetFaults(
+  config: SuperResolutionConfig,
+  base: Resolution,
+): Refusal[] {
+  const targets = enhancementTargets[base];
+  if (targets.length === 0) {
+    const message = `${enhancementParam}: a base resolution of ${base} cannot be enhanced; send resolution 480p, 720p or 1080p.`;
+    return [{ code: 'unsupported_value', param: enhancementParam, message }];
+  }
+  if (config.resolution === undefined || targets.includes(config.resolution)) return [];
+  const param = `${enhancementParam}.resolution`;
+  const message = `${param}: must be above the base resolution ${base}: ${list(targets)}; got ${config.resolution}.`;
+  return [{ code: 'unsupported_value', param, message }];
 }
 
 /** With `adaptive` the real size is known only afterwards, so the nominal one counts. */

@@ -3,7 +3,18 @@
 // never used; a lock keeps two processes from filling the same.
 
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, open, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  unlink,
+} from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,17 +28,27 @@ export function cacheFolder(): string {
   return join(homedir() || tmpdir(), '.cache', 'video-generation-service');
 }
 
-/** The folder `name` in the cache, filled by `fill` when it is not there yet. */
+export interface Cached {
+  /** Changes with the version of what is in it. */
+  readonly name: string;
+  /** Files without which it is of no use: something else may have tidied up here. */
+  readonly needs: readonly string[];
+  fill(folder: string): Promise<void>;
+}
+
+/** A folder in the cache, filled when it is not there yet or no longer whole. */
 export async function cached(
-  name: string,
-  fill: (folder: string) => Promise<void>,
+  { name, needs, fill }: Cached,
+  cache = cacheFolder(),
 ): Promise<string> {
-  const place = join(cacheFolder(), name);
-  if (existsSync(place)) return place;
-  await mkdir(cacheFolder(), { recursive: true });
+  const place = join(cache, name);
+  const isWhole = () => needs.every((file) => existsSync(join(place, file)));
+  if (isWhole()) return place;
+  await mkdir(cache, { recursive: true });
   const unlock = await lock(`${place}.lock`);
   try {
-    if (existsSync(place)) return place;
+    if (isWhole()) return place;
+    await removeLeftovers(cache, name);
     const draft = await mkdtemp(`${place}.`);
     try {
       await fill(draft);
@@ -40,6 +61,14 @@ export async function cached(
     return place;
   } finally {
     await unlock();
+  }
+}
+
+/** What is no longer whole, and drafts of those that were killed while they filled one; the lock is ours. */
+async function removeLeftovers(cache: string, name: string): Promise<void> {
+  for (const found of await readdir(cache)) {
+    const isDraft = found.startsWith(`${name}.`) && found !== `${name}.lock`;
+    if (isDraft || found === name) await rm(join(cache, found), { recursive: true, force: true });
   }
 }
 

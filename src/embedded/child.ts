@@ -4,6 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { reaped, willReap } from './reaper';
+import { SetupError } from './setup-error';
 
 export interface ChildOptions {
   readonly args: readonly string[];
@@ -114,10 +115,13 @@ export async function untilReady(
   const until = Date.now() + timeoutMs;
   // Alive after the answer, too: on a port that another server held, that one may answer while ours gives up.
   while (!((await check().catch(() => false)) && child.isAlive())) {
-    if (!child.isAlive()) throw new Error(`${what} ended while starting:\n${child.lastWords()}`);
+    if (!child.isAlive()) {
+      throw new SetupError(`${what} ended while starting:\n${child.lastWords()}`);
+    }
     if (Date.now() > until) {
       await child.stop('SIGKILL');
-      throw new Error(`${what} was not ready within ${timeoutMs / 1000} s:\n${child.lastWords()}`);
+      const late = `${what} was not ready within ${timeoutMs / 1000} s`;
+      throw new SetupError(`${late}:\n${child.lastWords()}`);
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

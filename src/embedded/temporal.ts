@@ -22,6 +22,8 @@ export interface TemporalOptions {
   readonly uiPort?: number;
   readonly ui: boolean;
   readonly searchAttributes: readonly string[];
+  /** What it says while it runs. */
+  readonly onLine?: (line: string) => void;
 }
 
 export async function startTemporal(options: TemporalOptions): Promise<EmbeddedTemporal> {
@@ -30,6 +32,7 @@ export async function startTemporal(options: TemporalOptions): Promise<EmbeddedT
   const uiPort = options.uiPort ?? freeUi;
   if (options.databaseFile) await mkdir(dirname(options.databaseFile), { recursive: true });
   const child = startChild(options.binary, {
+    ...(options.onLine ? { onLine: options.onLine } : {}),
     args: [
       'server',
       'start-dev',

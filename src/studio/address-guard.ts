@@ -43,7 +43,8 @@ export function isPublicAddress(address: string): boolean {
 
 /** May this URL be asked for at all, as far as its text tells? */
 export function isAllowedUrl(text: string, allowHosts: readonly string[]): boolean {
-  if (text.length > 2048 || !URL.canParse(text)) return false;
+  // The parser would quietly drop or turn these; no honest address holds them.
+  if (text.length > 2048 || /[\s\\\p{Cc}]/u.test(text) || !URL.canParse(text)) return false;
   const url = new URL(text);
   if (!/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return false;
   return isExempt(url, allowHosts) || isPublicHost(url.hostname);

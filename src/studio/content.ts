@@ -4,7 +4,7 @@
  */
 
 import type { Body } from './fields';
-import { given, innerUrl, isHttpUrl, optionalWord } from './fields';
+import { given, innerUrl, isHttpUrl } from './fields';
 import { isObject } from './http';
 import type { GenerationOrder, ImageRole } from './jobs';
 import type { Model } from './models';
@@ -40,8 +40,7 @@ function readElement(element: Body, path: string, content: Content): void {
     content.prompt = content.prompt === '' ? text : `${content.prompt}\n${text}`;
   } else if (type === 'image_url') {
     const url = checkMedia(innerUrl(element, 'image_url', path), 'image', `${path}.image_url.url`);
-    const role = optionalWord(element, 'role', ROLES);
-    content.images.push({ url, role: role ?? 'first_frame' });
+    content.images.push({ url, role: readRole(element, path) });
   } else if (type === 'video_url') {
     checkRole(element, path, 'reference_video');
     const url = innerUrl(element, 'video_url', path);
@@ -59,6 +58,14 @@ function readElement(element: Body, path: string, content: Content): void {
   } else {
     throw invalid(`${path}.type`, 'it must be text, image_url, video_url, audio_url or draft_task');
   }
+}
+
+/** An image without a role is a first frame. */
+function readRole(element: Body, path: string): ImageRole {
+  const role = given(element, 'role') ?? 'first_frame';
+  const known = ROLES.find((word) => word === role);
+  if (known === undefined) throw invalid(`${path}.role`, `it must be one of ${ROLES.join(', ')}`);
+  return known;
 }
 
 function checkRole(element: Body, path: string, only: string): void {

@@ -34,7 +34,7 @@ export function openJobMemory(dataDir: string, log: Log) {
   const byKey = new Map<string, string>();
   const acceptances: Acceptance[] = [];
   const journal = openJournal(dataDir, (line) => replay(line as Line));
-  if (journal.lineCount() > 0) journal.rewrite(lines());
+  if (journal.lineCount() > 0) rewrite();
 
   /** Throws when it cannot be written: then it has not been accepted. */
   function put(job: Job): void {
@@ -65,7 +65,11 @@ export function openJobMemory(dataDir: string, log: Log) {
 
   function compact(): void {
     const alive = jobs.size + acceptances.length;
-    if (journal.lineCount() <= 3 * alive + STALE_LINES_MAX) return;
+    if (journal.lineCount() > 3 * alive + STALE_LINES_MAX) rewrite();
+  }
+
+  /** Without room for it the journal stays as long as it is. */
+  function rewrite(): void {
     try {
       journal.rewrite(lines());
     } catch (error) {

@@ -5,7 +5,15 @@
  * when read; a write that failed half-way is closed off by the newline the next one starts with.
  */
 
-import { closeSync, existsSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 export interface Journal {
@@ -20,18 +28,17 @@ export interface Journal {
 /** Opens the journal and hands every line of the past to `replay`, in order. */
 export function openJournal(folder: string, replay: (line: unknown) => void): Journal {
   const path = join(folder, 'journal.jsonl');
+  const past = existsSync(path) ? readFileSync(path, 'utf8') : '';
   let lines = 0;
-  if (existsSync(path)) {
-    for (const text of readFileSync(path, 'utf8').split('\n')) {
-      const line = parse(text);
-      if (line === undefined) continue;
-      lines += 1;
-      replay(line);
-    }
+  for (const text of past.split('\n')) {
+    const line = parse(text);
+    if (line === undefined) continue;
+    lines += 1;
+    replay(line);
   }
   let file = openSync(path, 'a');
   // The last run may have been killed in the middle of a line.
-  let needsNewline = lines > 0;
+  let needsNewline = past !== '';
 
   function append(line: unknown): void {
     const bytes = Buffer.from(`${needsNewline ? '\n' : ''}${JSON.stringify(line)}\n`);
@@ -53,6 +60,7 @@ export function openJournal(folder: string, replay: (line: unknown) => void): Jo
       renameSync(fresh, path);
     } catch (error) {
       closeSync(target);
+      rmSync(fresh, { force: true });
       throw error;
     }
     closeSync(file);

@@ -152,11 +152,10 @@ function shorten(url: string): string {
 }
 
 function reason(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown reason';
-  if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'it took too long';
-  const code = 'code' in error ? String(error.code) : '';
+  const { name, code } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC') throw error;
-  return code || 'the connection failed';
+  if (name === 'TimeoutError' || name === 'AbortError') return 'it took too long';
+  return code ?? 'the connection failed';
 }
 
 function sweep(folder: string): void {

@@ -107,15 +107,14 @@ export function tableSize(model: Model, resolution: Resolution, ratio: Ratio): S
 }
 
 /**
- * `adaptive` keeps the shape of the picture it was given: the area of the tier's largest entry, both
- * sides rounded to even numbers. Only a picture that has a ratio of the table gets the table's size.
+ * `adaptive` keeps the shape of the picture it was given: the area of the tier's entry that comes closest
+ * to it, both sides rounded to even numbers. Only a picture that has a ratio of the table gets its size.
  */
 export function adaptiveSize(model: Model, resolution: Resolution, shape: Size): Size {
-  const entries = Object.values(model.sizes[resolution]);
+  const entry = model.sizes[resolution][nearestRatio(shape)];
   const aspect = shape.width / shape.height;
-  const same = entries.find((size) => Math.abs(size.width / size.height / aspect - 1) < 0.005);
-  if (same) return same;
-  const area = Math.max(...entries.map((size) => size.width * size.height));
+  if (Math.abs(entry.width / entry.height / aspect - 1) < 0.005) return entry;
+  const area = entry.width * entry.height;
   return { width: even(Math.sqrt(area * aspect)), height: even(Math.sqrt(area / aspect)) };
 }
 

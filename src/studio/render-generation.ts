@@ -40,6 +40,10 @@ const RENDER_MS = 600_000;
 /** Beyond full HD the film is composed at half its size and enlarged: nobody sees it, time does. */
 const COMPOSED_PIXELS_MAX = 2_200_000;
 
+/** The protocol's own limits for a reference video. */
+const VIDEO_PIXELS = { min: 409_600, max: 2_086_876 };
+const VIDEO_FPS = { min: 24, max: 60 };
+
 interface Cast {
   pictures: Picture[];
   videos: Clip[];
@@ -136,9 +140,24 @@ async function gather(order: GenerationOrder, studio: Studio): Promise<Cast> {
     videos: await Promise.all(videos),
     audios: await Promise.all(audios),
   };
+  for (const [at, clip] of cast.videos.entries()) checkPicture(`Video ${at + 1}`, clip);
   checkLengths('Video', cast.videos);
   checkLengths('Audio', cast.audios);
   return cast;
+}
+
+/** What may be looked into must be of a usual size and rate; a card stands for the others. */
+function checkPicture(label: string, { input, width, height, fps }: Clip): void {
+  if (!input) return;
+  const { min, max } = VIDEO_PIXELS;
+  if (width * height < min || width * height > max) {
+    throw new MediaFault(`${label} is ${width}×${height}; ${min} to ${max} pixels are allowed.`);
+  }
+  // 23.976 is called 24 everywhere else.
+  if (fps < VIDEO_FPS.min - 0.1 || fps > VIDEO_FPS.max) {
+    const range = `${VIDEO_FPS.min} to ${VIDEO_FPS.max}`;
+    throw new MediaFault(`${label} has ${fps} frames a second; ${range} are allowed.`);
+  }
 }
 
 /** Each clip 2 to 15 seconds, and 15 together; a frame's grace, since containers round. */

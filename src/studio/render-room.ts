@@ -4,7 +4,8 @@
  * that one job, never of the server.
  */
 
-import { mkdir, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FfmpegFault, findFfmpeg } from './ffmpeg';
 import type { Log } from './http';
@@ -25,9 +26,12 @@ interface Parts {
 }
 
 export function createRenderRoom(parts: Parts) {
+  const workFolders = join(parts.dataDir, 'work');
   const turn: Job[] = [];
   const busy = new Map<string, { stop: AbortController; done: Promise<void> }>();
   let closed = false;
+  // What a killed predecessor left half done.
+  rmSync(workFolders, { recursive: true, force: true });
 
   function start(job: Job): void {
     turn.push(job);
@@ -48,11 +52,13 @@ export function createRenderRoom(parts: Parts) {
   }
 
   async function work(job: Job, signal: AbortSignal): Promise<void> {
-    const workFolder = join(parts.dataDir, 'work', job.id);
     const began = Date.now();
+    let workFolder: string | undefined;
     let outcome: Pick<Job, 'result' | 'failure'>;
     try {
-      await mkdir(workFolder, { recursive: true });
+      await mkdir(workFolders, { recursive: true });
+      // Its own for each attempt: the ffmpeg of a killed predecessor may still be writing its last one.
+      workFolder = await mkdtemp(join(workFolders, `${job.id}-`));
       const ffmpeg = await findFfmpeg(parts.ffmpegPath, parts.log);
       const resultFolder = parts.folderOf(job.id);
       const studio = { ffmpeg, media: parts.media, signal, workFolder, resultFolder };
@@ -64,7 +70,9 @@ export function createRenderRoom(parts: Parts) {
         parts.log.warn({ job: job.id, error: String(error) }, 'studio: a rendering failed');
       }
     }
-    await rm(workFolder, { recursive: true, force: true }).catch(() => undefined);
+    if (workFolder !== undefined) {
+      await rm(workFolder, { recursive: true, force: true }).catch(() => undefined);
+    }
     if (!signal.aborted) parts.onDone(job, outcome);
   }
 

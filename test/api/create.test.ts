@@ -169,13 +169,16 @@ describe('Idempotency-Key', () => {
     expect((await other).json.error.code).toBe('idempotency_key_reused');
   });
 
-  test('is scoped to the account', async () => {
+  test('is scoped to the account, and the same for all of its keys', async () => {
     const headers = { 'idempotency-key': 'scoped' };
     const other = await api.anAccount();
     const mine = await api.create({}, headers);
     const theirs = await call(api.url, other.apiKey, 'POST', create, textBody, headers);
     expect(theirs.status).toBe(200);
     expect(theirs.json.id).not.toBe(mine.json.id);
+    const { apiKey } = await api.aKey({});
+    const second = await call(api.url, apiKey, 'POST', create, textBody, headers);
+    expect(second.json).toEqual(mine.json);
   });
 
   test('a pending task is found before anybody is refused', async () => {
@@ -340,6 +343,26 @@ describe('limits', () => {
     }
   });
 
+  test('each key has its own limit, and what is refused counts, too', async () => {
+    const limited = await startApi({ createRatePerSecond: 1, createBurst: 1 });
+    try {
+      const { apiKey } = await limited.aKey({});
+      expect((await limited.create({ duration: 99 })).status).toBe(400);
+      expect((await limited.create()).status).toBe(429);
+      expect((await call(limited.url, apiKey, 'POST', create, textBody)).status).toBe(200);
+      // Nothing but creating is limited.
+      for (let read = 0; read < 3; read += 1) {
+        expect((await limited.call('GET', '/v1/models')).status).toBe(200);
+        expect((await limited.call('POST', '/v1/videos/quotes', textBody)).status).toBe(200);
+      }
+      // Who sends no key, no JSON or no known body is told that first.
+      expect((await call(limited.url, 'vk_wrong', 'POST', create, textBody)).status).toBe(401);
+      expect((await limited.call('POST', create, '{')).status).toBe(400);
+    } finally {
+      await limited.close();
+    }
+  });
+
   test('an account has only so many unfinished tasks, and a finished one makes room', async () => {
     const limited = await startApi({ unfinishedTasksMax: 2 });
     try {
@@ -348,6 +371,13 @@ describe('limits', () => {
       const full = await limited.create();
       expect([full.status, full.json.error.code]).toEqual([429, 'rate_limited']);
       expect(full.headers.get('retry-after')).toMatch(/^\d+$/);
+      expect(full.headers.get('ratelimit-limit')).toBe('2');
+      expect(full.headers.get('ratelimit-remaining')).toBe('0');
+      expect(full.headers.get('ratelimit-reset')).toMatch(/^\d+$/);
+      // Another account is not held up, and a quote is not a task.
+      const { apiKey } = await limited.anAccount();
+      expect((await call(limited.url, apiKey, 'POST', create, textBody)).status).toBe(200);
+      expect((await limited.call('POST', '/v1/videos/quotes', textBody)).status).toBe(200);
       await limited.finish(json.id);
       expect((await limited.create()).status).toBe(200);
     } finally {

@@ -161,7 +161,18 @@ describe('Prefer: wait', () => {
     expect(Date.now() - started).toBeGreaterThanOrEqual(900);
   });
 
-  test.each(['wait=0', 'wait=-5', 'wait=soon', 'return=minimal'])(
+  test.each([
+    ['wait=3600', 'wait=60'],
+    ['wait="45"', 'wait=45'],
+    ['Wait = 30', 'wait=30'],
+    ['return=minimal; wait=7', 'wait=7'],
+  ])('%s is taken as %s', async (prefer, applied) => {
+    const id = await aTask();
+    await api.finish(id);
+    expect((await get(id, { prefer })).headers.get('preference-applied')).toBe(applied);
+  });
+
+  test.each(['wait=0', 'wait=-5', 'wait=soon', 'wait=1.5', 'await=9', 'return=minimal'])(
     '%s does not wait',
     async (prefer) => {
       const { json, headers } = await get(await aTask(), { prefer });
@@ -244,9 +255,25 @@ describe('lists', () => {
     ['limit=101', 'limit'],
     ['limit=x', 'limit'],
     ['status=done', 'status'],
+    ['status=%00', 'status'],
+    ['model=%00', 'model'],
+    ['model=a%20b', 'model'],
+    ['after=%00', 'after'],
+    ['after=task_x', 'after'],
+    ['limit=1e1', 'limit'],
+    ['limit=-1', 'limit'],
   ])('/v1/tasks?%s is a 400 at %s', async (query, param) => {
     const { status, json } = await api.call('GET', `/v1/tasks?${query}`);
     expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_value', param]);
+  });
+
+  test('a foreign id as "after" says as little as an unknown one', async () => {
+    const foreign = await aTask();
+    const { apiKey } = await api.anAccount();
+    await call(api.url, apiKey, 'POST', create, textBody);
+    const page = async (after: string) =>
+      (await call(api.url, apiKey, 'GET', `/v1/tasks?after=${after}`)).text;
+    expect(await page(foreign)).toBe(await page(`task_${'0'.repeat(26)}`));
   });
 
   test('the models of a key, with what they can do and cost', async () => {
@@ -272,5 +299,28 @@ describe('lists', () => {
     const { apiKey } = await api.aKey({ models: ['studio-1.0', 'gone'] });
     const own = await call(api.url, apiKey, 'GET', '/v1/models');
     expect(own.json.data.map(({ id }: { id: string }) => id)).toEqual(['studio-1.0']);
+  });
+
+  test('a limited key is shown no mode and no super-resolution that it would be refused', async () => {
+    const shown = async (limits: { models?: string[]; channels?: string[] }) => {
+      const { apiKey } = await api.aKey(limits);
+      const { json } = await call(api.url, apiKey, 'GET', '/v1/models');
+      const { features, super_resolution } = modelsSchema.parse(json).data[0]!;
+      return [features.modes, features.super_resolution, super_resolution !== null];
+    };
+    expect(await shown({})).toEqual([['fast', 'pro'], true, true]);
+    expect(await shown({ models: ['studio-2.0', 'studio-2.0-pro'] })).toEqual([
+      ['pro'],
+      true,
+      true,
+    ]);
+    expect(await shown({ channels: ['studio'] })).toEqual([['fast', 'pro'], false, false]);
+    expect(await shown({ channels: ['studio', 'studio-enhancer'] })).toEqual([
+      ['fast', 'pro'],
+      true,
+      true,
+    ]);
+    const { apiKey } = await api.aKey({ channels: ['studio-enhancer'] });
+    expect((await call(api.url, apiKey, 'GET', '/v1/models')).json).toEqual({ data: [] });
   });
 });

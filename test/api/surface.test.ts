@@ -252,6 +252,17 @@ describe('headers', () => {
     }
   });
 
+  test('where callers use https they are told to stay with it, elsewhere not', async () => {
+    expect((await raw('GET', '/livez', {})).headers['strict-transport-security']).toBeUndefined();
+    const secure = await startApi({ publicUrl: 'https://api.example.com' });
+    try {
+      const { headers } = await call(secure.url, secure.apiKey, 'GET', '/v1/models');
+      expect(headers.get('strict-transport-security')).toMatch(/^max-age=\d+$/);
+    } finally {
+      await secure.close();
+    }
+  });
+
   test('only named origins may read from a page', async () => {
     const ask = (origin: string, method: string) =>
       raw(method, '/v1/models', { origin, 'access-control-request-method': 'GET' });

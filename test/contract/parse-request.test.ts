@@ -6,6 +6,9 @@ import { parseRequest } from '../../src/contract/parse-request';
 const base = { model: 'studio-2.0', prompt: 'a lighthouse at dusk' };
 const image = 'https://example.com/a.png';
 
+const tools = (count: number) => Array.from({ length: count }, () => ({ type: 'web_search' }));
+const id = (length: number) => 'a'.repeat(length);
+
 function faultsOf(body: Record<string, unknown>): string[] {
   return parseRequest(body).faults.map(({ code, param }) => `${param} ${code}`);
 }
@@ -39,6 +42,12 @@ describe('accepted, and as what', () => {
     ['absent', undefined, { watermark: false, draft: false, return_last_frame: false }],
     ['the expiry is two days by default', {}, { execution_expires_after: 172_800 }],
     ['as a string', '{"seed":7}', { seed: 7 }],
+    ['an empty list counts as absent', [], { watermark: false, passThrough: {} }],
+    ['an empty list in a field', { seed: [], tools: [], camera: [] }, { passThrough: {} }],
+    ['an owned name that is absent', { resolution: null, content: [] }, { passThrough: {} }],
+    ['names of the language', { toString: 1 }, { passThrough: { toString: 1 } }],
+    ['sixteen tools', { tools: tools(16) }, { tools: tools(16) }],
+    ['a safety identifier of 64', { safety_identifier: id(64) }, { safety_identifier: id(64) }],
     ['null in a field', { seed: null, callback_url: null }, { passThrough: {} }],
     [
       'a tool alone is a list of one',
@@ -72,14 +81,17 @@ describe('accepted, and as what', () => {
     expect(request.metadata).toMatchObject(expected);
   });
 
-  test.each([{}, null, { resolution: null }, undefined])('super-resolution %j is off', (config) => {
-    const { request, faults } = parseRequest({
-      ...base,
-      metadata: { super_resolution_config: config },
-    });
-    expect(faults).toEqual([]);
-    expect(request.metadata).not.toHaveProperty('super_resolution_config');
-  });
+  test.each([{}, null, [], { resolution: null }, { resolution: [], scene: null }, undefined])(
+    'super-resolution %j is off',
+    (config) => {
+      const { request, faults } = parseRequest({
+        ...base,
+        metadata: { super_resolution_config: config },
+      });
+      expect(faults).toEqual([]);
+      expect(request.metadata).not.toHaveProperty('super_resolution_config');
+    },
+  );
 });
 
 describe('refused', () => {
@@ -97,6 +109,16 @@ describe('refused', () => {
     ['ten images', { images: ten }, ['images invalid_value']],
     ['four videos', { videos: ten.slice(0, 4) }, ['videos invalid_value']],
     ['four audios', { audios: ten.slice(0, 4) }, ['audios invalid_value']],
+    [
+      'elements that are no words, whatever they call themselves',
+      { images: [{ toString: 1, valueOf: 1 }, image] },
+      ['images[0] invalid_value'],
+    ],
+    [
+      'a list of a hundred thousand, as one fault',
+      { images: Array.from({ length: 100_000 }, () => 1) },
+      ['images invalid_value'],
+    ],
     ['an empty element', { images: [image, ''] }, ['images[1] invalid_value']],
     [
       'elements of another type',
@@ -157,6 +179,12 @@ describe('refused', () => {
       { execution_expires_after: 259_201 },
       ['metadata.execution_expires_after invalid_value'],
     ],
+    [
+      'numbers that are a hundred times larger when written out',
+      { camera: Array.from({ length: 60_000 }, () => 1e20) },
+      ['metadata invalid_value'],
+    ],
+    ['seventeen tools', { tools: tools(17) }, ['metadata.tools invalid_value']],
     ['tools as a string', { tools: 'web_search' }, ['metadata.tools invalid_value']],
     ['a tool without a type', { tools: [{}] }, ['metadata.tools[0].type invalid_value']],
     ['an empty callback address', { callback_url: '' }, ['metadata.callback_url invalid_value']],
@@ -212,6 +240,11 @@ describe('refused', () => {
     ['fps 121', { resolution: '4k', fps: 121 }, [`${at}.fps invalid_value`]],
     ['fps 29.97', { resolution: '4k', fps: 29.97 }, [`${at}.fps invalid_value`]],
     ['an unknown field', { resolution: '4k', bitrate: 1 }, [`${at}.bitrate invalid_value`]],
+    [
+      'nothing but an absent target',
+      { resolution: [], fps: 30 },
+      [`${at} missing_required_parameter`],
+    ],
     ['a list', [{ resolution: '4k' }], [`${at} invalid_value`]],
     ['a string', '4k', [`${at} invalid_value`]],
   ])('super-resolution: %s', (_, config, expected) => {
@@ -230,4 +263,84 @@ test('a value is shown, cut short, never sent back whole', () => {
   const { faults } = parseRequest({ ...base, ratio: 'x'.repeat(100_000) });
   expect(faults[0]?.message).toContain('a string of 100000 characters starting with "xxx');
   expect(faults[0]?.message.length).toBeLessThan(300);
+});
+
+test('names are shown cut short, too, and not all of thousands', () => {
+  const names = Array.from({ length: 5_000 }, (_, index) => `${'x'.repeat(100)}${index}`);
+  const config = Object.fromEntries(names.map((name) => [name, 1]));
+  const metadata = { super_resolution_config: { resolution: '4k', ...config } };
+  const { faults } = parseRequest({ ...base, metadata });
+  expect(faults.length).toBe(10);
+  for (const { param } of faults) expect(param.length).toBeLessThan(130);
+});
+
+// What a caller reads: what was sent, what is allowed, what to send instead.
+test.each<[Record<string, unknown>, string]>([
+  [
+    { ratio: '2:1' },
+    'ratio: must be one of "16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"; got "2:1".',
+  ],
+  [{ resolution: '2k' }, 'resolution: must be one of "480p", "720p", "1080p", "4k"; got "2k".'],
+  [
+    { input_type: 'image' },
+    'input_type: must be one of "text_to_video", "first_last_frame", "reference"; got "image".',
+  ],
+  [{ prompt: 5 }, 'prompt: must be a non-empty string; got 5.'],
+  [{ prompt: null }, 'prompt: is required; it must be a non-empty string.'],
+  [
+    { images: image },
+    'images: must be an array of at most 9 public HTTPS image URLs; got "https://example.com/a.png".',
+  ],
+  [
+    { videos: [7] },
+    'videos[0]: must be a URL of at most 2048 characters, a non-empty string; got 7.',
+  ],
+  [
+    { image, images: [image] },
+    'image: is the old form of images[0] and cannot be sent together with images; put it into images.',
+  ],
+  [
+    { watermark: true },
+    'watermark: is an extension option; send it inside metadata: {"metadata":{"watermark":true}}.',
+  ],
+  [
+    { tools: [{ type: 'x' }] },
+    'tools: is an extension option; send it inside metadata: {"metadata":{"tools":[…]}}.',
+  ],
+  [
+    { metadata: '{"seed":' },
+    'metadata: as a string it must hold a JSON object, but it is not valid JSON; got "{\\"seed\\":".',
+  ],
+  [
+    { metadata: { seed: 1.5 } },
+    'metadata.seed: must be a whole number from -1 to 4294967295; got 1.5.',
+  ],
+  [
+    { metadata: { draft: 'true' } },
+    'metadata.draft: must be true or false (a JSON boolean, not a string); got "true".',
+  ],
+  [
+    { metadata: { duration: 5 } },
+    'metadata.duration: is not an extension option; send it at the top level, next to model and prompt.',
+  ],
+  [
+    { metadata: { service_tier: 'flex' } },
+    'metadata.service_tier: cannot be passed through: the service sets or prices it itself. Leave it out.',
+  ],
+  [
+    { metadata: { super_resolution_config: { resolution: '4k', bitrate: 1 } } },
+    'metadata.super_resolution_config.bitrate: is not a field; the fields are resolution, resolution_limit, scene, tool_version, fps.',
+  ],
+  [
+    { metadata: { super_resolution_config: { scene: 'ugc' } } },
+    'metadata.super_resolution_config: needs exactly one of resolution and resolution_limit; got neither.',
+  ],
+  [
+    { metadata: { super_resolution_config: { resolution: '4k', fps: 0 } } },
+    'metadata.super_resolution_config.fps: must be a whole number from 1 to 120; got 0.',
+  ],
+])('the sentence about %j', (body, sentence) => {
+  expect(parseRequest({ ...base, ...body }).faults.map(({ message }) => message)).toEqual([
+    sentence,
+  ]);
 });

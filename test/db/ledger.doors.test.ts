@@ -1,6 +1,7 @@
 // The two doors against a real PostgreSQL: what moves, what does not, and what a second try is answered.
 
-import { closeTask, creditAccount, mayOpen, openTask } from '../../src/db/ledger';
+import { mayOpen } from '../../src/db/funds';
+import { closeTask, creditAccount, openTask } from '../../src/db/ledger';
 import { settlementFor } from '../../src/domain/pricing';
 import { taskObject } from '../../src/domain/task';
 import type { OpenTask, TaskInput } from '../../workflows/messages';

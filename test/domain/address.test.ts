@@ -1,7 +1,8 @@
 // Which hosts are inside, in every spelling. The same table is used against sockets in address-guard.test.ts.
 
+import fc from 'fast-check';
 import { checkUrl, isPublicAddress } from '../../src/domain/address';
-import { insideHosts, publicHosts } from '../support/hosts';
+import { brokenUrls, insideHosts, publicHosts } from '../support/hosts';
 
 const rules = { schemes: ['https', 'http'] as const, allowHosts: [], charsMax: 2048 };
 const check = (text: string, allowHosts: readonly string[] = []) =>
@@ -33,6 +34,10 @@ test.each([
   expect(check(text).fault).toMatch(fault);
 });
 
+test.each(brokenUrls)('%j is refused', (url) => {
+  expect(check(url).fault).toBeDefined();
+});
+
 test('an allowed pair is exempt exactly: host and port, nothing near it', () => {
   const allowed = ['127.0.0.1:9000'];
   expect(check('http://127.0.0.1:9000/x', allowed).fault).toBeUndefined();
@@ -56,4 +61,66 @@ test.each([
   '2001:db8::1',
 ])('the resolved address %j is not public', (address) => {
   expect(isPublicAddress(address)).toBe(false);
+});
+
+const byte = fc.integer({ min: 0, max: 255 });
+/** Ways to write four bytes that a URL parser takes for the same address. */
+const spellings: readonly ((bytes: readonly number[]) => string)[] = [
+  (bytes) => bytes.join('.'),
+  (bytes) => `${bytes.join('.')}.`,
+  (bytes) => bytes.map((part) => `0x${part.toString(16)}`).join('.'),
+  (bytes) => bytes.map((part) => `0${part.toString(8)}`).join('.'),
+  (bytes) => String(numberOf(bytes)),
+  (bytes) => `0x${numberOf(bytes).toString(16)}`,
+  ([a = 0, b = 0, c = 0, d = 0]) => `${a}.${b}.${c * 256 + d}`,
+  ([a = 0, b = 0, c = 0, d = 0]) => `${a}.${b * 65_536 + c * 256 + d}`,
+  (bytes) => bytes.join('。'),
+  (bytes) => bytes.join('.').replace(/./, (digit) => `%3${digit}`),
+];
+const numberOf = (bytes: readonly number[]) => bytes.reduce((sum, part) => sum * 256 + part, 0);
+
+test('however the four bytes are written, what is said of them is the same', () => {
+  fc.assert(
+    fc.property(fc.tuple(byte, byte, byte, byte), fc.nat(spellings.length - 1), (bytes, which) => {
+      const spelling = spellings[which]?.(bytes) ?? '';
+      const refused = check(`https://${spelling}:8443/x`).fault !== undefined;
+      expect(refused).toBe(!isPublicAddress(bytes.join('.')));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test.each([
+  '127.0.0.0/8',
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '169.254.0.0/16',
+  '100.64.0.0/10',
+  '198.18.0.0/15',
+  '224.0.0.0/3',
+  '0.0.0.0/8',
+])('no address of %s can be called, nor inside an IPv6 one', (range) => {
+  const [base = '', bits] = range.split('/');
+  const free = 32 - Number(bits);
+  const first = numberOf(base.split('.').map(Number));
+  fc.assert(
+    fc.property(fc.nat(2 ** Math.min(free, 31) - 1), (offset) => {
+      const value = first + offset;
+      const groups = `${Math.floor(value / 65_536).toString(16)}:${(value % 65_536).toString(16)}`;
+      const forms = [
+        `${value}`,
+        `[::${groups}]`,
+        `[::ffff:${groups}]`,
+        `[::ffff:0:${groups}]`,
+        `[64:ff9b::${groups}]`,
+        `[64:ff9b:1::${groups}]`,
+        `[2002:${groups}::]`,
+        `[fe80::5efe:${groups}]`,
+      ];
+      for (const form of forms)
+        expect([form, check(`https://${form}/`).fault]).toEqual([form, expect.any(String)]);
+    }),
+    { numRuns: 250 },
+  );
 });

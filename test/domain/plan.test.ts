@@ -429,10 +429,38 @@ describe('all faults at once', () => {
     expect(faultsOf(body)).toEqual(['input_type invalid_value', 'resolution invalid_value']);
   });
 
-  test('an unknown model does not hide faults of shape', () => {
-    expect(faultsOf({ model: 'sora', ratio: 'wide' })).toEqual([
-      'model model_not_found',
-      'ratio invalid_value',
+  test.each<[string, Body, string[]]>([
+    ['of shape', { ratio: 'wide' }, ['ratio invalid_value']],
+    ['of the prompt', { prompt: 'x --dur 9' }, ['prompt invalid_value']],
+    ['of an address', { images: ['http://example.com/a'] }, ['images[0] invalid_value']],
+    [
+      'of the input type',
+      { input_type: 'text_to_video', videos },
+      ['input_type conflicting_parameters'],
+    ],
+    [
+      'of the super-resolution table',
+      { resolution: '1080p', metadata: { super_resolution_config: { resolution: '720p' } } },
+      ['metadata.super_resolution_config.resolution unsupported_value'],
+    ],
+  ])('an unknown model does not hide faults %s', (_, body, expected) => {
+    expect(faultsOf({ model: 'sora', ...body })).toEqual(['model model_not_found', ...expected]);
+    expect(faultsOf({ model: '', ...body })).toEqual(['model invalid_value', ...expected]);
+  });
+
+  test('a mode that cannot be read says nothing about what the selected model could do', () => {
+    const body = { mode: 5, resolution: '4k', metadata: { draft: true } };
+    expect(faultsOf(body)).toEqual(['mode invalid_value']);
+    expect(faultsOf({ ...body, mode: null })).toEqual([
+      'resolution unsupported_value',
+      'metadata.draft unsupported_value',
     ]);
+  });
+
+  test('an unknown model is not blamed for what only a model could know', () => {
+    const config = { super_resolution_config: { resolution: '720p', resolution_limit: null } };
+    for (const body of [{ metadata: config }, { size: '1x1' }, { duration: 15 }]) {
+      expect(faultsOf({ model: 'sora', ...body })).toEqual(['model model_not_found']);
+    }
   });
 });

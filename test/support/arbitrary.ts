@@ -92,6 +92,14 @@ const hostileValue = fc.oneof(
     [[]],
     {},
     { type: null },
+    { toString: 1, valueOf: 1 },
+    [{ toString: 1, valueOf: 1 }],
+    { resolution: [] },
+    { resolution: '4k', resolution_limit: 2160 },
+    { constructor: null },
+    Array.from({ length: 200 }, () => 1),
+    Number.MAX_SAFE_INTEGER,
+    -1e-7,
   ),
 );
 

@@ -2,6 +2,7 @@
 
 import type { Knex } from 'knex';
 import { creditAccount } from '../../src/db/ledger';
+import { formatMicros } from '../../src/domain/money';
 import type { BillingLine } from '../../src/domain/plan-types';
 import { taskObject } from '../../src/domain/task';
 import type { CloseTask, OpenTask } from '../../workflows/messages';
@@ -37,9 +38,9 @@ export function aClosing(
   const charge = chargeMicros === null ? [] : [aLine(chargeMicros)];
   const billing = {
     currency: 'CNY',
-    held: '0',
-    charged: String((chargeMicros ?? 0) / 1_000_000),
-    refunded: '0',
+    held: formatMicros(heldMicros),
+    charged: formatMicros(chargeMicros ?? 0),
+    refunded: formatMicros(Math.max(0, heldMicros - (chargeMicros ?? 0))),
     items: [],
   };
   const object =

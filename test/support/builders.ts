@@ -1,21 +1,13 @@
 // Ready-made nouns for tests: a request, its plan, the input of a task's workflow. Each takes what a test cares about and
 // fills in the rest.
 
+import { newTaskId } from '../../src/api/task-id';
 import type { VideoMetadata, VideoRequest } from '../../src/contract/request';
 import type { EnhancementPlan, Plan } from '../../src/domain/plan-types';
 import type { JobOrder, JobReport, TaskInput } from '../../workflows/messages';
 
-let count = 0;
-
-/** A fresh id in the form of real ones: 26 base32 characters. */
-export function aTaskId(): string {
-  count += 1;
-  const unique = `${process.pid.toString(32)}${Date.now().toString(32)}${count.toString(32)}`;
-  return `task_${unique
-    .replace(/[^a-v0-9]/g, '')
-    .padEnd(26, '0')
-    .slice(0, 26)}`;
-}
+/** As the API makes them. */
+export const aTaskId = (): string => newTaskId(Date.now());
 
 export function aRequest(
   over: Partial<Omit<VideoRequest, 'metadata'>> & { metadata?: Partial<VideoMetadata> } = {},

@@ -1,6 +1,12 @@
 // A receiver of callbacks: remembers every request and answers as it is told.
 
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 
 export interface Received {
   readonly headers: IncomingHttpHeaders;
@@ -17,8 +23,12 @@ export interface CallbackSink {
   close(): Promise<void>;
 }
 
-export async function startCallbackSink(): Promise<CallbackSink> {
-  const server = createServer((request, response) => {
+/** With a key and a certificate it is an https receiver, named `localhost`. */
+export async function startCallbackSink(tls?: {
+  readonly key: string;
+  readonly cert: string;
+}): Promise<CallbackSink> {
+  const receive: RequestListener = (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
@@ -27,12 +37,14 @@ export async function startCallbackSink(): Promise<CallbackSink> {
       sink.received.push(received);
       sink.answer(received, response);
     });
-  });
+  };
+  const server = tls ? createSecureServer(tls, receive) : createServer(receive);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
+  const hostPort = `${tls ? 'localhost' : '127.0.0.1'}:${port}`;
   const sink: CallbackSink = {
-    url: `http://127.0.0.1:${port}/hook`,
-    hostPort: `127.0.0.1:${port}`,
+    url: `${tls ? 'https' : 'http'}://${hostPort}/hook`,
+    hostPort,
     received: [],
     answer: (_, response) => void response.writeHead(204).end(),
     async close() {

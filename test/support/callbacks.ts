@@ -1,6 +1,8 @@
 // What the tests of callbacks share: an account with a secret, finished tasks with an address to call, and the activities
 // as a worker has them.
 
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
 import { type CallbackDeps, createCallbackActivities } from '../../activities/callback';
 import { createSecret } from '../../src/db/webhook-secrets';
 import { aTaskId } from './builders';
@@ -17,7 +19,7 @@ export async function createCallbackDatabase(): Promise<TestDatabase> {
 
 /** Its object says something that must not be changed on the way. */
 export async function aFinalTask(
-  { db }: TestDatabase,
+  { db }: Pick<TestDatabase, 'db'>,
   url: string | null,
   { accountId = testAccount, final = true } = {},
 ): Promise<string> {
@@ -34,8 +36,19 @@ export async function aFinalTask(
   return id;
 }
 
-export function callbackActivities({ db }: TestDatabase, over: Partial<CallbackDeps> = {}) {
-  return createCallbackActivities({
+/** What runs an activity; it does not print those that are meant to fail. */
+export const quietWorker = () =>
+  new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
+
+type CallbackActivities = ReturnType<typeof createCallbackActivities>;
+
+/** As a worker runs them; `worker` is cancelled where the worker is to stop. */
+export function callbackActivities(
+  { db }: TestDatabase,
+  over: Partial<CallbackDeps> = {},
+  worker = quietWorker,
+): CallbackActivities {
+  const activities = createCallbackActivities({
     db,
     allowHosts: [],
     now: () => Date.now(),
@@ -43,4 +56,8 @@ export function callbackActivities({ db }: TestDatabase, over: Partial<CallbackD
     onAttempt: () => undefined,
     ...over,
   });
+  return {
+    attemptCallback: (input) => worker().run(activities.attemptCallback, input),
+    stopCallback: (name) => worker().run(activities.stopCallback, name),
+  };
 }

@@ -1,24 +1,30 @@
 // Starts what all test files of a run share: one PostgreSQL with a migrated template database, one Temporal server, one
 // workflow bundle. Their addresses travel in the environment, which the files' processes inherit.
 
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { bundleWorkflowCode } from '@temporalio/worker';
+import { type BundleOptions, bundleWorkflowCode } from '@temporalio/worker';
 import { connect, migrate } from '../../src/db/database';
 import { startPostgres } from '../../src/embedded/postgres';
 import { startTemporal } from '../../src/embedded/temporal';
 import { findTemporal, findTestServer } from '../../src/embedded/temporal-binary';
 import { searchAttributes } from '../../workflows/search-attributes';
+import { countingStatements } from './coverage';
 import { shared } from './shared-servers';
 
 export default async function globalSetup(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'video-tests-'));
-  const [database, temporal, testServer, bundle] = await Promise.all([
+  // PostgreSQL may run as another user than ours; kept out of this folder, its data would lie where nobody removes them.
+  await chmod(folder, 0o711);
+  const [database, temporal, testServer, bundle, countingBundle] = await Promise.all([
     startDatabase(folder),
     startEngine(),
     findTestServer(),
-    bundleWorkflows(folder),
+    bundleWorkflows(folder, 'workflows', (options) => options),
+    ...(process.env.TEST_COVERAGE
+      ? [bundleWorkflows(folder, 'counting-workflows', countingStatements)]
+      : []),
   ]);
   shared.stop = async () => {
     await temporal.stop();
@@ -30,6 +36,7 @@ export default async function globalSetup(): Promise<void> {
     TEST_TEMPORAL_ADDRESS: temporal.address,
     TEST_TIME_SKIPPING_SERVER: testServer.path,
     TEST_WORKFLOW_BUNDLE: bundle,
+    ...(countingBundle ? { TEST_COVERED_BUNDLE: countingBundle } : {}),
   });
 }
 
@@ -54,13 +61,18 @@ async function startEngine() {
   });
 }
 
-async function bundleWorkflows(folder: string): Promise<string> {
+async function bundleWorkflows(
+  folder: string,
+  name: string,
+  withOptions: (options: BundleOptions) => BundleOptions,
+): Promise<string> {
   const quiet = () => undefined;
-  const { code } = await bundleWorkflowCode({
+  const options = {
     workflowsPath: resolve(__dirname, '../../workflows/index.ts'),
     logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet },
-  });
-  const path = join(folder, 'workflow-bundle.js');
+  };
+  const { code } = await bundleWorkflowCode(withOptions(options));
+  const path = join(folder, `${name}.js`);
   await writeFile(path, code);
   return path;
 }

@@ -46,6 +46,16 @@ export const insideHosts = [
   'intranet',
   'example.com.',
   'hidden.onion',
+  'receiver.test',
+  'nowhere.invalid',
+  '[::FFFF:7F00:1]',
+  '[0:0:0:0:0:0:0:1]',
+  '[fe80::a9fe:a9fe]',
+  '[2001::7f00:1]',
+  '[2001:db8::1]',
+  '%31%32%37.0.0.1',
+  '127。0。0。1',
+  'LOCALHOST',
 ];
 
 export const publicHosts = [
@@ -55,4 +65,28 @@ export const publicHosts = [
   '8.8.8.8',
   '1.1.1.1',
   '[2606:4700::1111]',
+];
+
+/** Hosts that no URL can carry, or that hide another: refused before anybody asks what they resolve to. */
+export const brokenUrls = [
+  'https://public@127.0.0.1/',
+  'https://user:pass@example.com/',
+  'https://example.com:80@127.0.0.1/',
+  'https://exa\tmple.com/',
+  'https://127.0.0.1\n.example.com/',
+  'https://example.com\\@127.0.0.1/',
+  `https://${'a'.repeat(64)}.example.com/`,
+  `https://${'a'.repeat(255)}/`,
+  `https://${'a.'.repeat(130)}com/`,
+  'https://[::1/',
+  'https://[fe80::1%25eth0]/',
+  'https://256.256.256.256/',
+  'https://example.com:65536/',
+  'https:///',
+  '//example.com/',
+  'ftp://example.com/',
+  'file:///etc/passwd',
+  'javascript:alert(1)',
+  'data:text/plain,a',
+  'unix:/var/run/docker.sock',
 ];

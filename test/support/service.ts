@@ -65,6 +65,10 @@ export interface ServiceOptions {
   readonly acceptTimeoutMs?: number;
   readonly withoutWorker?: boolean;
   readonly allowHosts?: readonly string[];
+  readonly reconcileIntervalSeconds?: number;
+  readonly callbacksPerHost?: number;
+  /** An engine of the test's own, which it may stop. */
+  readonly temporalAddress?: string;
 }
 
 export const testPepper = 'a pepper for tests';
@@ -88,7 +92,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const catalogue = await testCatalogue(studio.url, options);
   const taskQueue = uniqueTaskQueue();
   const engine = createEngine({
-    connection: await Connection.connect({ address: temporalAddress() }),
+    connection: await Connection.connect({ address: options.temporalAddress ?? temporalAddress() }),
     namespace: 'default',
     taskQueue,
     acceptTimeoutMs: options.acceptTimeoutMs ?? 10_000,
@@ -120,6 +124,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       createsInFlightPerAccountMax: 1_000,
       playground: false,
       temporalUiUrl: null,
+      playgroundSamplesUrl: `${studio.url}/samples/`,
       version: { name: 'test', version: '0', commit: 'test' },
       ...options.settings,
     },
@@ -146,7 +151,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     anAccount: (credit = 1_000_000_000) =>
       createAccount(database.db, { name: 'another', pepper: testPepper, creditMicros: credit }),
     async startWorker() {
-      worker = await startWorker(workerSettings(taskQueue), {
+      worker = await startWorker(workerSettings(taskQueue, options), {
         db: database.db,
         catalogue: () => catalogue,
         channelKeys: () => studioKey,
@@ -154,7 +159,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
         callbacks: {
           allowHosts,
           now: () => Date.now(),
-          perHostMax: 10,
+          perHostMax: options.callbacksPerHost ?? 10,
           onAttempt: () => undefined,
         },
       });
@@ -194,10 +199,10 @@ async function testCatalogue(studioUrl: string, options: ServiceOptions): Promis
   return options.catalogue?.(fast) ?? fast;
 }
 
-function workerSettings(taskQueue: string) {
+function workerSettings(taskQueue: string, options: ServiceOptions) {
   return {
     temporal: {
-      address: temporalAddress(),
+      address: options.temporalAddress ?? temporalAddress(),
       namespace: 'default',
       tls: false,
       apiKey: null,
@@ -207,7 +212,7 @@ function workerSettings(taskQueue: string) {
     cachedWorkflowsMax: 500,
     activitySlots: 50,
     callbackSlots: 20,
-    reconcileIntervalSeconds: 3_600,
+    reconcileIntervalSeconds: options.reconcileIntervalSeconds ?? 3_600,
     deployment: null,
   };
 }

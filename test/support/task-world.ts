@@ -19,6 +19,7 @@ import type {
   TaskInput,
 } from '../../workflows/messages';
 import { acceptUpdate, jobSignal, workflowNames } from '../../workflows/messages';
+import type { CoveredWorkflows } from './coverage';
 
 type TaskActivities = ReturnType<typeof createTaskActivities>;
 
@@ -55,14 +56,14 @@ export interface TaskHandle {
 /** Runs a test inside a world whose worker is running, and stops the worker after it. */
 export async function inWorld(
   env: TestWorkflowEnvironment,
-  bundle: { readonly codePath: string },
+  workflows: CoveredWorkflows,
   test: (world: World) => Promise<void>,
 ): Promise<void> {
   const world = createWorld(env);
   const worker = await Worker.create({
     connection: env.nativeConnection,
     taskQueue: world.taskQueue,
-    workflowBundle: bundle,
+    ...workflows,
     activities: activitiesOf(world),
   });
   await worker.runUntil(test(world));

@@ -3,13 +3,17 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { DefaultLogger, makeTelemetryFilterString, Runtime } from '@temporalio/worker';
 import { addSearchAttributes } from '../../src/temporal-setup';
 import { searchAttributes } from '../../workflows/search-attributes';
 import { required } from './database';
 
 // Jest prints what a worker logs as noise around each test; errors alone are kept.
-Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+Runtime.install({
+  logger: new DefaultLogger('ERROR'),
+  telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
+  shutdownSignals: [],
+});
 
 export const temporalAddress = () => required('TEST_TEMPORAL_ADDRESS');
 

@@ -3,6 +3,7 @@
 import { audit } from '../../src/db/ledger-audit';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
 import { type Service, startService, textTask } from '../support/service';
+import { until } from '../support/until';
 
 let service: Service;
 let sink: CallbackSink;
@@ -34,7 +35,7 @@ test('a task is created with five fields, runs, succeeds, is settled and calls b
     usage: { completion_tokens: 108_900, total_tokens: 108_900 },
     billing: { held: '5.009400', charged: '5.009400', refunded: '0.000000' },
   });
-  await until(() => sink.received.length === 1);
+  await until('the callback arrived', () => sink.received.length === 1);
   const { json } = await service.call('GET', `/v1/videos/generations/${created.json.id}`);
   expect(JSON.parse(sink.received[0]?.body ?? '')).toEqual(json);
 });
@@ -118,11 +119,3 @@ test('another account sees neither the task nor that it exists', async () => {
   expect([foreign.status, foreign.text]).toEqual([404, unknown.text]);
   await service.finished(json.id);
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  const end = Date.now() + 20_000;
-  while (!condition()) {
-    if (Date.now() > end) throw new Error('It did not come true in time.');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}

@@ -8,7 +8,10 @@ import { attemptsMax, nextGapMs, verdictOf } from '../../src/domain/callback-sch
 import type { CallbackAttempt, CallbackInput, CallbackName } from '../../workflows/messages';
 import { workflowNames } from '../../workflows/messages';
 import { aTaskId } from '../support/builders';
-import { timeSkippingEnvironment, workflowBundle } from '../support/temporal';
+import { coveredWorkflows } from '../support/coverage';
+import { timeSkippingEnvironment } from '../support/temporal';
+
+const workflows = coveredWorkflows();
 
 let env: TestWorkflowEnvironment;
 let workers: readonly Worker[] = [];
@@ -40,7 +43,7 @@ beforeAll(async () => {
   env = await timeSkippingEnvironment();
   const common = { connection: env.nativeConnection };
   workers = await Promise.all([
-    Worker.create({ ...common, taskQueue, workflowBundle: workflowBundle() }),
+    Worker.create({ ...common, taskQueue, ...workflows }),
     Worker.create({ ...common, taskQueue: `${taskQueue}-callbacks`, activities }),
   ]);
   running = workers.map((worker) => worker.run());
@@ -135,9 +138,33 @@ test('its timers say which attempt was answered what and when the next one comes
   ]);
 });
 
-async function until(condition: () => boolean): Promise<void> {
+test('while it waits it is a timer: nothing is running for it', async () => {
+  const handle = await start([500]);
+  await until(() => made.length === 1);
+  await until(async () => {
+    const { events } = await handle.fetchHistory();
+    return (events ?? []).some(({ timerStartedEventAttributes: timer }) => timer);
+  });
+  const { raw } = await handle.describe();
+  expect(raw.pendingActivities ?? []).toEqual([]);
+  expect(raw.pendingWorkflowTask ?? null).toBeNull();
+  await handle.terminate();
+});
+
+test.each<[readonly number[], string]>([
+  [[503, 204], '**delivered** — attempt 2: HTTP 204'],
+  [[410], '**stopped** — attempt 1: HTTP 410'],
+  [[500], '**exhausted** — attempt 10: HTTP 500'],
+])('answers %j leave in its details: %s', async (statuses, details) => {
+  const handle = await start(statuses);
+  await handle.result();
+  const metadata = await handle.query<{ currentDetails?: string }>('__temporal_workflow_metadata');
+  expect(metadata.currentDetails).toBe(details);
+});
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const end = Date.now() + 20_000;
-  while (!condition()) {
+  while (!(await condition())) {
     if (Date.now() > end) throw new Error('It did not come true in time.');
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -4,8 +4,11 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { PlacedJob } from '../../workflows/messages';
 import { toldPendingSignal, turnSignal } from '../../workflows/messages';
 import { anEnhancedPlan, aPlan, aRequest, aSuccess, aTaskInput } from '../support/builders';
+import { coveredWorkflows } from '../support/coverage';
 import { inWorld, type World } from '../support/task-world';
-import { realEnvironment, timeSkippingEnvironment, workflowBundle } from '../support/temporal';
+import { realEnvironment, timeSkippingEnvironment } from '../support/temporal';
+
+const workflows = coveredWorkflows();
 
 let env: TestWorkflowEnvironment;
 let real: TestWorkflowEnvironment;
@@ -17,10 +20,10 @@ afterAll(async () => {
   await real?.teardown();
 });
 
-const run = (test: (world: World) => Promise<void>) => inWorld(env, workflowBundle(), test);
+const run = (test: (world: World) => Promise<void>) => inWorld(env, workflows, test);
 
 // The time-skipping server loses a workflow task when a cancel meets an update; the real one does not.
-const runReal = (test: (world: World) => Promise<void>) => inWorld(real, workflowBundle(), test);
+const runReal = (test: (world: World) => Promise<void>) => inWorld(real, workflows, test);
 
 const running = { kind: 'generation', upstreamId: 'job-generation', status: 'running' } as const;
 const enhanced = {

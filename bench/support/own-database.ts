@@ -1,0 +1,29 @@
+// A database of a row's own on the bench's server, with the service's schema, dropped afterwards.
+
+import type { Knex } from 'knex';
+import { connect, migrate } from '../../src/db/database';
+
+export async function inOwnDatabase<T>(
+  serverUrl: string,
+  name: string,
+  work: (db: Knex, url: string) => Promise<T>,
+): Promise<T> {
+  const server = connect({ url: serverUrl, poolMax: 1, applicationName: 'bench' });
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  try {
+    await server.raw(`create database ${name}`);
+    // One connection, so that what is set on it holds: filling tables takes longer than the service may take.
+    const db = connect({ url: url.href, poolMax: 1, applicationName: 'bench' });
+    try {
+      await db.raw(`set statement_timeout = '10min'`);
+      await migrate(db);
+      return await work(db, url.href);
+    } finally {
+      await db.destroy();
+      await server.raw(`drop database ${name} with (force)`);
+    }
+  } finally {
+    await server.destroy();
+  }
+}

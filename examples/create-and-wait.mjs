@@ -1,0 +1,82 @@
+// Creates a video task and waits for its end. Needs Node 20 and nothing else.
+//
+//   API_KEY=… node examples/create-and-wait.mjs "A paper boat on a rainy street"
+//
+// BASE_URL names the service (http://127.0.0.1:8080); CALLBACK_URL is called when the task is final, if it is set.
+
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const baseUrl = process.env.BASE_URL ?? 'http://127.0.0.1:8080';
+const apiKey = process.env.API_KEY;
+const tasks = `${baseUrl}/v1/videos/generations`;
+
+/** Repeats what may be repeated: no answer, 429 and 5xx. Everything else is the caller's to mend. */
+async function call(url, init = {}) {
+  for (let tries = 1; ; tries += 1) {
+    let response = null;
+    let cause = null;
+    try {
+      response = await fetch(url, {
+        ...init,
+        headers: { ...init.headers, authorization: `Bearer ${apiKey}` },
+        // Longer than the minute that GET is asked to wait.
+        signal: AbortSignal.timeout(90_000),
+      });
+    } catch (error) {
+      cause = error;
+    }
+    if (response?.ok) return response.json();
+    if (response && response.status !== 429 && response.status < 500) {
+      const { error } = await response.json();
+      throw new Error(`${error.code}: ${error.message}`);
+    }
+    if (tries === 6)
+      throw new Error(`The service does not answer (${response?.status ?? String(cause)}).`);
+    await sleep(1_000 * Number(response?.headers.get('retry-after') ?? 2 ** (tries - 1)));
+  }
+}
+
+async function createTask(prompt) {
+  const metadata = process.env.CALLBACK_URL ? { callback_url: process.env.CALLBACK_URL } : {};
+  return call(tasks, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      // One key for all tries of this order: however often it is sent, one task is made and paid for.
+      'idempotency-key': randomUUID(),
+    },
+    body: JSON.stringify({
+      model: process.env.MODEL ?? 'studio-2.0',
+      prompt,
+      resolution: '480p',
+      ratio: '16:9',
+      duration: 5,
+      metadata,
+    }),
+  });
+}
+
+async function waitFor(id) {
+  for (;;) {
+    // The service holds the answer back until the task is final, a minute at most.
+    const task = await call(`${tasks}/${id}`, { headers: { prefer: 'wait=60' } });
+    if (task.status === 'succeeded' || task.status === 'failed') return task;
+    console.error(`${id}: ${task.status}`);
+  }
+}
+
+async function main() {
+  if (!apiKey) throw new Error('Set API_KEY: `npm start` prints one.');
+  const { id } = await createTask(process.argv[2] ?? 'A paper boat on a rainy street');
+  console.error(`${id}: created`);
+  const task = await waitFor(id);
+  if (task.status === 'failed') throw new Error(`${task.error.code}: ${task.error.message}`);
+  console.error(`${task.duration} s for ${task.billing.charged} ${task.billing.currency}`);
+  console.log(task.video_url);
+}
+
+main().catch((error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});

@@ -1,0 +1,92 @@
+"""Creates a video task and waits for its end. Needs Python 3.9 and nothing else.
+
+    API_KEY=… python3 examples/create_and_wait.py "A paper boat on a rainy street"
+
+BASE_URL names the service (http://127.0.0.1:8080); CALLBACK_URL is called when the task is final, if it is set.
+"""
+
+import json
+import os
+import sys
+import time
+import urllib.error
+import urllib.request
+import uuid
+
+BASE_URL = os.environ.get("BASE_URL", "http://127.0.0.1:8080")
+TASKS = f"{BASE_URL}/v1/videos/generations"
+
+
+class Refused(Exception):
+    """The service said no, and saying it again would not help."""
+
+
+def call(url, body=None, headers=None):
+    """Repeats what may be repeated: no answer, 429 and 5xx."""
+    request = urllib.request.Request(
+        url,
+        data=None if body is None else json.dumps(body).encode(),
+        headers={**(headers or {}), "Authorization": f"Bearer {os.environ['API_KEY']}"},
+    )
+    for tries in range(6):
+        pause = 2**tries
+        try:
+            # Longer than the minute that GET is asked to wait.
+            with urllib.request.urlopen(request, timeout=90) as response:
+                return json.load(response)
+        except urllib.error.HTTPError as answer:
+            if answer.code != 429 and answer.code < 500:
+                error = json.load(answer)["error"]
+                raise Refused(f"{error['code']}: {error['message']}") from None
+            pause = int(answer.headers.get("Retry-After", pause))
+        except OSError:
+            pass
+        time.sleep(pause)
+    raise Refused("The service does not answer.")
+
+
+def create_task(prompt):
+    metadata = {}
+    if "CALLBACK_URL" in os.environ:
+        metadata["callback_url"] = os.environ["CALLBACK_URL"]
+    order = {
+        "model": os.environ.get("MODEL", "studio-2.0"),
+        "prompt": prompt,
+        "resolution": "480p",
+        "ratio": "16:9",
+        "duration": 5,
+        "metadata": metadata,
+    }
+    # One key for all tries of this order: however often it is sent, one task is made and paid for.
+    headers = {"Content-Type": "application/json", "Idempotency-Key": str(uuid.uuid4())}
+    return call(TASKS, order, headers)["id"]
+
+
+def wait_for(task_id):
+    while True:
+        # The service holds the answer back until the task is final, a minute at most.
+        task = call(f"{TASKS}/{task_id}", headers={"Prefer": "wait=60"})
+        if task["status"] in ("succeeded", "failed"):
+            return task
+        print(f"{task_id}: {task['status']}", file=sys.stderr)
+
+
+def main():
+    if "API_KEY" not in os.environ:
+        sys.exit("Set API_KEY: `npm start` prints one.")
+    prompt = sys.argv[1] if len(sys.argv) > 1 else "A paper boat on a rainy street"
+    try:
+        task_id = create_task(prompt)
+        print(f"{task_id}: created", file=sys.stderr)
+        task = wait_for(task_id)
+    except Refused as refused:
+        sys.exit(str(refused))
+    if task["status"] == "failed":
+        sys.exit(f"{task['error']['code']}: {task['error']['message']}")
+    billing = task["billing"]
+    print(f"{task['duration']} s for {billing['charged']} {billing['currency']}", file=sys.stderr)
+    print(task["video_url"])
+
+
+if __name__ == "__main__":
+    main()

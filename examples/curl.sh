@@ -1,0 +1,54 @@
+#!/bin/sh
+# Creates a video task and waits for its end, with curl and nothing else.
+#
+#   API_KEY=… sh examples/curl.sh "A paper boat on a rainy street"
+#
+# BASE_URL names the service (http://127.0.0.1:8080); CALLBACK_URL is called when the task is final, if it is set. The prompt goes
+# into JSON as it is, so keep quotes and backslashes out.
+set -eu
+
+BASE_URL=${BASE_URL:-http://127.0.0.1:8080}
+: "${API_KEY:?Set API_KEY: npm start prints one.}"
+metadata=${CALLBACK_URL:+\"callback_url\":\"$CALLBACK_URL\"}
+order=$(
+  cat <<END
+{"model":"${MODEL:-studio-2.0}","prompt":"${1:-A paper boat on a rainy street}",
+ "resolution":"480p","ratio":"16:9","duration":5,"metadata":{$metadata}}
+END
+)
+
+# The first value of a field, which is all that is needed of these answers; use jq for more.
+field() {
+  sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" | head -n 1
+}
+
+# --fail-with-body shows what was wrong. One Idempotency-Key for all tries: one task is made and paid for.
+created=$(curl --silent --show-error --fail-with-body --retry 5 \
+  "$BASE_URL/v1/videos/generations" \
+  --header "Authorization: Bearer $API_KEY" \
+  --header 'Content-Type: application/json' \
+  --header "Idempotency-Key: curl-$$-$(date +%s)" \
+  --data "$order") || {
+  echo "$created" >&2
+  exit 1
+}
+id=$(echo "$created" | field id)
+echo "$id: created" >&2
+
+while :; do
+  # The service holds the answer back until the task is final, a minute at most.
+  task=$(curl --silent --show-error --fail-with-body --retry 5 --max-time 90 \
+    "$BASE_URL/v1/videos/generations/$id" \
+    --header "Authorization: Bearer $API_KEY" \
+    --header 'Prefer: wait=60')
+  case $(echo "$task" | field status) in
+    succeeded)
+      echo "$task" | field video_url
+      exit 0
+      ;;
+    failed)
+      echo "$task" | sed -n 's/.*"error":\({[^}]*}\).*/\1/p' >&2
+      exit 1
+      ;;
+  esac
+done

@@ -1,0 +1,92 @@
+// Receives callbacks: verifies each, remembers which it had, answers at once and works afterwards. Needs Node 20 and
+// `npm install standardwebhooks`.
+//
+//   WEBHOOK_SECRET=whsec_… PORT=9000 node examples/receiver.mjs
+//
+// A local service calls it only if it may: `DANGEROUSLY_ALLOW_HOSTS=127.0.0.1:9000 npm start`.
+
+import { createServer } from 'node:http';
+import { Webhook, WebhookVerificationError } from 'standardwebhooks';
+
+// Far above what a task's object takes.
+const bytesMax = 256 * 1024;
+
+// While a secret is being replaced, name both, the new one first, separated by a space.
+const webhooks = (process.env.WEBHOOK_SECRET ?? '')
+  .split(' ')
+  .filter(Boolean)
+  .map((secret) => new Webhook(secret));
+
+/** Which messages were taken. A real one is a table with a unique column, written together with the work. */
+const taken = new Set();
+
+/** The task the message is about. Throws when nobody we know signed it, or longer than five minutes ago. */
+function verify(body, headers) {
+  let refusal;
+  for (const webhook of webhooks) {
+    try {
+      return webhook.verify(body, headers);
+    } catch (error) {
+      if (!(error instanceof WebhookVerificationError)) throw error;
+      refusal = error;
+    }
+  }
+  throw refusal;
+}
+
+async function readBody(request) {
+  const chunks = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) return null;
+    chunks.push(chunk);
+  }
+  // The signature is over these very bytes: do not parse and print them again before it is checked.
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+async function receive(request) {
+  if (request.method !== 'POST') return 405;
+  const body = await readBody(request);
+  if (body === null) return 413;
+  let task;
+  try {
+    task = verify(body, request.headers);
+  } catch (error) {
+    console.error(`refused: ${error.message}`);
+    return 400;
+  }
+  const id = request.headers['webhook-id'];
+  // Seen before: say yes, or it will come again.
+  if (taken.has(id)) return 204;
+  taken.add(id);
+  setImmediate(() => work(task));
+  return 204;
+}
+
+/** Runs after the answer has left: whatever takes longer than a moment belongs here. */
+function work(task) {
+  if (task.status === 'succeeded') console.log(`${task.id} succeeded: ${task.video_url}`);
+  else console.log(`${task.id} failed: ${task.error.message}`);
+}
+
+function main() {
+  if (webhooks.length === 0)
+    throw new Error('Set WEBHOOK_SECRET: `npm start` writes one to .data/dev.json.');
+  const server = createServer((request, response) => {
+    receive(request).then(
+      (status) => response.writeHead(status).end(),
+      (error) => {
+        console.error(error);
+        response.writeHead(500).end();
+      },
+    );
+  });
+  server.listen(Number(process.env.PORT ?? 9000), '127.0.0.1', () => {
+    console.error(`listening on http://127.0.0.1:${server.address().port}`);
+  });
+  process.once('SIGTERM', () => server.close());
+}
+
+main();

@@ -1,0 +1,57 @@
+// The books as their owner sees them: what is free, what is held, and every movement, newest first.
+
+import { clock, exactMoney, money } from './format.js';
+import { MoreButton, usePages } from './pages-of.js';
+import { html } from './ui.js';
+
+export function AccountPage({ api, account }) {
+  const ask = (after) => api.get(`/v1/account/statement?limit=20${after ? `&after=${after}` : ''}`);
+  const list = usePages(ask, () => null, [api]);
+  const { available, held, currency } = account.value ?? {};
+  return html`
+    <main class="list">
+      <h1>Account</h1>
+      <div class="sums">
+        <div class="card"><h2>Available</h2><p class="sum"><strong data-test="available">
+          ${available === undefined ? '…' : money(available)}</strong> ${currency}</p></div>
+        <div class="card"><h2>Held</h2><p class="sum"><strong data-test="held">
+          ${held === undefined ? '…' : money(held)}</strong> ${currency}</p></div>
+      </div>
+      <h2>Statement</h2>
+      ${list.fault && html`<p class="fault" role="alert">${list.fault.message}</p>`}
+      <div class="scroll" tabindex="0" role="region" aria-label="Statement">
+        <table class="statement">
+          <thead>
+            <tr><th scope="col">When</th><th scope="col">What</th><th scope="col">Task</th><th
+              scope="col">Change</th><th scope="col">Available</th></tr>
+          </thead>
+          <tbody>
+            ${list.rows.map(
+              (row) => html`
+                <tr key=${row.number}>
+                  <td>${clock(row.at)}</td>
+                  <td>${row.reason}<${Moved} row=${row} /></td>
+                  <td>${
+                    row.task_id
+                      ? html`<a href=${`#/tasks/${row.task_id}`}
+                    title=${row.task_id}>…${row.task_id.slice(-6)}</a>`
+                      : ''
+                  }</td>
+                  <td class=${Number(row.change) > 0 ? 'plus' : ''}>${exactMoney(row.change)}</td>
+                  <td>${exactMoney(row.balance_after)}</td>
+                </tr>
+              `,
+            )}
+          </tbody>
+        </table>
+      </div>
+      <${MoreButton} load=${list.load} />
+    </main>
+  `;
+}
+
+/** What went from the hold into the charge changes nothing of what is available, so it is said beside it. */
+function Moved({ row }) {
+  if (Number(row.change) !== 0 || Number(row.amount) === 0) return null;
+  return html`<small>${exactMoney(row.amount)}</small>`;
+}

@@ -1,0 +1,73 @@
+// Calls to the API. Every call ends in one of three ways: an answer, a `Fault` that the API told us, or `Unreachable`.
+// The key goes into the header of each request and nowhere else.
+
+/** What the API refused, in its own words. */
+export class Fault extends Error {
+  constructor(status, { message = '', param = '', code = '' } = {}, retryAfter = 0) {
+    super(message || `The service answered ${status}.`);
+    this.status = status;
+    this.param = param;
+    this.code = code;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** Nobody answered, or somebody who is not ready: it may be tried again. */
+export class Unreachable extends Error {}
+
+// Longer than the service takes to give up on anything, so that its own answer comes first.
+const patienceMs = 30_000;
+
+export function createApi(key, { onSignedOut } = {}) {
+  const call = async (method, path, body, headers = {}) => {
+    const reply = await send(path, {
+      method,
+      headers: {
+        accept: 'application/json',
+        authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const json = await reply.json().catch(() => undefined);
+    if (reply.ok && json !== undefined) return json;
+    if (reply.status === 401) onSignedOut?.();
+    // Asking again is safe: reads change nothing, and a create has its attempt key.
+    if (reply.status >= 500 || json === undefined) {
+      throw new Unreachable(json?.error?.message ?? 'The service does not answer at the moment.');
+    }
+    throw new Fault(reply.status, json.error, Number(reply.headers.get('retry-after') ?? 0));
+  };
+  return {
+    get: (path) => call('GET', path),
+    remove: (path) => call('DELETE', path),
+    quote: (body) => call('POST', '/v1/videos/quotes', body),
+    /** The same attempt key makes the same task, however often it is sent. */
+    create: (body, attempt) =>
+      call('POST', '/v1/videos/generations', body, { 'idempotency-key': attempt }),
+    task: (id) => call('GET', `/v1/videos/generations/${encodeURIComponent(id)}`),
+    cancel: (id) => call('DELETE', `/v1/videos/generations/${encodeURIComponent(id)}`),
+    callbacks: (id) => call('GET', `/v1/videos/generations/${encodeURIComponent(id)}/callbacks`),
+  };
+}
+
+/** What the page learns without a key: samples to pick, where workflows are shown. */
+export async function loadSurroundings() {
+  const reply = await send('/playground.json', {});
+  return reply.json();
+}
+
+async function send(path, init) {
+  try {
+    return await fetch(path, { ...init, signal: AbortSignal.timeout(patienceMs) });
+  } catch {
+    throw new Unreachable('The service cannot be reached. Your connection or the service is down.');
+  }
+}
+
+/** Also where the page is not served over https, unlike `crypto.randomUUID`. */
+export function newAttempt() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}

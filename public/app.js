@@ -1,0 +1,77 @@
+// The page as a whole: who is signed in, what is shown. Everything below belongs to one key and is taken down with it.
+
+import { AccountPage } from './account.js';
+import { createApi, loadSurroundings } from './api.js';
+import { ComposePage } from './compose.js';
+import { Header } from './header.js';
+import { forgetEverything, recall, remember } from './session.js';
+import { SignIn } from './sign-in.js';
+import { TaskPage } from './task.js';
+import { TasksPage } from './tasks.js';
+import { html, render, useEffect, useMemo, useState } from './ui.js';
+import { go, usePolled, useRoute } from './use.js';
+
+function App() {
+  const [key, setKey] = useState(() => recall('key', ''));
+  const [notice, setNotice] = useState('');
+  const enter = (fresh) => {
+    // Nothing of whoever was here before is left for the next one.
+    forgetEverything();
+    remember('key', fresh);
+    setNotice('');
+    setKey(fresh);
+  };
+  const leave = (why = '') => {
+    forgetEverything();
+    setNotice(why);
+    setKey('');
+    go('create');
+  };
+  if (!key) return html`<${SignIn} onKey=${enter} notice=${notice} />`;
+  return html`<${Workbench} key=${key} apiKey=${key} onLeave=${leave} />`;
+}
+
+function Workbench({ apiKey, onLeave }) {
+  const api = useMemo(
+    () => createApi(apiKey, { onSignedOut: () => onLeave('This key is not valid any more.') }),
+    [apiKey],
+  );
+  const route = useRoute();
+  const account = usePolled(
+    () => api.get('/v1/account'),
+    () => 10_000,
+    [api],
+  );
+  const models = usePolled(
+    () => api.get('/v1/models'),
+    () => null,
+    [api],
+  );
+  const surroundings = usePolled(loadSurroundings, () => null, []);
+  const around = surroundings.value ?? { samples: [], workflows: null };
+  const shared = { api, around, account, models: models.value?.data };
+  useEffect(() => scrollTo(0, 0), [route.view, route.id]);
+  return html`
+    <${Header} route=${route} account=${account} onLeave=${() => onLeave()} />
+    ${
+      account.lost &&
+      html`<p class="banner" role="alert">
+        The service cannot be reached. What you see may be old; it is tried again by itself.
+      </p>`
+    }
+    ${pageOf(route, shared, models)}
+  `;
+}
+
+function pageOf({ view, id }, shared, models) {
+  if (view === 'tasks' && id) return html`<${TaskPage} key=${id} id=${id} ...${shared} />`;
+  if (view === 'tasks') return html`<${TasksPage} ...${shared} />`;
+  if (view === 'account') return html`<${AccountPage} ...${shared} />`;
+  if (shared.models?.length) return html`<${ComposePage} ...${shared} />`;
+  if (shared.models) return html`<main><p>No model is open to this key.</p></main>`;
+  return html`<main><p class="boot">${models.fault?.message ?? 'Loading…'}</p></main>`;
+}
+
+const place = document.getElementById('app');
+place.replaceChildren();
+render(html`<${App} />`, place);

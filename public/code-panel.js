@@ -1,0 +1,28 @@
+// The same request for a terminal or a program, to be copied.
+
+import { languages } from './code.js';
+import { CopyButton } from './controls.js';
+import { html, useState } from './ui.js';
+
+export function CodePanel({ body }) {
+  const [chosen, setChosen] = useState('curl');
+  const [, , write] = languages.find(([id]) => id === chosen);
+  const text = write(location.origin, body);
+  return html`
+    <details class="codes">
+      <summary>As code</summary>
+      <div class="bar">
+        ${languages.map(
+          ([id, title]) => html`
+            <button key=${id} type="button" class="tab" aria-pressed=${id === chosen}
+              onClick=${() => setChosen(id)}>
+              ${title}
+            </button>
+          `,
+        )}
+        <${CopyButton} text=${text} />
+      </div>
+      <pre tabindex="0"><code>${text}</code></pre>
+    </details>
+  `;
+}

@@ -1,0 +1,93 @@
+// The request as somebody would send it from a program. The key is taken from the environment: what is copied from here
+// ends in chats and repositories.
+
+const path = '/v1/videos/generations';
+
+export const languages = [
+  ['curl', 'curl', curl],
+  ['js', 'JavaScript', javascript],
+  ['python', 'Python', python],
+];
+
+function curl(origin, body) {
+  const quoted = JSON.stringify(body, null, 2).replaceAll("'", String.raw`'\''`);
+  return [
+    `curl -s ${origin}${path} \\`,
+    `  -H "Authorization: Bearer $API_KEY" \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d '${quoted}'`,
+    '',
+    '# then, every 3 seconds until status is succeeded or failed:',
+    `curl -s ${origin}${path}/TASK_ID -H "Authorization: Bearer $API_KEY"`,
+  ].join('\n');
+}
+
+function javascript(origin, body) {
+  return `const base = '${origin}${path}';
+const headers = {
+  authorization: \`Bearer \${process.env.API_KEY}\`,
+  'content-type': 'application/json',
+};
+
+async function call(url, init) {
+  const reply = await fetch(url, { ...init, headers });
+  const answer = await reply.json();
+  if (!reply.ok) throw new Error(answer.error.message);
+  return answer;
+}
+
+const body = ${JSON.stringify(body, null, 2)};
+
+let task = await call(base, { method: 'POST', body: JSON.stringify(body) });
+while (task.status !== 'succeeded' && task.status !== 'failed') {
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  task = await call(\`\${base}/\${task.id}\`);
+}
+console.log(task.video_url ?? task.error.message);
+`;
+}
+
+function python(origin, body) {
+  return `import json, os, time, urllib.request
+
+BASE = "${origin}${path}"
+HEADERS = {
+    "Authorization": f"Bearer {os.environ['API_KEY']}",
+    "Content-Type": "application/json",
+}
+
+
+def call(url, body=None):
+    data = None if body is None else json.dumps(body).encode()
+    with urllib.request.urlopen(urllib.request.Request(url, data, HEADERS)) as reply:
+        return json.load(reply)
+
+
+body = ${pythonOf(body)}
+
+task = call(BASE, body)
+while task["status"] not in ("succeeded", "failed"):
+    time.sleep(3)
+    task = call(f"{BASE}/{task['id']}")
+print(task.get("video_url") or task["error"]["message"])
+`;
+}
+
+/** JSON differs from Python in three words only; strings are the same in both. */
+function pythonOf(value, depth = 1) {
+  const indent = '    '.repeat(depth);
+  const close = '    '.repeat(depth - 1);
+  if (value === true) return 'True';
+  if (value === false) return 'False';
+  if (value === null) return 'None';
+  if (typeof value !== 'object') return JSON.stringify(value);
+  const isList = Array.isArray(value);
+  const entries = isList
+    ? value.map((item) => pythonOf(item, depth + 1))
+    : Object.entries(value).map(
+        ([name, item]) => `${JSON.stringify(name)}: ${pythonOf(item, depth + 1)}`,
+      );
+  const [open, end] = isList ? '[]' : '{}';
+  if (entries.length === 0) return open + end;
+  return `${open}\n${entries.map((entry) => `${indent}${entry},\n`).join('')}${close}${end}`;
+}

@@ -1,0 +1,179 @@
+// Composing a task: fields that follow what the chosen model can do, its price beside them, and one button.
+
+import { useAttempt } from './attempt.js';
+import { CodePanel } from './code-panel.js';
+import { Select, Strip, Text } from './controls.js';
+import { spread } from './faults.js';
+import { inputNames, money } from './format.js';
+import { Frame } from './frame.js';
+import { MediaField } from './media.js';
+import { Enhance, enhanceNames, More, moreNames, Options, optionNames } from './options.js';
+import { Quote, useQuote } from './quote.js';
+import { emptyDraft, fitDraft, isDraft, mediaOf, requestOf } from './request.js';
+import { recall, remember } from './session.js';
+import { html, useEffect, useRef, useState } from './ui.js';
+import { go } from './use.js';
+
+const prompts = [
+  'A paper boat sails down a rainy street, low camera, evening light',
+  'A lighthouse at dusk, waves rolling in, slow aerial shot',
+  'Snow falling on quiet mountains, a lone fox crosses the frame',
+];
+
+export function ComposePage({ api, around, account, models }) {
+  const [draft, setDraft] = useState(() => startDraft(models));
+  const form = useRef(null);
+  const model = models.find(({ id }) => id === draft.model) ?? models[0];
+  const { body, fault: moreFault } = requestOf(draft, model);
+  const attempt = useAttempt(api, (task) => {
+    account.refresh();
+    go('tasks', task.id);
+  });
+  const change = (more) => {
+    const next = { ...draft, ...more };
+    setDraft(fitDraft(next, models.find(({ id }) => id === next.model) ?? model));
+    attempt.clearFault();
+  };
+  useEffect(() => remember('draft', draft), [draft]);
+  const asked = useQuote(api, body);
+  const fault = attempt.fault ?? asked.fault;
+  const { fields, rest } = fault ? spread(fault, namesOf(draft, model)) : { fields: {}, rest: [] };
+  useEffect(() => {
+    if (attempt.fault) form.current?.querySelector('[aria-invalid=true]')?.focus();
+  }, [attempt.fault]);
+  const submit = (event) => {
+    event.preventDefault();
+    if (!moreFault && attempt.state === 'idle') attempt.create(body, draft);
+  };
+  const onKeyDown = (event) => {
+    if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) submit(event);
+  };
+  const shared = { draft, model, change, faults: fields };
+  return html`
+    <main class="compose">
+      <form class="sheet" ref=${form} onSubmit=${submit} onKeyDown=${onKeyDown} novalidate>
+        <h1>Create a video</h1>
+        <${Basics} ...${shared} models=${models} samples=${around.samples} />
+        <${Shape} ...${shared} />
+        <${Options} ...${shared} />
+        ${model.features.super_resolution && html`<${Enhance} ...${shared} />`}
+        <${More} ...${shared} moreFault=${moreFault} />
+        <div class="act">
+          ${rest.length > 0 && html`<p class="fault" role="alert">${rest.join('\n')}</p>`}
+          <${Send} attempt=${attempt} quote=${asked.quote} disabled=${Boolean(moreFault)} />
+        </div>
+      </form>
+      <aside>
+        <${Quote} ...${asked} account=${account} />
+        <${CodePanel} body=${body} />
+      </aside>
+    </main>
+  `;
+}
+
+function startDraft(models) {
+  const kept = { ...emptyDraft, ...recall('draft', {}) };
+  return fitDraft(kept, models.find(({ id }) => id === kept.model) ?? models[0]);
+}
+
+/** The fields that are on the page now: a fault of any other is shown above the button. */
+function namesOf(draft, model) {
+  return [
+    ...['model', 'prompt', 'mode', 'input_type', 'resolution', 'ratio', 'duration'],
+    ...mediaOf(draft, model).map(({ name }) => name),
+    ...optionNames,
+    ...(draft.enhance.on ? enhanceNames : []),
+    ...moreNames,
+  ];
+}
+
+function Basics({ draft, model, models, change, faults, samples }) {
+  const modes = [['', 'Default'], ...model.features.modes.map((mode) => [mode, mode])];
+  const [idea] = useState(() => prompts[Math.floor(Date.now() / 1000) % prompts.length]);
+  return html`
+    <${Text} label="Prompt" name="prompt" rows="4" value=${draft.prompt} fault=${faults.prompt}
+      placeholder=${idea} onValue=${(prompt) => change({ prompt })} />
+    ${
+      !draft.prompt &&
+      html`<button type="button" class="quiet idea"
+      onClick=${() => change({ prompt: idea })}>Use this idea</button>`
+    }
+    <div class="pairs">
+      <${Select} label="Model" name="model" value=${draft.model} fault=${faults.model}
+        options=${models.map(({ id }) => [id, id])} onValue=${(id) => change({ model: id })} />
+      ${
+        modes.length > 1 &&
+        html`<${Strip} label="Mode" name="mode" value=${draft.mode} options=${modes}
+          fault=${faults.mode} onValue=${(mode) => change({ mode })} />`
+      }
+    </div>
+    <${Strip} label="Made from" name="input_type" value=${draft.inputType}
+      fault=${faults.input_type}
+      options=${model.inputs.types.map((type) => [type, inputNames[type]])}
+      onValue=${(inputType) => change({ inputType })} />
+    ${mediaOf(draft, model).map(
+      (slot) => html`<${MediaField} key=${slot.name} slot=${slot} draft=${draft} samples=${samples}
+        urls=${draft[slot.name]} fault=${faults[slot.name]}
+        onUrls=${(urls) => change({ [slot.name]: urls })} />`,
+    )}
+  `;
+}
+
+function Shape({ draft, model, change, faults }) {
+  const { defaults, durations } = model;
+  const tiers = isDraft(draft, model) ? ['480p'] : model.resolutions;
+  const tier = tiers.length === 1 ? tiers[0] : draft.resolution || defaults.resolution;
+  const size = model.sizes[tier]?.[draft.ratio || defaults.ratio];
+  const seconds = draft.duration === '-1' ? '' : draft.duration || String(defaults.duration);
+  return html`
+    <${Strip} label="Ratio" name="ratio" shape="frames" value=${draft.ratio || defaults.ratio}
+      hint=${size ? size.replace('x', ' × ') : ''} fault=${faults.ratio}
+      options=${model.ratios.map((ratio) => [ratio, ratio, html`<${Frame} ratio=${ratio} />`])}
+      onValue=${(ratio) => change({ ratio })} />
+    <${Strip} label="Resolution" name="resolution" value=${tier}
+      hint=${isDraft(draft, model) ? 'a draft is always 480p' : ''} fault=${faults.resolution}
+      options=${tiers.map((one) => [one, one])}
+      onValue=${(resolution) => change({ resolution })} />
+    <${Length} seconds=${seconds} durations=${durations} fault=${faults.duration}
+      onValue=${(duration) => change({ duration })} fallback=${String(defaults.duration)} />
+  `;
+}
+
+function Length({ seconds, durations, fault, onValue, fallback }) {
+  return html`
+    <fieldset class="field length">
+      <legend>Length <span class="hint">${seconds ? `${seconds} s` : 'the model picks'}</span>
+        </legend>
+      <div class="row">
+        <input type="range" aria-label="Seconds" name="duration" min=${durations.min}
+          max=${durations.max}
+          value=${seconds || fallback} disabled=${!seconds}
+            aria-invalid=${fault ? 'true' : undefined}
+          onInput=${(event) => onValue(event.currentTarget.value)} />
+        ${
+          durations.auto &&
+          html`<label class="check"><input type="checkbox" checked=${!seconds}
+            onChange=${({ currentTarget }) => onValue(currentTarget.checked ? '-1' : fallback)} />
+            Auto</label>`
+        }
+      </div>
+      ${fault && html`<p class="fault">${fault}</p>`}
+    </fieldset>
+  `;
+}
+
+function Send({ attempt, quote, disabled }) {
+  if (attempt.state === 'waiting') {
+    return html`
+      <p class="notice" role="alert">
+        The service does not answer. The same request is sent again until it does; it makes one
+        task only.
+      </p>
+      <button type="button" class="quiet" onClick=${attempt.stop}>Stop trying</button>
+    `;
+  }
+  return html`<button class="primary" disabled=${disabled || attempt.state === 'sending'}>
+    ${attempt.state === 'sending' ? 'Creating…' : 'Create video'}
+    ${quote && html`<span class="price">${money(quote.hold, quote.currency)}</span>`}
+  </button>`;
+}

@@ -1,0 +1,130 @@
+// The controls of the form. Each is a native one inside, so keyboard, screen reader and autofill work as everywhere; each
+// shows at its side what the API says about it.
+
+import { html, newId, useState } from './ui.js';
+
+function useIds() {
+  return useState(() => ({ field: newId('field'), fault: newId('fault') }))[0];
+}
+
+function Fault({ id, text }) {
+  return text ? html`<p class="fault" id=${id}>${text}</p>` : null;
+}
+
+export function Text({ label, name, value, onValue, fault, hint, rows, ...rest }) {
+  const ids = useIds();
+  const shared = {
+    id: ids.field,
+    name,
+    value,
+    onInput: (event) => onValue(event.currentTarget.value),
+    'aria-invalid': fault ? 'true' : undefined,
+    'aria-describedby': fault ? ids.fault : undefined,
+    ...rest,
+  };
+  return html`
+    <div class="field">
+      <label for=${ids.field}>${label}${hint && html`<span class="hint">${hint}</span>`}</label>
+      ${rows ? html`<textarea rows=${rows} ...${shared}></textarea>` : html`<input ...${shared} />`}
+      <${Fault} id=${ids.fault} text=${fault} />
+    </div>
+  `;
+}
+
+export function Select({ label, name, value, options, onValue, fault, hint }) {
+  const ids = useIds();
+  return html`
+    <div class="field">
+      <label for=${ids.field}>${label}${hint && html`<span class="hint">${hint}</span>`}</label>
+      <select
+        id=${ids.field}
+        name=${name}
+        value=${value}
+        onChange=${(event) => onValue(event.currentTarget.value)}
+        aria-invalid=${fault ? 'true' : undefined}
+        aria-describedby=${fault ? ids.fault : undefined}
+      >
+        ${options.map(
+          ([id, text]) =>
+            html`<option key=${id} value=${id} selected=${id === value}>${text}</option>`,
+        )}
+      </select>
+      <${Fault} id=${ids.fault} text=${fault} />
+    </div>
+  `;
+}
+
+/** One of a few, side by side: radio buttons that look like a strip. */
+export function Strip({ label, name, value, options, onValue, fault, hint, shape }) {
+  const ids = useIds();
+  return html`
+    <fieldset
+      class=${`field strip ${shape ?? ''}`}
+      aria-invalid=${fault ? 'true' : undefined}
+      aria-describedby=${fault ? ids.fault : undefined}
+    >
+      <legend>${label}${hint && html`<span class="hint">${hint}</span>`}</legend>
+      <div class="choices">
+        ${options.map(
+          ([id, text, picture]) => html`
+            <label key=${id} class="choice">
+              <input
+                type="radio"
+                name=${`${name}-${ids.field}`}
+                data-name=${name}
+                value=${id}
+                checked=${id === value}
+                onChange=${() => onValue(id)}
+              />
+              <span>${picture}${text}</span>
+            </label>
+          `,
+        )}
+      </div>
+      <${Fault} id=${ids.fault} text=${fault} />
+    </fieldset>
+  `;
+}
+
+export function Toggle({ label, name, value, onValue, fault, hint }) {
+  const ids = useIds();
+  return html`
+    <div class="field toggle">
+      <label>
+        <input
+          type="checkbox"
+          role="switch"
+          name=${name}
+          checked=${value}
+          onChange=${(event) => onValue(event.currentTarget.checked)}
+          aria-invalid=${fault ? 'true' : undefined}
+          aria-describedby=${fault ? ids.fault : undefined}
+        />
+        <span>${label}${hint && html`<span class="hint">${hint}</span>`}</span>
+      </label>
+      <${Fault} id=${ids.fault} text=${fault} />
+    </div>
+  `;
+}
+
+/** Says and does what it did; elsewhere than on https and localhost there is no clipboard, so the old way is kept. */
+export function CopyButton({ text, label = 'Copy' }) {
+  const [said, setSaid] = useState('');
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      const area = document.createElement('textarea');
+      area.value = text;
+      document.body.append(area);
+      area.select();
+      document.execCommand('copy');
+      area.remove();
+    }
+    setSaid('Copied');
+    setTimeout(() => setSaid(''), 1500);
+  };
+  return html`<button type="button" class="quiet" onClick=${copy} aria-live="polite">
+    ${said || label}
+  </button>`;
+}

@@ -1,0 +1,58 @@
+// What stands above every page: where one can go, what is left to spend, who is signed in.
+
+import { money } from './format.js';
+import { recall, remember } from './session.js';
+import { html, useEffect, useState } from './ui.js';
+
+const places = [
+  ['create', 'Create'],
+  ['tasks', 'Tasks'],
+  ['account', 'Account'],
+];
+
+export function Header({ route, account, onLeave }) {
+  const { available, currency } = account.value ?? {};
+  return html`
+    <header class="top">
+      <a class="brand" href="#/create">
+        <img src="/playground/icon.svg" alt="" width="28" height="28" /><span>Playground</span>
+      </a>
+      <nav aria-label="Pages">
+        ${places.map(
+          ([view, title]) => html`
+            <a key=${view} href=${`#/${view}`}
+              aria-current=${route.view === view ? 'page' : undefined}>
+              ${title}
+            </a>
+          `,
+        )}
+        <a href="/docs" class="wide">API docs</a>
+      </nav>
+      <a class="balance" href="#/account" aria-label="Available balance">
+        ${available === undefined ? '…' : money(available, currency)}
+      </a>
+      <${Theme} />
+      <button type="button" class="quiet" onClick=${onLeave}>Sign out</button>
+    </header>
+  `;
+}
+
+/** The system's choice until somebody chooses. */
+function Theme() {
+  const [theme, setTheme] = useState(() => recall('theme', ''));
+  useEffect(() => {
+    document.documentElement.dataset.theme = theme;
+    remember('theme', theme || undefined);
+  }, [theme]);
+  const isDark = theme ? theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+  return html`
+    <button
+      type="button"
+      class="quiet round"
+      aria-label=${isDark ? 'Use light colours' : 'Use dark colours'}
+      onClick=${() => setTheme(isDark ? 'light' : 'dark')}
+    >
+      ${isDark ? '☀' : '☾'}
+    </button>
+  `;
+}

@@ -1,0 +1,30 @@
+// A list that comes page by page: the first one afresh now and then, the others when asked for.
+
+import { html, useEffect, useState } from './ui.js';
+import { usePolled } from './use.js';
+
+/** `ask(after)` answers `{ data, next }`. The pages after the first start anew whenever `deps` change. */
+export function usePages(ask, nextMs, deps) {
+  const first = usePolled(() => ask(null), nextMs, deps);
+  const [more, setMore] = useState(null);
+  const [fault, setFault] = useState(null);
+  useEffect(() => setMore(null), deps);
+  const next = more ? more.next : first.value?.next;
+  const load = async () => {
+    setFault(null);
+    try {
+      const page = await ask(next);
+      setMore({ data: [...(more?.data ?? []), ...page.data], next: page.next });
+    } catch (error) {
+      setFault(error);
+    }
+  };
+  const rows = [...(first.value?.data ?? []), ...(more?.data ?? [])];
+  return { ...first, fault: first.fault ?? fault, rows, load: next ? load : null };
+}
+
+export function MoreButton({ load }) {
+  return load
+    ? html`<p><button type="button" class="button" onClick=${load}>Show more</button></p>`
+    : null;
+}

@@ -1,0 +1,96 @@
+// What the task would hold, asked for a moment after the last change. Nothing is stored for it.
+
+import { Fault } from './api.js';
+import { count, exactMoney, itemNames, money, span } from './format.js';
+import { html, useEffect, useState } from './ui.js';
+
+const pauseMs = 350;
+
+/** `{ quote, fault, busy }`; a price never stands beside a request that it is not the price of. */
+export function useQuote(api, body) {
+  // The price does not depend on the words, so there is one before the first of them.
+  const text = JSON.stringify(body.prompt.trim() ? body : { ...body, prompt: '…' });
+  const [state, setState] = useState({ busy: true });
+  useEffect(() => {
+    let current = true;
+    setState(({ quote }) => ({ quote, busy: true }));
+    const timer = setTimeout(async () => {
+      const answer = await api.quote(JSON.parse(text)).then(
+        (quote) => ({ quote }),
+        (error) => ({
+          fault: error instanceof Fault ? error : null,
+          lost: !(error instanceof Fault),
+        }),
+      );
+      if (current) setState({ ...answer, busy: false });
+    }, pauseMs);
+    return () => {
+      current = false;
+      clearTimeout(timer);
+    };
+  }, [api, text]);
+  return state;
+}
+
+export function Quote({ quote, busy, fault, lost, account }) {
+  if (!quote)
+    return html`<section class="ticket empty" aria-label="Quote"><h2>Quote</h2><p>
+      ${whyNone(busy, fault, lost)}</p></section>`;
+  const { tokens, currency, hold, items, width, height, duration } = quote;
+  const available = account.value?.available;
+  const isShort = available !== undefined && Number(available) < Number(hold);
+  return html`
+    <section class=${busy ? 'ticket busy' : 'ticket'} aria-label="Quote" aria-live="polite">
+      <h2>Quote</h2>
+      <p class="sum"><strong data-test="hold">${money(hold)}</strong> ${currency}</p>
+      <dl>
+        <div><dt>Frame</dt><dd>${width ? `${width} × ${height}` : 'adaptive'}</dd></div>
+        <div><dt>Length</dt><dd>${duration > 0 ? span(duration) : 'the model picks'}</dd></div>
+        <div><dt>Tokens, at most</dt><dd>${count(tokens)}</dd></div>
+      </dl>
+      <${Items} items=${items} />
+      ${
+        isShort &&
+        html`<p
+        class="fault">Available: ${money(available, currency)}. This is not enough.</p>`
+      }
+      <p class="small">
+        Held when you create the task. What it really used is charged, the rest returns; a failed
+        task costs nothing.
+      </p>
+    </section>
+  `;
+}
+
+export function Items({ items }) {
+  if (items.length === 0) return null;
+  return html`
+    <table class="items">
+      <tbody>
+        ${items.map(
+          (item) => html`
+            <tr key=${item.kind}>
+              <th scope="row">
+                ${itemNames[item.kind] ?? item.kind}
+                <small>${workOf(item)}</small>
+              </th>
+              <td>${exactMoney(item.amount)}</td>
+            </tr>
+          `,
+        )}
+      </tbody>
+    </table>
+  `;
+}
+
+/** Tokens are priced by the million; people count them by the piece. */
+function workOf({ quantity, unit, unit_price: price }) {
+  if (!unit.startsWith('1M ')) return `${count(quantity)} ${unit} × ${exactMoney(price)}`;
+  return `${count(Number(quantity) * 1e6)} ${unit.slice(3)} at ${exactMoney(price)} a million`;
+}
+
+function whyNone(busy, fault, lost) {
+  if (busy) return 'Asking…';
+  if (lost) return 'The service cannot be reached at the moment.';
+  return fault ? 'There is a price as soon as the request is right.' : '';
+}

@@ -1,0 +1,155 @@
+// From what stands in the form to the body of a request. What the chosen model cannot do is not in the form and so not in
+// the body either; everything else is sent as it was entered, since judging it is the API's business.
+
+export const emptyDraft = {
+  model: '',
+  prompt: '',
+  mode: '',
+  inputType: 'text_to_video',
+  images: [],
+  videos: [],
+  audios: [],
+  resolution: '',
+  ratio: '',
+  duration: '',
+  audio: true,
+  watermark: false,
+  draft: false,
+  lastFrame: false,
+  webSearch: false,
+  seed: '',
+  callbackUrl: '',
+  safetyId: '',
+  expiresAfter: '',
+  inputVideoDuration: '',
+  enhance: {
+    on: false,
+    by: 'tier',
+    resolution: '',
+    limit: '',
+    scene: '',
+    toolVersion: '',
+    fps: '',
+  },
+  more: '',
+};
+
+/** The draft as far as this model can take it; empty choices stand for the model's own. */
+export function fitDraft(draft, model) {
+  const { inputs, features } = model;
+  const known = (value, values) => (values.includes(value) ? value : '');
+  const fits = draft.duration === '-1' ? model.durations.auto : withinDurations(draft, model);
+  return {
+    ...draft,
+    model: model.id,
+    mode: known(draft.mode, features.modes),
+    inputType: known(draft.inputType, inputs.types) || inputs.types[0],
+    resolution: known(draft.resolution, model.resolutions),
+    ratio: known(draft.ratio, model.ratios),
+    duration: fits ? draft.duration : '',
+  };
+}
+
+function withinDurations({ duration }, { durations }) {
+  return Number(duration) >= durations.min && Number(duration) <= durations.max;
+}
+
+/** Which media the chosen kind of input takes on this model, and how many. */
+export function mediaOf({ inputType }, { inputs }) {
+  if (inputType === 'first_last_frame') {
+    return [{ name: 'images', kind: 'image', max: inputs.middle_frames ? 9 : 2 }];
+  }
+  if (inputType !== 'reference') return [];
+  return [
+    { name: 'images', kind: 'image', max: inputs.reference_images_max },
+    { name: 'videos', kind: 'video', max: inputs.videos_max },
+    { name: 'audios', kind: 'audio', max: inputs.audios_max },
+  ].filter(({ max }) => max > 0);
+}
+
+/** A draft has a resolution of its own. */
+export function isDraft({ draft }, { features }) {
+  return features.draft && draft;
+}
+
+export function takesTools({ inputType }, { features }) {
+  return features.tools.length > 0 && (inputType === 'text_to_video' || !features.tools_text_only);
+}
+
+/** The body, and the one fault that only the page can find: further metadata that is no JSON object. */
+export function requestOf(draft, model) {
+  const media = mediaOf(draft, model).map(({ name }) => [name, draft[name]]);
+  const { metadata, fault } = metadataOf(draft, model);
+  const body = present({
+    model: draft.model,
+    prompt: draft.prompt,
+    mode: draft.mode,
+    input_type: draft.inputType,
+    ...Object.fromEntries(media),
+    resolution: isDraft(draft, model) ? '' : draft.resolution,
+    ratio: draft.ratio,
+    duration: numberOr(draft.duration),
+    metadata,
+  });
+  return { body, fault };
+}
+
+function metadataOf(draft, model) {
+  const { features } = model;
+  const { more, fault } = furtherOf(draft.more);
+  const hasVideos = mediaOf(draft, model).some(({ name }) => name === 'videos') && draft.videos[0];
+  const metadata = present({
+    generate_audio: features.audio && !draft.audio ? false : '',
+    watermark: draft.watermark || '',
+    draft: isDraft(draft, model) || '',
+    return_last_frame: (features.last_frame && draft.lastFrame) || '',
+    seed: numberOr(draft.seed),
+    tools: takesTools(draft, model) && draft.webSearch ? [{ type: 'web_search' }] : [],
+    execution_expires_after: numberOr(draft.expiresAfter),
+    callback_url: draft.callbackUrl.trim(),
+    safety_identifier: draft.safetyId,
+    input_video_duration: hasVideos ? numberOr(draft.inputVideoDuration) : '',
+    super_resolution_config: features.super_resolution ? enhancementOf(draft.enhance) : {},
+    ...more,
+  });
+  return { metadata, fault };
+}
+
+function enhancementOf({ on, by, resolution, limit, scene, toolVersion, fps }) {
+  if (!on) return {};
+  return present({
+    resolution: by === 'tier' ? resolution : '',
+    resolution_limit: by === 'pixels' ? numberOr(limit) : '',
+    scene,
+    tool_version: toolVersion,
+    fps: numberOr(fps),
+  });
+}
+
+function furtherOf(text) {
+  if (text.trim() === '') return { more: {} };
+  try {
+    const more = JSON.parse(text);
+    if (more !== null && typeof more === 'object' && !Array.isArray(more)) return { more };
+  } catch {
+    // The sentence below says what to do.
+  }
+  return { more: {}, fault: 'This must be a JSON object, for example {"camera": "slow"}.' };
+}
+
+/** A number where it reads as one; else what was typed, so that the API can say what is wrong with it. */
+function numberOr(text) {
+  const trimmed = text.trim();
+  return trimmed !== '' && Number.isFinite(Number(trimmed)) ? Number(trimmed) : trimmed;
+}
+
+/** Without what is empty: that is what the API calls absent. The prompt stays, since it is always required. */
+function present(fields) {
+  const isEmpty = (value) =>
+    value === '' ||
+    value === undefined ||
+    (typeof value === 'object' && Object.keys(value).length === 0);
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name, value]) => name === 'prompt' || !isEmpty(value)),
+  );
+}

@@ -1,0 +1,54 @@
+// The door: a key, tried against the account it belongs to.
+
+import { createApi, Unreachable } from './api.js';
+import { Text } from './controls.js';
+import { html, useState } from './ui.js';
+
+export function SignIn({ onKey, notice }) {
+  const [key, setKey] = useState('');
+  const [fault, setFault] = useState('');
+  const [busy, setBusy] = useState(false);
+  const submit = async (event) => {
+    event.preventDefault();
+    const tried = key.trim();
+    if (!tried) return setFault('Paste an API key.');
+    setBusy(true);
+    setFault('');
+    try {
+      await createApi(tried).get('/v1/account');
+      onKey(tried);
+    } catch (error) {
+      // Only what the API says of the key keeps anyone out; a refusal for other reasons is shown inside.
+      if (error instanceof Unreachable || error.status === 401) setFault(error.message);
+      else onKey(tried);
+      setBusy(false);
+    }
+    return undefined;
+  };
+  return html`
+    <main class="door">
+      <img class="mark" src="/playground/icon.svg" alt="" width="56" height="56" />
+      <h1>Words in,<br />film out.</h1>
+      <p class="lead">Sign in with an API key to make a video and watch how it comes about.</p>
+      <form onSubmit=${submit} novalidate>
+        ${notice && html`<p class="notice" role="status">${notice}</p>`}
+        <${Text}
+          label="API key"
+          name="key"
+          type="password"
+          autocomplete="off"
+          spellcheck="false"
+          placeholder="vk_…"
+          value=${key}
+          onValue=${setKey}
+          fault=${fault}
+          autofocus
+        />
+        <button class="primary" disabled=${busy}>${busy ? 'Signing in…' : 'Sign in'}</button>
+      </form>
+      <p class="small">
+        The key stays in this tab and is forgotten with it. <a href="/docs">API documentation</a>
+      </p>
+    </main>
+  `;
+}

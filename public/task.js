@@ -1,0 +1,130 @@
+// One task: the screen it plays on, where it stands, what it cost, whom it told.
+
+import { BillCard } from './bill.js';
+import { CallbacksCard } from './callbacks.js';
+import { CodePanel } from './code-panel.js';
+import { CopyButton } from './controls.js';
+import { clock } from './format.js';
+import { Screen } from './screen.js';
+import { note, noteOf, noteStage, remember } from './session.js';
+import { Timeline } from './timeline.js';
+import { html, useEffect, useState } from './ui.js';
+import { go, usePolled } from './use.js';
+
+// The lower end of what the API recommends: a person is watching.
+const pollMs = 2_000;
+
+export const isFinal = ({ status }) => status === 'succeeded' || status === 'failed';
+
+export function TaskPage({ api, id, around, account }) {
+  const polled = usePolled(
+    () => api.task(id),
+    (task) => (isFinal(task) ? null : pollMs),
+    [api, id],
+  );
+  const task = polled.value;
+  useEffect(() => {
+    if (!task) return;
+    noteStage(id, task.stage ?? task.status);
+    if (isFinal(task)) account.refresh();
+  }, [task?.status, task?.stage]);
+  if (!task) return html`<${NoTask} ...${polled} />`;
+  const known = noteOf(id);
+  return html`
+    <main class="task">
+      <div class="stage">
+        <${Screen} task=${task} />
+        ${known.body && html`<p class="words">${known.body.prompt}</p>`}
+        <${Facts} task=${task} />
+        <${Actions} api=${api} task=${task} known=${known} around=${around}
+          onChanged=${polled.refresh} />
+        ${known.body && html`<${CodePanel} body=${known.body} />`}
+      </div>
+      <aside>
+        <${Timeline} task=${task} known=${known} lost=${polled.lost} />
+        <${BillCard} billing=${task.billing} usage=${task.usage} status=${task.status} />
+        <${CallbacksCard} api=${api} task=${task} />
+      </aside>
+    </main>
+  `;
+}
+
+function NoTask({ fault, lost }) {
+  if (!fault) {
+    const words = lost ? 'The service cannot be reached. Trying again…' : 'Loading…';
+    return html`<main><p class="boot">${words}</p></main>`;
+  }
+  return html`
+    <main class="list">
+      <h1>${fault.status === 404 ? 'No such task' : 'This did not work'}</h1>
+      <p class="fault" role="alert">${fault.message}</p>
+      <p><a href="#/tasks">All tasks</a></p>
+    </main>
+  `;
+}
+
+function Facts({ task }) {
+  const video = task.data[0] ?? {};
+  const facts = [
+    ['Model', task.model],
+    ['Length', task.duration && `${task.duration} s`],
+    ['Resolution', video.resolution],
+    ['Ratio', video.ratio],
+    ['Seed', task.seed],
+    ['Link lives until', video.expires_at && clock(video.expires_at)],
+  ].filter(([, value]) => value !== undefined && value !== '');
+  return html`<dl class="facts">
+    ${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
+    <div class="whole"><dt>Task</dt><dd>
+      <code>${task.id}</code> <${CopyButton} text=${task.id} />
+    </dd></div>
+    <div class="whole"><dt>Trace</dt><dd><code>${task.trace_id}</code></dd></div>
+  </dl>`;
+}
+
+function Actions({ api, task, known, around, onChanged }) {
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState('');
+  const cancel = async () => {
+    setBusy(true);
+    setFault('');
+    note(task.id, { cancelled: true });
+    await api.cancel(task.id).catch((error) => {
+      setBusy(false);
+      setFault(error.message);
+    });
+    onChanged();
+  };
+  const again = () => {
+    remember('draft', known.draft);
+    go('create');
+  };
+  return html`
+    <div class="actions">
+      ${
+        task.video_url &&
+        html`<a class="button" href=${task.video_url} target="_blank"
+        rel="noopener" download>Open the video</a>`
+      }
+      ${
+        !isFinal(task) &&
+        html`<button type="button" class="danger" disabled=${busy} onClick=${cancel}>
+          ${busy ? 'Cancelling…' : 'Cancel task'}
+        </button>`
+      }
+      ${
+        known.draft &&
+        html`<button type="button" class="button"
+        onClick=${again}>Use again</button>`
+      }
+      ${
+        around.workflows &&
+        html`<a class="button" href=${`${around.workflows}${encodeURIComponent(task.id)}`}
+          target="_blank" rel="noopener">
+          Workflow in Temporal
+        </a>`
+      }
+      ${fault && html`<p class="fault" role="alert">${fault}</p>`}
+    </div>
+  `;
+}

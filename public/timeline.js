@@ -1,0 +1,95 @@
+// The life of a task in steps. When it was accepted and when it ended the API says; the steps between are marked with the
+// time at which this page first saw them.
+
+import { clock, span } from './format.js';
+import { html } from './ui.js';
+import { useNow } from './use.js';
+
+const defaultLimit = 172_800;
+const steps = ['submitted', 'generation', 'super_resolution'];
+const titles = {
+  pending: 'Accepted',
+  submitted: 'Submitted',
+  generation: 'Running',
+  super_resolution: 'Super-resolution',
+};
+
+export function Timeline({ task, known, lost }) {
+  const isOver = task.status === 'succeeded' || task.status === 'failed';
+  const now = useNow(1000, !isOver);
+  const end = isOver ? task.finished_at : Math.max(task.created_at, now / 1000);
+  return html`
+    <section class="card" aria-label="Timeline">
+      <h2>Timeline</h2>
+      <ol class="line">
+        ${rowsOf(task, known).map(
+          ({ step, title, state, at }) => html`
+            <li key=${step} class=${state} data-step=${step} data-state=${state}
+              aria-current=${state === 'now' ? 'step' : undefined}>
+              <span class="what">${title}</span>
+              <span class="when">${at ?? ''}</span>
+            </li>
+          `,
+        )}
+      </ol>
+      <dl>
+        <div><dt>${isOver ? 'Took' : 'Elapsed'}</dt><dd data-test="elapsed">
+          ${span(end - task.created_at)}</dd></div>
+        ${!isOver && html`<${Deadline} task=${task} known=${known} now=${now} />`}
+      </dl>
+      ${
+        lost &&
+        html`<p class="notice"
+        role="status">Out of touch with the service; this may be old.</p>`
+      }
+    </section>
+  `;
+}
+
+function Deadline({ task, known, now }) {
+  // Another page may have sent another limit; then only the usual one can be named.
+  const limit = known.body?.metadata?.execution_expires_after ?? defaultLimit;
+  const at = task.created_at + Number(limit);
+  return html`<div>
+    <dt>${known.body ? 'Deadline' : 'Deadline, unless another was sent'}</dt>
+    <dd data-test="deadline">${clock(at)}<small>in ${span(at - now / 1000)}</small></dd>
+  </div>`;
+}
+
+function rowsOf(task, known) {
+  const seen = known.seen ?? {};
+  const isEnhanced =
+    known.body?.metadata?.super_resolution_config !== undefined ||
+    seen.super_resolution !== undefined ||
+    task.stage === 'super_resolution' ||
+    task.billing?.items.some(({ kind }) => kind === 'super_resolution');
+  const path = ['pending', ...steps.filter((step) => step !== 'super_resolution' || isEnhanced)];
+  const current = task.stage ?? task.status;
+  const position = path.indexOf(current);
+  const rows = path.map((step, index) => ({
+    step,
+    title: titles[step],
+    at: timeOf(step, task, seen),
+    state: stateOf(index, position, task, seen[step] !== undefined),
+  }));
+  const last = {
+    step: 'end',
+    title: task.status === 'failed' ? 'Failed' : 'Done',
+    state: task.status === 'failed' ? 'failed' : task.status === 'succeeded' ? 'done' : 'ahead',
+    at: task.finished_at && clock(task.finished_at),
+  };
+  // A task that failed did not necessarily go through the steps nobody saw.
+  return [...rows.filter(({ state }) => state !== 'unknown'), last];
+}
+
+function timeOf(step, task, seen) {
+  if (step === 'pending') return clock(task.created_at);
+  return seen[step] === undefined ? undefined : `~ ${clock(seen[step] / 1000)}`;
+}
+
+function stateOf(index, position, task, wasSeen) {
+  if (task.status === 'succeeded' || index === 0) return index === position ? 'now' : 'done';
+  if (task.status === 'failed') return wasSeen ? 'done' : 'unknown';
+  if (index === position) return 'now';
+  return index < position ? 'done' : 'ahead';
+}

@@ -1,0 +1,15 @@
+// The workflows in one file, written to the path that is given. A process of its own: bundling keeps a thread busy for seconds,
+// and whoever waits for it has progress to show.
+
+import { writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { root } from './run.mjs';
+
+const { bundleWorkflowCode } = createRequire(import.meta.url)('@temporalio/worker');
+const quiet = () => undefined;
+const { code } = await bundleWorkflowCode({
+  workflowsPath: join(root, 'workflows', 'index.ts'),
+  logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet },
+});
+await writeFile(process.argv[2], code);

@@ -1,0 +1,56 @@
+// How much of `workflows/` and `activities/` the tests have run: the two rooms in which a statement nobody ran may cost money. Prints
+// the share of statements and every line left out, with the reason that test/left-out.json gives for it.
+
+import { readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { root } from './run.mjs';
+
+const rooms = ['workflows', 'activities'];
+const wanted = 95;
+
+/** Options for jest: workflow files are counted by their own bundle, the rest by jest. */
+export function coverageOptions(folder) {
+  return [
+    '--coverage',
+    '--coverageProvider=babel',
+    '--collectCoverageFrom=activities/**/*.ts',
+    '--coverageReporters=json',
+    `--coverageDirectory=${folder}`,
+  ];
+}
+
+/** Prints the figures; false when a room is below what is wanted. */
+export function reportCoverage(folder) {
+  const report = JSON.parse(readFileSync(join(folder, 'coverage-final.json'), 'utf8'));
+  const reasons = JSON.parse(readFileSync(join(root, 'test', 'left-out.json'), 'utf8'));
+  const files = Object.values(report).map((file) => ({
+    name: relative(root, file.path).split(sep).join('/'),
+    ...file,
+  }));
+  let enough = true;
+  for (const room of rooms) {
+    const here = files.filter(({ name }) => name.startsWith(`${room}/`));
+    const counts = here.flatMap(({ s }) => Object.values(s));
+    const share = (100 * counts.filter((count) => count > 0).length) / Math.max(counts.length, 1);
+    process.stdout.write(`statements run in ${room}/: ${share.toFixed(1)} %\n`);
+    enough &&= share >= wanted;
+    for (const line of here.flatMap((file) => linesLeftOut(file, reasons))) {
+      process.stdout.write(`  ${line}\n`);
+    }
+  }
+  if (!enough) process.stdout.write(`at least ${wanted} % of each are wanted\n`);
+  return enough;
+}
+
+function linesLeftOut({ name, path, s, statementMap }, reasons) {
+  const source = readFileSync(path, 'utf8').split('\n');
+  const lines = new Set(
+    Object.entries(s).flatMap(([id, count]) => (count > 0 ? [] : [statementMap[id].start.line])),
+  );
+  return [...lines]
+    .sort((a, b) => a - b)
+    .map((line) => {
+      const text = source[line - 1]?.trim() ?? '';
+      return `${name}:${line} ${text} — ${reasons[name]?.[text] ?? 'no reason given'}`;
+    });
+}

@@ -1,0 +1,56 @@
+// The way from the command line to the workflow engine: one connection, opened only by the commands that need it.
+
+import { Client, Connection } from '@temporalio/client';
+import { type Config, demand } from '../../config';
+import { createEngine, type Engine } from '../../temporal';
+import { CommandError } from '../command';
+
+export interface EngineClient {
+  readonly client: Client;
+  readonly taskQueue: string;
+}
+
+export interface EngineDoor {
+  engine(): Engine;
+  engineClient(): Promise<EngineClient>;
+  close(): Promise<void>;
+}
+
+// A person waits: long enough for a server far away, short enough to be told soon that there is none.
+const connectTimeoutMs = 5_000;
+
+export function engineDoor(config: Config): EngineDoor {
+  let connection: Connection | undefined;
+  const connected = () => {
+    const { temporalAddress, temporalTls, temporalApiKey } = demand(config, ['TEMPORAL_ADDRESS']);
+    connection ??= Connection.lazy({
+      address: temporalAddress,
+      tls: temporalTls || temporalApiKey !== null,
+      connectTimeout: connectTimeoutMs,
+      ...(temporalApiKey ? { apiKey: temporalApiKey } : {}),
+    });
+    return connection;
+  };
+  const { temporalNamespace: namespace, temporalTaskQueue: taskQueue } = config;
+  return {
+    engine: () =>
+      createEngine({
+        connection: connected(),
+        namespace,
+        taskQueue,
+        acceptTimeoutMs: config.acceptTimeoutMs,
+        queriesInFlightMax: 1,
+      }),
+    async engineClient() {
+      const open = connected();
+      try {
+        await open.ensureConnected();
+      } catch (error) {
+        const why = (error as Error).message;
+        throw new CommandError(`Temporal at ${config.temporalAddress} does not answer: ${why}`);
+      }
+      return { client: new Client({ connection: open, namespace }), taskQueue };
+    },
+    close: async () => connection?.close(),
+  };
+}

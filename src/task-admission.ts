@@ -1,0 +1,229 @@
+// How a task is handed to the engine: one update-with-start, and when its answer does not come, finding out what became of it
+// before anything is said. A task that exists is never answered with a 5xx, one that may exist is never charged.
+
+import { randomUUID } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import {
+  ApplicationFailure,
+  WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
+import type { generateVideo } from '../workflows/generate-video';
+import type { Accepted, TaskInput } from '../workflows/messages';
+import {
+  acceptUpdate,
+  refusedFailure,
+  toldPendingSignal,
+  workflowNames,
+} from '../workflows/messages';
+import * as attributes from '../workflows/search-attributes';
+import type { Refusal } from './contract/error';
+import type { EngineOptions, EngineTask, Submission } from './temporal';
+
+// A look at the engine beside a request: long enough for a busy server, short enough to stand in a caller's way.
+export const lookMs = 1_500;
+
+export interface AdmissionParts {
+  readonly options: EngineOptions;
+  readonly client: Client;
+  readonly unknownStarts: ReturnType<typeof cancelUnknownStarts>;
+}
+
+/** Starts the task's workflow and waits for its answer, at most the accept timeout. */
+export async function submitTask(parts: AdmissionParts, input: TaskInput): Promise<Submission> {
+  parts.unknownStarts.takenBack(input.taskId);
+  const first = await accept(parts, input, acceptUpdate);
+  // A closed, refused workflow repeats its old refusal; a fresh update id starts it anew or hears the same again.
+  if (first.outcome !== 'refused') return first;
+  return accept(parts, input, `${acceptUpdate}:${randomUUID()}`);
+}
+
+/** One round trip that starts the workflow and waits for its answer, or finds out what became of it. */
+async function accept(
+  parts: AdmissionParts,
+  input: TaskInput,
+  updateId: string,
+): Promise<Submission> {
+  const { options, client } = parts;
+  try {
+    const accepted = await options.connection.withDeadline(
+      Date.now() + options.acceptTimeoutMs,
+      () =>
+        client.workflow.executeUpdateWithStart<typeof generateVideo, Accepted, []>(acceptUpdate, {
+          startWorkflowOperation: startOperation(options, input),
+          args: [],
+          updateId,
+        }),
+    );
+    return { outcome: 'accepted', accepted };
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal) return { outcome: 'refused', refusal };
+    options.onError?.('accept', error);
+    return whatBecameOf(parts, input, error);
+  }
+}
+
+function startOperation(
+  { taskQueue }: EngineOptions,
+  { accountId, plan, requestHash, traceId, taskId, ...rest }: TaskInput,
+): WithStartWorkflowOperation<typeof generateVideo> {
+  return new WithStartWorkflowOperation<typeof generateVideo>(workflowNames.generateVideo, {
+    workflowId: taskId,
+    taskQueue,
+    args: [{ accountId, plan, requestHash, traceId, taskId, ...rest }],
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    // A refused task leaves a failed workflow, and its id may be used again; any other id is used once.
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+    staticSummary: summaryOf(plan),
+    memo: { accountId, requestHash, traceId, model: plan.model },
+    typedSearchAttributes: [
+      { key: attributes.accountId, value: accountId },
+      { key: attributes.model, value: plan.entry },
+      { key: attributes.taskStatus, value: 'submitted' },
+      { key: attributes.stage, value: 'generation' },
+    ],
+    // Among tasks that queue for a worker, each account gets its turn.
+    priority: { fairnessKey: accountId.slice(0, 64) },
+  });
+}
+
+/** The line an SRE reads in the list: "studio-2.0 · 720p 16:9 · 5 s · → 4k". */
+function summaryOf(plan: TaskInput['plan']): string {
+  const length = plan.durationSeconds === -1 ? 'auto' : `${plan.durationSeconds} s`;
+  const target = plan.enhancement?.resolution ?? plan.enhancement?.resolutionLimit;
+  const parts = [plan.entry, `${plan.resolution} ${plan.ratio}`, length];
+  return [...parts, ...(target ? [`→ ${target}`] : [])].join(' · ');
+}
+
+function refusalOf(error: unknown): Refusal | null {
+  if (!(error instanceof WorkflowUpdateFailedError)) return null;
+  const { cause } = error;
+  if (!(cause instanceof ApplicationFailure) || cause.type !== refusedFailure) return null;
+  return cause.details?.[0] as Refusal;
+}
+
+/** No answer in time, or none at all: look before saying anything. A task that exists is never answered with a 5xx. */
+async function whatBecameOf(
+  { options, client, unknownStarts }: AdmissionParts,
+  input: TaskInput,
+  cause: unknown,
+): Promise<Submission> {
+  const { taskId } = input;
+  try {
+    const task = await options.connection.withDeadline(Date.now() + lookMs, () =>
+      describeTask(client, taskId),
+    );
+    if (task === 'unknown') {
+      // Only "already started" proves that the call was answered; after anything else it may still be on its way.
+      const certain = cause instanceof WorkflowExecutionAlreadyStartedError;
+      if (!certain) unknownStarts.begin(input);
+      return { outcome: 'unavailable', certain };
+    }
+    if (task.open) {
+      await tellPending(options, client, taskId);
+      return { outcome: 'pending', requestHash: task.requestHash };
+    }
+    return await closedOutcome(options, client, taskId, task.requestHash);
+  } catch (error) {
+    options.onError?.('look', error);
+    unknownStarts.begin(input);
+    return { outcome: 'unavailable', certain: false };
+  }
+}
+
+/** The workflow must know that its id was given away: it then keeps a row even if it has to refuse. */
+async function tellPending(options: EngineOptions, client: Client, taskId: string): Promise<void> {
+  await options.connection.withDeadline(Date.now() + lookMs, () =>
+    client.workflow.getHandle(taskId).signal(toldPendingSignal),
+  );
+}
+
+/** It closed between the timeout and the look: its own result says how. */
+async function closedOutcome(
+  options: EngineOptions,
+  client: Client,
+  taskId: string,
+  requestHash: string,
+): Promise<Submission> {
+  try {
+    await options.connection.withDeadline(Date.now() + lookMs, () =>
+      client.workflow.getHandle(taskId).result(),
+    );
+    return { outcome: 'pending', requestHash };
+  } catch (error) {
+    const cause = (error as { cause?: unknown }).cause;
+    if (cause instanceof ApplicationFailure && cause.type === refusedFailure) {
+      return { outcome: 'refused', refusal: cause.details?.[0] as Refusal };
+    }
+    return { outcome: 'pending', requestHash };
+  }
+}
+
+export async function describeTask(
+  client: Client,
+  taskId: string,
+): Promise<EngineTask | 'unknown'> {
+  try {
+    const { memo, status, startTime } = await client.workflow.getHandle(taskId).describe();
+    const text = (name: string) => {
+      const value = memo?.[name];
+      return typeof value === 'string' ? value : '';
+    };
+    return {
+      accountId: text('accountId'),
+      requestHash: text('requestHash'),
+      traceId: text('traceId'),
+      model: text('model'),
+      startedAtMs: startTime.getTime(),
+      open: status.name === 'RUNNING',
+    };
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return 'unknown';
+    throw error;
+  }
+}
+
+// A start that was sent cannot arrive minutes later: the server drops calls whose deadline has passed.
+const cancelForMs = 2 * 60_000;
+
+/**
+ * Ids whose callers were told that the task may not exist. Until that is known such an id is cancelled again and again,
+ * so that a start that did arrive is charged nothing. A caller who repeats the call with the same key takes the id
+ * back: then it is left alone here, and a task that another process started for it is not ours to cancel.
+ */
+export function cancelUnknownStarts(client: Client, options: EngineOptions) {
+  const unknown = new Map<string, NodeJS.Timeout | null>();
+  const attempt = async (taskId: string, traceId: string, until: number): Promise<void> => {
+    const again = () => void attempt(taskId, traceId, until);
+    try {
+      await options.connection.withDeadline(Date.now() + lookMs, async () => {
+        const task = await describeTask(client, taskId);
+        if (task === 'unknown') throw new Error('The start has not arrived yet.');
+        if (task.traceId !== traceId || !unknown.has(taskId)) return;
+        await client.workflow.getHandle(taskId).cancel();
+      });
+      unknown.delete(taskId);
+    } catch (error) {
+      if (!unknown.has(taskId)) return;
+      if (Date.now() < until) {
+        unknown.set(taskId, setTimeout(again, 2_000).unref());
+        return;
+      }
+      unknown.delete(taskId);
+      options.onError?.('cancel', error);
+    }
+  };
+  return {
+    begin({ taskId, traceId }: TaskInput): void {
+      unknown.set(taskId, null);
+      void attempt(taskId, traceId, Date.now() + cancelForMs);
+    },
+    takenBack(taskId: string): void {
+      clearTimeout(unknown.get(taskId) ?? undefined);
+      unknown.delete(taskId);
+    },
+  };
+}

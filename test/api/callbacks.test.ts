@@ -1,0 +1,192 @@
+// What a task's owner is shown of its callback, and what of callback addresses is refused before anything is stored.
+
+import { beginAttempt, beginResend, finishAttempt, stopDelivery } from '../../src/db/callbacks';
+import { startApi, type TestApi, textBody } from '../support/api';
+import { aTaskId } from '../support/builders';
+import { aFinalTask } from '../support/callbacks';
+import { type Canaries, startCanaries } from '../support/canaries';
+import { brokenUrls, insideHosts, publicHosts } from '../support/hosts';
+
+let api: TestApi;
+let canaries: Canaries;
+beforeAll(async () => {
+  api = await startApi();
+  canaries = await startCanaries();
+});
+afterAll(async () => {
+  await api?.close();
+  await canaries?.close();
+});
+afterEach(() => {
+  expect(api.failures).toEqual([]);
+});
+
+const url = 'https://consumer.example.com/hook?token=secret';
+const at = new Date('2030-01-01T00:00:00Z');
+const aTask = (callbackUrl: string | null = url, final = true) =>
+  aFinalTask(api, callbackUrl, { accountId: api.accountId, final });
+const logOf = (id: string, headers: Record<string, string> = {}) =>
+  api.call('GET', `/v1/videos/generations/${id}/callbacks`, undefined, headers);
+
+async function answered(id: string, attempt: number, status: number | null, delivery = 1) {
+  const row = await beginAttempt(api.db, id, delivery, attempt, at);
+  const error = status === 200 ? null : status === null ? 'No answer within 15 s.' : 'HTTP 503';
+  const [state, nextAt] =
+    status === 200
+      ? (['delivered', null] as const)
+      : (['pending', new Date(at.getTime() + 60_000)] as const);
+  await finishAttempt(
+    api.db,
+    { id: row, taskId: id, delivery },
+    { status, latencyMs: 12, error, reply: 'what the receiver said' },
+    { state, nextAt },
+  );
+}
+
+const seconds = at.getTime() / 1000;
+
+test('every attempt is shown with its time, status, latency and error, and when the next one comes', async () => {
+  const id = await aTask();
+  await answered(id, 1, 503);
+  await answered(id, 2, null);
+  const { status, json } = await logOf(id);
+  expect(status).toBe(200);
+  expect(json).toEqual({
+    data: [
+      { attempt: 1, at: seconds, status: 503, latency_ms: 12, error: 'HTTP 503' },
+      { attempt: 2, at: seconds, status: null, latency_ms: 12, error: 'No answer within 15 s.' },
+    ],
+    next_at: seconds + 60,
+    state: 'pending',
+  });
+  await answered(id, 3, 200);
+  const after = (await logOf(id)).json;
+  expect(after).toMatchObject({ state: 'delivered', next_at: null });
+  expect(after.data[2]).toEqual({
+    attempt: 3,
+    at: seconds,
+    status: 200,
+    latency_ms: 12,
+    error: null,
+  });
+});
+
+test('both spellings of the path answer the same, without the address or what the receiver said', async () => {
+  const id = await aTask();
+  await answered(id, 1, 503);
+  const plural = await logOf(id);
+  const singular = await api.call('GET', `/v1/video/generations/${id}/callbacks`);
+  expect(singular.text).toBe(plural.text);
+  expect(plural.text).not.toMatch(/consumer|secret|receiver/);
+});
+
+test.each<[string, () => Promise<string>, object]>([
+  [
+    'one that is to be sent',
+    () => aTask(),
+    { data: [], state: 'pending', next_at: expect.any(Number) },
+  ],
+  [
+    'one of a task that still runs',
+    () => aTask(url, false),
+    { data: [], state: 'pending', next_at: null },
+  ],
+  ['none, where none was asked for', () => aTask(null), { data: [], state: null, next_at: null }],
+])('before anything was sent it shows %s', async (_, make, expected) => {
+  expect((await logOf(await make())).json).toEqual(expected);
+});
+
+test('an attempt that is on its way has no answer yet', async () => {
+  const id = await aTask();
+  await beginAttempt(api.db, id, 1, 1, at);
+  expect((await logOf(id)).json.data).toEqual([
+    { attempt: 1, at: seconds, status: null, latency_ms: null, error: null },
+  ]);
+});
+
+test('sending again shows the attempts of both deliveries in their order', async () => {
+  const id = await aTask();
+  await answered(id, 1, 200);
+  await beginResend(api.db, id);
+  expect((await logOf(id)).json.state).toBe('pending');
+  await answered(id, 1, 200, 2);
+  const { json } = await logOf(id);
+  expect(json.data.map(({ attempt }: { attempt: number }) => attempt)).toEqual([1, 1]);
+  expect(json.state).toBe('delivered');
+});
+
+test('one that an operator stopped says so', async () => {
+  const id = await aTask();
+  await stopDelivery(api.db, id, 1);
+  expect((await logOf(id)).json).toMatchObject({ state: 'stopped', next_at: null });
+});
+
+test("another account's callbacks are as unknown as those of a task that never was", async () => {
+  const id = await aTask();
+  const { apiKey } = await api.anAccount();
+  const foreign = await logOf(id, { authorization: `Bearer ${apiKey}` });
+  const unknown = await logOf(aTaskId(), { authorization: `Bearer ${apiKey}` });
+  expect([foreign.status, foreign.json.error.code]).toEqual([404, 'task_not_found']);
+  expect(foreign.text).toBe(unknown.text);
+});
+
+test('a task that nobody has confirmed yet shows its callback to its owner alone', async () => {
+  api.engine.answer = 'pending';
+  const { json } = await api.create({ metadata: { callback_url: url } });
+  api.engine.answer = 'accept';
+  expect((await logOf(json.id)).json).toEqual({ data: [], next_at: null, state: 'pending' });
+  const { apiKey } = await api.anAccount();
+  expect((await logOf(json.id, { authorization: `Bearer ${apiKey}` })).status).toBe(404);
+  api.engine.reachable = false;
+  const away = await logOf(json.id);
+  api.engine.reachable = true;
+  expect([away.status, away.headers.get('retry-after')]).toEqual([503, '2']);
+});
+
+test.each(['task_nothing', '%00', 'task_%00%00', "'; drop table tasks", 'x'.repeat(2_000)])(
+  'an id that cannot be a task, %j, is unknown and nobody looks',
+  async (id) => {
+    expect((await logOf(encodeURIComponent(id).replaceAll('%25', '%'))).status).toBe(404);
+  },
+);
+
+async function refusedAddress(callbackUrl: string): Promise<void> {
+  const { status, json } = await api.create({ metadata: { callback_url: callbackUrl } });
+  expect([callbackUrl, status, json.error.code]).toEqual([callbackUrl, 400, 'invalid_value']);
+  expect(json.error.param).toBe('metadata.callback_url');
+  expect(json.error.message).toMatch(/^metadata\.callback_url: \S/);
+}
+
+async function nothingHappened(): Promise<void> {
+  expect(api.engine.submitted).toEqual([]);
+  expect(canaries.connections()).toBe(0);
+  const { available, held } = (await api.call('GET', '/v1/account')).json;
+  expect([available, held]).toEqual(['1000000.000000', '0.000000']);
+}
+
+test.each(insideHosts)('a callback to %s is refused and costs nothing', async (host) => {
+  api.engine.submitted.length = 0;
+  for (const scheme of ['https', 'http']) {
+    for (const port of ['', `:${canaries.port}`]) {
+      await refusedAddress(`${scheme}://${host}${port}/hook`);
+    }
+  }
+  await nothingHappened();
+});
+
+test.each([...brokenUrls, 'http://example.com/hook', `https://example.com/${'a'.repeat(1_005)}`])(
+  'a callback to %j is refused and costs nothing',
+  async (address) => {
+    api.engine.submitted.length = 0;
+    await refusedAddress(address);
+    await nothingHappened();
+  },
+);
+
+test.each(publicHosts)('a callback to %s is accepted', async (host) => {
+  const { status } = await api.create({
+    ...textBody,
+    metadata: { callback_url: `https://${host}:8443/hook?key=1` },
+  });
+  expect(status).toBe(200);
+});

@@ -1,0 +1,186 @@
+// Every example a reader may copy is tried: requests are sent and answered as the document says, answers fit their schema.
+// In docs/api.md each block says what it is; elsewhere a request is one that is accepted, unless it is called refused.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { z } from 'zod';
+import { refusals } from '../../src/contract/error';
+import { type RequestExample, requestExamples } from '../../src/contract/examples';
+import { modelSchema } from '../../src/contract/model-schema';
+import * as replies from '../../src/contract/reply-schema';
+import { create, startApi, type TestApi, textBody } from '../support/api';
+import { type Block, blocksOf, callsOf } from '../support/markdown';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startApi({ allowHosts: ['localhost:8090', '127.0.0.1:8090'] });
+});
+afterAll(() => api?.close());
+afterEach(() => expect(api.failures).toEqual([]));
+
+const root = join(__dirname, '../..');
+const read = (name: string) => readFileSync(join(root, name), 'utf8');
+const contract = blocksOf(read('docs/api.md'));
+
+const schemas: Readonly<Record<string, z.ZodType>> = {
+  created: replies.createdSchema,
+  task: replies.taskSchema,
+  error: replies.errorSchema,
+  quoted: replies.quoteSchema,
+  model: modelSchema,
+  account: replies.accountSchema,
+  statement: replies.statementSchema,
+  callbacks: replies.callbacksSchema,
+  version: replies.versionSchema,
+  ready: replies.readySchema,
+};
+
+const named = (blocks: readonly Block[], language: string) =>
+  blocks
+    .map(
+      (block, index) =>
+        [`${block.language} ${block.label}, line ${block.line}`, block, index] as const,
+    )
+    .filter(([, block]) => block.language === language);
+
+/** The answer that follows a request in the document. */
+const answerAfter = (index: number, label: string) => {
+  const next = contract[index + 1];
+  expect(next?.label).toBe(label);
+  return JSON.parse(next!.text);
+};
+
+describe('docs/api.md', () => {
+  test.each(named(contract, 'json'))('%s', async (_, { label, text }, index) => {
+    const example = JSON.parse(text);
+    switch (label) {
+      case 'create': {
+        const { status, json } = await api.call('POST', create, example);
+        expect([status, json.error]).toEqual([200, undefined]);
+        return;
+      }
+      case 'create refused': {
+        const { status, json } = await api.call('POST', create, example);
+        expect(json).toEqual(answerAfter(index, 'error'));
+        expect(status).toBe(refusals[json.error.code as keyof typeof refusals].status);
+        return;
+      }
+      case 'quote': {
+        const { json } = await api.call('POST', '/v1/videos/quotes', example);
+        expect(json).toEqual(answerAfter(index, 'quoted'));
+        return;
+      }
+      default:
+        // A label nobody knows is a block that nobody tried.
+        expect(Object.keys(schemas)).toContain(label);
+        expect(schemas[label]!.safeParse(example).error).toBeUndefined();
+    }
+  });
+
+  test('the model it shows is the one that is served', async () => {
+    const shown = JSON.parse(contract.find(({ label }) => label === 'model')!.text);
+    const { json } = await api.call('GET', '/v1/models');
+    const { super_resolution: served, ...model } = json.data.find(
+      ({ id }: { id: string }) => id === shown.id,
+    );
+    const { super_resolution: part, ...rest } = shown;
+    expect(rest).toEqual(model);
+    expect(part.targets).toEqual(served.targets);
+    expect(served.prices).toEqual(expect.arrayContaining(part.prices));
+  });
+
+  test('its table of errors is the closed table', () => {
+    const rows = [...read('docs/api.md').matchAll(/^\| (\d{3}) +\| `(\w+)` +\| `(\w+)` +\|/gm)];
+    expect(rows.map(([, status, type, code]) => [code, { status: Number(status), type }])).toEqual(
+      Object.entries(refusals),
+    );
+  });
+});
+
+const pages = ['README.md', 'docs/api.md'].filter((name) => existsSync(join(root, name)));
+const shells = pages.flatMap((page) =>
+  ['sh', 'bash', 'shell', 'console']
+    .flatMap((language) => named(blocksOf(read(page)), language))
+    .map(([name, block]) => [`${page}: ${name}`, block] as const),
+);
+
+/** The test's own key; and no task here ends by itself, so nobody waits for one longer than a second. */
+function asSent(sent: Readonly<Record<string, string>>) {
+  const headers = Object.entries(sent).filter(([name]) => name !== 'authorization');
+  return Object.fromEntries(headers.map(([name, v]) => [name, name === 'prefer' ? 'wait=1' : v]));
+}
+
+test.each(shells)('%s', async (_, { text, label }) => {
+  const refused = /refused:? (\d{3}) (\w+)/.exec(`${label}\n${text}`);
+  for (const { method, path, headers, body } of callsOf(text)) {
+    if (!/^\/(v1\/|version|livez|readyz|openapi)/.test(path)) continue;
+    const task = (await api.create()).json.id as string;
+    const where = path.replaceAll('{task_id}', task);
+    const reply = await api.call(method, where, body, asSent(headers));
+    if (refused) {
+      expect([reply.status, reply.json.error.code]).toEqual([Number(refused[1]), refused[2]]);
+    } else {
+      expect([method, where, reply.status, reply.json?.error]).toEqual([
+        method,
+        where,
+        200,
+        undefined,
+      ]);
+    }
+  }
+});
+
+test('the calls in docs/api.md are found, each with its key', () => {
+  const calls = contract
+    .filter(({ language }) => language === 'sh')
+    .flatMap(({ text }) => callsOf(text));
+  expect(calls.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'POST /v1/videos/generations',
+    'GET /v1/videos/generations/{task_id}',
+    'POST /v1/videos/generations',
+    'GET /v1/videos/generations/',
+    'GET /v1/videos/generations/{task_id}',
+    'DELETE /v1/videos/generations/{task_id}',
+    'GET /v1/tasks?status=submitted&model=studio-2.0&limit=5',
+  ]);
+  for (const { headers } of calls) expect(headers.authorization).toBe('Bearer $API_KEY');
+  expect(calls[2]).toMatchObject({ headers: { 'idempotency-key': 'order-4711' } });
+});
+
+const readme = existsSync(join(root, 'README.md'))
+  ? named(blocksOf(read('README.md')), 'json')
+  : [];
+if (readme.length > 0) {
+  test.each(readme)('README.md: %s', async (_, { text, label }) => {
+    const example = JSON.parse(text);
+    if ('error' in example && !('status' in example)) {
+      expect(replies.errorSchema.safeParse(example).error).toBeUndefined();
+    } else if ('prompt' in example) {
+      const { status } = await api.call('POST', create, example);
+      expect(status).toBe(/refused/.test(label) ? 400 : 200);
+    } else if ('task_id' in example) {
+      const schema = 'data' in example ? replies.taskSchema : replies.createdSchema;
+      expect(schema.safeParse(example).error).toBeUndefined();
+    }
+  });
+}
+
+describe('the OpenAPI document', () => {
+  test.each(Object.entries<RequestExample>(requestExamples))(
+    '%s is answered as stated',
+    async (_, { body, refused }) => {
+      for (const path of [create, '/v1/videos/quotes']) {
+        const { status, json } = await api.call('POST', path, body);
+        expect(status).toBe(refused ? 400 : 200);
+        if (refused) expect(json.error).toMatchObject(refused);
+      }
+    },
+  );
+
+  test('its examples are those', async () => {
+    const { json } = await api.call('GET', '/openapi.json');
+    const shown = json.paths[create].post.requestBody.content['application/json'].examples;
+    expect(Object.keys(shown)).toEqual(Object.keys(requestExamples));
+    expect((await api.create(textBody)).status).toBe(200);
+  });
+});

@@ -1,0 +1,68 @@
+// API keys as values: their form, their checksum, their digest. What a server does with them is in surface.test.ts.
+
+import fc from 'fast-check';
+import { createAccount } from '../../src/db/accounts';
+import { createKey, digestKey, isWellFormedKey, makeApiKey } from '../../src/db/api-keys';
+import { createTestDatabase } from '../support/database';
+
+const pepper = 'a pepper for tests';
+
+test('a key is a prefix, 178 random bits and a checksum, in letters and digits', () => {
+  const keys = Array.from({ length: 500 }, makeApiKey);
+  for (const key of keys) {
+    expect(key).toMatch(/^vk_[0-9A-Za-z]{36}$/);
+    expect(isWellFormedKey(key)).toBe(true);
+  }
+  expect(new Set(keys).size).toBe(keys.length);
+  // Every character of the alphabet comes up, none much more often than the others.
+  const counts = new Map<string, number>();
+  for (const key of keys) {
+    for (const char of key.slice(3, 33)) counts.set(char, (counts.get(char) ?? 0) + 1);
+  }
+  expect(counts.size).toBe(62);
+  expect(Math.max(...counts.values())).toBeLessThan((500 * 30 * 2) / 62);
+});
+
+test('any single wrong character is found without asking anybody', () => {
+  const key = makeApiKey();
+  const alphabet = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'];
+  fc.assert(
+    fc.property(fc.nat(key.length - 1), fc.constantFrom(...alphabet), (at, char) => {
+      const wrong = key.slice(0, at) + char + key.slice(at + 1);
+      expect(isWellFormedKey(wrong)).toBe(wrong === key);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('neighbours in the wrong order are found, too', () => {
+  const key = makeApiKey();
+  for (let at = 0; at < key.length - 1; at += 1) {
+    const wrong = key.slice(0, at) + key[at + 1] + key[at] + key.slice(at + 2);
+    expect(isWellFormedKey(wrong)).toBe(wrong === key);
+  }
+});
+
+test('a digest depends on the key and on the pepper', () => {
+  const key = makeApiKey();
+  expect(digestKey(pepper, key)).toEqual(digestKey(pepper, key));
+  expect(digestKey(pepper, key)).toHaveLength(32);
+  expect(digestKey('another pepper', key)).not.toEqual(digestKey(pepper, key));
+  expect(digestKey(pepper, makeApiKey())).not.toEqual(digestKey(pepper, key));
+});
+
+test('nothing that is stored opens anything', async () => {
+  const { db, drop } = await createTestDatabase();
+  try {
+    const { accountId, apiKey } = await createAccount(db, { name: 'a', pepper, creditMicros: 0 });
+    const second = await createKey(db, { accountId, pepper, name: 'second' });
+    const stored = JSON.stringify(await db('api_keys'));
+    for (const key of [apiKey, second.apiKey]) {
+      expect(stored).not.toContain(key.slice(3, 20));
+      // The last characters are kept, for people to tell keys apart by.
+      expect(stored).toContain(key.slice(-4));
+    }
+  } finally {
+    await drop();
+  }
+});

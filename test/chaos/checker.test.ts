@@ -1,0 +1,78 @@
+// The checker must be able to find something: each kind of damage is planted in the notes of a run that went well.
+
+import { startCallbackSink } from '../support/callback-sink';
+import { type Service, startService, textTask } from '../support/service';
+import { brokenPromises, callbacksMissing } from './checker';
+import type { Created } from './client';
+import type { World } from './world';
+
+let service: Service;
+let world: World;
+let good: Created[];
+beforeAll(async () => {
+  const receiver = await startCallbackSink();
+  service = await startService({ allowHosts: [receiver.hostPort] });
+  const { studio, db } = service;
+  const addresses = { studioUrl: studio.url, studioApiKey: 'studio-key-for-tests' };
+  world = { db, receiver, stack: { addresses } } as unknown as World;
+  good = await Promise.all([1, 2].map(aFinishedTask));
+});
+afterAll(async () => {
+  await world?.receiver.close();
+  await service?.close();
+});
+
+async function aFinishedTask(n: number): Promise<Created> {
+  const { json } = await service.create(textTask());
+  await service.finished(json.id);
+  const seen = [
+    { status: 'submitted', step: 1 },
+    { status: 'succeeded', step: 9 },
+  ];
+  return { key: String(n), callback: false, outcome: 'ok', id: json.id, seen };
+}
+
+const judged = async (creates: readonly Created[]) =>
+  (await brokenPromises(world, creates)).join('\n');
+
+test('a run that went well breaks nothing', async () => {
+  expect(await judged(good)).toBe('');
+});
+
+test('a lost task is seen', async () => {
+  const lost = { ...(good[0] as Created), id: 'task_lost' };
+  expect(await judged([...good, lost])).toContain('task_lost was accepted and is lost');
+});
+
+test('a task nobody was told of is seen', async () => {
+  expect(await judged(good.slice(1))).toContain('1 tasks nobody was told of');
+});
+
+test('a status that stepped back is seen', async () => {
+  const [first, second] = good as [Created, Created];
+  const back = { ...first, seen: [...first.seen, { status: 'running', step: 2 }] };
+  expect(await judged([back, second])).toContain('stepped back from succeeded to running');
+});
+
+test('a callback that never came is seen', () => {
+  const owed = { ...(good[0] as Created), callback: true };
+  expect(callbacksMissing(world, [owed])).toEqual([`${owed.id} called back under 0 ids`]);
+});
+
+test('a job that was accepted twice is seen', async () => {
+  const id = good[0]?.id ?? '';
+  await fetch(`${service.studio.url}/api/v3/contents/generations/tasks`, {
+    method: 'POST',
+    headers: {
+      authorization: 'Bearer studio-key-for-tests',
+      'content-type': 'application/json',
+      'x-client-request-id': id,
+    },
+    body: JSON.stringify({
+      model: 'studio-2.0',
+      content: [{ type: 'text', text: 'again' }],
+      studio: { render: 'none' },
+    }),
+  });
+  expect(await judged(good)).toContain(`${id} was accepted 2 times upstream`);
+});

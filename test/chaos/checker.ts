@@ -1,0 +1,127 @@
+// Judges a run from outside: it reads what the callers wrote down, what GET answers, the ledger, what the studio has accepted and
+// what the receiver has got, and nothing else. Answers every promise that was broken, as a sentence.
+
+import { audit } from '../../src/db/ledger-audit';
+import type { Created } from './client';
+import type { World } from './world';
+
+interface Row {
+  readonly id: string;
+  readonly status: string;
+  readonly holds: number;
+  readonly resolutions: number;
+  readonly net: number;
+}
+
+export async function brokenPromises(
+  world: World,
+  creates: readonly Created[],
+): Promise<readonly string[]> {
+  const rows = await rowsOf(world);
+  const jobs = await acceptedJobs(world);
+  return [
+    ...checkCreates(creates, rows),
+    ...rows.flatMap((row) => checkRow(row, jobs.get(row.id) ?? 0)),
+    ...creates.flatMap(checkReads),
+    ...checkJobs(jobs, rows),
+    ...(await checkBooks(world)),
+  ];
+}
+
+/** Every accepted create is exactly one task; the rest are at most one each. */
+function checkCreates(creates: readonly Created[], rows: readonly Row[]): string[] {
+  const known = new Set(rows.map(({ id }) => id));
+  const ids = creates.flatMap(({ outcome, id }) => (outcome === 'ok' && id ? [id] : []));
+  const unknown = creates.filter(({ outcome }) => outcome === 'unknown').length;
+  const strangers = rows.filter(({ id }) => !ids.includes(id)).length;
+  return [
+    ...ids.filter((id) => !known.has(id)).map((id) => `${id} was accepted and is lost`),
+    ...(new Set(ids).size < ids.length ? ['two creates were answered with one id'] : []),
+    ...(strangers > unknown
+      ? [`${strangers} tasks nobody was told of, and only ${unknown} unknown creates`]
+      : []),
+  ];
+}
+
+function checkRow({ id, status, holds, resolutions, net }: Row, jobs: number): string[] {
+  const final = status === 'succeeded' || status === 'failed';
+  return [
+    ...(final ? [] : [`${id} is ${status} for ever`]),
+    // A task that was refused after it was told pending never held anything.
+    ...(holds === 1 || (holds === 0 && status === 'failed') ? [] : [`${id} has ${holds} holds`]),
+    ...(final && resolutions !== holds ? [`${id} resolved its hold ${resolutions} times`] : []),
+    ...(status === 'failed' && net !== 0 ? [`${id} failed and cost ${net}`] : []),
+    ...(status === 'succeeded' && net <= 0 ? [`${id} succeeded and cost ${net}`] : []),
+    ...(status === 'succeeded' && jobs !== 1 ? [`${id} was generated ${jobs} times`] : []),
+    ...(jobs > 1 ? [`${id} was accepted ${jobs} times upstream`] : []),
+  ];
+}
+
+function checkReads({ id, seen }: Created): string[] {
+  const broken: string[] = [];
+  for (const [n, { step, status }] of seen.entries()) {
+    const before = seen[n - 1];
+    if (step < 0) broken.push(`${id} was read as ${status}`);
+    if (before && step < before.step) {
+      broken.push(`${id} stepped back from ${before.status} to ${status}`);
+    }
+  }
+  return broken;
+}
+
+function checkJobs(jobs: ReadonlyMap<string, number>, rows: readonly Row[]): string[] {
+  const known = new Set(rows.map(({ id }) => id));
+  return [...jobs.keys()].filter((id) => !known.has(id)).map((id) => `${id} runs for nobody`);
+}
+
+async function checkBooks({ db }: World): Promise<string[]> {
+  const { differences } = await audit(db);
+  const { rows } = await db.raw<{ rows: { held: number }[] }>(
+    'select coalesce(sum(held), 0)::bigint as held from balances',
+  );
+  return [
+    ...differences.map((difference) => `the audit says ${JSON.stringify(difference)}`),
+    ...(rows[0]?.held === 0 ? [] : [`${rows[0]?.held} is held for nobody`]),
+  ];
+}
+
+/** Callbacks that must have arrived by now: one id a task, and at least one delivery. */
+export function callbacksMissing(world: World, creates: readonly Created[]): readonly string[] {
+  const ids = new Map<string, Set<string>>();
+  for (const { body, headers } of world.receiver.received) {
+    const { id } = JSON.parse(body) as { id: string };
+    ids.set(id, (ids.get(id) ?? new Set()).add(String(headers['webhook-id'])));
+  }
+  const owed = creates.filter(({ outcome, callback }) => outcome === 'ok' && callback);
+  return owed.flatMap(({ id }) => {
+    const seen = ids.get(id ?? '')?.size ?? 0;
+    return seen === 1 ? [] : [`${id} called back under ${seen} ids`];
+  });
+}
+
+/** What happened to each task's money, from the transfers alone. */
+async function rowsOf({ db }: World): Promise<Row[]> {
+  const { rows } = await db.raw<{ rows: Row[] }>(`
+    select tasks.id, tasks.status,
+           count(*) filter (where kind = 'hold')::int as holds,
+           count(distinct tasks.id) filter (where kind in ('settle', 'refund'))::int as resolutions,
+           coalesce(sum(case kind when 'settle' then amount when 'extra_charge' then amount
+                                  else 0 end), 0)::bigint as net
+      from tasks left join transfers on transfers.task_id = tasks.id
+     group by tasks.id, tasks.status`);
+  return rows;
+}
+
+/** How many generation jobs the studio has ever accepted for each task. */
+async function acceptedJobs({ stack }: World): Promise<ReadonlyMap<string, number>> {
+  const { studioUrl, studioApiKey } = stack.addresses;
+  const reply = await fetch(`${studioUrl}/admin/accepted?kind=generation`, {
+    headers: { authorization: `Bearer ${studioApiKey}` },
+  });
+  const { items } = (await reply.json()) as { items: { client_request_id: string | null }[] };
+  const jobs = new Map<string, number>();
+  for (const { client_request_id: id } of items) {
+    if (id) jobs.set(id, (jobs.get(id) ?? 0) + 1);
+  }
+  return jobs;
+}

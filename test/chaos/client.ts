@@ -1,0 +1,203 @@
+// A crowd of callers that write down what they did and what they heard: every create as ok, refused or unknown, every status a
+// task was ever seen in. What they wrote is all the checker knows of them.
+
+import { textTask } from '../support/service';
+import type { World } from './world';
+
+export interface Created {
+  readonly key: string;
+  readonly callback: boolean;
+  outcome: 'ok' | 'refused' | 'unknown';
+  id: string | null;
+  /** Every answer seen, in order, as its step; a later read must never show less. */
+  readonly seen: { readonly step: number; readonly status: string }[];
+}
+
+export interface Crowd {
+  readonly creates: readonly Created[];
+  /** Creates that were accepted so far. */
+  accepted(): number;
+  /** Ends when every create has been made and answered. */
+  readonly done: Promise<void>;
+  /** Goes on reading until every accepted task is final. */
+  untilAllFinal(withinMs: number): Promise<void>;
+}
+
+export interface CrowdOptions {
+  readonly posts: number;
+  readonly clients: number;
+  /** Fixed by the seed: what the nth task is. */
+  readonly random: () => number;
+}
+
+const steps: Readonly<Record<string, number>> = {
+  pending: 0,
+  submitted: 1,
+  succeeded: 9,
+  failed: 9,
+};
+
+let crowds = 0;
+
+export function startCrowd(world: World, { posts, clients, random }: CrowdOptions): Crowd {
+  crowds += 1;
+  const creates: Created[] = Array.from({ length: posts }, (_, n) => ({
+    key: `crowd-${crowds}-${n}`,
+    callback: n % 2 === 0,
+    outcome: 'unknown',
+    id: null,
+    seen: [],
+  }));
+  const bodies = creates.map(({ callback }) => bodyOf(world, callback, random()));
+  const waiting = creates.map((create, n) => ({ create, body: bodies[n] as object, n }));
+  let reading = true;
+  const client = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      await create(world, next.create, next.body, next.n);
+    }
+  };
+  const done = Promise.all(Array.from({ length: clients }, client)).then(() => undefined);
+  // Readers follow the tasks all along, from one process and from the other.
+  const readers = [0, 1, 2, 3].map(async (r) => {
+    while (reading) {
+      for (const one of creates.filter((_, n) => n % 4 === r)) {
+        if (one.id && !isFinal(one)) await read(world, one);
+      }
+      await pause(50);
+    }
+  });
+  return {
+    creates,
+    accepted: () => creates.filter(({ outcome }) => outcome === 'ok').length,
+    done,
+    async untilAllFinal(withinMs) {
+      const until = Date.now() + withinMs;
+      const open = () => creates.filter((one) => one.outcome === 'ok' && !isFinal(one));
+      while (open().length > 0 && Date.now() < until) await pause(100);
+      reading = false;
+      await Promise.all(readers);
+      const left = open().map(({ id, seen }) => `${id} ${seen.at(-1)?.status ?? 'never read'}`);
+      if (left.length > 0) throw new Error(`Not final in time: ${left.join(', ')}`);
+    },
+  };
+}
+
+/** One enhanced task with a callback, by a caller who repeats until he knows. */
+export function startTask(world: World): {
+  readonly entry: Created;
+  untilFinal(withinMs: number): Promise<void>;
+} {
+  single += 1;
+  const key = `single-${single}`;
+  const entry: Created = { key, callback: true, outcome: 'unknown', id: null, seen: [] };
+  const metadata = {
+    callback_url: `${world.callbackUrl}/${single}`,
+    super_resolution_config: { resolution: '1080p' },
+  };
+  const body = textTask({ run_s: 0.5, enhance: { run_s: 0.5 } }, { metadata });
+  const made = create(world, entry, body, 0);
+  return {
+    entry,
+    async untilFinal(withinMs) {
+      const until = Date.now() + withinMs;
+      await made;
+      while (!isFinal(entry)) {
+        if (Date.now() > until) throw new Error(`Not final: ${JSON.stringify(entry)}`);
+        await read(world, entry);
+        await pause(100);
+      }
+    },
+  };
+}
+
+let single = 0;
+
+/** A mixture of what is sold: plain ones, enhanced ones, some that fail. */
+function bodyOf(world: World, callback: boolean, chance: number): object {
+  const script = { run_s: chance * 1.5, ...(chance < 0.1 ? { end: 'failed' } : {}) };
+  const metadata = {
+    ...(callback ? { callback_url: `${world.callbackUrl}/${chance}` } : {}),
+    ...(chance > 0.8 ? { super_resolution_config: { resolution: '1080p' } } : {}),
+  };
+  return textTask(script, { metadata });
+}
+
+/** Half of the callers send a key and repeat an unknown call until they know; the others cannot and do not. */
+async function create(world: World, entry: Created, body: object, n: number): Promise<void> {
+  const hasKey = n % 4 < 2;
+  const until = Date.now() + 90_000;
+  for (let attempt = 0; ; attempt += 1) {
+    const api = world.apis[(n + attempt) % world.apis.length] ?? '';
+    const answer = await post(api, world.apiKey, body, hasKey ? entry.key : null);
+    if (answer?.status === 200) {
+      entry.outcome = 'ok';
+      entry.id = answer.json.id ?? null;
+      return;
+    }
+    const isKnown = answer !== null && answer.status !== 500 && !answer.location;
+    const refused = answer && answer.status < 500 && answer.status !== 429;
+    if (refused) throw new Error(`An unexpected answer: ${answer.status} ${answer.text}`);
+    // Known not to exist, or safe to repeat: tried again. Else the caller is left not knowing.
+    if (!isKnown && !hasKey) return;
+    if (Date.now() > until) {
+      if (isKnown) entry.outcome = 'refused';
+      return;
+    }
+    await pause(200);
+  }
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly location: boolean;
+  readonly json: { readonly id?: string; readonly status?: string; readonly stage?: string };
+}
+
+async function post(
+  api: string,
+  apiKey: string,
+  body: object,
+  key: string | null,
+): Promise<Answer | null> {
+  return ask(`${api}/v1/videos/generations`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${apiKey}`,
+      'content-type': 'application/json',
+      ...(key ? { 'idempotency-key': key } : {}),
+    },
+    body: JSON.stringify(body),
+  });
+}
+
+let turn = 0;
+
+async function read(world: World, entry: Created): Promise<void> {
+  turn += 1;
+  const api = world.apis[turn % world.apis.length] ?? '';
+  const headers = { authorization: `Bearer ${world.apiKey}` };
+  const answer = await ask(`${api}/v1/videos/generations/${entry.id}`, { headers });
+  if (!answer || answer.status === 503 || answer.status === 500) return;
+  const { status = `HTTP ${answer.status}`, stage } = answer.json;
+  const running = stage === 'super_resolution' ? 3 : 2;
+  entry.seen.push({ status, step: status === 'running' ? running : (steps[status] ?? -1) });
+}
+
+/** Null when nobody answered, or not to the end. */
+async function ask(url: string, init: RequestInit): Promise<Answer | null> {
+  try {
+    const reply = await fetch(url, { ...init, signal: AbortSignal.timeout(15_000) });
+    const text = await reply.text();
+    const location = reply.status === 503 && reply.headers.has('location');
+    return { status: reply.status, text, location, json: JSON.parse(text) as Answer['json'] };
+  } catch {
+    return null;
+  }
+}
+
+function isFinal({ seen }: Created): boolean {
+  return seen.at(-1)?.step === 9;
+}
+
+export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,125 @@
+// A worker is killed at a named point: just before a message that has an outside effect is passed on, or just after it had its
+// effect and before the worker hears of it. Whatever it was about to do, another worker ends the task as if nothing had
+// been: one job, one charge, one callback id.
+
+import { until } from '../support/until';
+import { brokenPromises, callbacksMissing } from './checker';
+import { type Created, startTask } from './client';
+import { type LinkName, startWorld, type World } from './world';
+
+export interface CrashPoint {
+  readonly name: string;
+  /** An effect the world outside sees; the others are the notes around it. */
+  readonly effect: boolean;
+  readonly link: LinkName;
+  /** Words of the one message this point is about. */
+  readonly containing: readonly string[];
+}
+
+export const crashPoints: readonly CrashPoint[] = [
+  { name: 'row and hold', effect: true, link: 'postgres', containing: ['with paid as ('] },
+  {
+    name: 'the note that a create leaves',
+    effect: false,
+    link: 'postgres',
+    containing: [`'sending', now())`],
+  },
+  {
+    name: 'the create',
+    effect: true,
+    link: 'studio',
+    containing: ['POST /api/v3/contents/generations/tasks'],
+  },
+  {
+    name: 'the job’s id',
+    effect: false,
+    link: 'postgres',
+    containing: ['upstream_id = $', 'opened_at = now()'],
+  },
+  {
+    name: 'what the watcher heard',
+    effect: true,
+    link: 'postgres',
+    containing: ['with change as ('],
+  },
+  {
+    name: 'that the task was told',
+    effect: false,
+    link: 'postgres',
+    containing: ['set signalled_at = now()'],
+  },
+  {
+    name: 'the enhancement',
+    effect: true,
+    link: 'studio',
+    containing: ['POST /api/v1/tools/enhance-video'],
+  },
+  {
+    name: 'final row and settlement',
+    effect: true,
+    link: 'postgres',
+    containing: ['with closed as ('],
+  },
+  {
+    name: 'the note that a callback leaves',
+    effect: false,
+    link: 'postgres',
+    containing: ['with cut as ('],
+  },
+  { name: 'the callback', effect: true, link: 'receiver', containing: ['POST /hook'] },
+  {
+    name: 'how the callback went',
+    effect: false,
+    link: 'postgres',
+    containing: ['with attempted as ('],
+  },
+];
+
+export type Moment = 'before' | 'after';
+
+export function testCrashPoints(
+  cases: readonly (readonly [Moment, CrashPoint])[],
+  repeats: number,
+): void {
+  let world: World;
+  const creates: Created[] = [];
+  beforeAll(async () => {
+    world = await startWorld({ apis: 1, workers: 1 });
+  }, 120_000);
+  afterAll(() => world?.close());
+
+  test.each(cases.map(([when, point]) => [when, point.name, point] as const))(
+    'a worker killed %s %s changes nothing',
+    async (when, _, point) => {
+      for (let n = 0; n < repeats; n += 1) await crashOnce(world, when, point, creates);
+      expect(await brokenPromises(world, creates)).toEqual([]);
+    },
+    repeats * 120_000,
+  );
+}
+
+async function crashOnce(
+  world: World,
+  when: Moment,
+  point: CrashPoint,
+  creates: Created[],
+): Promise<void> {
+  const worker = world.stack.part('worker-1');
+  const end = worker.exited;
+  const link = world.links[point.link];
+  link.set({
+    containing: point.containing,
+    when,
+    spring: () => worker.kill('SIGKILL'),
+  });
+  const task = startTask(world);
+  creates.push(task.entry);
+  await end;
+  // A worker that ended without its trap being sprung died of something else.
+  expect(link.fired).toBe(1);
+  await worker.start();
+  await task.untilFinal(90_000);
+  // An attempt whose worker died is repeated when its time limit of 40 s has passed.
+  const arrived = () => callbacksMissing(world, [task.entry]).length === 0;
+  await until('its callback has arrived', arrived, 90_000);
+}

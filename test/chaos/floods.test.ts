@@ -1,0 +1,5 @@
+// A flood of creates and a hundred dripping senders.
+
+import { testFloods } from './floods';
+
+testFloods({ creates: 150, drippers: 100 });

@@ -1,0 +1,108 @@
+// More than can be served: a flood of creates, senders that drip their request a byte at a time, and one account that floods
+// while another has a single task. Nobody who behaves is turned away by those who do not, and nothing accepted is lost.
+
+import { connect, type Socket } from 'node:net';
+import { textTask } from '../support/service';
+import { until } from '../support/until';
+import { brokenPromises } from './checker';
+import { type Created, pause } from './client';
+import { startWorld, type World } from './world';
+
+export interface FloodSize {
+  readonly creates: number;
+  readonly drippers: number;
+}
+
+// The server's own limits are 10 s for headers and 15 s for a request; the rest is margin.
+const cutWithinMs = 4 * 15_000;
+
+export function testFloods({ creates, drippers }: FloodSize): void {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld({
+      apis: 1,
+      workers: 1,
+      environment: { CREATE_RATE_PER_SECOND: '20', CREATE_BURST: '40' },
+    });
+  }, 120_000);
+  afterAll(() => world?.close());
+
+  test(`${creates} creates at once are each accepted, or told when to come back`, async () => {
+    const made = await Promise.all(Array.from({ length: creates }, () => post(world)));
+    const statuses = new Set(made.map(({ status }) => status));
+    for (const status of statuses) expect([200, 429, 503]).toContain(status);
+    expect(statuses).toContain(200);
+    expect(statuses).toContain(429);
+    const unhelpful = made.filter(({ status, retryAfter }) => status !== 200 && !retryAfter);
+    expect(unhelpful).toEqual([]);
+    const accepted = made.filter(({ status }) => status === 200);
+    await until('all accepted are final', async () => (await unfinished(world)) === 0, 120_000);
+    const entries = accepted.map(({ id }, n): Created => {
+      return { key: String(n), callback: false, outcome: 'ok', id, seen: [] };
+    });
+    expect(await brokenPromises(world, entries)).toEqual([]);
+  }, 240_000);
+
+  test(`${drippers} dripping senders are cut, while honest callers are served`, async () => {
+    const slow = Array.from({ length: drippers }, () => drip(world));
+    let served = 0;
+    let cut = 0;
+    for (const { ended } of slow) void ended.then(() => (cut += 1));
+    const headers = { authorization: `Bearer ${world.apiKey}` };
+    await until(
+      'all drippers are cut',
+      async () => {
+        const reply = await fetch(`${world.apis[0]}/v1/account`, { headers });
+        if (reply.status === 200) served += 1;
+        await pause(50);
+        return cut === drippers;
+      },
+      cutWithinMs,
+    );
+    expect(served).toBeGreaterThan(20);
+    for (const { said } of slow) expect(['', 'HTTP/1.1 408']).toContain(said().slice(0, 12));
+  }, 120_000);
+}
+
+interface Made {
+  readonly status: number;
+  readonly retryAfter: boolean;
+  readonly id: string;
+}
+
+async function post(world: World): Promise<Made> {
+  const reply = await fetch(`${world.apis[0]}/v1/videos/generations`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${world.apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(textTask()),
+  });
+  const { id = '' } = (await reply.json()) as { id?: string };
+  return { status: reply.status, retryAfter: reply.headers.has('retry-after'), id };
+}
+
+async function unfinished({ db }: World): Promise<number> {
+  const { rows } = await db.raw<{ rows: { count: number }[] }>(
+    'select count(*)::int as count from tasks where finished_at is null',
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** A sender that never comes to the end of its request. */
+function drip(world: World): { ended: Promise<void>; said(): string } {
+  const { hostname, port } = new URL(world.apis[0] ?? '');
+  const socket: Socket = connect(Number(port), hostname);
+  let said = '';
+  socket.on('data', (bytes) => {
+    said += bytes.toString();
+  });
+  socket.on('error', () => undefined);
+  socket.write('POST /v1/videos/generations HTTP/1.1\r\nHost: api\r\nContent-Length: 1000\r\n');
+  const dripping = setInterval(() => socket.write('x'), 500);
+  const ended = new Promise<void>((resolve) => {
+    socket.on('close', () => {
+      clearInterval(dripping);
+      resolve();
+    });
+  });
+  return { ended, said: () => said };
+}

@@ -1,0 +1,5 @@
+// Everything dies under load, and nothing is lost, made twice or charged wrongly.
+
+import { testKills } from './kills';
+
+testKills({ posts: 300, clients: 32, rounds: 1, minutes: 6 });

@@ -1,0 +1,93 @@
+// One run of everything dying under load, at any size: the small one belongs to every test run, the large one to the long
+// tests. The order of faults comes from a seed, which is printed and may be given back as CHAOS_SEED.
+
+import { until } from '../support/until';
+import { brokenPromises, callbacksMissing } from './checker';
+import { pause, startCrowd } from './client';
+import { seedOf } from './seed';
+import { startWorld, type World } from './world';
+
+export interface KillsSize {
+  readonly posts: number;
+  readonly clients: number;
+  /** How often the list of faults is gone through. */
+  readonly rounds: number;
+  readonly minutes: number;
+}
+
+type Fault = (world: World) => Promise<void>;
+
+const killAndStart =
+  (names: readonly string[]): Fault =>
+  async ({ stack }) => {
+    const parts = names.map((name) => stack.part(name));
+    const ends = parts.map((part) => part.exited);
+    for (const part of parts) part.kill('SIGKILL');
+    await Promise.all(ends);
+    // What the others stand on comes first.
+    for (const part of parts) await part.start();
+  };
+
+const freeze =
+  (name: string, ms: number): Fault =>
+  async ({ stack }) => {
+    stack.part(name).kill('SIGSTOP');
+    await pause(ms);
+    stack.part(name).kill('SIGCONT');
+  };
+
+const everything = ['postgres', 'temporal', 'studio', 'worker-1', 'worker-2', 'api-1', 'api-2'];
+
+const faults: Readonly<Record<string, Fault>> = {
+  'a worker dies': killAndStart(['worker-1']),
+  'the other worker dies': killAndStart(['worker-2']),
+  'both workers die': killAndStart(['worker-1', 'worker-2']),
+  'an API dies': killAndStart(['api-1']),
+  'the studio dies': killAndStart(['studio']),
+  'PostgreSQL dies': killAndStart(['postgres']),
+  'Temporal dies': killAndStart(['temporal']),
+  'a worker freezes': freeze('worker-1', 10_000),
+  'all backends of PostgreSQL are ended': async ({ db }) => {
+    await db
+      .raw(`select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()`)
+      .catch(() => undefined);
+  },
+  'everything dies at once': killAndStart(everything),
+};
+
+export function testKills({ posts, clients, rounds, minutes }: KillsSize): void {
+  const { seed, random } = seedOf();
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld();
+  }, 120_000);
+  afterAll(() => world?.close());
+
+  test(
+    `${posts} creates survive every part dying under load (CHAOS_SEED=${seed})`,
+    async () => {
+      const crowd = startCrowd(world, { posts, clients, random });
+      for (let round = 0; round < rounds; round += 1) {
+        for (const [, strike] of shuffled(Object.entries(faults), random)) {
+          await strike(world);
+          await pause(500 + random() * 1_000);
+        }
+      }
+      await crowd.done;
+      expect(crowd.accepted()).toBeGreaterThan(posts / 2);
+      await crowd.untilAllFinal(60_000);
+      expect(await brokenPromises(world, crowd.creates)).toEqual([]);
+      await until('every callback has arrived', () => {
+        return callbacksMissing(world, crowd.creates).length === 0;
+      });
+    },
+    minutes * 60_000,
+  );
+}
+
+function shuffled<T>(items: readonly T[], random: () => number): T[] {
+  return items
+    .map((item) => ({ item, at: random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+}

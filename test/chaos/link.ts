@@ -1,0 +1,116 @@
+// A TCP proxy that stands between two parts. It can make the link slow, silent or broken, and it can spring a trap: do something
+// just before a certain message is passed on, or just after it was answered and before the answer arrives.
+
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+export type LinkFault = 'slow' | 'reset' | 'black hole' | 'cut short';
+
+export interface Trap {
+  /** Sprung by the first message that contains all of these texts. */
+  readonly containing: readonly string[];
+  readonly when: 'before' | 'after';
+  spring(): void;
+}
+
+export interface Link {
+  readonly address: string;
+  readonly port: number;
+  /** How often the present or last fault has met traffic. */
+  readonly fired: number;
+  break(fault: LinkFault): void;
+  mend(): void;
+  set(trap: Trap): void;
+  close(): Promise<void>;
+}
+
+const slowMs = 500;
+const cutAfterBytes = 200;
+
+/** `target` is asked at each connection: it may have moved to another port since. */
+export async function startLink(target: () => { host: string; port: number }): Promise<Link> {
+  const sockets = new Set<Socket>();
+  let fault: LinkFault | null = null;
+  let trap: Trap | null = null;
+  let fired = 0;
+
+  const server = createServer((near) => {
+    const far = connect(target());
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        sockets.delete(socket);
+        near.destroy();
+        far.destroy();
+      });
+    }
+    let awaited: Trap | null = null;
+    near.on('data', (bytes) => {
+      if (trap && holds(trap, bytes)) {
+        const sprung = trap;
+        trap = null;
+        fired += 1;
+        if (sprung.when === 'before') return sprung.spring();
+        awaited = sprung;
+      }
+      pass(bytes, far, near);
+    });
+    far.on('data', (bytes) => {
+      if (awaited) {
+        // The answer is there: what was asked for has happened, and nobody will hear of it.
+        awaited.spring();
+        return;
+      }
+      pass(bytes, near, far);
+    });
+  });
+
+  function pass(bytes: Buffer, to: Socket, from: Socket): void {
+    if (!fault) {
+      if (!to.write(bytes)) {
+        from.pause();
+        to.once('drain', () => from.resume());
+      }
+      return;
+    }
+    fired += 1;
+    if (fault === 'slow') setTimeout(() => to.write(bytes), slowMs);
+    if (fault === 'reset') for (const socket of [to, from]) socket.resetAndDestroy();
+    if (fault === 'cut short') {
+      to.write(bytes.subarray(0, cutAfterBytes));
+      to.end();
+    }
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    address: `127.0.0.1:${port}`,
+    port,
+    get fired() {
+      return fired;
+    },
+    break(next) {
+      fault = next;
+      fired = 0;
+    },
+    mend() {
+      fault = null;
+      // What hangs in a black hole would hang for ever.
+      for (const socket of sockets) socket.destroy();
+    },
+    set(next) {
+      trap = next;
+      fired = 0;
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function holds({ containing }: Trap, bytes: Buffer): boolean {
+  return containing.every((text) => bytes.includes(text));
+}

@@ -1,0 +1,45 @@
+// What happens between the parts: a link is slow, cut, silent, or cut in the middle of a message, while tasks are on their way.
+// Every fault must have met traffic; after it all tasks end and nothing was done twice.
+
+import { until } from '../support/until';
+import { brokenPromises } from './checker';
+import { type Created, pause, startCrowd } from './client';
+import type { LinkFault } from './link';
+import { seedOf } from './seed';
+import { type LinkName, startWorld, type World } from './world';
+
+export interface LinksSize {
+  readonly posts: number;
+  readonly brokenMs: number;
+  readonly links: readonly LinkName[];
+  readonly faults: readonly LinkFault[];
+}
+
+export function testLinks({ posts, brokenMs, links, faults }: LinksSize): void {
+  const { seed, random } = seedOf();
+  let world: World;
+  const all: Created[] = [];
+  beforeAll(async () => {
+    world = await startWorld({ apis: 1, workers: 1 });
+  }, 120_000);
+  afterAll(() => world?.close());
+
+  const cases = links.flatMap((link) => faults.map((fault) => [link, fault] as const));
+  test.each(cases)(
+    `the link to %s is hit by: %s (CHAOS_SEED=${seed})`,
+    async (name, fault) => {
+      const link = world.links[name];
+      const crowd = startCrowd(world, { posts, clients: 4, random });
+      all.push(...crowd.creates);
+      await pause(300);
+      link.break(fault);
+      await pause(brokenMs);
+      await until('the fault has met traffic', () => link.fired > 0);
+      link.mend();
+      await crowd.done;
+      await crowd.untilAllFinal(90_000);
+      expect(await brokenPromises(world, all)).toEqual([]);
+    },
+    180_000,
+  );
+}

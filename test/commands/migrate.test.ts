@@ -1,0 +1,65 @@
+// Bringing a database up to date: several processes at once, half-way failures, and the limits that every connection has.
+
+import type { Knex } from 'knex';
+import { checkSchema, connect, migrate } from '../../src/db/database';
+import { migrations } from '../../src/db/migrations';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+
+let database: TestDatabase;
+beforeEach(async () => {
+  database = await createTestDatabase(2);
+  await empty(database.db);
+});
+afterEach(() => database.drop());
+
+const empty = (db: Knex) => db.raw('drop schema public cascade; create schema public');
+
+test('of several processes that start at once one migrates, and all find it done', async () => {
+  const processes = Array.from({ length: 4 }, (_, number) =>
+    connect({ url: database.url, poolMax: 1, applicationName: `process ${number}` }),
+  );
+  try {
+    const applied = await Promise.all(processes.map(migrate));
+    expect(applied.filter(({ length }) => length > 0)).toEqual([
+      migrations.map(({ name }) => name),
+    ]);
+    await Promise.all(processes.map(checkSchema));
+  } finally {
+    await Promise.all(processes.map((db) => db.destroy()));
+  }
+});
+
+test('a migration that fails changes nothing, and can be repeated', async () => {
+  // In the way of the last step but one: whatever ran before it is taken back as well.
+  await database.db.raw('create table callbacks (mine text)');
+  await expect(migrate(database.db)).rejects.toThrow(/callbacks/);
+  const { rows } = await database.db.raw(
+    `select table_name from information_schema.tables where table_schema = 'public'`,
+  );
+  expect(rows).toEqual([{ table_name: 'callbacks' }]);
+  await database.db.raw('drop table callbacks');
+  expect(await migrate(database.db)).toEqual(migrations.map(({ name }) => name));
+});
+
+test('an old database lacks steps by name, a newer one has steps that nobody knows', async () => {
+  await expect(checkSchema(database.db)).rejects.toThrow(/lacks 0001_accounts_tasks_jobs, /);
+  await migrate(database.db);
+  await checkSchema(database.db);
+  await database.db('schema_migrations').insert({ name: '9999_from_the_future' });
+  const refusal =
+    /newer schema than this version knows \(9999_from_the_future\)\. Nothing was changed/;
+  await expect(checkSchema(database.db)).rejects.toThrow(refusal);
+  await expect(migrate(database.db)).rejects.toThrow(refusal);
+});
+
+test('no statement, no lock and no forgotten transaction holds a connection for long', async () => {
+  const limits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
+  const shown = await Promise.all(
+    limits.map(async (name) => (await database.db.raw(`show ${name}`)).rows[0][name]),
+  );
+  expect(shown).toEqual(['5s', '2s', '10s']);
+  const { rows } = await database.db.raw(
+    'select application_name from pg_stat_activity where pid = pg_backend_pid()',
+  );
+  expect(rows[0].application_name).toMatch(/^test_/);
+});

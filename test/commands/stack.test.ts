@@ -1,0 +1,224 @@
+// `npm start` as a person runs it: real processes from dist on a data directory of their own. One stack is started, used, stopped,
+// started again, killed and started once more; each test takes it where the one before left it.
+
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  aDataDir,
+  type DataDir,
+  endAllProcesses,
+  isAlive,
+  type RunningProcess,
+  runProcess,
+  startProcess,
+} from '../support/processes';
+import { call, textTask } from '../support/service';
+import { until } from '../support/until';
+
+let data: DataDir;
+let stack: RunningProcess;
+let taskId: string;
+beforeAll(async () => {
+  data = await aDataDir();
+  stack = await startStack();
+}, 120_000);
+afterAll(async () => {
+  stack?.signal('SIGTERM');
+  await stack?.ended;
+  await endAllProcesses();
+  await data?.remove();
+}, 60_000);
+
+const environment = (over: Record<string, string> = {}) => ({ DATA_DIR: data.path, ...over });
+
+async function startStack(...args: string[]): Promise<RunningProcess> {
+  const started = startProcess(['dev', ...args], environment({ PORT: '0' }));
+  await until(
+    'the stack is ready',
+    () => {
+      if (started.hasEnded()) throw new Error(`It ended:\n${started.said()}`);
+      return data.devFile()?.pids.stack === started.pid;
+    },
+    90_000,
+  );
+  return started;
+}
+
+const pids = (): number[] => Object.values(data.devFile().pids);
+const api = (method: string, path: string, body?: unknown) =>
+  call(data.devFile().apiUrl, data.devFile().apiKey, method, path, body);
+
+/** One more API beside the stack, on a port of its own. */
+async function startApi(): Promise<{ process: RunningProcess; url: string }> {
+  const process = startProcess(['api'], environment({ PORT: '0' }));
+  let port = 0;
+  await until('the API listens', () => {
+    if (process.hasEnded()) throw new Error(`It ended:\n${process.said()}`);
+    port = Number(/"event":"listening","port":(\d+)/.exec(process.out())?.[1] ?? 0);
+    return port > 0;
+  });
+  return { process, url: `http://127.0.0.1:${port}` };
+}
+
+test('dev.json is there once everything is ready, for its owner only', async () => {
+  expect(statSync(join(data.path, 'dev.json')).mode & 0o777).toBe(0o600);
+  const file = data.devFile();
+  expect(file).toMatchObject({
+    apiKey: expect.stringMatching(/^vk_/),
+    accountId: expect.stringMatching(/^acct_/),
+    webhookSecret: expect.stringMatching(/^whsec_/),
+    temporalAddress: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+    databaseUrl: expect.stringMatching(/^postgres:\/\//),
+    studioApiKey: expect.stringMatching(/^studio_/),
+    docsUrl: `${file.apiUrl}/docs`,
+  });
+  for (const name of ['apiUrl', 'temporalUi', 'studioUrl', 'playgroundUrl']) {
+    expect(file[name]).toBe(new URL(file[name]).origin);
+  }
+  expect(Object.keys(file.pids).sort()).toEqual([
+    ...['api', 'postgres', 'stack', 'studio', 'temporal', 'worker'],
+  ]);
+  expect(pids().filter((pid) => !isAlive(pid))).toEqual([]);
+  expect(
+    await Promise.all([file.docsUrl, file.playgroundUrl, file.temporalUi].map(statusOf)),
+  ).toEqual([200, 200, 200]);
+});
+
+const statusOf = async (url: string) => (await fetch(url)).status;
+
+test('the banner says where everything is, and every step how long it took', () => {
+  const { apiUrl, apiKey, temporalUi } = data.devFile();
+  for (const text of [apiUrl, apiKey, temporalUi, `${apiUrl}/docs`, `${apiUrl}/`, 'curl -s']) {
+    expect(stack.said()).toContain(text);
+  }
+  for (const part of ['studio', 'PostgreSQL', 'Temporal', 'worker', 'api']) {
+    expect(stack.said()).toMatch(new RegExp(`✓ ${part} is ready \\(\\d+\\.\\d s\\)`));
+  }
+});
+
+test('a task lives its whole life', async () => {
+  const created = await api('POST', '/v1/videos/generations', textTask());
+  expect(created.status).toBe(200);
+  taskId = created.json.id;
+  await until('it has succeeded', async () => (await taskAt()).status === 'succeeded');
+  expect((await api('GET', '/v1/account')).json.available).toMatch(/^99\d\d\.\d{6}$/);
+});
+
+const taskAt = async () => (await api('GET', `/v1/videos/generations/${taskId}`)).json;
+
+test('the API says that it is alive, ready and which version it is', async () => {
+  expect((await api('GET', '/livez')).json).toEqual({ alive: true });
+  expect((await api('GET', '/readyz')).json).toEqual({
+    ready: true,
+    parts: { database: true, temporal: true, catalogue: true, serving: true },
+  });
+  expect((await api('GET', '/version')).json).toHaveProperty('version');
+});
+
+test('the command line finds it by DATA_DIR, and ends with 0, 1 or 2', async () => {
+  const { accountId } = data.devFile();
+  const [done, notSo, wrongUse] = await Promise.all([
+    runProcess(['admin', 'accounts', 'list', '--json'], environment()),
+    runProcess(['admin', 'accounts', 'show', 'acct_none', '--json'], environment()),
+    runProcess(['admin', 'accounts', 'shwo'], environment()),
+  ]);
+  expect(done).toMatchObject({ code: 0, err: '' });
+  expect(JSON.parse(done.out)).toEqual([expect.objectContaining({ accountId, name: 'demo' })]);
+  expect(notSo).toMatchObject({ code: 1, err: 'There is no account acct_none.\n' });
+  expect(JSON.parse(notSo.out)).toMatchObject({ exitCode: 1 });
+  expect(wrongUse).toMatchObject({ code: 2, out: '' });
+});
+
+test('a second start on the same data is turned away, and disturbs nobody', async () => {
+  const before = data.devFile();
+  const { code, err } = await runProcess(['dev'], environment({ PORT: '0' }));
+  expect({ code, err }).toEqual({
+    code: 1,
+    err: expect.stringContaining(`already (process ${stack.pid})`),
+  });
+  expect(data.devFile()).toEqual(before);
+});
+
+test('a taken port is named, with the setting to change', async () => {
+  const taken = new URL(data.devFile().apiUrl).port;
+  const other = await aDataDir();
+  const sentence = new RegExp(`^Port ${taken} is taken\\..* set PORT to another port\\.\n$`);
+  const results = await Promise.all([
+    runProcess(['api'], environment({ PORT: taken })),
+    runProcess(['dev'], { DATA_DIR: other.path, PORT: taken }),
+  ]);
+  for (const { code, err } of results)
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(sentence) });
+  await other.remove();
+});
+
+test('a part that is killed is started again, and dev.json follows', async () => {
+  const { pids: before } = data.devFile();
+  process.kill(before.api, 'SIGKILL');
+  await until('another API runs', () => {
+    const now = data.devFile()?.pids.api;
+    return now !== undefined && now !== before.api && stack.said().includes('api is back');
+  });
+  expect(stack.said()).toContain('api was killed (SIGKILL); it is started again in 0.5 s');
+  expect((await taskAt()).status).toBe('succeeded');
+});
+
+test('a stop ends with 0 and leaves nothing running', async () => {
+  const running = pids();
+  const askedAt = Date.now();
+  stack.signal('SIGTERM');
+  expect(await stack.ended).toMatchObject({ code: 0, signal: null });
+  // The promise made to whoever waits for it; a normal stop takes a second or two.
+  expect(Date.now() - askedAt).toBeLessThan(15_000);
+  await until('nobody is left', () => !running.some(isAlive));
+  expect(existsSync(join(data.path, 'dev.json'))).toBe(false);
+});
+
+test('data survive a stop, and the addresses stay', async () => {
+  stack = await startStack();
+  expect((await taskAt()).status).toBe('succeeded');
+  expect(stack.said()).toContain('database is up to date');
+});
+
+test('data survive a kill -9 of everything; a left-out part can be run by itself', async () => {
+  const before = data.devFile();
+  process.kill(-stack.pid, 'SIGKILL');
+  for (const pid of Object.values(before.pids as Record<string, number>)) {
+    if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+  }
+  await stack.ended;
+
+  stack = await startStack('--without', 'worker,api');
+  expect(Object.keys(data.devFile().pids).sort()).toEqual([
+    'postgres',
+    'stack',
+    'studio',
+    'temporal',
+  ]);
+  expect(stack.said()).toContain('Left out: worker, api.');
+  const { process: own, url } = await startApi();
+  const { status, json } = await call(
+    url,
+    before.apiKey,
+    'GET',
+    `/v1/videos/generations/${taskId}`,
+  );
+  expect({ status, json }).toMatchObject({ status: 200, json: { status: 'succeeded' } });
+  own.signal('SIGTERM');
+  expect((await own.ended).code).toBe(0);
+});
+
+test('a second signal ends at once', async () => {
+  const running = pids();
+  // A part that does not stop would hold the first signal up for seconds.
+  process.kill(data.devFile().pids.temporal, 'SIGSTOP');
+  stack.signal('SIGINT');
+  await until('it stops', () => !existsSync(join(data.path, 'dev.json')));
+  // One Ctrl-C may arrive twice, so a signal right after the first counts for nothing.
+  await until('the second counts', async () => {
+    stack.signal('SIGINT');
+    return stack.hasEnded();
+  });
+  expect((await stack.ended).code).toBe(130);
+  await until('nobody is left', () => !running.some(isAlive));
+});

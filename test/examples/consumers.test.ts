@@ -1,0 +1,58 @@
+// docs/consumers.md: its receiver runs, and what it says of the schedule and of the delivery log is so.
+
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { callbacksSchema } from '../../src/contract/reply-schema';
+import { attemptsMax, nextGapMs } from '../../src/domain/callback-schedule';
+import { createCallbackDatabase } from '../support/callbacks';
+import type { TestDatabase } from '../support/database';
+import {
+  consumersPage,
+  itReceives,
+  type SnippetReceiver,
+  snippet,
+  snippetFolder,
+  startReceiver,
+} from '../support/receivers';
+
+let database: TestDatabase;
+let receiver: SnippetReceiver;
+let remove: () => Promise<void>;
+beforeAll(async () => {
+  database = await createCallbackDatabase();
+  const made = await snippetFolder('js', 'receiver.mjs');
+  remove = made.remove;
+  await symlink(join(__dirname, '../../node_modules'), join(made.folder, 'node_modules'));
+  const command = { command: process.execPath, args: ['receiver.mjs'], cwd: made.folder };
+  receiver = await startReceiver(database, 'javascript', command);
+});
+afterAll(async () => {
+  await receiver?.program.stop();
+  await remove?.();
+  await database?.drop();
+});
+
+itReceives(
+  'the receiver in JavaScript',
+  () => receiver,
+  () => database,
+);
+
+test('the page tells the schedule as it is', () => {
+  const [, told = ''] =
+    /Another attempt comes after (.*?), each a fifth more or less/s.exec(consumersPage) ?? [];
+  const unitMs = { s: 1_000, min: 60_000, h: 3_600_000 };
+  const gaps = told.split(', ').map((gap) => {
+    const [number, unit] = gap.split(' ');
+    return Number(number) * unitMs[unit as keyof typeof unitMs];
+  });
+  expect(gaps).toEqual(
+    Array.from({ length: attemptsMax - 1 }, (_, i) => nextGapMs(i + 1, 0.5, null)),
+  );
+  expect(consumersPage).toContain('After the tenth attempt');
+  expect(attemptsMax).toBe(10);
+});
+
+test('the delivery log on the page is one the service could answer', () => {
+  expect(callbacksSchema.parse(JSON.parse(snippet('json')))).toBeDefined();
+});

@@ -1,0 +1,69 @@
+// The examples against the running service, as their readers run them: each prints the video's address and nothing else on its
+// standard output, and says what was wrong where something was.
+
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
+import { runProgram } from '../support/program';
+import { type Service, startService } from '../support/service';
+import { until } from '../support/until';
+
+let service: Service;
+let sink: CallbackSink;
+beforeAll(async () => {
+  sink = await startCallbackSink();
+  service = await startService({ allowHosts: [sink.hostPort] });
+});
+afterAll(async () => {
+  await service?.close();
+  await sink?.close();
+});
+
+const folder = join(__dirname, '../../examples');
+const isThere = (command: string) => !spawnSync(command, ['--version']).error;
+/** File, what runs it, and what has to be there. */
+const examples: readonly (readonly [string, string, string])[] = [
+  ['create-and-wait.mjs', process.execPath, 'node'],
+  ['create_and_wait.py', 'python3', 'python3'],
+  ['curl.sh', 'sh', 'curl'],
+];
+
+async function run(file: string, command: string, env: Record<string, string> = {}) {
+  const program = runProgram(command, [join(folder, file), 'a lighthouse at dusk'], {
+    env: { BASE_URL: service.url, API_KEY: service.apiKey, ...env },
+  });
+  return { code: await program.code, out: program.out(), err: program.err() };
+}
+
+describe.each(examples)('%s', (file, command, needs) => {
+  const testWhere = isThere(needs) ? test : test.skip;
+
+  testWhere(`makes one task and prints where its video is (needs ${needs})`, async () => {
+    const before = await tasks();
+    const { code, out, err } = await run(file, command, { CALLBACK_URL: sink.url });
+    expect([code, err]).toEqual([0, expect.stringMatching(/^task_\w+: created\n/)]);
+    const id = err.slice(0, err.indexOf(':'));
+    const { json } = await service.call('GET', `/v1/videos/generations/${id}`);
+    expect(json).toMatchObject({ status: 'succeeded', duration: 5 });
+    expect(out).toBe(`${json.video_url}\n`);
+    expect(await tasks()).toBe(before + 1);
+    await until('the callback arrived', () => sink.received.some(({ body }) => body.includes(id)));
+  });
+
+  testWhere(`says why a task was refused (needs ${needs})`, async () => {
+    const { code, out, err } = await run(file, command, { MODEL: 'nothing-1.0' });
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toContain('nothing-1.0');
+  });
+
+  testWhere(`says when its key is not known (needs ${needs})`, async () => {
+    const { code, out, err } = await run(file, command, { API_KEY: 'nobody' });
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(/key/i);
+  });
+});
+
+async function tasks(): Promise<number> {
+  const { json } = await service.call('GET', '/v1/tasks?limit=100');
+  return json.data.length;
+}

@@ -1,0 +1,101 @@
+// The receiver of the examples against real deliveries: what is signed for it is taken once, everything else is refused.
+
+import { createHmac } from 'node:crypto';
+import { join } from 'node:path';
+import { beginResend, findCallback } from '../../src/db/callbacks';
+import { activeSecrets, rotateSecret } from '../../src/db/webhook-secrets';
+import {
+  aFinalTask,
+  callbackActivities,
+  createCallbackDatabase,
+  testAccount,
+} from '../support/callbacks';
+import type { TestDatabase } from '../support/database';
+import { type Program, runProgram } from '../support/program';
+import { until } from '../support/until';
+
+let database: TestDatabase;
+let receiver: Program;
+let url: string;
+let secret: string;
+beforeAll(async () => {
+  database = await createCallbackDatabase();
+  [secret = ''] = await activeSecrets(database.db, testAccount);
+  ({ receiver, url } = await startReceiver(secret));
+});
+afterAll(async () => {
+  await receiver?.stop();
+  await database?.drop();
+});
+
+async function startReceiver(secrets: string): Promise<{ receiver: Program; url: string }> {
+  const file = join(__dirname, '../../examples/receiver.mjs');
+  const env = { WEBHOOK_SECRET: secrets, PORT: '0' };
+  const program = runProgram(process.execPath, [file], { env });
+  await until('it listens', () => program.err().includes('listening on'));
+  const address = /http:\/\/\S+/.exec(program.err())?.[0] ?? '';
+  return { receiver: program, url: `${address}/hook` };
+}
+
+async function deliver(taskId: string, delivery = 1, to = url) {
+  const { attemptCallback } = callbackActivities(database, { allowHosts: [new URL(to).host] });
+  return attemptCallback({ taskId, delivery, attempt: 1, chance: 0.5 });
+}
+
+function signedAt(seconds: number, body: string): Record<string, string> {
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  const signature = createHmac('sha256', key).update(`x.${seconds}.${body}`).digest('base64');
+  return {
+    'webhook-id': 'x',
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': `v1,${signature}`,
+  };
+}
+
+const post = async (body: string, headers: Record<string, string>) =>
+  (await fetch(url, { method: 'POST', body, headers })).status;
+const nowSeconds = () => Math.floor(Date.now() / 1000);
+
+test('a delivery is verified, taken and worked on', async () => {
+  const id = await aFinalTask(database, url);
+  expect(await deliver(id)).toMatchObject({ state: 'delivered', status: 204 });
+  await until('it was worked on', () => receiver.out().includes(`${id} succeeded`));
+});
+
+test('the same message sent again is answered with yes and not worked on twice', async () => {
+  const id = await aFinalTask(database, url);
+  await deliver(id);
+  expect(await beginResend(database.db, id)).toBe(2);
+  expect(await deliver(id, 2)).toMatchObject({ state: 'delivered', status: 204 });
+  // Another message behind it: what the second would have printed would be there by then.
+  const last = await aFinalTask(database, url);
+  await deliver(last);
+  await until('the last was worked on', () => receiver.out().includes(last));
+  expect(receiver.out().split(id)).toHaveLength(2);
+});
+
+test.each<[string, () => Promise<number>]>([
+  ['without signature', () => post('{}', {})],
+  ['with a signature of another body', () => post('{"a":1}', signedAt(nowSeconds(), '{}'))],
+  ['that is six minutes old', () => post('{}', signedAt(nowSeconds() - 360, '{}'))],
+])('a message %s is refused', async (_, send) => {
+  expect(await send()).toBe(400);
+});
+
+test('a body without end is refused', async () => {
+  const body = 'x'.repeat(300 * 1024);
+  expect(await post(body, signedAt(nowSeconds(), body))).toBe(413);
+});
+
+test('a receiver that knows the old and the new secret misses nothing while they change', async () => {
+  const old = await aFinalTask(database, url);
+  await deliver(old);
+  const fresh = await rotateSecret(database.db, testAccount, 0);
+  const both = await startReceiver(`${fresh} ${secret}`);
+  const unaware = await aFinalTask(database, url);
+  expect(await deliver(unaware)).toMatchObject({ state: 'pending', status: 400 });
+  const aware = await aFinalTask(database, both.url);
+  expect(await deliver(aware, 1, both.url)).toMatchObject({ state: 'delivered' });
+  expect(await findCallback(database.db, aware)).toMatchObject({ state: 'delivered' });
+  await both.receiver.stop();
+});

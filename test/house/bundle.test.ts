@@ -1,0 +1,62 @@
+// What the worker loads into its sandbox, made as the build makes it and looked into: our workflows, the rules they use,
+// Temporal's own code, and nothing else. A validation library or a Node module in there is a wrong import somewhere.
+
+import { join } from 'node:path';
+import { bundleWorkflowCode } from '@temporalio/worker';
+import { root } from './sources';
+
+const quiet = () => undefined;
+const logger = { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet };
+
+// 1.81 MB when this was written, nearly all of it Temporal's own code and its source map, and a quarter on top.
+const bytesMax = 2_270_000;
+
+let modules: string[];
+let code: string;
+
+beforeAll(async () => {
+  const workflowsPath = join(root, 'workflows', 'index.ts');
+  code = (await bundleWorkflowCode({ workflowsPath, logger })).code;
+  modules = modulesIn(code);
+});
+
+test('the bundle holds the workflows and the rules they use, and nothing else of ours', () => {
+  const ours = modules.filter((path) => !path.includes('node_modules/'));
+  expect(ours).toContain('workflows/generate-video.ts');
+  expect(ours).toContain('src/domain/task.ts');
+  const inside = /^(webpack\/|workflows\/|src\/domain\/|src\/contract\/vocabulary\.ts$)/;
+  expect(ours.filter((path) => !inside.test(path))).toEqual([]);
+});
+
+test('the bundle holds no package but Temporal’s and what that brings', () => {
+  const packages = modules.flatMap(
+    (path) => /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
+  );
+  expect([...new Set(packages)].sort()).toEqual([
+    '@temporalio/common',
+    '@temporalio/workflow',
+    'long',
+    'ms',
+    'nexus-rpc',
+  ]);
+});
+
+test('the bundle asks for no module of Node', () => {
+  expect(modules.filter((path) => /^external |(^|\/)node:/.test(path))).toEqual([]);
+  expect(code).not.toMatch(/\brequire\((["'])node:/);
+});
+
+test('the bundle has not grown by a quarter', () => {
+  expect(Buffer.byteLength(code)).toBeLessThan(bytesMax);
+  // Half of that would mean it was looked for in the wrong place.
+  expect(Buffer.byteLength(code)).toBeGreaterThan(bytesMax / 2);
+});
+
+/** From the source map, which names every module that went in. */
+function modulesIn(code: string): string[] {
+  const inline = /sourceMappingURL=data:application\/json;[^,]*base64,([A-Za-z0-9+/=]+)/.exec(code);
+  const { sources } = JSON.parse(Buffer.from(inline?.[1] ?? '', 'base64').toString()) as {
+    sources: string[];
+  };
+  return sources.map((path) => (path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path));
+}

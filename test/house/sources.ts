@@ -1,0 +1,56 @@
+// The project's own files as the house tests read them: from disk, as text. A folder that is made anew or fetched is not ours.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, sep } from 'node:path';
+
+export const root = join(__dirname, '../..');
+
+const notOurs = new Set(['node_modules', 'dist', 'coverage']);
+
+/** Paths from the project's folder, with forward slashes, sorted. */
+export function filesIn(folder: string, ...endings: readonly string[]): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = folder === '.' ? entry.name : `${folder}/${entry.name}`;
+      if (entry.isFile()) return endings.some((ending) => path.endsWith(ending)) ? [path] : [];
+      const skipped = notOurs.has(entry.name) || /^(\.|dist\.)/.test(entry.name);
+      return entry.isDirectory() && !skipped ? filesIn(path, ...endings) : [];
+    })
+    .sort();
+}
+
+export function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
+}
+
+/** Comments out, so that a sentence about an import is not taken for one. Strings with `//` in them stay whole. */
+export function codeOf(path: string): string {
+  const pattern = /\/\*[\s\S]*?\*\/|(^|[\s;{}(),])\/\/[^\n]*/g;
+  return read(path).replace(pattern, (_, before: string | undefined) => before ?? '');
+}
+
+export interface Import {
+  /** A path from the project's folder without its ending, or a package's name. */
+  readonly target: string;
+  readonly isOurs: boolean;
+  /** Nothing of it is left when the program runs. */
+  readonly isType: boolean;
+}
+
+export function importsOf(path: string): Import[] {
+  const code = codeOf(path);
+  const found: Import[] = [];
+  const take = (name: string, isType: boolean) => {
+    const isOurs = name.startsWith('.');
+    const place = normalize(join(dirname(path), name))
+      .split(sep)
+      .join('/');
+    found.push({ target: isOurs ? place.replace(/\.(js|ts)$/, '') : name, isOurs, isType });
+  };
+  const statement =
+    /(?:^|\n)\s*(?:import|export)\s+(type\s)?(?:[\w*{][^;'"]*?\sfrom\s+)?'([^']+)'/g;
+  for (const [, type, name = ''] of code.matchAll(statement)) take(name, type !== undefined);
+  const call = /(typeof\s+)?\b(?:require|import)\(\s*'([^']+)'/g;
+  for (const [, type, name = ''] of code.matchAll(call)) take(name, type !== undefined);
+  return found;
+}

@@ -1,0 +1,101 @@
+// The form: what it offers, what it says a task costs, and that everybody can use it.
+
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import * as on from './browser';
+
+on.describeInBrowser('the form of the playground', (site) => {
+  test('shows the price of exactly what would be sent', async () => {
+    const { page } = await on.visit(site, site.service.apiKey);
+    const holdOf = async (body: object) => {
+      const { json } = await site.service.call('POST', '/v1/videos/quotes', {
+        prompt: 'x',
+        ...body,
+      });
+      return Number(json.hold).toFixed(2);
+    };
+    const shown = (hold: string) =>
+      page.locator('.ticket:not(.busy) [data-test=hold]', { hasText: hold }).waitFor();
+    await shown(await holdOf({ model: 'studio-2.0' }));
+    await page.getByRole('radio', { name: '1080p' }).check({ force: true });
+    await shown(await holdOf({ model: 'studio-2.0', resolution: '1080p' }));
+    await page.getByRole('switch', { name: /^Super-resolution/ }).check();
+    await page.getByRole('radio', { name: '4k' }).check({ force: true });
+    const config = { super_resolution_config: { resolution: '4k' } };
+    await shown(await holdOf({ model: 'studio-2.0', resolution: '1080p', metadata: config }));
+    await page.context().close();
+  });
+
+  test('offers only what the chosen model can do', async () => {
+    const { page } = await on.visit(site, site.service.apiKey);
+    await page.getByRole('radio', { name: '1080p' }).check({ force: true });
+    await page.getByLabel('Model', { exact: true }).selectOption('studio-1.0');
+    await page.getByRole('switch', { name: /^Sound/ }).waitFor({ state: 'detached' });
+    expect(await page.getByRole('radio', { name: '1080p' }).count()).toBe(0);
+    expect(await page.getByRole('radio', { name: '720p' }).isChecked()).toBe(true);
+    expect(await page.getByRole('radio', { name: 'First & last frame' }).count()).toBe(0);
+    expect(await page.getByRole('switch', { name: /^Draft/ }).count()).toBe(0);
+    await page.getByLabel('Model', { exact: true }).selectOption('studio-1.5-pro');
+    await page.getByRole('switch', { name: /^Draft/ }).check();
+    await page.getByText('a draft is always 480p').waitFor();
+    await page.context().close();
+  });
+
+  test('is composed and sent by keyboard alone', async () => {
+    const { page } = await on.visit(site);
+    await page.keyboard.type(site.service.apiKey);
+    await page.keyboard.press('Enter');
+    await page.locator('[data-test=hold]').waitFor();
+    const isThere = () => page.evaluate(`document.activeElement.name === 'prompt'`);
+    for (let steps = 0; !(await isThere()) && steps < 20; steps += 1) {
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.type('a fox in the snow');
+    await page.keyboard.press('Control+Enter');
+    await on.createdId(page);
+    await page.locator('.words', { hasText: 'a fox in the snow' }).waitFor();
+    await page.context().close();
+  });
+
+  test('gives out JavaScript that makes the same task', async () => {
+    const { page } = await on.visit(site, site.service.apiKey);
+    await on.promptOf(page).fill(`it's "quoted" \\ and 雨`);
+    await on.direct(page, { render: 'none' });
+    await page.locator('.codes summary').click();
+    const shown = page.locator('.codes code');
+    await page.getByRole('button', { name: 'Python' }).click();
+    expect(await shown.textContent()).toContain('"render": "none"');
+    await page.getByRole('button', { name: 'JavaScript' }).click();
+    const code = (await shown.textContent()) ?? '';
+    expect(code).not.toContain(site.service.apiKey);
+    const run = promisify(execFile);
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', code], {
+      env: { PATH: process.env.PATH, API_KEY: site.service.apiKey },
+      timeout: 40_000,
+    });
+    expect(stdout).toMatch(/^http.+\.mp4/);
+    await page.context().close();
+  });
+
+  test.each([
+    [390, 'light'],
+    [390, 'dark'],
+    [1280, 'dark'],
+  ] as const)('fits a width of %d in %s colours', async (width, colorScheme) => {
+    const { page, complaints } = await on.visit(site, site.service.apiKey, {
+      viewport: { width, height: 844 },
+      colorScheme,
+    });
+    const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+    const [red = 0] = /\d+/.exec(String(ground))?.map(Number) ?? [];
+    expect(red > 128).toBe(colorScheme === 'light');
+    for (const view of ['create', 'tasks', 'account']) {
+      await page.goto(`${site.service.url}/#/${view}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      const wide = await page.evaluate('document.documentElement.scrollWidth');
+      expect([view, Number(wide) <= width]).toEqual([view, true]);
+    }
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,97 @@
+// What the page does when the service is away, what it keeps meanwhile, and whom it shows what.
+
+import type { Page } from 'playwright-core';
+import * as on from './browser';
+
+on.describeInBrowser('the playground, lost and found', (site) => {
+  const tasksOf = async (): Promise<{ id: string }[]> =>
+    (await site.service.call('GET', '/v1/tasks?limit=100')).json.data;
+  const goAway = (page: Page) => page.route('**/v1/**', (route) => route.abort());
+  const comeBack = (page: Page) => page.unroute('**/v1/**');
+
+  test('an answer that is lost on its way makes one task, even over a reload', async () => {
+    const before = await tasksOf();
+    const { page } = await on.visit(site, site.service.apiKey);
+    await on.promptOf(page).fill('a lost letter');
+    await on.direct(page, { render: 'none' });
+    let arrived = 0;
+    await page.route('**/v1/videos/generations', async (route) => {
+      const reply = await route.fetch();
+      if (reply.ok()) arrived += 1;
+      await route.abort();
+    });
+    await on.createButton(page).click();
+    await page.getByText('The same request is sent again').waitFor();
+    await page.reload();
+    await page.getByText('The same request is sent again').waitFor();
+    await page.unroute('**/v1/videos/generations');
+    const id = await on.createdId(page);
+    expect(arrived).toBeGreaterThan(1);
+    const after = await tasksOf();
+    expect(after).toHaveLength(before.length + 1);
+    expect(after.map((task) => task.id)).toContain(id);
+    await page.context().close();
+  });
+
+  test('a service that goes away and comes back is picked up again by itself', async () => {
+    const { page } = await on.visit(site, site.service.apiKey);
+    await on.promptOf(page).fill('a light that fails');
+    await on.direct(page, { render: 'none', queue_s: 3 });
+    await on.create(page);
+    await page.locator('[data-step=submitted]').waitFor();
+    await goAway(page);
+    await page.getByText('Out of touch with the service').waitFor();
+    await comeBack(page);
+    await on.untilEnd(page, 'done');
+    expect(await page.getByText('Out of touch with the service').count()).toBe(0);
+    await page.context().close();
+  });
+
+  test('the key lives in session storage only, and nothing is left after signing out', async () => {
+    const { page } = await on.visit(site, site.service.apiKey);
+    await on.promptOf(page).fill('my secret plan');
+    await page.waitForFunction(`JSON.stringify(sessionStorage).includes('my secret plan')`);
+    expect(await page.evaluate('JSON.stringify(sessionStorage)')).toContain(site.service.apiKey);
+    const elsewhere = 'JSON.stringify(localStorage) + document.cookie + location.href';
+    expect(await page.evaluate(elsewhere)).not.toContain(site.service.apiKey);
+    await page.reload();
+    await page.locator('[data-test=hold]').waitFor();
+    expect(await on.promptOf(page).inputValue()).toBe('my secret plan');
+
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('API key').waitFor();
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    await page.context().close();
+  });
+
+  test('nothing of one account is shown to the key of another', async () => {
+    const stranger = await site.service.anAccount();
+    const { page } = await on.visit(site, site.service.apiKey);
+    await on.promptOf(page).fill('only mine');
+    await on.direct(page, { render: 'none' });
+    const id = await on.create(page);
+    await page.goto(`${site.service.url}/#/tasks`);
+    await page.locator(`a[href="#/tasks/${id}"]`, { hasText: 'only mine' }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await on.signIn(page, stranger.apiKey);
+    expect(await on.promptOf(page).inputValue()).toBe('');
+    await page.goto(`${site.service.url}/#/tasks`);
+    await page.getByText('Nothing here yet.').waitFor();
+    await page.goto(`${site.service.url}/#/tasks/${id}`);
+    await page.getByText('There is no such task.').waitFor();
+    expect(await page.content()).not.toContain('only mine');
+    await page.context().close();
+  });
+
+  test('a wrong key stays outside; a key that is not valid any more is led out', async () => {
+    const { page } = await on.visit(site);
+    await page.getByLabel('API key').fill('vk_wrong');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('The API key is missing or invalid.').waitFor();
+    await on.signIn(page, site.service.apiKey);
+    await page.evaluate(`sessionStorage.setItem('playground.key', '"vk_revoked"')`);
+    await page.reload();
+    await page.getByText('This key is not valid any more.').waitFor();
+    await page.context().close();
+  });
+});

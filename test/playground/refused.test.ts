@@ -1,0 +1,82 @@
+// What the page does when something is refused, fails or is cancelled, and whom a task told of it.
+
+import type { Page } from 'playwright-core';
+import * as on from './browser';
+
+on.describeInBrowser('the playground, refused', (site) => {
+  const faultOf = (page: Page, name: string) =>
+    page.locator('.field', { has: page.locator(`[name="${name}"]`) }).locator('.fault');
+
+  test('each fault is shown at its field in the words of the API, the first one focused', async () => {
+    const { page } = await on.visit(site, site.service.apiKey);
+    await page.getByRole('radio', { name: 'Reference' }).check({ force: true });
+    await page.locator('input[name=images]').fill('http://example.com/x.png');
+    await page.locator('input[name=images]').press('Enter');
+    await on.openMore(page);
+    await page.locator('[name="metadata.seed"]').fill('-7');
+    await on.createButton(page).click();
+    await faultOf(page, 'prompt').waitFor();
+
+    const { json } = await site.service.create({
+      model: 'studio-2.0',
+      prompt: '',
+      input_type: 'reference',
+      images: ['http://example.com/x.png'],
+      metadata: { seed: -7 },
+    });
+    const lines: string[] = json.error.message.split('\n');
+    expect(lines).toHaveLength(3);
+    for (const [index, name] of ['prompt', 'images', 'metadata.seed'].entries()) {
+      expect(await faultOf(page, name).textContent()).toBe(lines[index]);
+    }
+    expect(await page.evaluate('document.activeElement.name')).toBe('prompt');
+
+    await on.promptOf(page).fill('a boat');
+    await page.getByRole('button', { name: /^Remove/ }).click();
+    await page.getByRole('radio', { name: 'Text', exact: true }).check({ force: true });
+    await page.locator('[name="metadata.seed"]').fill('7');
+    await page.locator('.fault').first().waitFor({ state: 'detached' });
+    await page.context().close();
+  });
+
+  test('a task that fails says why and that it cost nothing', async () => {
+    const { page } = await on.visit(site, site.service.apiKey);
+    await on.promptOf(page).fill('a storm');
+    await on.direct(page, { end: 'failed', code: 'OutputVideoSensitiveContentDetected' });
+    const id = await on.create(page);
+    await on.untilEnd(page, 'failed');
+    const { json } = await site.service.call('GET', `/v1/videos/generations/${id}`);
+    await page.getByRole('alert').getByText(json.error.message).waitFor();
+    expect(await page.locator('[data-test=charged]').textContent()).toBe('0.00');
+    await page.context().close();
+  });
+
+  test('a task can be cancelled, and the page says that it was', async () => {
+    const { page } = await on.visit(site, site.service.apiKey);
+    await on.promptOf(page).fill('a long night');
+    await on.direct(page, { render: 'none', queue_s: 600 });
+    const id = await on.create(page);
+    await page.locator('[data-test=deadline]').waitFor();
+    await page.getByRole('button', { name: 'Cancel task' }).click();
+    await on.untilEnd(page, 'failed');
+    const { json } = await site.service.call('GET', `/v1/videos/generations/${id}`);
+    expect(json.error.message).toContain('cancelled by the caller');
+    await page.getByText('Cancelled', { exact: true }).waitFor();
+    await page.context().close();
+  });
+
+  test('callbacks are listed with every attempt', async () => {
+    const answers = [500, 204];
+    site.sink.answer = (_, response) => void response.writeHead(answers.shift() ?? 204).end();
+    const { page } = await on.visit(site, site.service.apiKey);
+    await on.promptOf(page).fill('tell me');
+    await on.direct(page, { render: 'none' });
+    await page.locator('[name="metadata.callback_url"]').fill(site.sink.url);
+    await on.create(page);
+    const callback = page.getByRole('region', { name: 'Callback' });
+    await callback.getByText('500', { exact: true }).waitFor();
+    await callback.getByText('204', { exact: true }).waitFor({ timeout: 30_000 });
+    await callback.getByText('delivered', { exact: true }).waitFor();
+    await page.context().close();
+  });
+});

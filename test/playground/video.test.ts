@@ -1,0 +1,80 @@
+// From an empty page to a video, in a real browser.
+
+import * as on from './browser';
+
+on.describeInBrowser('the playground makes videos', (site) => {
+  test('leads from an empty page to a video that plays, with its last frame and its bill', async () => {
+    const { page, complaints, hosts } = await on.visit(site, site.service.apiKey);
+    await on.promptOf(page).fill('a lighthouse at dusk');
+    await page.getByRole('radio', { name: '480p' }).check({ force: true });
+    await page.getByRole('switch', { name: /^Last frame/ }).check();
+    const id = await on.create(page);
+    await on.untilEnd(page, 'done');
+
+    const film = page.locator('.screen video');
+    await page.evaluate(`document.querySelector('.screen video').play()`);
+    await page.waitForFunction(`document.querySelector('.screen video').currentTime > 0`);
+    const lastFrame = page.getByAltText('The last frame');
+    await page.waitForFunction(`document.querySelector('.last img').naturalWidth > 0`);
+    const { json: task } = await site.service.call('GET', `/v1/videos/generations/${id}`);
+    expect(await film.getAttribute('src')).toBe(task.video_url);
+    expect(await lastFrame.getAttribute('src')).toBe(task.data[0].last_frame_url);
+    expect(Number(await page.locator('[data-test=charged]').textContent())).toBe(
+      Number(task.billing.charged),
+    );
+    const tokens = (await page.locator('[data-test=tokens]').textContent()) ?? '';
+    expect(Number(tokens.replaceAll(',', ''))).toBe(task.usage.completion_tokens);
+    expect(
+      await page.getByRole('link', { name: 'Workflow in Temporal' }).getAttribute('href'),
+    ).toBe(`http://ui.test/namespaces/default/workflows/${id}`);
+
+    await page.reload();
+    await film.waitFor();
+    expect(complaints).toEqual([]);
+    const studio = new URL(site.service.studio.url).host;
+    expect([...hosts].sort()).toEqual([new URL(site.service.url).host, studio].sort());
+    await page.context().close();
+  });
+
+  const jpeg = /\.jpg$/;
+  test.each([
+    ['Text', [], { input_type: 'text_to_video' }],
+    [
+      'First & last frame',
+      ['dawn.jpg', 'ocean.jpg'],
+      {
+        input_type: 'first_last_frame',
+        images: [expect.stringMatching(jpeg), expect.stringMatching(jpeg)],
+      },
+    ],
+    [
+      'Reference',
+      ['forest.jpg', 'mountains.mp4', 'chime.wav'],
+      {
+        input_type: 'reference',
+        images: [expect.stringMatching(jpeg)],
+        videos: [expect.stringMatching(/\.mp4$/)],
+        audios: [expect.stringMatching(/\.wav$/)],
+      },
+    ],
+  ])('sends a task made from %s as it was composed', async (input, samples, expected) => {
+    const { page, complaints } = await on.visit(site, site.service.apiKey);
+    await on.promptOf(page).fill('a paper boat');
+    await page.getByRole('radio', { name: input, exact: true }).check({ force: true });
+    for (const sample of samples) {
+      await page.getByRole('button', { name: `Add the sample ${sample}` }).click();
+    }
+    await on.direct(page, { render: 'none' });
+    const sent = page.waitForRequest((request) => request.url().endsWith('/generations'));
+    await on.create(page);
+    expect((await sent).postDataJSON()).toEqual({
+      model: 'studio-2.0',
+      prompt: 'a paper boat',
+      metadata: { studio: { render: 'none' } },
+      ...expected,
+    });
+    await on.untilEnd(page, 'done');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,37 @@
+// Servers on loopback that count who connects and say nothing. What must not reach inside is shown by their count alone:
+// zero, as the side that would have been reached sees it.
+
+import { createServer, type Server } from 'node:net';
+
+export interface Canaries {
+  /** The same port on 127.0.0.1 and, where the machine has it, on ::1. */
+  readonly port: number;
+  readonly connections: () => number;
+  close(): Promise<void>;
+}
+
+export async function startCanaries(): Promise<Canaries> {
+  let count = 0;
+  let port = 0;
+  const servers: Server[] = [];
+  for (const host of ['127.0.0.1', '::1']) {
+    const server = createServer((socket) => {
+      count += 1;
+      socket.destroy();
+    });
+    const ready = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, host, () => resolve(true));
+    });
+    if (!ready) continue; // A machine without IPv6 has nothing to guard there.
+    port = (server.address() as { port: number }).port;
+    servers.push(server);
+  }
+  return {
+    port,
+    connections: () => count,
+    async close() {
+      await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
+    },
+  };
+}

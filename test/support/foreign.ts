@@ -1,0 +1,67 @@
+// Libraries and tools of other languages for the tests of foreign clients. What has to be fetched comes through the language's own
+// installer at a fixed version, and is kept in the cache beside the servers' binaries.
+
+import { spawnSync } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cached } from '../../src/embedded/cache';
+import { runProgram } from './program';
+
+/** Whether a command is there; says in the run's output what is left out where it is not. */
+export function hasTool(command: string, ...args: string[]): boolean {
+  const { error, status } = spawnSync(command, args, { stdio: 'ignore' });
+  if (!error && status === 0) return true;
+  process.stdout.write(`Left out, because there is no ${command}: its tests in ${here()}.\n`);
+  return false;
+}
+
+/** A folder for PYTHONPATH that holds a package of that version, with what it needs itself. */
+export async function pythonPackage(name: string, version: string): Promise<string> {
+  return cached({
+    name: `python-${name}-${version}`,
+    needs: [`${name.replaceAll('-', '_')}/__init__.py`],
+    fill: (folder) =>
+      succeed('python3', [
+        ...['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'],
+        ...['--target', folder, `${name}==${version}`],
+      ]),
+  });
+}
+
+/** The jar of a library on Maven Central that needs no other. */
+export async function javaLibrary(group: string, name: string, version: string): Promise<string> {
+  const jar = `${name}-${version}.jar`;
+  const folder = await cached({
+    name: `java-${name}-${version}`,
+    needs: [jar],
+    async fill(draft) {
+      await mkdir(draft, { recursive: true });
+      await succeed('mvn', [
+        ...['--quiet', '--batch-mode', 'dependency:copy'],
+        ...[`-Dartifact=${group}:${name}:${version}`, `-DoutputDirectory=${draft}`],
+      ]);
+    },
+  });
+  return join(folder, jar);
+}
+
+/** Runs an installer or a compiler, in the environment of the run: its mirrors and caches are named there. */
+export async function succeed(
+  command: string,
+  args: readonly string[],
+  cwd?: string,
+): Promise<void> {
+  const env = Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]],
+    ),
+  );
+  const program = runProgram(command, args, { env, ...(cwd ? { cwd } : {}) });
+  if ((await program.code) !== 0) {
+    throw new Error(`${command} ${args.join(' ')}: ${program.err() || program.out()}`);
+  }
+}
+
+function here(): string {
+  return expect.getState().testPath?.split('/').at(-1) ?? 'this file';
+}

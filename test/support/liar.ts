@@ -1,0 +1,94 @@
+// A proxy in front of the studio that passes everything on until it is told to lie: it may replace an answer, cut the
+// connection or never answer. What a lying service can do to us is played here, on the wire.
+
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly body: string;
+}
+
+export interface Lie {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+  /** Instead of an answer: the connection is cut, or nothing ever comes. */
+  readonly instead?: 'reset' | 'silence';
+}
+
+export interface Liar {
+  readonly url: string;
+  /** The lies told so far. */
+  readonly told: Exchange[];
+  /** Decides about each answer of the real service; null passes it on. */
+  lie: (exchange: Exchange) => Lie | null;
+  close(): Promise<void>;
+}
+
+/** `target` is asked each time, for the studio may start after the liar. */
+export async function startLiar(target: () => string): Promise<Liar> {
+  const server = createServer((incoming, outgoing) => {
+    passOn(liar, target(), incoming, outgoing).catch(() => outgoing.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const liar: Liar = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    told: [],
+    lie: () => null,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return liar;
+}
+
+async function passOn(
+  liar: Liar,
+  target: string,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  const real = await ask(target, incoming);
+  const exchange = {
+    method: incoming.method ?? '',
+    path: incoming.url ?? '',
+    status: real.status,
+    body: real.body.toString('utf8'),
+  };
+  const lie = liar.lie(exchange);
+  if (lie) liar.told.push(exchange);
+  if (lie?.instead === 'silence') return;
+  if (lie?.instead === 'reset') {
+    outgoing.socket?.resetAndDestroy();
+    return;
+  }
+  const type = { 'content-type': 'application/json' };
+  outgoing.writeHead(lie?.status ?? real.status, { ...type, ...lie?.headers });
+  outgoing.end(lie?.body ?? real.body);
+}
+
+async function ask(
+  target: string,
+  incoming: IncomingMessage,
+): Promise<{ status: number; body: Buffer }> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk);
+  return new Promise((resolve, reject) => {
+    const { host: _host, connection: _connection, ...headers } = incoming.headers;
+    const onward = request(
+      `${target}${incoming.url}`,
+      { method: incoming.method, headers, agent: false },
+      async (answer) => {
+        const parts: Buffer[] = [];
+        for await (const part of answer as AsyncIterable<Buffer>) parts.push(part);
+        resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(parts) });
+      },
+    );
+    onward.on('error', reject);
+    onward.end(Buffer.concat(chunks));
+  });
+}

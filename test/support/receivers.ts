@@ -1,0 +1,151 @@
+// The receivers of docs/consumers.md, taken out of the page and run against real deliveries: what every one of them has to do is the
+// same, whatever it is written in.
+
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beginResend } from '../../src/db/callbacks';
+import { activeSecrets, createSecret, rotateSecret } from '../../src/db/webhook-secrets';
+import { freePorts } from '../../src/embedded/ports';
+import { aFinalTask, callbackActivities } from './callbacks';
+import type { TestDatabase } from './database';
+import { type Program, runProgram } from './program';
+import { until } from './until';
+
+export const consumersPage = readFileSync(join(__dirname, '../../docs/consumers.md'), 'utf8');
+
+/** The only block of this language on the page. */
+export function snippet(language: string): string {
+  const blocks = [...consumersPage.matchAll(/^```(\w+)\n(.*?)^```$/gms)];
+  const found = blocks.filter(([, named]) => named === language);
+  if (found.length !== 1) throw new Error(`The page has ${found.length} blocks of ${language}.`);
+  return found[0]?.[2] ?? '';
+}
+
+/** A folder with the snippet in it, where it can be built and run. */
+export async function snippetFolder(language: string, file: string) {
+  const folder = await mkdtemp(join(tmpdir(), 'video-receiver-'));
+  await writeFile(join(folder, file), snippet(language));
+  return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+export interface ReceiverCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface SnippetReceiver {
+  readonly url: string;
+  readonly program: Program;
+  readonly accountId: string;
+  readonly secret: string;
+}
+
+/** Runs it for an account of its own, whose secret it knows. */
+export async function startReceiver(
+  { db }: TestDatabase,
+  accountId: string,
+  { command, args, cwd, env }: ReceiverCommand,
+): Promise<SnippetReceiver> {
+  await db.raw('insert into accounts (id, name) values (?, ?)', [accountId, accountId]);
+  const secret = await createSecret(db, accountId);
+  const [port = 0] = await freePorts(1);
+  const program = runProgram(command, args, {
+    cwd,
+    env: { ...env, WEBHOOK_SECRET: secret, PORT: String(port) },
+  });
+  let ended = false;
+  void program.code.then(
+    () => {
+      ended = true;
+    },
+    () => {
+      ended = true;
+    },
+  );
+  await until('it listens', async () => {
+    if (ended) throw new Error(`It ended: ${program.err()}`);
+    return answers(port);
+  });
+  return { url: `http://127.0.0.1:${port}/video-callbacks`, program, accountId, secret };
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+/** What the page promises of each. */
+export function itReceives(
+  name: string,
+  receiver: () => SnippetReceiver,
+  database: () => TestDatabase,
+) {
+  const aTask = () => aFinalTask(database(), receiver().url, { accountId: receiver().accountId });
+  const deliver = (taskId: string, delivery = 1) => {
+    const allowHosts = [new URL(receiver().url).host];
+    const { attemptCallback } = callbackActivities(database(), { allowHosts });
+    return attemptCallback({ taskId, delivery, attempt: 1, chance: 0.5 });
+  };
+  const timesTaken = (id: string) => receiver().program.out().split(`${id} succeeded`).length - 1;
+
+  test(`${name} verifies a delivery and takes it`, async () => {
+    const id = await aTask();
+    expect(await deliver(id)).toMatchObject({ state: 'delivered', status: 204 });
+    await until('it was taken', () => timesTaken(id) === 1);
+  });
+
+  test(`${name} takes a message once that is sent twice`, async () => {
+    const [id, last] = [await aTask(), await aTask()];
+    await deliver(id);
+    await beginResend(database().db, id);
+    expect(await deliver(id, 2)).toMatchObject({ state: 'delivered', status: 204 });
+    await deliver(last);
+    await until('the one behind it was taken', () => timesTaken(last) === 1);
+    expect(timesTaken(id)).toBe(1);
+  });
+
+  test.each([
+    ['unsigned', {}],
+    ['signed for another body', { body: '{"id":"x"}' }],
+    ['signed by a stranger', { secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}` }],
+    ['six minutes old', { age: 360 }],
+  ])(`${name} refuses a message that is %s`, async (kind, over) => {
+    const body = '{"id":"task_x","status":"succeeded"}';
+    const signed = signature({ body, secret: receiver().secret, age: 0, ...over });
+    const headers = { 'content-type': 'application/json', ...(kind === 'unsigned' ? {} : signed) };
+    const { status } = await fetch(receiver().url, { method: 'POST', body, headers });
+    expect(status).toBe(400);
+  });
+
+  test(`${name} goes on while its secret is being replaced, and not beyond`, async () => {
+    const { accountId, secret } = receiver();
+    await rotateSecret(database().db, accountId, 3_600_000);
+    expect(await activeSecrets(database().db, accountId)).toHaveLength(2);
+    expect(await deliver(await aTask())).toMatchObject({ state: 'delivered' });
+    await rotateSecret(database().db, accountId, 0);
+    expect(await activeSecrets(database().db, accountId)).not.toContain(secret);
+    expect(await deliver(await aTask())).toMatchObject({ state: 'pending', status: 400 });
+  });
+}
+
+function signature(of: { body: string; secret: string; age: number }): Record<string, string> {
+  const seconds = Math.floor(Date.now() / 1000) - of.age;
+  const key = Buffer.from(of.secret.slice('whsec_'.length), 'base64');
+  const signed = createHmac('sha256', key).update(`x.${seconds}.${of.body}`).digest('base64');
+  return {
+    'webhook-id': 'x',
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': `v1,${signed}`,
+  };
+}

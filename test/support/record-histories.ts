@@ -1,0 +1,192 @@
+// Makes one history of every kind of task and of every other workflow, on the real server with activities that answer at once.
+// Kept in test/workflows/histories and replayed on today's code for as long as such a workflow may still be alive.
+
+import { randomUUID } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { Worker } from '@temporalio/worker';
+import type { PlacedJob, TaskInput } from '../../workflows/messages';
+import { toldPendingSignal, turnSignal, workflowNames } from '../../workflows/messages';
+import { anEnhancedPlan, aPlan, aRequest, aSuccess, aTaskId, aTaskInput } from './builders';
+import { inWorld, type TaskHandle, type World } from './task-world';
+import { until } from './until';
+
+type Play = (
+  world: World,
+  start: (over?: Partial<TaskInput>) => Promise<TaskHandle>,
+) => Promise<void>;
+
+const running = { kind: 'generation', upstreamId: 'job-generation', status: 'running' } as const;
+const failure = { code: 'failed', sentence: 'The generator could not finish this video.' };
+const enhanced = { ...aSuccess({ completionTokens: null }), kind: 'super_resolution' as const };
+const withCallback = aRequest({ metadata: { callback_url: 'https://example.com/hook' } });
+
+/** Every way a task can go, by the name of its file. */
+const plays: Readonly<Record<string, Play>> = {
+  async succeeded(_, start) {
+    const task = await start({ request: withCallback });
+    await task.accepted;
+    await task.report(running);
+    await task.report(aSuccess());
+    await task.result();
+  },
+  async enhanced(world, start) {
+    const task = await start({ plan: anEnhancedPlan(), request: withCallback });
+    await task.accepted;
+    await task.report(running);
+    await task.report(aSuccess());
+    await until('it is enhanced', () => world.submitted.length === 2);
+    await task.report(enhanced);
+    await task.result();
+  },
+  async 'failed upstream'(_, start) {
+    const task = await start();
+    await task.accepted;
+    await task.report({ kind: 'generation', upstreamId: 'x', status: 'failed', failure });
+    await task.result();
+  },
+  async 'failed enhancing'(world, start) {
+    const task = await start({ plan: anEnhancedPlan() });
+    await task.accepted;
+    await task.report(aSuccess());
+    await until('it is enhanced', () => world.submitted.length === 2);
+    await task.report({ kind: 'super_resolution', upstreamId: 'x', status: 'failed', failure });
+    await task.result();
+  },
+  async 'rejected by the generator'(world, start) {
+    world.script.submit = ({ kind }) => ({
+      outcome: 'rejected',
+      report: { kind, upstreamId: '', status: 'failed', failure },
+    });
+    await (await start()).result();
+  },
+  async cancelled(world, start) {
+    const task = await start();
+    await task.accepted;
+    await until('it waits', () => world.submitted.length === 1);
+    await task.report(running);
+    await task.cancel();
+    await task.result();
+  },
+  async expired(_, start) {
+    const task = await start({ plan: aPlan({ expiresAfterSeconds: 1 }), request: withCallback });
+    await task.accepted;
+    await task.result();
+  },
+  async 'saved by the last look'(world, start) {
+    world.script.read = () => aSuccess();
+    const task = await start({ plan: aPlan({ expiresAfterSeconds: 1 }) });
+    await task.accepted;
+    await task.result();
+  },
+  async refused(world, start) {
+    const refusal = { code: 'insufficient_balance', message: 'too little', param: '' } as const;
+    world.script.open = () => ({ outcome: 'refused', refusal });
+    await (await start()).result().catch(() => undefined);
+  },
+  async 'refused after it was told pending'(world, start) {
+    const refusal = { code: 'insufficient_balance', message: 'too little', param: '' } as const;
+    let open = (): void => undefined;
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    world.script.open = async () => {
+      await opened;
+      return { outcome: 'refused', refusal };
+    };
+    const task = await start({ request: withCallback });
+    await task.signal(toldPendingSignal);
+    open();
+    await task.result();
+  },
+  async 'given its turn'(world, start) {
+    const answers: PlacedJob[] = [{ outcome: 'waiting', channel: 'studio' }];
+    world.script.submit = () =>
+      answers.shift() ?? { outcome: 'accepted', channel: 'studio', upstreamId: 'job-generation' };
+    const task = await start();
+    await task.accepted;
+    await until('it waits for a place', () => world.submitted.length === 1);
+    await world.env.client.workflow
+      .getHandle(world.opened[0]?.input.taskId ?? '')
+      .signal(turnSignal, 'generation');
+    await until('it was placed', () => world.submitted.length === 2);
+    await task.report(aSuccess());
+    await task.result();
+  },
+};
+
+export async function recordHistories(
+  env: TestWorkflowEnvironment,
+  bundle: { readonly codePath: string },
+  folder: string,
+): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const keep = async (name: string, workflowId: string, runId?: string) => {
+    const history = await env.client.workflow.getHandle(workflowId, runId).fetchHistory();
+    const text = withoutTraces(historyToJSON(history));
+    await writeFile(join(folder, `${name.replaceAll(' ', '-')}.json`), `${text}\n`);
+  };
+  for (const [name, play] of Object.entries(plays)) {
+    await inWorld(env, { workflowBundle: bundle }, async (world) => {
+      const input = aTaskInput();
+      await play(world, (over) => world.start({ ...input, ...over }));
+      await keep(name, input.taskId);
+    });
+  }
+  await recordLoops(env, bundle, keep);
+}
+
+/** Callback, watcher and sweep, with activities that end them at once. */
+async function recordLoops(
+  env: TestWorkflowEnvironment,
+  bundle: { readonly codePath: string },
+  keep: (name: string, workflowId: string, runId?: string) => Promise<void>,
+): Promise<void> {
+  const taskQueue = `recorded-${randomUUID()}`;
+  let rounds = 0;
+  const activities = {
+    attemptCallback: async ({ attempt }: { attempt: number }) =>
+      attempt < 3
+        ? { state: 'pending', status: 500, error: 'HTTP 500', nextInMs: 1_000 }
+        : { state: 'delivered', status: 204, error: null, nextInMs: null },
+    stopCallback: async () => undefined,
+    watchJobs: async () => {
+      rounds += 1;
+      return rounds === 1 ? 'go on' : 'gone';
+    },
+    sweep: async () => ({ lookedAt: 0, closed: [], stopped: [], stuck: [], auditDifferences: 0 }),
+  };
+  const common = { connection: env.nativeConnection };
+  const workers = await Promise.all([
+    Worker.create({ ...common, taskQueue, workflowBundle: bundle, activities }),
+    Worker.create({ ...common, taskQueue: `${taskQueue}-callbacks`, activities }),
+  ]);
+  const runs = workers.map((worker) => worker.run());
+  const run = async (name: string, type: string, input: object) => {
+    const workflowId = `recorded:${randomUUID()}`;
+    const args = [input];
+    const handle = await env.client.workflow.start(type, { workflowId, taskQueue, args });
+    await handle.result();
+    await keep(name, workflowId, handle.firstExecutionRunId);
+  };
+  const watch = { channel: 'studio', shard: 0, shards: 1, taskQueue };
+  await run('callback', workflowNames.deliverCallback, { taskId: aTaskId() });
+  await run('watcher', workflowNames.watchChannel, watch);
+  await run('sweep', workflowNames.reconcile, { taskQueue });
+  for (const worker of workers) worker.shutdown();
+  await Promise.all(runs);
+}
+
+/** What says where and by whom it was recorded says nothing to a replay. */
+function withoutTraces(json: unknown): string {
+  const text = typeof json === 'string' ? json : JSON.stringify(json);
+  return JSON.stringify(
+    JSON.parse(text, (key, value: unknown) =>
+      key === 'stackTrace' || key === 'identity' || key === 'binaryChecksum' ? undefined : value,
+    ),
+    null,
+    1,
+  );
+}

@@ -1,0 +1,122 @@
+// A small notation for the books: one operation a line, then the balances it leaves, then what it is answered. The doors carry
+// each line out for real, and what came of it is written down in the same notation, so that a difference reads like the table.
+//
+//   credit  a 100 invoice-1 | a 100+0 | created                available + held, in micro-units
+//   hold    t a 40          | a 60+40 | created
+//   settle  t 30            | a 70+0  | created
+//
+// Accounts and tasks are known by short names, which are a scenario's own.
+
+import type { Knex } from 'knex';
+import { mayOpen } from '../../src/db/funds';
+import { closeTask, creditAccount, openTask } from '../../src/db/ledger';
+import { formatMicros } from '../../src/domain/money';
+import { aClosing, anAccountWith, anOpening } from './books';
+
+interface Books {
+  readonly db: Knex;
+  readonly prefix: string;
+  readonly accounts: Set<string>;
+  readonly tasks: Map<string, { readonly account: string; readonly held: number }>;
+}
+
+interface Done {
+  readonly account: string;
+  readonly result: string;
+}
+
+type Operation = (books: Books, words: readonly string[]) => Promise<Done>;
+
+let scenarios = 0;
+
+/** What came of each line, in the form of `linesOf`. */
+export async function play(db: Knex, text: string): Promise<readonly string[]> {
+  scenarios += 1;
+  const books: Books = { db, prefix: `s${scenarios}_`, accounts: new Set(), tasks: new Map() };
+  const done: string[] = [];
+  for (const line of linesOf(text)) {
+    const asked = line.split(' | ')[0] ?? '';
+    const [name = '', ...words] = asked.split(' ');
+    const operation = operations[name];
+    if (!operation) throw new Error(`There is no operation "${name}".`);
+    const { account, result } = await operation(books, words);
+    done.push(`${asked} | ${await balancesOf(books, account)} | ${result}`);
+  }
+  return done;
+}
+
+/** The lines of a scenario with their columns set aside. */
+export function linesOf(text: string): readonly string[] {
+  return text
+    .split('\n')
+    .map((line) => line.replace(/#.*/, '').trim().split(/\s+/).join(' '))
+    .filter((line) => line !== '');
+}
+
+const operations: Readonly<Record<string, Operation>> = {
+  credit: (books, words) => credit(books, words, 'credit'),
+  correct: (books, words) => credit(books, words, 'correction'),
+
+  async hold(books, [task = '', account = '', amount = '']) {
+    const held = micros(amount);
+    const accountId = await knownAccount(books, account);
+    const opened = await openTask(books.db, anOpening(accountId, idOf(books, task), held));
+    if (opened.outcome === 'refused') return { account, result: opened.refusal.code };
+    const known = books.tasks.get(task);
+    if (opened.outcome === 'exists') {
+      const same = known?.held === held;
+      return { account, result: same ? 'exists' : 'exists_with_different_amount' };
+    }
+    books.tasks.set(task, { account, held });
+    return { account, result: 'created' };
+  },
+
+  settle: (books, [task = '', amount = '']) => close(books, task, micros(amount)),
+  refund: (books, [task = '']) => close(books, task, null),
+};
+
+async function credit(
+  books: Books,
+  [account = '', amount = '', reference = '']: readonly string[],
+  kind: 'credit' | 'correction',
+): Promise<Done> {
+  const accountId = await knownAccount(books, account);
+  const amountMicros = micros(amount);
+  const asked = { accountId, amountMicros, reference, reason: 'test', kind };
+  return { account, result: await creditAccount(books.db, asked) };
+}
+
+/** A task's end: charged so much, or nothing when it failed. Whichever end comes first is kept. */
+async function close(books: Books, task: string, charge: number | null): Promise<Done> {
+  const { account = '', held = 0 } = books.tasks.get(task) ?? {};
+  const asked = aClosing(idOf(books, task), held, charge);
+  const { first, object } = await closeTask(books.db, asked).catch((error: Error) => {
+    if (/is final, or was opened/.test(error.message)) return { first: false, object: null };
+    throw error;
+  });
+  if (first) return { account, result: 'created' };
+  if (!object) return { account, result: 'not_opened' };
+  const same = object.billing?.charged === asked.object.billing?.charged;
+  return { account, result: same ? 'exists' : 'exists_with_different_amount' };
+}
+
+async function knownAccount(books: Books, name: string): Promise<string> {
+  const id = idOf(books, name);
+  if (!books.accounts.has(name)) await anAccountWith(books.db, id, 0);
+  books.accounts.add(name);
+  return id;
+}
+
+async function balancesOf(books: Books, account: string): Promise<string> {
+  if (account === '') return '-';
+  const { availableMicros, heldMicros } = await mayOpen(books.db, idOf(books, account));
+  return `${account} ${availableMicros}+${heldMicros}`;
+}
+
+const idOf = ({ prefix }: Books, name: string) => `${prefix}${name}`;
+
+function micros(text: string): number {
+  const amount = Number(text);
+  formatMicros(amount); // Throws for what is no amount.
+  return amount;
+}

@@ -1,0 +1,199 @@
+// Callbacks through the whole service: every way a task can end is told, once, after it can be read; a consumer that is slow,
+// dead or away harms nobody else and loses nothing.
+
+import type { ServerResponse } from 'node:http';
+import { Webhook } from 'standardwebhooks';
+import { startDelivery } from '../../activities/callback-sweep';
+import { beginResend } from '../../src/db/callbacks';
+import { callbackWorkflowId } from '../../workflows/messages';
+import { type CallbackSink, type Received, startCallbackSink } from '../support/callback-sink';
+import { type Service, startService, type TaskReply, textTask } from '../support/service';
+import { connectTemporal } from '../support/temporal';
+import { until } from '../support/until';
+
+let service: Service;
+let sink: CallbackSink;
+let slow: CallbackSink;
+/** Another host than the quick one's, as shares count. */
+let slowUrl: string;
+let temporal: Awaited<ReturnType<typeof connectTemporal>>;
+beforeAll(async () => {
+  temporal = await connectTemporal();
+  sink = await startCallbackSink();
+  slow = await startCallbackSink();
+  slowUrl = slow.url.replace('127.0.0.1', 'localhost');
+  service = await startService({
+    allowHosts: [sink.hostPort, new URL(slowUrl).host],
+    acceptTimeoutMs: 1_500,
+    reconcileIntervalSeconds: 1,
+    callbacksPerHost: 2,
+  });
+});
+afterAll(async () => {
+  await service?.close();
+  await sink?.close();
+  await slow?.close();
+  await temporal?.close();
+});
+beforeEach(() => {
+  sink.answer = (_, response) => void response.writeHead(204).end();
+});
+
+const get = (id: string) => service.call('GET', `/v1/videos/generations/${id}`);
+const logOf = async (id: string) =>
+  (await service.call('GET', `/v1/videos/generations/${id}/callbacks`)).json;
+const messagesOf = (id: string, { received }: CallbackSink = sink) =>
+  received.filter(({ body }) => JSON.parse(body).id === id);
+
+const statusOf = async (workflowId: string) =>
+  (await temporal.client.workflow.getHandle(workflowId).describe()).status.name;
+
+async function aTask(studio = {}, url = sink.url, headers = {}): Promise<string> {
+  const body = textTask(studio, { metadata: { callback_url: url } });
+  const { json } = await service.create(body, headers);
+  return json.id as string;
+}
+
+async function delivered(id: string): Promise<TaskReply> {
+  await until('the callback is recorded', async () => (await logOf(id)).state === 'delivered');
+  return JSON.parse(messagesOf(id)[0]?.body ?? '');
+}
+
+test.each<[string, object, (id: string) => Promise<unknown>, object]>([
+  ['succeeds', { run_s: 1 }, async () => undefined, { status: 'succeeded' }],
+  [
+    'fails in the generator',
+    { end: 'failed' },
+    async () => undefined,
+    { status: 'failed', error: { code: 'provider_error' } },
+  ],
+  [
+    'is cancelled by its caller',
+    { queue_s: 600 },
+    (id) => service.call('DELETE', `/v1/videos/generations/${id}`),
+    { status: 'failed', error: { code: 'task_error' } },
+  ],
+])('a task that %s is called back once, after GET says the same', async (_, studio, then, end) => {
+  let readable: unknown;
+  sink.answer = async (received, response) => {
+    readable = (await get(JSON.parse(received.body).id)).text;
+    response.writeHead(204).end();
+  };
+  const id = await aTask(studio);
+  await then(id);
+  const told = await delivered(id);
+  expect(told).toMatchObject(end);
+  expect(messagesOf(id)).toHaveLength(1);
+  const { body, headers } = messagesOf(id)[0] as Received;
+  expect(body).toBe(readable);
+  expect(headers['webhook-id']).toBe(`${id}:${told.status}`);
+  new Webhook(service.webhookSecret).verify(body, headers as Record<string, string>);
+  expect(await logOf(id)).toMatchObject({ data: [{ attempt: 1, status: 204, error: null }] });
+});
+
+test('a task that was pending and is refused later is called back as failed, with its own account’s signature', async () => {
+  const poor = await service.anAccount(6_000_000);
+  const headers = { authorization: `Bearer ${poor.apiKey}` };
+  await service.stopWorker();
+  // Each is affordable alone, the two together are not.
+  const ids = [await aTask({}, sink.url, headers), await aTask({}, sink.url, headers)];
+  await service.startWorker();
+  await until('both arrived', () => ids.every((id) => messagesOf(id).length > 0));
+  const told = ids.map((id) => JSON.parse(messagesOf(id)[0]?.body ?? ''));
+  expect(new Set(told.map(({ status }) => status))).toEqual(new Set(['failed', 'succeeded']));
+  for (const id of ids) {
+    const { body, headers: sent } = messagesOf(id)[0] as Received;
+    new Webhook(poor.webhookSecret).verify(body, sent as Record<string, string>);
+  }
+});
+
+test('a consumer that fails once hears the same message again, with a time of its own', async () => {
+  sink.answer = (received, response) =>
+    void response.writeHead(messagesOf(JSON.parse(received.body).id).length > 1 ? 200 : 503).end();
+  const id = await aTask();
+  await service.finished(id);
+  await delivered(id);
+  const [first, second, ...more] = messagesOf(id).map(({ headers }) => headers);
+  expect(more).toEqual([]);
+  expect(second?.['webhook-id']).toBe(first?.['webhook-id']);
+  expect(Number(second?.['webhook-timestamp'])).toBeGreaterThan(
+    Number(first?.['webhook-timestamp']),
+  );
+  expect((await logOf(id)).data).toMatchObject([
+    { attempt: 1, status: 503, error: 'HTTP 503' },
+    { attempt: 2, status: 200, error: null },
+  ]);
+});
+
+test('sent again by hand it has the same id and the same body', async () => {
+  const id = await aTask();
+  await delivered(id);
+  const delivery = (await beginResend(service.db, id)) ?? 0;
+  const { client } = temporal;
+  await startDelivery({ client, taskQueue: service.taskQueue }, { taskId: id, delivery });
+  await until('it arrived again', () => messagesOf(id).length === 2);
+  const [first, second] = messagesOf(id);
+  expect(second?.body).toBe(first?.body);
+  expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+});
+
+test('a delivery that somebody terminated is found and made', async () => {
+  sink.answer = (_, response) => void response.writeHead(503).end();
+  const id = await aTask();
+  await until('it was refused once', async () => (await logOf(id)).data[0]?.status === 503);
+  await temporal.client.workflow.getHandle(callbackWorkflowId(id)).terminate('by hand');
+  sink.answer = (_, response) => void response.writeHead(204).end();
+  await service.db.raw(
+    `update callbacks set next_at = now() - interval '11 min' where task_id = ?`,
+    [id],
+  );
+  await delivered(id);
+  expect((await logOf(id)).data.map(({ attempt }: { attempt: number }) => attempt)).toEqual([1, 2]);
+});
+
+test('a consumer that does not answer holds its share of deliveries and nobody else up', async () => {
+  let running = 0;
+  let most = 0;
+  const waiting: ServerResponse[] = [];
+  slow.answer = (_, response) => {
+    running += 1;
+    most = Math.max(most, running);
+    response.once('close', () => {
+      running -= 1;
+    });
+    waiting.push(response);
+  };
+  const held = await Promise.all(Array.from({ length: 5 }, () => aTask({}, slowUrl)));
+  await until('its share is taken', () => running === 2);
+  // The task is over, its callback is not.
+  const taskId = JSON.parse(slow.received[0]?.body ?? '').id;
+  await until('the task ended', async () => (await statusOf(taskId)) === 'COMPLETED');
+  expect(await statusOf(callbackWorkflowId(taskId))).toBe('RUNNING');
+  const other = await aTask();
+  expect((await service.finished(other)).status).toBe('succeeded');
+  await delivered(other);
+  expect(running).toBeGreaterThan(0);
+  slow.answer = (_, response) => void response.writeHead(204).end();
+  for (const response of waiting) response.writeHead(204).end();
+  await until('all arrived', async () =>
+    (await Promise.all(held.map(logOf))).every(({ state }) => state === 'delivered'),
+  );
+  expect(most).toBe(2);
+  // Waiting for a place is no attempt.
+  for (const id of held) {
+    expect((await logOf(id)).data).toHaveLength(messagesOf(id, slow).length);
+  }
+});
+
+test('a worker that stops in the middle of a delivery stops in time, and another one delivers it', async () => {
+  slow.answer = () => undefined;
+  const id = await aTask({}, slowUrl);
+  await until('it is on its way', () => messagesOf(id, slow).length === 1);
+  await service.stopWorker();
+  slow.answer = (_, response) => void response.writeHead(204).end();
+  await service.startWorker();
+  await until('it is delivered', async () => (await logOf(id)).state === 'delivered');
+  const ids = messagesOf(id, slow).map(({ headers }) => headers['webhook-id']);
+  expect(ids.length).toBeGreaterThan(1);
+  expect(new Set(ids)).toEqual(new Set([`${id}:succeeded`]));
+});

@@ -1,0 +1,130 @@
+// What an SRE sees of a task in the Temporal UI, and what a task costs there: summaries, search attributes, the number of
+// events. The customer's words and addresses must be in none of it.
+
+import type { WorkflowHandle } from '@temporalio/client';
+import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
+import { type Service, startService, textTask } from '../support/service';
+import { connectTemporal } from '../support/temporal';
+import { until } from '../support/until';
+
+let service: Service;
+let sink: CallbackSink;
+let temporal: Awaited<ReturnType<typeof connectTemporal>>;
+beforeAll(async () => {
+  temporal = await connectTemporal();
+  sink = await startCallbackSink();
+  service = await startService({ allowHosts: [sink.hostPort] });
+});
+afterAll(async () => {
+  await service?.close();
+  await sink?.close();
+  await temporal?.close();
+});
+
+const handleOf = (id: string): WorkflowHandle => temporal.client.workflow.getHandle(id);
+const eventsOf = async (id: string) => (await handleOf(id).fetchHistory()).events ?? [];
+
+async function finishedAndClosed(body: Record<string, unknown>): Promise<string> {
+  const { json } = await service.create(body);
+  await service.finished(json.id);
+  await handleOf(json.id).result();
+  return json.id;
+}
+
+describe('events in the history of', () => {
+  test('a plain finished task with callback: at most 36', async () => {
+    const metadata = { callback_url: sink.url };
+    const id = await finishedAndClosed(textTask({ run_s: 1 }, { metadata }));
+    expect((await eventsOf(id)).length).toBeLessThanOrEqual(36);
+  });
+
+  test('one with super-resolution: at most 52', async () => {
+    const metadata = {
+      callback_url: sink.url,
+      super_resolution_config: { resolution: '1080p', scene: 'aigc' },
+    };
+    const script = { run_s: 1, enhance: { run_s: 1 } };
+    const id = await finishedAndClosed(textTask(script, { metadata }));
+    expect((await eventsOf(id)).length).toBeLessThanOrEqual(52);
+  });
+});
+
+test('a waiting task is found by account, model, status, channel and upstream job', async () => {
+  const { json } = await service.create(textTask({ run_s: 600 }));
+  await until('it runs', async () => {
+    const { json: now } = await service.call('GET', `/v1/videos/generations/${json.id}`);
+    return now.status === 'running';
+  });
+  const description = await handleOf(json.id).describe();
+  const found = Object.fromEntries(
+    description.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]),
+  );
+  expect(found).toMatchObject({
+    AccountId: service.accountId,
+    Model: 'studio-2.0',
+    TaskStatus: 'running',
+    Stage: 'generation',
+    Channel: 'studio',
+    UpstreamJobId: expect.stringMatching(/^cgt-/),
+  });
+  expect(await description.staticSummary()).toBe('studio-2.0 · 720p 16:9 · 5 s');
+  const ids = async () => {
+    const query = `AccountId = '${service.accountId}' and TaskStatus = 'running'`;
+    const list: string[] = [];
+    for await (const { workflowId } of temporal.client.workflow.list({ query })) {
+      list.push(workflowId);
+    }
+    return list;
+  };
+  await until('the list shows it', async () => (await ids()).includes(json.id));
+  await service.call('DELETE', `/v1/videos/generations/${json.id}`);
+  await service.finished(json.id);
+});
+
+test('"Cancel" in the Temporal UI takes the path of DELETE', async () => {
+  const { json } = await service.create(textTask({ queue_s: 600 }));
+  await handleOf(json.id).cancel();
+  expect(await service.finished(json.id)).toMatchObject({
+    status: 'failed',
+    error: { code: 'task_error', message: 'The task was cancelled by the caller.' },
+    billing: { charged: '0.000000' },
+  });
+});
+
+test('activities, timers and children say what they are for', async () => {
+  const metadata = { callback_url: sink.url };
+  const id = await finishedAndClosed(textTask({}, { metadata }));
+  const events = await eventsOf(id);
+  const silent = events.filter(
+    (event) =>
+      (event.activityTaskScheduledEventAttributes || event.timerStartedEventAttributes) &&
+      !event.userMetadata?.summary,
+  );
+  expect(silent).toEqual([]);
+});
+
+test('no prompt, media address or secret is in what the engine shows of a failed task', async () => {
+  const secret = 'velvet-otter';
+  const { json } = await service.create({
+    model: 'studio-2.0',
+    prompt: `a ${secret} on a rock`,
+    images: [`https://images.example.com/${secret}.png`],
+    metadata: { studio: { render: 'none', end: 'failed', message: `bad ${secret}` } },
+  });
+  await service.finished(json.id);
+  await handleOf(json.id).result();
+  // The task's own input and its result are the customer's request and reply; everything else is ours to show.
+  const shown = (await eventsOf(json.id)).map((event) => ({
+    summary: text(event.userMetadata?.summary?.data),
+    details: text(event.userMetadata?.details?.data),
+    attributes: event.upsertWorkflowSearchAttributesEventAttributes,
+    failure: event.activityTaskFailedEventAttributes?.failure,
+    started: event.workflowExecutionStartedEventAttributes?.memo,
+    searchAttributes: event.workflowExecutionStartedEventAttributes?.searchAttributes,
+  }));
+  expect(text(Buffer.from(JSON.stringify(shown)))).not.toContain(secret);
+});
+
+function text(data: Uint8Array | null | undefined): string {
+  return Buffer.from(data ?? []).toString('utf8');
+}

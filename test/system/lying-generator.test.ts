@@ -1,0 +1,149 @@
+// What a generator may answer instead of the truth, and the end each task comes to. Every row must have told its lie;
+// afterwards there is one accepted job a task, and the books are whole.
+
+import { audit } from '../../src/db/ledger-audit';
+import { type Exchange, type Liar, type Lie, startLiar } from '../support/liar';
+import { type Service, startService, textTask } from '../support/service';
+
+let service: Service;
+let liar: Liar;
+beforeAll(async () => {
+  liar = await startLiar(() => service.studio.url);
+  service = await startService({
+    catalogue: (catalogue) => ({
+      ...catalogue,
+      channels: Object.fromEntries(
+        Object.entries(catalogue.channels).map(([id, channel]) => [
+          id,
+          {
+            ...channel,
+            baseUrl: `${liar.url}${new URL(channel.baseUrl).pathname.replace(/\/$/, '')}`,
+            requestTimeoutMs: 1_500,
+          },
+        ]),
+      ),
+    }),
+  });
+});
+afterEach(async () => {
+  liar.lie = () => null;
+  expect(service.failures).toEqual([]);
+  expect((await audit(service.db)).differences).toEqual([]);
+});
+afterAll(async () => {
+  await service?.close();
+  await liar?.close();
+});
+
+const jobs = '/api/v3/contents/generations/tasks';
+const isCreate = ({ method, path }: Exchange) => method === 'POST' && path === jobs;
+const isList = ({ method, path }: Exchange) => method === 'GET' && path.startsWith(`${jobs}?`);
+
+/** Lies so many times where it fits, then tells the truth. */
+function lies(fits: (exchange: Exchange) => boolean, times: number, lie: Lie): void {
+  let left = times;
+  liar.told.length = 0;
+  liar.lie = (exchange) => {
+    if (!fits(exchange) || left === 0) return null;
+    left -= 1;
+    return lie;
+  };
+}
+
+/** Changes each item of a list answer that is a success. */
+function edits(change: (item: Record<string, unknown>) => void, times: number): void {
+  let left = times;
+  liar.told.length = 0;
+  liar.lie = (exchange) => {
+    if (!isList(exchange) || left === 0 || !exchange.body.includes('"succeeded"')) return null;
+    left -= 1;
+    const page = JSON.parse(exchange.body) as { items: Record<string, unknown>[] };
+    page.items.filter(({ status }) => status === 'succeeded').forEach(change);
+    return { body: JSON.stringify(page) };
+  };
+}
+
+async function endOf(studio: Record<string, unknown> = {}) {
+  const { json } = await service.create(textTask(studio));
+  const task = await service.finished(json.id);
+  const query = `accepted?client_request_id=${json.id}`;
+  const accepted = await fetch(`${service.studio.url}/admin/${query}`, {
+    headers: { authorization: 'Bearer studio-key-for-tests' },
+  });
+  expect(Number(((await accepted.json()) as { total: number }).total)).toBe(1);
+  return task;
+}
+
+const big = Buffer.alloc(9 * 1024 * 1024, 'x');
+const page = '<html><body>502 Bad Gateway</body></html>';
+const answers: readonly [string, Lie][] = [
+  ['a page of HTML', { status: 502, headers: { 'content-type': 'text/html' }, body: page }],
+  ['a page of HTML that calls itself a success', { status: 200, body: page }],
+  ['truncated JSON', { status: 200, body: '{"id": "cgt-2026' }],
+  ['200 with an error inside', { body: '{"error":{"code":"InternalServiceError","message":"x"}}' }],
+  ['an empty answer', { status: 200, body: '' }],
+  ['a list where an object belongs', { status: 200, body: '[]' }],
+  ['a body beyond the limit', { status: 200, body: big }],
+  ['a redirect', { status: 302, headers: { location: 'http://169.254.169.254/' }, body: '' }],
+  ['nothing at all', { instead: 'silence' }],
+  ['a cut connection', { instead: 'reset' }],
+];
+
+describe('to a create', () => {
+  test.each(answers)('%s is resolved: one job, a finished task', async (_, lie) => {
+    lies(isCreate, 1, lie);
+    expect(await endOf()).toMatchObject({ status: 'succeeded' });
+    expect(liar.told).toHaveLength(1);
+  });
+});
+
+describe('to a list', () => {
+  test.each(answers)('%s spoils that round only', async (_, lie) => {
+    lies(isList, 2, lie);
+    expect(await endOf()).toMatchObject({ status: 'succeeded' });
+    expect(liar.told).toHaveLength(2);
+  });
+});
+
+describe('about a finished job', () => {
+  test('a status that steps back is not believed', async () => {
+    edits((item) => {
+      item.status = 'queued';
+    }, 2);
+    expect(await endOf({ run_s: 1 })).toMatchObject({ status: 'succeeded' });
+    expect(liar.told).toHaveLength(2);
+  });
+
+  test('an unknown word is waited out and told to the operator', async () => {
+    edits((item) => {
+      item.status = 'almost';
+    }, 2);
+    expect(await endOf()).toMatchObject({ status: 'succeeded' });
+    expect(service.events).toContainEqual({ name: 'unknownStatus', args: ['studio', 'almost'] });
+  });
+
+  test('a success without a video fails the task, uncharged', async () => {
+    edits((item) => {
+      item.content = {};
+    }, Number.POSITIVE_INFINITY);
+    expect(await endOf()).toMatchObject({
+      status: 'failed',
+      error: { code: 'provider_error', message: expect.stringContaining('gave no video') },
+      billing: { charged: '0.000000' },
+    });
+  });
+
+  test.each([
+    ['no usage', undefined],
+    ['usage that is no number', { completion_tokens: 'many' }],
+    ['negative usage', { completion_tokens: -5 }],
+    ['more usage than any video has', { completion_tokens: 9_000_000_000_000_000 }],
+  ])('a success with %s is settled at the hold and says so', async (_, usage) => {
+    edits((item) => {
+      item.usage = usage;
+    }, Number.POSITIVE_INFINITY);
+    const { status, billing } = await endOf();
+    expect([status, billing.charged]).toEqual(['succeeded', billing.held]);
+    expect(liar.told.length).toBeGreaterThan(0);
+  });
+});

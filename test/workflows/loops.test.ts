@@ -1,0 +1,56 @@
+// The two workflows that are only a frame around one long activity: the watcher, which starts over every hour, and the sweep.
+
+import { randomUUID } from 'node:crypto';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { Worker } from '@temporalio/worker';
+import { workflowNames } from '../../workflows/messages';
+import { coveredWorkflows } from '../support/coverage';
+import { realEnvironment } from '../support/temporal';
+
+const workflows = coveredWorkflows();
+const taskQueue = `loops-${randomUUID()}`;
+let env: TestWorkflowEnvironment;
+beforeAll(async () => {
+  env = await realEnvironment();
+});
+afterAll(() => env?.teardown());
+
+async function run<T>(activities: object, type: string, input: object): Promise<T> {
+  const workflowId = `loop-${randomUUID()}`;
+  const connection = env.nativeConnection;
+  const worker = await Worker.create({ ...workflows, connection, taskQueue, activities });
+  return worker.runUntil(async () => {
+    const args = [input];
+    const handle = await env.client.workflow.start(type, { workflowId, taskQueue, args });
+    return (await handle.result()) as T;
+  });
+}
+
+const watch = { channel: 'studio', shard: 0, shards: 1, taskQueue };
+
+test('a watcher whose channel still matters starts over with a fresh history', async () => {
+  let rounds = 0;
+  const watchJobs = async () => {
+    rounds += 1;
+    return rounds < 3 ? 'go on' : 'gone';
+  };
+  await run({ watchJobs }, workflowNames.watchChannel, watch);
+  expect(rounds).toBe(3);
+});
+
+test('a watcher that hands over is taken up by the next attempt', async () => {
+  let rounds = 0;
+  const watchJobs = async () => {
+    rounds += 1;
+    if (rounds === 1) throw new Error('This worker is stopping.');
+    return 'gone';
+  };
+  await run({ watchJobs }, workflowNames.watchChannel, watch);
+  expect(rounds).toBe(2);
+});
+
+test('the sweep’s report is its result, where an SRE finds it', async () => {
+  const report = { lookedAt: 3, closed: ['task_a'], stopped: [], stuck: [], auditDifferences: 0 };
+  const result = await run({ sweep: async () => report }, workflowNames.reconcile, { taskQueue });
+  expect(result).toEqual(report);
+});

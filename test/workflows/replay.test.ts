@@ -1,0 +1,60 @@
+// Histories of every kind of task, recorded once, replayed on today's code: a deploy cannot break a task that is two days old.
+// A deliberate change of a workflow's steps is guarded by a version (see docs/operations.md) and recorded anew with
+// RECORD_HISTORIES=1 npx jest --selectProjects stack test/workflows/replay
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils';
+import { bundleWorkflowCode, Worker } from '@temporalio/worker';
+import { DeterminismViolationError } from '@temporalio/workflow';
+import * as workflows from '../../workflows';
+import { recordHistories } from '../support/record-histories';
+import { realEnvironment, workflowBundle } from '../support/temporal';
+
+const folder = join(__dirname, 'histories');
+const recorded = () => readdirSync(folder).filter((file) => file.endsWith('.json'));
+
+beforeAll(async () => {
+  if (!process.env.RECORD_HISTORIES) return;
+  const env = await realEnvironment();
+  await recordHistories(env, workflowBundle(), folder);
+  await env.teardown();
+}, 120_000);
+
+const historyOf = (file: string) =>
+  historyFromJSON(JSON.parse(readFileSync(join(folder, file), 'utf8')));
+
+const typeOf = (file: string) =>
+  historyOf(file).events?.[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name ?? '';
+
+test('every kind of workflow has a recorded history', () => {
+  expect(new Set(recorded().map(typeOf))).toEqual(new Set(Object.keys(workflows)));
+});
+
+test('every recorded history replays on today’s code', async () => {
+  const failed: string[] = [];
+  for (const file of recorded()) {
+    try {
+      await Worker.runReplayHistory({ workflowBundle: workflowBundle() }, historyOf(file), file);
+    } catch (error) {
+      failed.push(`${file}: ${String(error)}`);
+    }
+  }
+  expect(failed).toEqual([]);
+  expect(recorded().length).toBeGreaterThanOrEqual(14);
+});
+
+test('a planted incompatible change is caught in every task’s history', async () => {
+  const quiet = () => undefined;
+  const planted = await bundleWorkflowCode({
+    workflowsPath: resolve(__dirname, 'planted/changed.ts'),
+    logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet },
+  });
+  const tasks = recorded().filter((file) => typeOf(file) === 'generateVideo');
+  expect(tasks.length).toBeGreaterThanOrEqual(11);
+  for (const file of tasks) {
+    await expect(
+      Worker.runReplayHistory({ workflowBundle: planted }, historyOf(file), file),
+    ).rejects.toBeInstanceOf(DeterminismViolationError);
+  }
+});
