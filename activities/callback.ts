@@ -10,6 +10,7 @@ import { nextGapMs, retryAfterMs, verdictOf } from '../src/domain/callback-sched
 import type { KeepSpan } from '../src/domain/trace';
 import type { CallbackAttempt, CallbackName, CallbackOutcome } from '../workflows/messages';
 import { GuardedFailure, guardedPost } from './address-guard';
+import { whileBeating } from './heartbeat';
 import { createHostShare } from './host-share';
 import { inClientSpan, inTrace, traceHeaders } from './tracing';
 import { webhookHeaders } from './webhook-signature';
@@ -58,7 +59,7 @@ export function createCallbackActivities(deps: CallbackDeps) {
         const trace = { taskId, traceId: delivery.traceId };
         return await inTrace(trace, 'attemptCallback', deps.keepSpan ?? null, (attributes) => {
           attributes['video.callback.attempt'] = attempt;
-          return makeAttempt(deps, input, delivery);
+          return whileBeating(() => makeAttempt(deps, input, delivery));
         });
       } finally {
         place.leave();

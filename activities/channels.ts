@@ -25,6 +25,7 @@ export function createChannels(
   catalogue: () => Catalogue,
   apiKeys: (envName: string) => string | undefined,
   now: () => number,
+  hurry?: AbortSignal,
 ): Channels {
   const services = new Map<string, { readonly channel: Channel; readonly service: JobService }>();
   const troubles = new Map<string, { failures: number; restUntil: number }>();
@@ -35,7 +36,7 @@ export function createChannels(
       if (!channel) return undefined;
       const known = services.get(id);
       if (known?.channel === channel) return known;
-      const made = { channel, service: serviceOf(channel, apiKeys) };
+      const made = { channel, service: serviceOf(channel, apiKeys, hurry) };
       services.set(id, made);
       return made;
     },
@@ -60,13 +61,18 @@ export function createChannels(
   };
 }
 
-function serviceOf(channel: Channel, apiKeys: (envName: string) => string | undefined): JobService {
+function serviceOf(
+  channel: Channel,
+  apiKeys: (envName: string) => string | undefined,
+  hurry: AbortSignal | undefined,
+): JobService {
   const access = {
     baseUrl: channel.baseUrl.replace(/\/+$/, ''),
     apiKey: apiKeys(channel.apiKeyEnv) ?? '',
     timeoutMs: channel.requestTimeoutMs,
     honoursIdempotencyKey: channel.honoursIdempotencyKey,
     hasList: channel.hasList,
+    hurry,
   };
   return channel.protocol === 'ark' ? createGenerator(access) : createEnhancer(access);
 }

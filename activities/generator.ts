@@ -14,6 +14,8 @@ export interface ServiceAccess {
   readonly timeoutMs: number;
   readonly honoursIdempotencyKey: boolean;
   readonly hasList: boolean;
+  /** Aborted shortly before the process has to be gone. */
+  readonly hurry?: AbortSignal | undefined;
 }
 
 const path = '/contents/generations/tasks';
@@ -32,6 +34,7 @@ export function createGenerator(access: ServiceAccess): JobService {
       url: `${access.baseUrl}${path}${suffix}`,
       apiKey: access.apiKey,
       timeoutMs: access.timeoutMs,
+      hurry: access.hurry,
       ...more,
     });
 

@@ -9,7 +9,7 @@ import type { UpstreamAnswer } from './upstream';
 import { exchange, field, numberOf, textOf } from './upstream';
 
 export function createEnhancer(access: ServiceAccess): JobService {
-  const common = { apiKey: access.apiKey, timeoutMs: access.timeoutMs };
+  const common = { apiKey: access.apiKey, timeoutMs: access.timeoutMs, hurry: access.hurry };
   const read = async (upstreamId: string): Promise<JobReading> => {
     const url = `${access.baseUrl}/api/v1/tasks/${encodeURIComponent(upstreamId)}`;
     const answer = await exchange({ method: 'GET', url, ...common });

@@ -6,6 +6,7 @@ import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { OpenRow } from '../src/db/sweep';
 import {
+  auditFailed,
   findOpenRows,
   isAuditDue,
   listChannelsInUse,
@@ -74,10 +75,7 @@ async function sweepOnce(deps: SweepDeps): Promise<SweepReport> {
     if (state !== 'ended' || closed.includes(row.id)) continue;
     if (await closeRow(deps, row)) closed.push(row.id);
   }
-  const auditDifferences = (await isAuditDue(deps.db, auditEverySeconds))
-    ? await deps.countAuditDifferences()
-    : null;
-  if (auditDifferences !== null) deps.events.audited(auditDifferences);
+  const auditDifferences = await auditWhenDue(deps);
   return {
     lookedAt: ended.length + slice.length,
     closed,
@@ -86,6 +84,19 @@ async function sweepOnce(deps: SweepDeps): Promise<SweepReport> {
     auditDifferences,
     callbacks,
   };
+}
+
+/** Null when the books were checked less than an hour ago. A check that fails is made again by the next sweep. */
+async function auditWhenDue(deps: SweepDeps): Promise<number | null> {
+  if (!(await isAuditDue(deps.db, auditEverySeconds))) return null;
+  try {
+    const differences = await deps.countAuditDifferences();
+    deps.events.audited(differences);
+    return differences;
+  } catch (error) {
+    await auditFailed(deps.db);
+    throw error;
+  }
 }
 
 async function stopOverdue(deps: SweepDeps): Promise<string[]> {

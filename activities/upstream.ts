@@ -13,6 +13,8 @@ export interface UpstreamRequest {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /** Ends the request before its time, as if it had timed out: this process is about to stop. */
+  readonly hurry?: AbortSignal | undefined;
 }
 
 export interface UpstreamAnswer {
@@ -52,6 +54,11 @@ async function send(request: UpstreamRequest, url: URL): Promise<UpstreamAnswer>
       outgoing.destroy();
     };
     const timer = setTimeout(() => fail('TIMEOUT'), request.timeoutMs);
+    const hurry = () => fail('STOPPING');
+    const settled = () => {
+      clearTimeout(timer);
+      request.hurry?.removeEventListener('abort', hurry);
+    };
     const outgoing = (url.protocol === 'https:' ? https : http).request(url, {
       method: request.method,
       agent: agents[url.protocol as keyof typeof agents],
@@ -74,21 +81,23 @@ async function send(request: UpstreamRequest, url: URL): Promise<UpstreamAnswer>
       }
     });
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
-      clearTimeout(timer);
+      settled();
       fail(error.code ?? 'NETWORK', error);
     });
     outgoing.on('response', (response) => {
       readAnswer(response).then(
         (answer) => {
-          clearTimeout(timer);
+          settled();
           resolve(answer);
         },
         (error: NodeJS.ErrnoException) => {
-          clearTimeout(timer);
+          settled();
           fail(error.code ?? 'CUT_SHORT', error);
         },
       );
     });
+    if (request.hurry?.aborted) hurry();
+    else request.hurry?.addEventListener('abort', hurry);
     outgoing.end(body);
   });
 }

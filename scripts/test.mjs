@@ -3,7 +3,7 @@
 // the tests that are not part of every run.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildIfStale } from './lib/build.mjs';
@@ -63,8 +63,7 @@ async function runJest(projects, { covered = false } = {}) {
         ...['--selectProjects', ...projects],
         ...['--json', `--outputFile=${results}`, '--forceExit'],
         ...(covered ? coverageOptions(folder) : []),
-        // Without servers nothing waits: every core has work.
-        ...(asked.fast ? ['--maxWorkers=100%'] : []),
+        `--maxWorkers=${workers()}`,
       ],
       {
         shown: 'errors',
@@ -83,6 +82,12 @@ async function runJest(projects, { covered = false } = {}) {
     `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`,
   );
   if (failed > 0 || failure || passed === 0 || !enough) process.exitCode = 1;
+}
+
+/** With servers half of the time is waiting, so two at least; four share their connections without want. */
+function workers() {
+  const cores = availableParallelism();
+  return asked.fast ? cores : Math.min(4, Math.max(2, cores));
 }
 
 function countsIn(file) {

@@ -123,6 +123,7 @@ export async function startWorker(
 }
 
 // Running activities get ten seconds to finish before they are cancelled and retried elsewhere.
+const requestsEndAfterMs = 9_000;
 const gracefully = { shutdownGraceTime: '10 s', shutdownForceTime: '14 s' } as const;
 
 function composeActivities(
@@ -134,7 +135,8 @@ function composeActivities(
   const { db, events, catalogue } = parts;
   const now = () => Date.now();
   const queues = queuesOf(temporal.taskQueue);
-  const submit = { db, events, now, channels: createChannels(catalogue, parts.channelKeys, now) };
+  const channels = createChannels(catalogue, parts.channelKeys, now, lastSecondsOf(stopping));
+  const submit = { db, events, now, channels };
   const keepSpan = parts.keepSpan ?? null;
   const tasks = traced(createTaskActivities(submit), keepSpan);
   const loops = createLoopActivities({
@@ -156,6 +158,15 @@ function composeActivities(
     loops,
     callbacks: createCallbackActivities({ db, keepSpan, ...parts.callbacks }),
   };
+}
+
+/** Aborted when requests must end, so that what they leave open is resolved by the next attempt and not by force. */
+function lastSecondsOf(stopping: AbortSignal): AbortSignal {
+  const lastSeconds = new AbortController();
+  stopping.addEventListener('abort', () => {
+    setTimeout(() => lastSeconds.abort(), requestsEndAfterMs).unref();
+  });
+  return lastSeconds.signal;
 }
 
 function bundleOf({ workflowBundle }: WorkerSettings): Partial<WorkerOptions> {

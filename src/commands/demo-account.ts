@@ -27,11 +27,17 @@ export async function secretsOf(dataDir: string): Promise<Secrets> {
   }));
 }
 
-export async function demoOf(dataDir: string, db: Knex, pepper: string): Promise<Demo> {
+export async function demoOf(
+  dataDir: string,
+  db: Knex,
+  pepper: string,
+  currency?: string,
+): Promise<Demo> {
   const make = async () => {
     const { accountId, apiKey, webhookSecret } = await createAccount(db, {
       name: 'demo',
       pepper,
+      ...(currency ? { currency } : {}),
       creditMicros: demoCreditMicros,
     });
     return { accountId, apiKey, webhookSecret };

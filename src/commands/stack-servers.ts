@@ -60,7 +60,7 @@ export async function startDatabase(site: Site, pepper: string) {
           ? `database migrated: ${applied.length} steps`
           : 'database is up to date',
       );
-      return demoOf(site.dataDir, db, pepper);
+      return demoOf(site.dataDir, db, pepper, site.options.environment.CURRENCY);
     });
     return { databaseUrl, demo };
   } finally {

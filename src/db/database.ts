@@ -62,7 +62,14 @@ export function isRetryable(error: unknown): boolean {
   }
   // The driver gives these no code of their own; there is nothing else to tell them by.
   const text = error instanceof Error ? `${error.name} ${error.message}` : '';
-  return /Connection terminated|KnexTimeoutError|timeout expired|Connection ended/.test(text);
+  // The third is how a transaction ends whose connection is gone: not even its ROLLBACK gets through.
+  return [
+    'Connection terminated',
+    'Connection ended',
+    'Client has encountered a connection error',
+    'KnexTimeoutError',
+    'timeout expired',
+  ].some((words) => text.includes(words));
 }
 
 // Any number that no other program would use: one process migrates, the others wait for it.

@@ -74,6 +74,11 @@ export async function listChannelsInUse(db: Knex): Promise<readonly string[]> {
   return rows.map((row) => row.channel);
 }
 
+/** An audit that was begun and not finished is due again. */
+export async function auditFailed(db: Knex): Promise<void> {
+  await db.raw('update sweep_state set audited_at = null');
+}
+
 /** True once an interval, for whichever process asks first. */
 export async function isAuditDue(db: Knex, everySeconds: number): Promise<boolean> {
   const { rows } = await db.raw<{ rows: unknown[] }>(

@@ -133,17 +133,21 @@ async function readMovieSeconds(path: string): Promise<number | undefined> {
   }
 }
 
+/** A box among its siblings, all of which must be there to their ends: a download cut short is not whole. */
 async function findBox(handle: FileHandle, from: number, to: number, name: string) {
   const head = Buffer.alloc(16);
+  let found: { start: number; end: number } | undefined;
   for (let at = from; at + 8 <= to; ) {
     await handle.read(head, 0, 16, at);
     const short = head.readUInt32BE(0);
     const isLong = short === 1;
     const length = isLong ? Number(head.readBigUInt64BE(8)) : short === 0 ? to - at : short;
-    const start = at + (isLong ? 16 : 8);
-    if (length < 8) return undefined;
-    if (head.toString('latin1', 4, 8) === name) return { start, end: Math.min(at + length, to) };
+    // Padding at the end is nothing's box.
+    if (length < 8) break;
+    if (at + length > to) return undefined;
+    const isIt = head.toString('latin1', 4, 8) === name;
+    if (isIt) found ??= { start: at + (isLong ? 16 : 8), end: at + length };
     at += length;
   }
-  return undefined;
+  return found;
 }

@@ -50,7 +50,9 @@ export function filmArguments(film: Film): string[] {
   film.layers.forEach((layer, at) => {
     lay(layer, at);
   });
-  graph.push(`[${last}]${[...film.finish, 'setsar=1'].join(',')}[plain]`);
+  // Cut here and not with `-frames:v`, which would end the sound with the last picture, or long before.
+  const cut = `trim=end_frame=${film.frames}`;
+  graph.push(`[${last}]${[...film.finish, 'setsar=1', cut].join(',')}[plain]`);
   last = 'plain';
   if (film.lastFrameFile !== undefined) {
     graph.push('[plain]split[plain1][plain2]');
@@ -66,12 +68,12 @@ export function filmArguments(film: Film): string[] {
   return [
     ...['-loglevel', 'error', ...inputs, ...sound.inputs],
     ...['-filter_complex', graph.join(';'), '-map', '[video]', ...sound.map],
-    ...['-frames:v', String(film.frames), '-r', String(film.fps), ...encoder(film.size)],
+    ...['-r', String(film.fps), ...encoder(film.size)],
     ...['-movflags', '+faststart', '-map_metadata', '-1', '-fflags', '+bitexact'],
     ...['-f', 'mp4', film.videoFile],
     ...(film.lastFrameFile === undefined
       ? []
-      : ['-map', '[still]', '-frames:v', '1', '-f', 'image2', film.lastFrameFile]),
+      : ['-map', '[still]', '-f', 'image2', film.lastFrameFile]),
   ];
 }
 
@@ -102,7 +104,7 @@ function scaleTo({ canvas, size }: Film): string {
 }
 
 function stillFilters(film: Film): string {
-  return `select='eq(n,${film.frames - 1})',${scaleTo(film)}format=rgb24`;
+  return `select='eq(n,${film.frames - 1})',setpts=0,${scaleTo(film)}format=rgb24`;
 }
 
 function soundArguments(film: Film, firstInput: number, seconds: number) {

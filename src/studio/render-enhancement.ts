@@ -56,12 +56,12 @@ export async function renderEnhancement(job: EnhancementJob, studio: Studio): Pr
     ...restore(order),
     `scale=${size.width}:${size.height}:flags=lanczos`,
     'setsar=1',
+    `trim=end_frame=${frames}`,
     'format=yuv420p',
   ];
   const args = [
     ...['-loglevel', 'error', ...clip.input, '-map', '0:v:0', '-map', '0:a:0?'],
     ...['-vf', filters.join(','), ...encoder(size), '-crf', quality(order), '-c:a', 'copy'],
-    ...['-frames:v', String(frames)],
     ...['-movflags', '+faststart', '-map_metadata', '-1', '-fflags', '+bitexact', '-f', 'mp4'],
   ];
   await runFfmpeg(ffmpeg, { args: [...args, target], timeoutMs: ENHANCE_MS, signal });

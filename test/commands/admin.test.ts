@@ -114,6 +114,32 @@ describe('accounts', () => {
     ]);
   });
 
+  test('a correction goes to the customer or to the house, once per reference, also below zero', async () => {
+    const id = await anAccount();
+    const correct = (words: string) =>
+      admin(`accounts correct ${id} ${words} --reason mistake --json`);
+    expect((await correct('5 --for customer --reference case-1')).json.available).toBe('5.000000');
+    const taken = await correct('7.5 --for house --reference case-2');
+    expect(taken.json).toMatchObject({ amount: '-7.500000', available: '-2.500000' });
+    expect((await correct('7.5 --for house --reference case-2')).json.recorded).toBe(false);
+    expect((await correct('7.5 --for customer --reference case-2')).exitCode).toBe(1);
+    expect((await correct('-1 --for house --reference case-3')).exitCode).toBe(2);
+    const { json } = await admin(`statement ${id} --json`);
+    expect(json.movements).toMatchObject([
+      { kind: 'correction', amount: '7.500000', change: '-7.500000', reason: 'mistake' },
+      { kind: 'correction', amount: '5.000000', change: '5.000000', reason: 'mistake' },
+    ]);
+    expect((await admin('audit')).exitCode).toBe(0);
+  });
+
+  test('an account whose books are in another currency is not credited in ours', async () => {
+    const id = await anAccount();
+    await database.db.raw(`update balances set currency = 'USD' where account_id = ?`, [id]);
+    const { exitCode, err } = await admin(`accounts credit ${id} 1`);
+    expect(exitCode).toBe(1);
+    expect(err).toContain('are in another; nothing was moved');
+  });
+
   test('credits without a reference are each recorded', async () => {
     const id = await anAccount();
     await admin(`accounts credit ${id} 1`);
@@ -420,6 +446,12 @@ describe('wrong use', () => {
     ['accounts show a b', 2, '"b" is one word too many'],
     ['accounts show acct_none', 1, 'There is no account acct_none'],
     ['accounts credit acct_none 1', 1, 'There is no account acct_none'],
+    ['accounts correct a 1 --reference r --reason x', 2, '--for must be given'],
+    [
+      'accounts correct a 1 --for me --reference r --reason x',
+      2,
+      '--for is one of customer, house',
+    ],
     ['accounts disable acct_none', 1, 'There is no account acct_none'],
     ['accounts enable acct_none', 1, 'There is no account acct_none'],
     ['keys create --account acct_none', 1, 'There is no account acct_none'],

@@ -16,10 +16,14 @@ export function hasTool(command: string, ...args: string[]): boolean {
 }
 
 /** A folder for PYTHONPATH that holds a package of that version, with what it needs itself. */
-export async function pythonPackage(name: string, version: string): Promise<string> {
+export async function pythonPackage(
+  name: string,
+  version: string,
+  module = name.replaceAll('-', '_'),
+): Promise<string> {
   return cached({
     name: `python-${name}-${version}`,
-    needs: [`${name.replaceAll('-', '_')}/__init__.py`],
+    needs: [`${module}/__init__.py`],
     fill: (folder) =>
       succeed('python3', [
         ...['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'],

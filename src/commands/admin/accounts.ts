@@ -12,7 +12,7 @@ import { creditAccount } from '../../db/ledger';
 import { CommandError } from '../command';
 import type { AdminCommand, AdminContext, Answer, Input } from './command-line';
 import { amount, fields, table } from './tables';
-import { amountOf, knownAccount, nameOf } from './values';
+import { amountOf, choiceOf, knownAccount, nameOf } from './values';
 
 const create: AdminCommand = {
   name: 'accounts create',
@@ -72,38 +72,74 @@ const credit: AdminCommand = {
     reason: { value: 'TEXT', about: 'what the customer reads in its statement' },
   },
   about: 'adds money',
-  async run({ config, db }, input) {
-    const accountId = input.operand('ID');
-    const amountMicros = amountOf(input.operand('AMOUNT'), config.currency);
-    const reference = nameOf(
-      input.option('reference') ?? `admin-${randomBytes(8).toString('hex')}`,
-      'reference',
-    );
-    const reason = nameOf(input.option('reason') ?? 'credit', 'reason');
-    await knownAccount(db(), accountId);
-    const { currency } = config;
-    const asked = { accountId, amountMicros, currency, reference, reason };
-    const result = await creditAccount(db(), asked).catch(beyondRange);
-    if (result === 'different_currency') {
-      throw new CommandError(
-        `CURRENCY is ${currency}, but the books of ${accountId} are in another; nothing was moved.`,
-      );
-    }
-    if (result === 'exists_with_different_amount') {
-      throw new CommandError(
-        `The reference ${reference} was recorded with another amount; nothing was moved.`,
-      );
-    }
-    const account = shownAccount(await knownAccount(db(), accountId));
-    const recorded = { recorded: result === 'created', reference, reason };
-    const sentence =
-      result === 'created'
-        ? `${amount(amountMicros)} ${config.currency} added to ${accountId} as ${reference}.`
-        : `The reference ${reference} was recorded before; nothing was moved.`;
-    const data = { accountId, amount: amount(amountMicros), ...recorded, ...moneyOf(account) };
-    return { data, text: `${sentence}\n${fields(moneyOf(account))}` };
+  run(context, input) {
+    const reference = input.option('reference') ?? `admin-${randomBytes(8).toString('hex')}`;
+    const reason = input.option('reason') ?? 'credit';
+    return recorded(context, input, { kind: 'credit', sign: 1, reference, reason });
   },
 };
+
+const correct: AdminCommand = {
+  name: 'accounts correct',
+  operands: ['ID', 'AMOUNT'],
+  options: {
+    for: { value: 'WHOM', about: 'who was wronged: customer (gets it) or house', required: true },
+    reference: { value: 'R', about: 'the case; the same one is recorded once', required: true },
+    reason: { value: 'TEXT', about: 'what the customer reads in its statement', required: true },
+  },
+  about: 'puts a mistake right by a movement of its own, also below zero',
+  run(context, input) {
+    const sign = choiceOf(input, 'for', ['customer', 'house']) === 'house' ? -1 : 1;
+    const reference = input.option('reference') ?? '';
+    const reason = input.option('reason') ?? '';
+    return recorded(context, input, { kind: 'correction', sign, reference, reason });
+  },
+};
+
+interface Asked {
+  readonly kind: 'credit' | 'correction';
+  readonly sign: 1 | -1;
+  readonly reference: string;
+  readonly reason: string;
+}
+
+async function recorded({ config, db }: AdminContext, input: Input, asked: Asked): Promise<Answer> {
+  const { kind, sign } = asked;
+  const { currency } = config;
+  const accountId = input.operand('ID');
+  const amountMicros = sign * amountOf(input.operand('AMOUNT'), currency);
+  const reference = nameOf(asked.reference, 'reference');
+  const reason = nameOf(asked.reason, 'reason');
+  await knownAccount(db(), accountId);
+  const movement = { accountId, amountMicros, currency, reference, reason, kind };
+  const result = await creditAccount(db(), movement).catch(beyondRange);
+  if (result === 'different_currency') {
+    throw new CommandError(
+      `CURRENCY is ${currency}, but the books of ${accountId} are in another; nothing was moved.`,
+    );
+  }
+  if (result === 'exists_with_different_amount') {
+    throw new CommandError(
+      `The reference ${reference} was recorded with another amount; nothing was moved.`,
+    );
+  }
+  const account = shownAccount(await knownAccount(db(), accountId));
+  const what = `${amount(Math.abs(amountMicros))} ${currency}`;
+  const done = sign > 0 ? `${what} added to ${accountId}` : `${what} taken from ${accountId}`;
+  const sentence =
+    result === 'created'
+      ? `${done} as ${reference}.`
+      : `The reference ${reference} was recorded before; nothing was moved.`;
+  const data = {
+    accountId,
+    amount: amount(amountMicros),
+    recorded: result === 'created',
+    reference,
+    reason,
+    ...moneyOf(account),
+  };
+  return { data, text: `${sentence}\n${fields(moneyOf(account))}` };
+}
 
 const disable: AdminCommand = {
   name: 'accounts disable',
@@ -121,7 +157,7 @@ const enable: AdminCommand = {
   run: (context, input) => setDisabled(context, input, false),
 };
 
-export const accountCommands = [create, list, show, credit, disable, enable];
+export const accountCommands = [create, list, show, credit, correct, disable, enable];
 
 async function setDisabled(
   context: AdminContext,

@@ -1,0 +1,48 @@
+// Which addresses the studio can be sent to: none inside, however they are written, and none whose name leads inside.
+
+import dns from 'node:dns';
+import { guardedCall, isAllowedUrl } from '../../src/studio/address-guard';
+import { brokenUrls, insideHosts, publicHosts } from '../support/hosts';
+
+test.each(insideHosts)('http://%s/ is not called', (host) => {
+  expect(isAllowedUrl(`http://${host}/`, [])).toBe(false);
+  expect(isAllowedUrl(`https://${host}:8443/`, [])).toBe(false);
+});
+
+test.each(brokenUrls)('%j is not called', (url) => {
+  expect(isAllowedUrl(url, [])).toBe(false);
+});
+
+test.each(publicHosts)('%s may be called', (host) => {
+  expect(isAllowedUrl(`https://${host}/a.png`, [])).toBe(true);
+});
+
+test('an exemption is for exactly one host and port', () => {
+  const exempt = ['127.0.0.1:8090', 'localhost:443'];
+  expect(isAllowedUrl('http://127.0.0.1:8090/a', exempt)).toBe(true);
+  expect(isAllowedUrl('https://localhost/a', exempt)).toBe(true);
+  expect(isAllowedUrl('http://127.0.0.1:8091/a', exempt)).toBe(false);
+  expect(isAllowedUrl('http://localhost/a', exempt)).toBe(false);
+  expect(isAllowedUrl('http://127.0.0.2:8090/a', exempt)).toBe(false);
+});
+
+describe('a name', () => {
+  afterEach(() => jest.restoreAllMocks());
+
+  test.each([
+    ['inside', ['127.0.0.1']],
+    ['inside and outside at once', ['8.8.8.8', '10.0.0.1']],
+    ['inside in the newer way', ['::1']],
+    ['nowhere', []],
+  ])('that leads %s is not dialled', async (_, addresses) => {
+    const answer = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+    jest
+      .spyOn(dns, 'lookup')
+      .mockImplementation(((_name: string, _options: object, done: Resolved) =>
+        done(null, answer)) as typeof dns.lookup);
+    const call = guardedCall({ url: 'http://example.com/', allowHosts: [], timeoutMs: 5000 });
+    await expect(call).rejects.toThrow('address not allowed');
+  });
+});
+
+type Resolved = (error: null, addresses: { address: string; family: number }[]) => void;

@@ -1,0 +1,179 @@
+// Media that cannot be had, or are not what they should be: each fails its own job, with a sentence for the caller and nothing of the
+// address that could be a secret. The packaged ffmpeg is used, which is shown nothing of strangers.
+
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import sharp from 'sharp';
+import { audio, image, type OpenStudio, openStudio, text, video } from './open-studio';
+import { download } from './rendered';
+
+const packaged: { path: string } = require('@ffmpeg-installer/ffmpeg');
+
+let studio: OpenStudio;
+let server: Server;
+let host: string;
+/** What the server sends, by path. */
+const sent: Record<string, (response: ServerResponse) => void> = {};
+const asked: string[] = [];
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const path = (request.url ?? '').split('?')[0] ?? '';
+    asked.push(path);
+    const send = sent[path];
+    if (send) send(response);
+    else response.writeHead(404).end();
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  studio = await openStudio({ allowHosts: [host, '127.0.0.1:1'], ffmpegPath: packaged.path });
+  await fillServer();
+});
+afterAll(async () => {
+  await studio?.close();
+  server?.closeAllConnections();
+  await new Promise((closed) => server?.close(closed));
+});
+
+type Make = (url: string) => object;
+const first: Make = (url) => image(url, 'first_frame');
+
+test.each<[string, Make, string, RegExp]>([
+  ['a page that is not there', first, '/nothing', /could not be fetched: HTTP 404/],
+  ['a page instead of an image', first, '/page', /is of type text\/html, not image\/…/],
+  ['a page that calls itself an image', first, '/false.png', /is not a picture/],
+  ['half an image', first, '/half.jpg', /could not be decoded/],
+  ['a drawing', first, '/drawing', /is not a picture/],
+  ['an image too large to send', first, '/large', /is larger than 30 MB/],
+  ['an image too small', first, '/small', /is 200×400; each side must have 300 to 6000 pixels/],
+  ['an image too long', first, '/long', /is 900×300; width \/ height must be 0.4 to 2.5/],
+  ['a way that leads in circles', first, '/circle', /redirects too often/],
+  ['a way that leads inside', first, '/inside', /could not be fetched: address not allowed/],
+  ['a way to another scheme', first, '/file', /could not be fetched: address not allowed/],
+  [
+    'an answer that breaks off',
+    first,
+    '/broken',
+    /could not be fetched: (ECONNRESET|the connection failed)/,
+  ],
+  ['a playlist that calls itself a video', video, '/list.mp4', /Video 1 is not an mp4 or mov file/],
+  ['half a video', video, '/half.mp4', /Video 1 is not a complete mp4 or mov file/],
+  ['a video too short', video, '/short.mp4', /Video 1 is 1\.0 s long; 2 to 15 s are allowed/],
+  ['a sound that is none', audio, '/false.wav', /Audio 1 is not a wav or mp3 file/],
+  ['half a sound', audio, '/half.wav', /Audio 1 is not a complete WAV file/],
+  ['a sound too short', audio, '/short.wav', /Audio 1 is 0\.5 s long; 2 to 15 s are allowed/],
+  ['a sound in mp3', audio, '/a.mp3', /Audio 1 is mp3.*send WAV, or install ffmpeg 5 or newer/],
+])('%s fails the job', async (_, make, path, message) => {
+  const error = await failureOf([make(`http://${host}${path}?token=hidden`)]);
+  expect(error.code).toBe('InvalidParameter');
+  expect(error.message).toMatch(message);
+  expect(error.message).not.toContain('hidden');
+});
+
+test.each<[string, string, RegExp]>([
+  ['nobody who listens', 'http://127.0.0.1:1/a.png', /could not be fetched: ECONNREFUSED/],
+  ['an inside address', 'http://10.0.0.1/a.png', /could not be fetched: address not allowed/],
+  ['another port of this machine', 'http://127.0.0.1:2/a.png', /address not allowed/],
+  ['the machine by another name', 'http://localhost/a.png', /address not allowed/],
+])('%s fails the job', async (_, url, message) => {
+  expect((await failureOf([image(url)])).message).toMatch(message);
+});
+
+test('media that are the studio’s own are checked like others', async () => {
+  const tiny = await studio.reaching(await studio.accepted({}), 'succeeded');
+  expect((await failureOf([video(tiny.content.video_url)])).message).toMatch(
+    /Video 1 is 320×180; 409600 to 2086876 pixels are allowed/,
+  );
+  const twice = [audio(studio.sample('chime.wav')), audio(studio.sample('nothing.wav'))];
+  expect((await failureOf(twice)).message).toMatch(/nothing\.wav does not exist/);
+});
+
+test('media that are too long together fail the job', async () => {
+  const clips = Array.from({ length: 3 }, () => video(studio.sample('mountains.mp4')));
+  const sounds = Array.from({ length: 3 }, () => audio(`http://${host}/six-seconds.wav`));
+  expect((await failureOf([...clips, ...sounds])).message).toBe(
+    'The audios are 18.0 s long together; at most 15 s.',
+  );
+});
+
+test('a sound that is large is refused while it comes in', async () => {
+  const error = await failureOf([audio(`http://${host}/large.wav`)]);
+  expect(error.message).toMatch(/is larger than 15 MB/);
+});
+
+test('one bad medium among good ones is the one that is named', async () => {
+  const good = image(studio.sample('dawn.jpg'), 'reference_image');
+  const bad = image(`http://${host}/small`, 'reference_image');
+  expect((await failureOf([good, bad, good])).message).toMatch(/^Image 2 \(reference_image\) is/);
+});
+
+test('an image without a type of its own is looked into', async () => {
+  asked.length = 0;
+  const id = await studio.accepted({
+    ...{ model: 'studio-1.0', frames: 29, resolution: '480p', studio: {} },
+    content: [text('x'), image(`http://${host}/plain`, 'reference_image')],
+  });
+  await studio.reaching(id, 'succeeded', 50_000);
+  expect(asked).toEqual(['/plain']);
+});
+
+test('the studio is none the worse for all this', async () => {
+  await studio.reaching(await studio.accepted({}), 'succeeded');
+});
+
+async function failureOf(media: object[]): Promise<{ code: string; message: string }> {
+  const content = [text('x'), ...media];
+  const id = await studio.accepted({ duration: 4, resolution: '480p', studio: {}, content });
+  return (await studio.reaching(id, 'failed')).error;
+}
+
+async function fillServer(): Promise<void> {
+  const picture = (width: number, height: number) =>
+    sharp({ create: { width, height, channels: 3, background: '#336699' } });
+  const noise = sharp({
+    create: {
+      ...{ width: 600, height: 600, channels: 3, background: '#000000' },
+      noise: { type: 'gaussian', mean: 128, sigma: 60 },
+    },
+  });
+  const jpeg = await noise.jpeg().toBuffer();
+  const tiny = await studio.reaching(await studio.accepted({}), 'succeeded');
+  const clip = await download(tiny.content.video_url);
+  const chime = await download(studio.sample('chime.wav'));
+  const send = (path: string, type: string, body: Buffer | string) => {
+    sent[path] = (response) => response.writeHead(200, { 'content-type': type }).end(body);
+  };
+  send('/page', 'text/html', '<html>');
+  send('/false.png', 'image/png', '<html>');
+  send('/half.jpg', 'image/jpeg', jpeg.subarray(0, jpeg.length / 2));
+  send(
+    '/drawing',
+    'image/svg+xml',
+    '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="400"/>',
+  );
+  send('/large', 'image/png', Buffer.alloc(30_000_001));
+  send('/small', 'image/png', await picture(200, 400).png().toBuffer());
+  send('/long', 'image/png', await picture(900, 300).png().toBuffer());
+  send('/plain', 'application/octet-stream', await picture(400, 400).webp().toBuffer());
+  send('/list.mp4', 'video/mp4', '#EXTM3U\n#EXTINF:1,\nhttp://10.0.0.1/secret\n');
+  send('/half.mp4', 'video/mp4', clip.subarray(0, clip.length - 1));
+  send('/short.mp4', 'video/mp4', clip);
+  send('/false.wav', 'audio/wav', 'no sound at all');
+  send('/half.wav', 'audio/wav', chime.subarray(0, 40));
+  send('/short.wav', 'audio/wav', chime.subarray(0, 44 + 48_000));
+  const long = Buffer.concat([chime, Buffer.alloc(576_044 - chime.length)]);
+  long.writeUInt32LE(576_000, 40);
+  send('/six-seconds.wav', 'audio/wav', long);
+  send('/large.wav', 'audio/wav', Buffer.alloc(15_000_001));
+  send('/a.mp3', 'audio/mpeg', Buffer.from('ID3\u0004 and so on'));
+  const redirect = (path: string, location: string) => {
+    sent[path] = (response) => response.writeHead(302, { location }).end();
+  };
+  redirect('/circle', '/circle');
+  redirect('/inside', 'http://169.254.169.254/latest');
+  redirect('/file', 'file:///etc/passwd');
+  sent['/broken'] = (response) => {
+    response.writeHead(200, { 'content-type': 'image/png', 'content-length': '1000' });
+    response.write('x', () => response.destroy());
+  };
+}

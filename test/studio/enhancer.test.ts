@@ -1,0 +1,193 @@
+// The enhancer's protocol: its envelope, its words, its own idempotency key, and its faults.
+
+import { dayMs, useClock } from './clock';
+import { enhancePath, type OpenStudio, openStudio } from './open-studio';
+
+const clock = useClock();
+let studio: OpenStudio;
+beforeAll(async () => {
+  studio = await openStudio();
+});
+afterAll(() => studio?.close());
+
+const scripted = (script: object) => ({ studio: { render: 'none', ...script } });
+const poll = async (id: string) => (await studio.call('GET', `/api/v1/tasks/${id}`)).json;
+const submitted = async (over: object): Promise<string> =>
+  (await studio.enhance(over)).json.task_id;
+
+describe('submitting', () => {
+  test.each<[string, object]>([
+    ['a tier', {}],
+    ['a short side', { resolution: undefined, resolution_limit: 64 }],
+    ['the largest short side', { resolution: undefined, resolution_limit: 2160 }],
+    ['every setting', every()],
+    ['fields nobody knows', { enhance_style: 'hd' }],
+    ['a token of 64 letters', { client_token: 'x'.repeat(64) }],
+  ])('%s is taken', async (_, over) => {
+    const { status, json, headers } = await studio.enhance(over);
+    expect(status).toBe(200);
+    expect(json).toEqual({
+      success: true,
+      task_id: expect.stringMatching(/^amk-tool-enhance-video-\w+$/),
+      request_id: headers.get('x-request-id'),
+    });
+  });
+
+  test.each<[string, object, string, string]>([
+    ['no video', { video_url: undefined }, 'MissingParameter', 'video_url'],
+    ['no target', { resolution: undefined }, 'MissingParameter', 'resolution'],
+    ['two targets', { resolution_limit: 720 }, 'InvalidParameter', 'resolution_limit'],
+    ['an address that is none', { video_url: 'video.mp4' }, 'InvalidParameter', 'video_url'],
+    ['a tier nobody knows', { resolution: '8k' }, 'InvalidParameter', 'resolution'],
+    [
+      'a side too short',
+      { resolution: undefined, resolution_limit: 63 },
+      'InvalidParameter',
+      'resolution_limit',
+    ],
+    [
+      'a side too long',
+      { resolution: undefined, resolution_limit: 2161 },
+      'InvalidParameter',
+      'resolution_limit',
+    ],
+    ['a scene nobody knows', { scene: 'opera' }, 'InvalidParameter', 'scene'],
+    ['a version nobody knows', { tool_version: 'best' }, 'InvalidParameter', 'tool_version'],
+    ['no frames', { fps: 0 }, 'InvalidParameter', 'fps'],
+    ['too many frames', { fps: 121 }, 'InvalidParameter', 'fps'],
+    ['a bitrate nobody knows', { bitrate_level: 'huge' }, 'InvalidParameter', 'bitrate_level'],
+    ['a token of 65 letters', { client_token: 'x'.repeat(65) }, 'InvalidParameter', 'client_token'],
+    ['a direction nobody knows', { studio: { x: 1 } }, 'InvalidParameter', 'studio.x'],
+  ])('%s is refused', async (_, over, code, param) => {
+    const { status, json } = await studio.enhance(over);
+    expect(status).toBe(400);
+    expect(json).toEqual({
+      success: false,
+      error: { code, param, message: expect.any(String), type: 'BadRequest' },
+      request_id: expect.any(String),
+    });
+  });
+
+  test('another key is refused in its own envelope', async () => {
+    const { status, json } = await studio.enhance({}, { authorization: 'Bearer wrong' });
+    expect(status).toBe(401);
+    expect(json).toMatchObject({ success: false, error: { code: 'AuthenticationError' } });
+  });
+
+  test('a client token makes a job once', async () => {
+    const sent = await Promise.all(
+      Array.from({ length: 8 }, () => submitted({ client_token: 'one-and-only' })),
+    );
+    expect(new Set(sent).size).toBe(1);
+    expect(await submitted({ client_token: 'another' })).not.toBe(sent[0]);
+  });
+
+  test('the same word as a generation’s idempotency key is another key', async () => {
+    const generation = await studio.accepted({}, { 'idempotency-key': 'shared' });
+    expect(await submitted({ client_token: 'shared' })).not.toBe(generation);
+  });
+});
+
+describe('polling', () => {
+  test('goes from queued over running to completed', async () => {
+    const id = await submitted(scripted({ queue_s: 100, run_s: 100 }));
+    expect(await poll(id)).toEqual({
+      ...{ success: true, task_id: id, task_type: 'enhance-video', status: 'queued' },
+      ...{ created_at: expect.any(Number), request_id: expect.any(String) },
+    });
+    clock.advance(101_000);
+    expect((await poll(id)).status).toBe('running');
+    clock.advance(100_000);
+    expect((await poll(id)).status).toBe('completed');
+  });
+
+  test('a completed job has its result, and says how long that lives', async () => {
+    const id = await submitted(every());
+    const reply = await studio.reaching(id, 'completed');
+    expect(reply.result).toEqual({
+      video_url: expect.stringMatching(new RegExp(`^${studio.url}/files/${id}/video\\.mp4\\?`)),
+      ...{ resolution: '2k', duration: 5, fps: 60, tool_version: 'professional' },
+    });
+    expect(reply.expires_at - reply.finished_at).toBe(dayMs / 1000);
+    expect((await fetch(reply.result.video_url)).status).toBe(200);
+    clock.advance(dayMs + 2000);
+    expect((await fetch(reply.result.video_url)).status).toBe(403);
+  });
+
+  test('a failed job is a success of the reading', async () => {
+    const failure = { code: 'VideoTooDark', message: 'Nothing to be seen.' };
+    const id = await submitted(scripted({ end: 'failed', ...failure }));
+    const reply = await studio.reaching(id, 'failed');
+    expect(reply).toMatchObject({ success: true, error: { ...failure, type: 'TaskError' } });
+    expect(Object.keys(reply)).not.toContain('result');
+  });
+
+  test('a cancelled job is cancelled, an expired one has failed', async () => {
+    await studio.reaching(await submitted(scripted({ end: 'cancelled' })), 'cancelled');
+    const id = await submitted(scripted({ end: 'expired' }));
+    const { error } = await studio.reaching(id, 'failed');
+    expect(error.code).toBe('TaskExpired');
+  });
+
+  test('url: false leaves the address out, backwards goes back', async () => {
+    const id = await submitted(scripted({ url: false, backwards: true, run_s: 100 }));
+    const seen = [await poll(id), await poll(id), await poll(id), await poll(id)];
+    expect(new Set(seen.map(({ status }) => status))).toEqual(new Set(['queued', 'running']));
+    clock.advance(101_000);
+    const { status, result } = await poll(id);
+    expect(status).toBe('completed');
+    expect(Object.keys(result)).not.toContain('video_url');
+  });
+
+  test('a job nobody knows, and a generation’s id, are not found', async () => {
+    const generation = await studio.accepted({});
+    for (const id of ['amk-tool-enhance-video-0', generation]) {
+      const { status, json } = await studio.call('GET', `/api/v1/tasks/${id}`);
+      expect(status).toBe(404);
+      expect(json).toMatchObject({ success: false, error: { code: 'TaskNotFound' } });
+    }
+    const enhancement = await submitted({});
+    expect((await studio.get(enhancement)).status).toBe(404);
+  });
+});
+
+describe('faults of the submission', () => {
+  test('a refusal may come with 200', async () => {
+    const { status, json } = await studio.enhance(
+      scripted({ create: { status: 200, code: 'QuotaExceeded' } }),
+    );
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ success: false, error: { code: 'QuotaExceeded' } });
+    expect(Object.keys(json)).not.toContain('task_id');
+  });
+
+  test('a lost reply is found again by its token', async () => {
+    const body = { client_token: 'lost', ...scripted({ create: { lose_reply: true } }) };
+    await expect(studio.enhance(body)).rejects.toThrow();
+    const { json } = await studio.enhance(body);
+    const { json: accepted } = await studio.call('GET', '/admin/accepted?kind=enhancement');
+    const mine = accepted.items.filter(
+      (item: { idempotency_key: string }) => item.idempotency_key === 'lost',
+    );
+    expect(mine.map((item: { id: string }) => item.id)).toEqual([json.task_id]);
+  });
+
+  test('a status is refused as often as asked', async () => {
+    const body = { client_token: 'busy', ...scripted({ create: { status: 503, times: 2 } }) };
+    const statuses = [];
+    for (let count = 0; count < 3; count += 1) statuses.push((await studio.enhance(body)).status);
+    expect(statuses).toEqual([503, 503, 200]);
+  });
+
+  test('a reset accepts nothing', async () => {
+    const request = studio.call('POST', enhancePath, { studio: { create: { reset: true } } });
+    await expect(request).rejects.toThrow();
+  });
+});
+
+function every(): object {
+  return {
+    ...{ resolution: '2k', scene: 'aigc', tool_version: 'professional', fps: 60 },
+    ...{ bitrate_level: 'high', callback_args: 'mine', client_token: undefined },
+  };
+}

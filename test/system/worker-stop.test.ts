@@ -1,0 +1,43 @@
+// A worker that is told to stop while a service takes its time: it gives the request up in time, ends cleanly, and the next worker
+// finds out what became of the job before anything is sent again.
+
+import { audit } from '../../src/db/ledger-audit';
+import { type Service, startService, textTask } from '../support/service';
+import { until } from '../support/until';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService({
+    catalogue: (catalogue) => ({
+      ...catalogue,
+      channels: Object.fromEntries(
+        Object.entries(catalogue.channels).map(([id, channel]) => [
+          id,
+          { ...channel, requestTimeoutMs: 60_000 },
+        ]),
+      ),
+    }),
+  });
+});
+afterAll(() => service?.close());
+
+test('a slow create neither breaks the stop nor is made twice', async () => {
+  const slow = { create: { delay_s: 30, times: 1 } };
+  const { json } = await service.create(textTask(slow));
+  await until('the create is on its way', async () => {
+    const { rows } = await service.db.raw<{ rows: unknown[] }>(
+      `select 1 from jobs where task_id = ? and state = 'sending'`,
+      [json.id],
+    );
+    return rows.length === 1;
+  });
+  await service.stopWorker();
+  await service.startWorker();
+  expect(await service.finished(json.id, 60_000)).toMatchObject({ status: 'succeeded' });
+  const accepted = await fetch(
+    `${service.studio.url}/admin/accepted?kind=generation&client_request_id=${json.id}`,
+    { headers: { authorization: 'Bearer studio-key-for-tests' } },
+  );
+  expect(((await accepted.json()) as { total: number }).total).toBe(1);
+  expect((await audit(service.db)).differences).toEqual([]);
+}, 150_000);

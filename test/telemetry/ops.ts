@@ -1,0 +1,79 @@
+// What the files under ops/ say: the expressions of all panels and alerts, and the metrics they name.
+
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parse } from 'yaml';
+
+const file = (path: string) => readFileSync(resolve(__dirname, '../..', path), 'utf8');
+
+export interface Expression {
+  readonly title: string;
+  readonly expression: string;
+}
+
+export interface Alert extends Expression {
+  readonly severity: string;
+  readonly runbook: string;
+}
+
+interface Dashboard {
+  readonly panels: readonly {
+    readonly title: string;
+    readonly type: string;
+    readonly targets?: readonly { readonly expr: string }[];
+  }[];
+}
+
+interface Rules {
+  readonly groups: readonly {
+    readonly rules: readonly {
+      readonly alert: string;
+      readonly expr: string;
+      readonly labels: { readonly severity: string };
+      readonly annotations: { readonly summary: string; readonly runbook: string };
+    }[];
+  }[];
+}
+
+export function panels(): Expression[] {
+  const dashboard = JSON.parse(file('ops/grafana-dashboard.json')) as Dashboard;
+  return dashboard.panels.flatMap(({ title, targets = [] }) =>
+    targets.map(({ expr }) => ({ title, expression: expr })),
+  );
+}
+
+export function alerts(): Alert[] {
+  const { groups } = parse(file('ops/alerts.yaml')) as Rules;
+  return groups.flatMap(({ rules }) =>
+    rules.map(({ alert, expr, labels, annotations }) => ({
+      title: alert,
+      expression: expr,
+      severity: labels.severity,
+      runbook: annotations.runbook,
+    })),
+  );
+}
+
+export const operationsPage = () => file('docs/operations.md');
+
+export interface Use {
+  /** As it is written, with the ending of a histogram's series. */
+  readonly series: string;
+  readonly labels: readonly string[];
+}
+
+/** The series an expression reads, with the labels it selects them by. */
+export function usesOf({ expression }: Expression): Use[] {
+  const series = /\b((?:video|temporal|nodejs|process)_[a-z0-9_]+)\b\s*(?:\{([^}]*)\})?/g;
+  return [...expression.matchAll(series)].map(([, name = '', selector = '']) => ({
+    series: name,
+    labels: [...selector.matchAll(/([a-z_]+)\s*(?:=~|!~|!=|=)/g)].map(([, label = '']) => label),
+  }));
+}
+
+/** The labels by which an expression takes sums and other aggregates. */
+export function groupedBy({ expression }: Expression): string[] {
+  return [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) =>
+    list.split(',').map((label) => label.trim()),
+  );
+}

@@ -1,0 +1,99 @@
+// The figures that are counted in the database, and what is shown when it does not answer.
+
+import { createStandingFigures } from '../../src/commands/standing-figures';
+import { readStanding } from '../../src/db/standing';
+import { createMeters } from '../../src/meters';
+import { createLogger } from '../../src/telemetry';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase(2);
+});
+afterAll(() => database?.drop());
+
+const quiet = createLogger({ level: 'fatal', format: 'json', name: 'test' }, { write: () => true });
+
+test('of an empty service nothing is open, held or late, and the books were never checked', async () => {
+  expect(await readStanding(database.db)).toEqual({
+    tasks: [],
+    jobs: [],
+    watchers: [],
+    taskOverdueSeconds: 0,
+    callbacksPending: 0,
+    callbackOverdueSeconds: 0,
+    heldMicros: 0,
+    auditAgeSeconds: null,
+  });
+});
+
+test('what is open is counted by what it waits for, what has ended is not', async () => {
+  await fill(database);
+  const standing = await readStanding(database.db);
+  expect(standing.tasks).toHaveLength(2);
+  expect(standing.tasks).toEqual(
+    expect.arrayContaining([
+      { model: 'm', status: 'submitted', stage: null, count: 2 },
+      { model: 'm', status: 'running', stage: 'generation', count: 1 },
+    ]),
+  );
+  expect(standing.jobs).toHaveLength(2);
+  expect(standing.jobs).toEqual(
+    expect.arrayContaining([
+      { channel: 'one', state: 'open', count: 1 },
+      { channel: 'two', state: 'waiting', count: 2 },
+    ]),
+  );
+  expect(standing).toMatchObject({ callbacksPending: 1, heldMicros: 3_000_000 });
+  expect(standing.taskOverdueSeconds).toBeGreaterThanOrEqual(100);
+  expect(standing.callbackOverdueSeconds).toBeGreaterThanOrEqual(50);
+  // Only a channel with jobs to ask about can be silent; it was looked at more lately than its job was opened.
+  expect(standing.watchers).toEqual([{ channel: 'one', silentSeconds: expect.any(Number) }]);
+  expect(standing.watchers[0]?.silentSeconds).toBeGreaterThanOrEqual(20);
+  expect(standing.watchers[0]?.silentSeconds).toBeLessThan(300);
+});
+
+test('a database that does not answer leaves no old figure behind', async () => {
+  const meters = createMeters('api');
+  let now = Date.now();
+  const clock = jest.spyOn(Date, 'now').mockImplementation(() => now);
+  const gone = await createTestDatabase(1);
+  try {
+    const refresh = createStandingFigures(gone.db, meters, quiet);
+    await fill(gone);
+    await refresh();
+    expect(await meters.registry.metrics()).toMatch(/^video_tasks_open\{.*model="m"/m);
+    await gone.drop();
+    now += 60_000;
+    await refresh();
+    const text = await meters.registry.metrics();
+    expect(text).not.toMatch(/^video_tasks_open\{/m);
+    expect(text).toMatch(/^video_held_amount\{[^}]*\} Nan$/im);
+    expect(text).toMatch(/^video_standing_figures_up\{[^}]*\} 0$/m);
+  } finally {
+    clock.mockRestore();
+  }
+});
+
+/** Three open tasks and an ended one, an open job and two waiting ones, a late callback, a watcher 20 s ago. */
+async function fill({ db }: TestDatabase): Promise<void> {
+  await db.raw(`
+    insert into accounts (id, name) values ('a', 'a');
+    insert into balances (account_id, held) values ('a', 3000000);
+    insert into tasks (id, account_id, model, status, stage, version, object, request, plan,
+                       request_hash, trace_id, callback_url, created_at, deadline_at, finished_at)
+    select id, 'a', 'm', status, stage, 1, '{}', '{}', '{}', 'h', 't', url, now(), deadline, ended
+      from (values ('t1', 'submitted', null, null, now() + interval '1 day', null),
+                   ('t2', 'submitted', null, null, now() - interval '100 s', null),
+                   ('t3', 'running', 'generation', null, now() + interval '1 day', null),
+                   ('t4', 'succeeded', null, 'https://x.example/', now() - interval '1 day', now())
+           ) as v (id, status, stage, url, deadline, ended);
+    update callbacks set next_at = now() - interval '50 s';
+    insert into jobs (task_id, kind, account_id, channel, upstream_model, state, opened_at)
+    values ('t1', 'generation', 'a', 'two', 'm', 'waiting', null),
+           ('t2', 'generation', 'a', 'two', 'm', 'waiting', null),
+           ('t3', 'generation', 'a', 'one', 'm', 'open', now() - interval '300 s'),
+           ('t4', 'generation', 'a', 'one', 'm', 'closed', now() - interval '900 s');
+    insert into watchers (channel, shard, round_at, open)
+    values ('one', 0, now() - interval '20 s', 1), ('two', 0, now() - interval '1 h', 0)`);
+}

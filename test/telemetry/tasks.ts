@@ -1,0 +1,78 @@
+// The few tasks of the run that is looked at, with words planted wherever a customer can put one.
+
+import { textTask } from '../support/service';
+import { until } from '../support/until';
+import type { TelemetryWorld } from './world';
+
+export interface TaskIds {
+  readonly whole: string;
+  readonly failed: string;
+  readonly cancelled: string;
+  /** Created while the database refused it. */
+  readonly late: string;
+}
+
+/** What a customer sends and nobody else is to read. */
+export const planted = [
+  'planted-prompt',
+  'planted-hook',
+  'planted-media',
+  'planted-bearer',
+  'planted-query',
+];
+
+/** The trace that the caller of the first task is in. */
+export const caller = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
+
+/** One that succeeds with everything, one that fails, one that is refused, one that is cancelled. */
+export async function runTasks(world: TelemetryWorld): Promise<TaskIds> {
+  const ids: Record<string, string> = {};
+  const callback_url = `${world.sink.url}?token=planted-hook`;
+  world.sink.answer = (_, response) => {
+    const first = world.sink.received.length === 1;
+    response.writeHead(first ? 429 : 204, first ? { 'retry-after': '1' } : {}).end();
+  };
+  const create = async (
+    name: keyof TaskIds,
+    body: unknown,
+    headers: Record<string, string> = {},
+  ) => {
+    const { status, json } = await world.call('POST', '/v1/videos/generations', body, headers);
+    if (status !== 200) throw new Error(`${name}: ${JSON.stringify(json)}`);
+    ids[name] = json.id;
+  };
+  await create(
+    'whole',
+    textTask(
+      {},
+      {
+        prompt: 'planted-prompt',
+        metadata: { callback_url, super_resolution_config: { resolution: '1080p' } },
+      },
+    ),
+    { traceparent: `00-${caller.traceId}-${caller.spanId}-01` },
+  );
+  await create('failed', textTask({ end: 'failed', code: 'InternalServiceError' }));
+  await create('cancelled', textTask({ queue_s: 600 }));
+  await world.call('POST', '/v1/videos/generations', { model: 'studio-2.0' });
+  await world.call('POST', '/v1/videos/generations', '{"prompt":"planted-prompt');
+  const stranger = { authorization: 'Bearer planted-bearer' };
+  await world.call('GET', '/v1/tasks?api_key=planted-query', undefined, stranger);
+  await world.call('DELETE', `/v1/videos/generations/${ids.cancelled}`);
+  await createWhileTheDatabaseRefuses(world, create);
+  for (const id of Object.values(ids)) await world.finished(id);
+  await until('the callback arrived', () => world.sink.received.length > 1);
+  return ids as unknown as TaskIds;
+}
+
+/** The door's statement fails with the whole row in its error, until it is let through. */
+async function createWhileTheDatabaseRefuses(
+  world: TelemetryWorld,
+  create: (name: keyof TaskIds, body: unknown) => Promise<void>,
+): Promise<void> {
+  const refusing = `add constraint no_media check (request::text not like '%planted-media%')`;
+  await world.db.raw(`alter table tasks ${refusing}`);
+  const prompt = 'planted-prompt see https://media.example/a.png?sign=planted-media';
+  await create('late', textTask({}, { prompt }));
+  await world.db.raw('alter table tasks drop constraint no_media');
+}
