@@ -38,5 +38,5 @@ module.exports = {
     })),
   ],
   // Long enough for a liveness limit with margin on a busy machine; nothing asserts speed.
-  testTimeout: 60_000,
+  testTimeout: 180_000,
 };

@@ -1,6 +1,7 @@
-// A request to an address that a caller gave. The host is judged before a socket is made, every address it resolves to
-// before one is dialled, and the address that was reached before the request is written. Nothing is followed, nothing is
-// kept alive, no proxy is asked, and of the answer only a little is read.
+// A request to an address that a caller gave. The host is judged before a socket is made, every
+// address it resolves to before one is dialled, and the address that was reached before the request
+// is written. Nothing is followed, nothing is kept alive, no proxy is asked, and of the answer only
+// a little is read.
 
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import http from 'node:http';

@@ -1,5 +1,5 @@
-// The two doors to the money as activities, and the bell that tells waiting readers. What is charged was decided before;
-// here it only happens.
+// The two doors to the money as activities, and the bell that tells waiting readers. What is
+// charged was decided before; here it only happens.
 
 import type { Knex } from 'knex';
 import type { TaskObject } from '../src/contract/task';

@@ -1,6 +1,7 @@
-// Callbacks whose delivery was lost: its workflow was terminated, the engine lost its data, or whoever closed the task died
-// before starting one. That a callback is owed stands in the database from the task's last transaction on, so the
-// sweep finds it and lets it go on at the attempt that was not made.
+// Callbacks whose delivery was lost: its workflow was terminated, the engine lost its data, or
+// whoever closed the task died before starting one. That a callback is owed stands in the database
+// from the task's last transaction on, so the sweep finds it and lets it go on at the attempt that
+// was not made.
 
 import type { Client } from '@temporalio/client';
 import type { Knex } from 'knex';

@@ -3,6 +3,8 @@
 
 import type { BillingLine } from '../src/domain/plan-types';
 
+export type FindingKind = 'closed' | 'stopped' | 'stuck' | 'unwatched' | 'unreadable';
+
 export interface ActivityEvents {
   taskOpened(taskId: string, traceId: string, model: string, heldMicros: number): void;
   taskRefused(taskId: string, code: string): void;
@@ -24,7 +26,7 @@ export interface ActivityEvents {
   jobChanged(channel: string, kind: string, taskId: string, status: string, seconds: number): void;
   watchRound(channel: string, open: number, changed: number, ms: number): void;
   cancelGivenUp(taskId: string, kind: string, why: string): void;
-  finding(kind: 'closed' | 'stopped' | 'stuck' | 'unwatched', taskId: string, why: string): void;
+  finding(kind: FindingKind, taskId: string, why: string): void;
   audited(differences: number): void;
 }
 

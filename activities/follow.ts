@@ -3,7 +3,8 @@
 
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Job } from '../src/db/jobs';
-import { findJob, ownedByOthers } from '../src/db/jobs';
+import { findJob, ownedByOthers, storeReports } from '../src/db/jobs';
+import { statusMessages } from '../src/domain/task';
 import type { JobName, JobOrder, JobReport } from '../workflows/messages';
 import type { JobReading, JobService } from './service';
 import { UpstreamFault } from './service';
@@ -17,7 +18,15 @@ export function createFollowActivities(deps: SubmitDeps) {
       if (!job?.upstreamId) return null;
       if (job.report && isFinalReport(job.report)) return job.report;
       const reading = await read(deps, job, job.upstreamId);
-      return reading ? reportOf(name, job.upstreamId, reading) : null;
+      const report = reading && reportOf(name, job.upstreamId, reading);
+      if (!report) return null;
+      // The row shows a change before the workflow can.
+      await storeReports(
+        deps.db,
+        [{ taskId: name.taskId, kind: name.kind, report }],
+        statusMessages,
+      );
+      return report;
     },
 
     /** Asks the service to stop a job; one whose create may have been lost is looked up first. */

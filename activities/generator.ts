@@ -1,5 +1,6 @@
-// The generator's client, in Ark's "contents/generations/tasks" protocol: what we ask becomes its words, what it answers
-// becomes ours. Roles are always sent explicitly, because the service's own defaults differ from the document's.
+// The generator's client, in Ark's "contents/generations/tasks" protocol: what we ask becomes its
+// words, what it answers becomes ours. Roles are always sent explicitly, because the service's own
+// defaults differ from the document's.
 
 import type { JobOrder, JobStatus } from '../workflows/messages';
 import { classifyFault, failureOf } from './generator-faults';

@@ -1,5 +1,5 @@
-// Tells the engine that an activity is alive, on a clock of its own: when its worker dies, the next attempt begins within the
-// heartbeat's timeout instead of the activity's.
+// Tells the engine that an activity is alive, on a clock of its own: when its worker dies, the next
+// attempt begins within the heartbeat's timeout instead of the activity's.
 
 import { Context } from '@temporalio/activity';
 

@@ -1,6 +1,7 @@
-// What a caller's host name resolves to. Asked of the name servers directly, never through the operating system's
-// resolver: that one blocks one of a process's few threads for as long as a dead name server is silent, so a handful of bad
-// names would hold up everybody, and it knows names of this machine that a caller has no business with.
+// What a caller's host name resolves to. Asked of the name servers directly, never through the
+// operating system's resolver: that one blocks one of a process's few threads for as long as a dead
+// name server is silent, so a handful of bad names would hold up everybody, and it knows names of
+// this machine that a caller has no business with.
 
 import { Resolver } from 'node:dns/promises';
 

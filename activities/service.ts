@@ -1,5 +1,5 @@
 // What the rest of the activities know of an upstream service, whichever protocol it speaks, and the one kind of
-// error a service client throws. `whose` decides everything that follows: who is told, and what may be tried next.
+// error a service client throws. `kind` decides everything that follows: who is told, and what may be tried next.
 
 import type { JobFailure, JobOrder, JobResult, JobStatus } from '../workflows/messages';
 

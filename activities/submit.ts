@@ -5,8 +5,16 @@ import { ApplicationFailure } from '@temporalio/activity';
 import type { Knex } from 'knex';
 import { takePlace } from '../src/db/job-gate';
 import type { Job } from '../src/db/jobs';
-import { findJob, forgetSending, markSending, ownedByOthers, storeOpened } from '../src/db/jobs';
+import {
+  findJob,
+  forgetSending,
+  markSending,
+  ownedByOthers,
+  showEnhancing,
+  storeOpened,
+} from '../src/db/jobs';
 import type { Channel } from '../src/domain/catalogue';
+import { statusMessages } from '../src/domain/task';
 import type { JobOrder, PlacedJob } from '../workflows/messages';
 import type { Channels } from './channels';
 import type { ActivityEvents } from './events';
@@ -33,7 +41,12 @@ const sendWithinMs = 5_000;
 export function createSubmitActivities(deps: SubmitDeps) {
   return {
     submitJob: (order: JobOrder): Promise<PlacedJob> =>
-      whileBeating(() => tryChannels(deps, order)),
+      whileBeating(async () => {
+        if (order.kind === 'super_resolution') {
+          await showEnhancing(deps.db, order.taskId, statusMessages.super_resolution);
+        }
+        return tryChannels(deps, order);
+      }),
   };
 }
 

@@ -1,5 +1,6 @@
-// The enhancer's client, in MediaKit's "enhance-video" protocol. It has an idempotency token of its own, so a submit whose
-// answer was lost is simply sent again. It says "completed" where others say "succeeded", and may refuse with HTTP 200.
+// The enhancer's client, in MediaKit's "enhance-video" protocol. It has an idempotency token of its
+// own, so a submit whose answer was lost is simply sent again. It says "completed" where others say
+// "succeeded", and may refuse with HTTP 200.
 
 import type { JobOrder, JobStatus } from '../workflows/messages';
 import type { ServiceAccess } from './generator';

@@ -4,6 +4,7 @@
 
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
+import { isRetryable } from '../src/db/database';
 import type { OpenRow } from '../src/db/sweep';
 import {
   auditFailed,
@@ -15,7 +16,7 @@ import {
   nextSlice,
 } from '../src/db/sweep';
 import { billing } from '../src/domain/pricing';
-import { taskObject } from '../src/domain/task';
+import { expiredMessage, taskObject } from '../src/domain/task';
 import type {
   ClosedTask,
   CloseTask,
@@ -73,7 +74,7 @@ async function sweepOnce(deps: SweepDeps): Promise<SweepReport> {
       deps.events.finding('stuck', row.id, 'its workflow tasks keep failing');
     }
     if (state !== 'ended' || closed.includes(row.id)) continue;
-    if (await closeRow(deps, row)) closed.push(row.id);
+    if (await closeReadable(deps, row)) closed.push(row.id);
   }
   const auditDifferences = await auditWhenDue(deps);
   return {
@@ -107,7 +108,7 @@ async function stopOverdue(deps: SweepDeps): Promise<string[]> {
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
     }
-    if (await closeRow(deps, row)) stopped.push(row.id);
+    if (await closeReadable(deps, row)) stopped.push(row.id);
   }
   return stopped;
 }
@@ -138,13 +139,24 @@ async function stateOf(client: Client, taskId: string): Promise<'live' | 'stuck'
   }
 }
 
+/** A row that cannot be read is one operator's riddle and must not keep the sweep from all the others. */
+async function closeReadable(deps: SweepDeps, row: OpenRow): Promise<boolean> {
+  try {
+    return await closeRow(deps, row);
+  } catch (error) {
+    if (isRetryable(error)) throw error;
+    deps.events.finding('unreadable', row.id, String(error));
+    return false;
+  }
+}
+
 /** Fails the task, returns the hold, then calls back and asks the services to stop. True when it was still open. */
 async function closeRow(deps: SweepDeps, row: OpenRow): Promise<boolean> {
   const nowMs = deps.now();
   const { plan, request } = row.input;
   const message =
     nowMs > row.deadlineAtMs
-      ? `The task expired after ${plan.expiresAfterSeconds} seconds.`
+      ? expiredMessage(plan.expiresAfterSeconds)
       : 'The task was stopped by the service.';
   const object = taskObject(
     { id: row.id, traceId: row.traceId, model: row.model, createdAt: row.createdAtSeconds },

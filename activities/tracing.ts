@@ -1,5 +1,6 @@
-// Which task's trace the code that runs now belongs to, so that a request to the outside carries it without every function
-// between handing it on. Ids are passed on always; spans are made only where somebody keeps them.
+// Which task's trace the code that runs now belongs to, so that a request to the outside carries it
+// without every function between handing it on. Ids are passed on always; spans are made only where
+// somebody keeps them.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';

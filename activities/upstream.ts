@@ -1,8 +1,10 @@
-// One HTTP exchange with an upstream service: a deadline, a size limit, and the knowledge of whether the request can have
-// arrived. Connections are kept alive; redirects are not followed; nothing is repeated here.
+// One HTTP exchange with an upstream service: a deadline, a size limit, and the knowledge of
+// whether the request can have arrived. Connections are kept alive; redirects are not followed;
+// nothing is repeated here.
 
 import http from 'node:http';
 import https from 'node:https';
+import { retryAfterMs as askedForMs } from '../src/domain/retry-after';
 import { UpstreamFault } from './service';
 import { inClientSpan, traceHeaders } from './tracing';
 
@@ -125,12 +127,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Seconds or an HTTP date; bounded to an hour, because a service's clock may be anything. */
+/** What a service's Retry-After asks for; an hour at most, because its clock may be anything. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | null {
-  if (!header) return null;
-  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - nowMs) / 1000;
-  if (!Number.isFinite(seconds)) return null;
-  return Math.min(Math.max(seconds, 0), 3600) * 1000;
+  const ms = askedForMs(header, nowMs);
+  return ms === null ? null : Math.min(ms, 3_600_000);
 }
 
 /** Reads a field of an unknown JSON value without trusting its shape. */

@@ -1,6 +1,6 @@
-// One loop per channel that asks about all open jobs in a few list requests, stores what changed, and only then wakes the
-// tasks concerned. A waiting task costs nothing but its row. Two loops on one channel do no harm: rows and
-// workflows only ever step forward.
+// One loop per channel that asks about all open jobs in a few list requests, stores what changed,
+// and only then wakes the tasks concerned. A waiting task costs nothing but its row. Two loops on
+// one channel do no harm: rows and workflows only ever step forward.
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';

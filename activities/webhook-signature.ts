@@ -1,5 +1,5 @@
-// The three headers of a callback, as Standard Webhooks writes them: the signature covers id, time and the exact bytes. While
-// a secret is being replaced there is one signature for each.
+// The three headers of a callback, as Standard Webhooks writes them: the signature covers id, time
+// and the exact bytes. While a secret is being replaced there is one signature for each.
 
 import { createHmac } from 'node:crypto';
 

@@ -1,5 +1,5 @@
-// The controls of the form. Each is a native one inside, so keyboard, screen reader and autofill work as everywhere; each
-// shows at its side what the API says about it.
+// The controls of the form. Each is a native one inside, so keyboard, screen reader and autofill
+// work as everywhere; each shows at its side what the API says about it.
 
 import { html, newId, useState } from './ui.js';
 

@@ -1,5 +1,5 @@
-// Pictures, films and sounds that go into a task: picked from the samples or by an address of one's own, in an order that
-// matters for frames.
+// Pictures, films and sounds that go into a task: picked from the samples or by an address of one's
+// own, in an order that matters for frames.
 
 import { html, newId, useState } from './ui.js';
 

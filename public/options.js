@@ -1,4 +1,5 @@
-// What goes into `metadata`: switches for the result, then what is needed more rarely, folded away until it is at fault.
+// What goes into `metadata`: switches for the result, then what is needed more rarely, folded away
+// until it is at fault.
 
 import { Select, Strip, Text, Toggle } from './controls.js';
 import { isDraft, takesTools } from './request.js';

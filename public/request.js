@@ -1,5 +1,6 @@
-// From what stands in the form to the body of a request. What the chosen model cannot do is not in the form and so not in
-// the body either; everything else is sent as it was entered, since judging it is the API's business.
+// From what stands in the form to the body of a request. What the chosen model cannot do is not in
+// the form and so not in the body either; everything else is sent as it was entered, since judging
+// it is the API's business.
 
 export const emptyDraft = {
   model: '',

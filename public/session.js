@@ -1,5 +1,6 @@
-// What outlives a reload: the key, the draft, an attempt whose answer is outstanding, and what this page saw of its tasks.
-// All of it is in session storage, so it goes with the tab; signing out forgets it at once.
+// What outlives a reload: the key, the draft, an attempt whose answer is outstanding, and what this
+// page saw of its tasks. All of it is in session storage, so it goes with the tab; signing out
+// forgets it at once.
 
 const prefix = 'playground.';
 const notesMax = 200;

@@ -1,5 +1,5 @@
-// The life of a task in steps. When it was accepted and when it ended the API says; the steps between are marked with the
-// time at which this page first saw them.
+// The life of a task in steps. When it was accepted and when it ended the API says; the steps
+// between are marked with the time at which this page first saw them.
 
 import { clock, span } from './format.js';
 import { html } from './ui.js';

@@ -1,5 +1,6 @@
-// `npm start`: installs what is missing, builds what is old, then becomes the development stack. It stays the same process
-// throughout, so that a signal sent to it meets the one that knows what to stop.
+// `npm start`: installs what is missing, builds what is old, then becomes the development stack. It
+// stays the same process throughout, so that a signal sent to it meets the one that knows what to
+// stop.
 
 import { becomes } from './lib/become.mjs';
 

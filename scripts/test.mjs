@@ -1,6 +1,6 @@
-// `npm test` and its smaller sisters: checks types, lint and format, runs the tests, and ends with one line that counts them.
-// `--install` installs first what is missing; `--fast` leaves out what needs servers; `--long` and `--clients` run
-// the tests that are not part of every run.
+// `npm test` and its smaller sisters: checks types, lint and format, runs the tests, and ends with
+// one line that counts them. `--install` installs first what is missing; `--fast` leaves out what
+// needs servers; `--long` and `--clients` run the tests that are not part of every run.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// What no single field of the catalogue file can show: names that point at each other, tables that must be whole, prices
-// that must cover everything that is sold.
+// What no single field of the catalogue file can show: names that point at each other, tables that
+// must be whole, prices that must cover everything that is sold.
 
 import type { CatalogueFile, ModelEntry } from './catalogue-schema';
 import type { Channel } from './domain/catalogue';

@@ -1,5 +1,6 @@
-// The only place that reads settings from an environment. All faults are reported together, each with its name, what was
-// given and what is wanted; what is read is handed down in pieces: below `commands` nobody sees the whole.
+// The only place that reads settings from an environment. All faults are reported together, each
+// with its name, what was given and what is wanted; what is read is handed down in pieces: below
+// `commands` nobody sees the whole.
 
 import type { z } from 'zod';
 import { table } from './setting-table';

@@ -1,5 +1,5 @@
-// The instruments of one process, made from the list of metrics: its own part of the list, and Node's figures (memory, event
-// loop, open handles). A wrong name or label does not compile.
+// The instruments of one process, made from the list of metrics: its own part of the list, and
+// Node's figures (memory, event loop, open handles). A wrong name or label does not compile.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type MetricDefinition, type MetricName, metrics } from './metrics';

@@ -1,6 +1,7 @@
-// Every metric of the service in one list: its name, what it counts, by what it is told apart. Dashboards and alerts are
-// written against these names, and a test compares them, so add, and think twice before renaming. No label ever carries
-// an account, a task or an address: their number has no end.
+// Every metric of the service in one list: its name, what it counts, by what it is told apart.
+// Dashboards and alerts are written against these names, and a test compares them, so add, and
+// think twice before renaming. No label ever carries an account, a task or an address: their number
+// has no end.
 
 export interface MetricDefinition {
   readonly kind: 'counter' | 'gauge' | 'histogram';
@@ -191,7 +192,7 @@ export const metrics = {
     of: 'worker',
     help: 'What the sweep found: tasks it closed or stopped, stuck workflows, unwatched channels.',
     labels: ['kind'],
-    known: ['closed', 'stopped', 'stuck', 'unwatched'],
+    known: ['closed', 'stopped', 'stuck', 'unwatched', 'unreadable'],
   },
   video_audits_total: {
     kind: 'counter',

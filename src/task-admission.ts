@@ -1,5 +1,6 @@
-// How a task is handed to the engine: one update-with-start, and when its answer does not come, finding out what became of it
-// before anything is said. A task that exists is never answered with a 5xx, one that may exist is never charged.
+// How a task is handed to the engine: one update-with-start, and when its answer does not come,
+// finding out what became of it before anything is said. A task that exists is never answered with
+// a 5xx, one that may exist is never charged.
 
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';

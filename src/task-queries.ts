@@ -1,5 +1,6 @@
-// Asking live workflows how they are, within a budget: so many queries in flight, a deadline, one at a time per task, an
-// answer shared for up to a second. Whatever does not fit is answered from the stored row instead.
+// Asking live workflows how they are, within a budget: so many queries in flight, a deadline, one
+// at a time per task, an answer shared for up to a second. Whatever does not fit is answered from
+// the stored row instead.
 
 import type { Client, Connection } from '@temporalio/client';
 import { taskQuery } from '../workflows/messages';

@@ -1,6 +1,6 @@
-// The logger. A log line is one JSON object per event; what must never be read in a log (keys, secrets, prompts, the query
-// string of an address) is cut out here, whatever hands it in: fields by their names, and what looks like a key or an
-// address wherever it stands in a line.
+// The logger. A log line is one JSON object per event; what must never be read in a log (keys,
+// secrets, prompts, the query string of an address) is cut out here, whatever hands it in: fields
+// by their names, and what looks like a key or an address wherever it stands in a line.
 
 import {
   type DestinationStream,
@@ -70,8 +70,8 @@ function plainError(error: unknown, depth = 0): unknown {
   };
 }
 
-// An address keeps its host and path; its user, password and query do not. Keys have a form of their own (vk_, whsec_), so they
-// are found in any text.
+// An address keeps its host and path; its user, password and query do not. Keys have a form of
+// their own (vk_, whsec_), so they are found in any text.
 const patterns: readonly (readonly [RegExp, string])[] = [
   [/([a-z][a-z0-9+.-]*:\/\/)[^\s"'/?#@\\]*@/gi, '$1…@'],
   [/([a-z][a-z0-9+.-]*:\/\/[^\s"'?#\\]*)[?#][^\s"'\\]*/gi, '$1?…'],

@@ -1,5 +1,6 @@
-// Hands finished spans to a collector (OTLP over HTTP). Off unless an address is configured, and nothing is loaded then. Spans
-// come with their ids and times; the SDK batches them, samples by its own OTEL_* variables, repeats and sends.
+// Hands finished spans to a collector (OTLP over HTTP). Off unless an address is configured, and
+// nothing is loaded then. Spans come with their ids and times; the SDK batches them, samples by its
+// own OTEL_* variables, repeats and sends.
 
 import type { KeepSpan, Span } from './domain/trace';
 import type { Logger } from './telemetry';

@@ -1,6 +1,6 @@
 // One worker process: three Temporal workers on one connection. Tasks' workflows with their activities, the loops
 // (watchers and the sweep), and callbacks each have a queue and slots of their own, so that a flood of slow callbacks
-// cannot hold up a task. The numbers are measured ones; docs/decisions.md says how.
+// cannot hold up a task. docs/decisions.md, 12, says why.
 
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
@@ -122,7 +122,8 @@ export async function startWorker(
   };
 }
 
-// Running activities get ten seconds to finish before they are cancelled and retried elsewhere.
+// Running activities get ten seconds to finish before they are cancelled and retried elsewhere; their requests end a
+// second earlier, so that what those leave open can still be stored.
 const requestsEndAfterMs = 9_000;
 const gracefully = { shutdownGraceTime: '10 s', shutdownForceTime: '14 s' } as const;
 
@@ -173,7 +174,10 @@ function bundleOf({ workflowBundle }: WorkerSettings): Partial<WorkerOptions> {
   return 'codePath' in workflowBundle ? { workflowBundle } : workflowBundle;
 }
 
-/** With a build id, tasks that began on this build stay on it, so that a deploy cannot break one that lives two days. */
+/**
+ * With a build id, tasks that began on this build stay on it, so that a deploy cannot break one
+ * that lives two days.
+ */
 function versioningOf({ deployment }: WorkerSettings): Partial<WorkerOptions> {
   if (!deployment) return {};
   return {

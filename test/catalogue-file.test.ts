@@ -1,4 +1,5 @@
-// The catalogue file: the shipped ones say what is sold, and everything wrong in one is reported at once, with its path.
+// The catalogue file: the shipped ones say what is sold, and everything wrong in one is reported at
+// once, with its path.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

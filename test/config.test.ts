@@ -1,4 +1,5 @@
-// The reading of settings: whatever is wrong is said at once, in words that suffice to mend it, and no secret is among them.
+// The reading of settings: whatever is wrong is said at once, in words that suffice to mend it, and
+// no secret is among them.
 
 import { ConfigError, demand, type ProcessName, readConfig, settingRows } from '../src/config';
 

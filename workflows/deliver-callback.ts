@@ -1,5 +1,5 @@
-// The life of one callback: try, wait, try again, for up to three days. It outlives its task and never holds it up; while
-// it waits it is a timer and nothing else.
+// The life of one callback: try, wait, try again, for up to three days. It outlives its task and
+// never holds it up; while it waits it is a timer and nothing else.
 
 import {
   CancellationScope,

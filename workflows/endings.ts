@@ -1,11 +1,11 @@
 // How a task can end, and the final object each ending gives. The sentences a customer reads about a failure that was
-// decided here stand in this file and nowhere else.
+// decided here stand in this file; the one that the sweep needs too is with the states, in domain/task.ts.
 
 import type { Refusal } from '../src/contract/error';
 import type { TaskError, TaskObject } from '../src/contract/task';
 import type { BillingLine } from '../src/domain/plan-types';
 import { billing, settlementFor } from '../src/domain/pricing';
-import { taskObject } from '../src/domain/task';
+import { expiredMessage, taskObject } from '../src/domain/task';
 import type { JobReport } from './messages';
 import type { TaskRecord } from './task-record';
 
@@ -14,8 +14,7 @@ export type Ending =
   | { readonly succeeded: false; readonly error: TaskError };
 
 export function expired(task: TaskRecord): Ending & { succeeded: false } {
-  const seconds = task.plan.expiresAfterSeconds;
-  return failed({ code: 'task_error', message: `The task expired after ${seconds} seconds.` });
+  return failed({ code: 'task_error', message: expiredMessage(task.plan.expiresAfterSeconds) });
 }
 
 export function cancelled(): Ending {

@@ -1,5 +1,6 @@
-// What a caller is shown of a finished video, put together from what the generator and, where it had a part, the enhancer
-// reported. What the enhancer says of the film counts; what it leaves out is the generator's.
+// What a caller is shown of a finished video, put together from what the generator and, where it
+// had a part, the enhancer reported. What the enhancer says of the film counts; what it leaves out
+// is the generator's.
 
 import type { VideoResult } from '../src/contract/task';
 import type { JobReport, TaskInput } from './messages';

@@ -1,6 +1,7 @@
-// The life of one task: admit, generate, enhance, settle, announce. Everything else (what is remembered on the way,
-// how it is shown, what a failure is called) is in task-record.ts and endings.ts beside this file; every outside effect is
-// an activity, every sum a pure function in src/domain.
+// The life of one task: admit, generate, enhance, settle, announce. Everything else (what is
+// remembered on the way, how it is shown, what a failure is called) is in task-record.ts and
+// endings.ts beside this file; every outside effect is an activity, every sum a pure function in
+// src/domain.
 
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
@@ -21,7 +22,7 @@ import { isFinal } from '../src/domain/task';
 import type { Ending } from './endings';
 import { cancelled, expired, failedUpstream, finalObject, refusedObject } from './endings';
 import type { JobKind, JobReport, TaskInput } from './messages';
-import { refusedFailure, workflowNames } from './messages';
+import { callbackWorkflowId, refusedFailure, workflowNames } from './messages';
 import { cancelPolicy, doorPolicy, lastLookPolicy, submitPolicy } from './policies';
 import type { TaskRecord } from './task-record';
 import { recordTask } from './task-record';
@@ -182,7 +183,7 @@ async function announce(task: TaskRecord): Promise<void> {
   if (!url) return;
   try {
     await startChild(workflowNames.deliverCallback, {
-      workflowId: `${task.id}:callback`,
+      workflowId: callbackWorkflowId(task.id),
       args: [{ taskId: task.id }],
       parentClosePolicy: ParentClosePolicy.ABANDON,
       staticSummary: 'callback',

@@ -17,9 +17,10 @@ export const doorPolicy: LocalActivityOptions = {
 };
 
 /**
- * One attempt to place a job. 75 s: the service's own limit for an answer (60 s at most) and what is stored around
- * it; its heartbeat tells within 15 s that a worker died. Attempts have no limit: only the task's deadline ends them. A cancel waits for a running attempt, because a job
- * that was accepted a moment ago must be known before it can be cancelled.
+ * One attempt to place a job. 75 s: the service's own limit for an answer (60 s at most) and what is
+ * stored around it; its heartbeat tells within 15 s that a worker died. Attempts have no limit: only
+ * the task's deadline ends them. A cancel waits for a running attempt, because a job that was
+ * accepted a moment ago must be known before it can be cancelled.
  */
 export const submitPolicy: ActivityOptions = {
   summary: 'places the job with a channel, once',
@@ -38,8 +39,8 @@ export const lastLookPolicy: ActivityOptions = {
 };
 
 /**
- * Asking a service to cancel is a courtesy with a limit: the customer has been refunded already, and a service that does
- * not answer within ten minutes will finish the job at our cost.
+ * Asking a service to cancel is a courtesy with a limit: the customer has been refunded already,
+ * and a service that does not answer within ten minutes will finish the job at our cost.
  */
 export const cancelPolicy: ActivityOptions = {
   summary: 'asks the service to stop the job',

@@ -134,16 +134,17 @@ export class TaskRecord {
 
   submitting(kind: JobKind): void {
     this.lastSubmitting = kind;
-    if (kind === 'super_resolution') this.stepTo(kind);
     this.describe();
   }
 
+  /** By now the row shows the step as well, so no reader can see it taken back. */
   accepted(kind: JobKind, job: Extract<PlacedJob, { outcome: 'accepted' }>): void {
     this.placed.set(kind, job);
     upsertSearchAttributes([
       { key: attributes.channel, value: job.channel },
       { key: attributes.upstreamJobId, value: job.upstreamId },
     ]);
+    if (kind === 'super_resolution') this.stepTo(kind);
     this.describe();
   }
 

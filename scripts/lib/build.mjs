@@ -1,5 +1,6 @@
-// Source → dist: compiled TypeScript and the workflows in one bundle, so that a worker need not bundle them as it starts.
-// Nothing is done when dist is younger than its sources; it is made beside its place and moved there when whole.
+// Source → dist: compiled TypeScript and the workflows in one bundle, so that a worker need not
+// bundle them as it starts. Nothing is done when dist is younger than its sources; it is made
+// beside its place and moved there when whole.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// The workflows in one file, written to the path that is given. A process of its own: bundling keeps a thread busy for seconds,
-// and whoever waits for it has progress to show.
+// The workflows in one file, written to the path that is given. A process of its own: bundling
+// keeps a thread busy for seconds, and whoever waits for it has progress to show.
 
 import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';

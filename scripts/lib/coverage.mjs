@@ -1,5 +1,6 @@
-// How much of `workflows/` and `activities/` the tests have run: the two rooms in which a statement nobody ran may cost money. Prints
-// the share of statements and every line left out, with the reason that test/left-out.json gives for it.
+// How much of `workflows/` and `activities/` the tests have run: the two rooms in which a statement
+// nobody ran may cost money. Prints the share of statements and every line left out, with the
+// reason that test/left-out.json gives for it.
 
 import { readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';

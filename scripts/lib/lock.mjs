@@ -1,5 +1,5 @@
-// One at a time: a folder that only one process can make says who is at work. One that is older than its work could take has lost
-// its owner.
+// One at a time: a folder that only one process can make says who is at work. One that is older
+// than its work could take has lost its owner.
 
 import { rmSync, statSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';

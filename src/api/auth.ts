@@ -1,10 +1,11 @@
 // Authorization: Bearer <API key> → the caller. Missing, malformed, unknown, expired and revoked keys all look the same
 // from outside. Answers of the database are kept for a while, shorter than revoking may take to be effective.
 
+import type { Knex } from 'knex';
 import type { Refusal } from '../contract/error';
+import type { FoundKey } from '../db/accounts';
 import { findKeyByDigest } from '../db/accounts';
 import { digestKey, isWellFormedKey } from '../db/api-keys';
-import type { Database } from '../db/database';
 import type { Caller } from './context';
 import { Refused } from './context';
 
@@ -20,11 +21,7 @@ interface Known {
   readonly until: number;
 }
 
-export function createAuthentication(
-  db: Database,
-  pepper: string,
-  now: () => number,
-): Authenticate {
+export function createAuthentication(db: Knex, pepper: string, now: () => number): Authenticate {
   const known = new Map<string, Known>();
   const lookups = new Map<string, Promise<Caller | null>>();
 
@@ -58,8 +55,6 @@ export function createAuthentication(
     return lookUpOnce(digest, cacheKey);
   };
 }
-
-type FoundKey = NonNullable<Awaited<ReturnType<typeof findKeyByDigest>>>;
 
 function callerOf({ keyId, accountId, accountDisabled, models, channels }: FoundKey): Caller {
   return { keyId, accountId, accountDisabled, models, channels };

@@ -3,11 +3,11 @@
 
 import type { Knex } from 'knex';
 import { parseRequest } from '../contract/parse-request';
-import type { CreatedTask } from '../contract/task';
-import { insufficientBalance, mayOpen } from '../db/funds';
+import type { CreatedTask, TaskObject } from '../contract/task';
+import { findFunds, insufficientBalance } from '../db/funds';
 import { findTask } from '../db/tasks';
 import type { Plan } from '../domain/plan-types';
-import { statusMessages } from '../domain/task';
+import { createdTask, statusMessages } from '../domain/task';
 import type { Engine, Submission } from '../temporal';
 import type { ApiDeps } from './app';
 import { bodyBytesMax, readJsonBody } from './body';
@@ -69,7 +69,7 @@ async function checkFunds(
   plan: Plan,
   underWay: number,
 ): Promise<void> {
-  const { availableMicros, openTasks } = await mayOpen(db, caller.accountId);
+  const { availableMicros, openTasks } = await findFunds(db, caller.accountId);
   const needed = plan.hold.amountMicros;
   if (availableMicros < needed) throw new Refused(insufficientBalance(needed, availableMicros));
   // Those under way beside this one will be open in a moment.
@@ -90,17 +90,9 @@ async function replay(
   const row = await findTask(db, taskId);
   if (!row) return false;
   refuseOtherRequest(row.requestHash, requestHash);
-  const { id, task_id, object, status, message } = JSON.parse(row.object) as CreatedTask;
   ctx.set('Idempotent-Replayed', 'true');
-  answerCreated(ctx, { id, task_id, object, status, message });
+  answerCreated(ctx, createdTask(JSON.parse(row.object) as TaskObject));
   return true;
-}
-
-/** Refused by prices, permissions or limits, and not because the engine could not say. */
-function isRefusedByRules(error: unknown): boolean {
-  if (!(error instanceof Refused)) return false;
-  const { code } = error.refusal;
-  return code !== 'unavailable' && code !== 'idempotency_key_reused';
 }
 
 /** The same for a task that has no row yet. */
@@ -117,6 +109,13 @@ async function replayPending(
   ctx.set('Idempotent-Replayed', 'true');
   answerCreated(ctx, pendingTask(taskId));
   return true;
+}
+
+/** Refused by prices, permissions or limits, and not because the engine could not say. */
+function isRefusedByRules(error: unknown): boolean {
+  if (!(error instanceof Refused)) return false;
+  const { code } = error.refusal;
+  return code !== 'unavailable' && code !== 'idempotency_key_reused';
 }
 
 function answer(

@@ -62,8 +62,8 @@ const indexHtml = `<!doctype html>
 </html>
 `;
 
-// The requests go to the host the page came from, whatever address the document names. A key lives in this page's memory
-// only, and no validator elsewhere is asked.
+// The requests go to the host the page came from, whatever address the document names. A key lives
+// in this page's memory only, and no validator elsewhere is asked.
 const startScript = `SwaggerUIBundle({
   dom_id: '#docs',
   url: '/openapi.json',

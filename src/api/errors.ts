@@ -1,5 +1,6 @@
-// The one place where what was thrown becomes an answer. A refusal says what it says; trouble with what we stand on is a
-// 503 that may be tried again; everything else is a bug of ours: 500, its sentence hidden, logged once.
+// The one place where what was thrown becomes an answer. A refusal says what it says; trouble with
+// what we stand on is a 503 that may be tried again; everything else is a bug of ours: 500, its
+// sentence hidden, logged once.
 
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';

@@ -1,4 +1,5 @@
-// Files for browsers: the bytes in memory with a type and an etag, answered with 304 where the browser has them already.
+// Files for browsers: the bytes in memory with a type and an etag, answered with 304 where the
+// browser has them already.
 
 import { createHash } from 'node:crypto';
 import type { ApiContext } from './context';

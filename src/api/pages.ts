@@ -1,5 +1,6 @@
-// What a browser sees: the playground where it is enabled, else the version. The page is plain files of public/ and three
-// modules of installed packages, under a policy that allows nothing but this host, pictures and films aside.
+// What a browser sees: the playground where it is enabled, else the version. The page is plain
+// files of public/ and three modules of installed packages, under a policy that allows nothing but
+// this host, pictures and films aside.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';

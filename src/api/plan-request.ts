@@ -1,5 +1,6 @@
-// From the parsed body to the plan this caller may have carried out, or the one refusal that names every fault. Shared by
-// creating and by quoting, so that a quote is refused exactly where a create would be.
+// From the parsed body to the plan this caller may have carried out, or the one refusal that names
+// every fault. Shared by creating and by quoting, so that a quote is refused exactly where a create
+// would be.
 
 import { combineFaults, oneRefusal } from '../contract/faults';
 import type { ParsedRequest } from '../contract/parse-request';

@@ -1,5 +1,6 @@
-// GET and DELETE of a task, and the list of an account's tasks. A finished task is one indexed read, sent as it was stored; a
-// live one is the further of its row and its workflow's own answer, so no two reads ever step back.
+// GET and DELETE of a task, and the list of an account's tasks. A finished task is one indexed
+// read, sent as it was stored; a live one is the further of its row and its workflow's own answer,
+// so no two reads ever step back.
 
 import type { TaskObject } from '../contract/task';
 import { type TaskStatus, taskStatuses } from '../contract/vocabulary';

@@ -1,5 +1,5 @@
-// What every request gets and every answer carries: an id, a trace, the security headers, a line in the log, a place in the
-// metrics.
+// What every request gets and every answer carries: an id, a trace, the security headers, a line in
+// the log, a place in the metrics.
 
 import { randomUUID } from 'node:crypto';
 import type { Middleware } from 'koa';

@@ -1,5 +1,6 @@
-// The operator's command line: finds the command that was typed, runs it, prints its answer as text or as one JSON document.
-// Standard output is the answer and nothing else; what went wrong is told on standard error, with `--json` on both.
+// The operator's command line: finds the command that was typed, runs it, prints its answer as text
+// or as one JSON document. Standard output is the answer and nothing else; what went wrong is told
+// on standard error, with `--json` on both.
 
 import { type Config, ConfigError, demand } from '../config';
 import { checkSchema, connect, isRetryable, SchemaMismatch } from '../db/database';

@@ -1,5 +1,5 @@
-// What the API tells about its requests and about the engine behind it: log lines and counts. Reads that went well are many
-// and alike, so they are lines for debugging only.
+// What the API tells about its requests and about the engine behind it: log lines and counts. Reads
+// that went well are many and alike, so they are lines for debugging only.
 
 import { randomBytes } from 'node:crypto';
 import type { FinishedRequest, RequestObserver } from '../api/requests';

@@ -1,5 +1,5 @@
-// The API process: database, engine, catalogue and the app put together behind a server with limits, and taken apart again in
-// the order in which nobody is left without an answer.
+// The API process: database, engine, catalogue and the app put together behind a server with
+// limits, and taken apart again in the order in which nobody is left without an answer.
 
 import { Connection } from '@temporalio/client';
 import { type ApiSettings, createApp } from '../api/app';
@@ -17,6 +17,7 @@ import { projectVersion } from './project';
 import { untilSchemaIsRight } from './schema-watch';
 import { listen } from './server';
 import { createStandingFigures } from './standing-figures';
+import { temporalAccess } from './temporal-access';
 
 export const api: Command<'api'> = async ({ config, log }) => {
   let catalogue = await loadCatalogueOf(config);
@@ -34,7 +35,8 @@ export const api: Command<'api'> = async ({ config, log }) => {
     log,
   });
   const engine = createEngine({
-    connection: temporalConnection(config),
+    // Not awaited: an API without its engine answers that it is not ready, and is ready again when the engine is.
+    connection: Connection.lazy(temporalAccess(config)),
     namespace: config.temporalNamespace,
     taskQueue: config.temporalTaskQueue,
     acceptTimeoutMs: config.acceptTimeoutMs,
@@ -101,15 +103,6 @@ export const api: Command<'api'> = async ({ config, log }) => {
     throw error;
   }
 };
-
-/** Not awaited: an API without its engine answers that it is not ready, and is ready again when the engine is. */
-function temporalConnection(config: ConfigOf<'api'>): Connection {
-  return Connection.lazy({
-    address: config.temporalAddress,
-    tls: config.temporalTls || config.temporalApiKey !== null,
-    ...(config.temporalApiKey ? { apiKey: config.temporalApiKey } : {}),
-  });
-}
 
 function settingsOf(config: ConfigOf<'api'>): ApiSettings {
   return {

@@ -1,4 +1,5 @@
-// Does the database that was given answer, and take us in? Asked once, by itself: a pool would only say that it waited in vain.
+// Does the database that was given answer, and take us in? Asked once, by itself: a pool would only
+// say that it waited in vain.
 
 import { Client } from 'pg';
 import { CommandError } from './command';

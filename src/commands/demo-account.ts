@@ -1,5 +1,6 @@
-// What a development stack keeps for itself: the secrets it made up at its first start, and the demo account with a credit
-// that is worth a few hundred videos. A database that does not know the account gets a new one.
+// What a development stack keeps for itself: the secrets it made up at its first start, and the
+// demo account with a credit that is worth a few hundred videos. A database that does not know the
+// account gets a new one.
 
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';

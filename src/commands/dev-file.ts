@@ -1,5 +1,6 @@
-// dev.json: what a running `npm start` tells the programs around it. It is there from the moment everything is ready until the
-// stop begins, and readable by its owner only, because keys are in it.
+// dev.json: what a running `npm start` tells the programs around it. It is there from the moment
+// everything is ready until the stop begins, and readable by its owner only, because keys are in
+// it.
 
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

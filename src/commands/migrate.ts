@@ -1,11 +1,12 @@
-// Brings the database's schema and the engine's search attributes up to date, then ends. Safe to run as often as one likes
-// and by several at once.
+// Brings the database's schema and the engine's search attributes up to date, then ends. Safe to
+// run as often as one likes and by several at once.
 
 import { Client, Connection } from '@temporalio/client';
 import { connect, migrate as migrateDatabase } from '../db/database';
 import { ensureSearchAttributes } from '../temporal-setup';
 import type { Command } from './command';
 import { checkDatabase } from './database-check';
+import { temporalAccess } from './temporal-access';
 import { checkTemporal } from './temporal-check';
 
 export const migrate: Command<'migrate'> = async ({ config, log }) => {
@@ -18,11 +19,7 @@ export const migrate: Command<'migrate'> = async ({ config, log }) => {
     await db.destroy();
   }
   await checkTemporal(config.environment);
-  const connection = await Connection.connect({
-    address: config.temporalAddress,
-    tls: config.temporalTls || config.temporalApiKey !== null,
-    ...(config.temporalApiKey ? { apiKey: config.temporalApiKey } : {}),
-  });
+  const connection = await Connection.connect(temporalAccess(config));
   try {
     const client = new Client({ connection, namespace: config.temporalNamespace });
     await ensureSearchAttributes(client, config.temporalNamespace);

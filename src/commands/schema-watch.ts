@@ -1,5 +1,5 @@
-// Is the database's schema the one this code was written for? A database that cannot be asked yet is asked again until it
-// can; one with another schema ends the process.
+// Is the database's schema the one this code was written for? A database that cannot be asked yet
+// is asked again until it can; one with another schema ends the process.
 
 import type { Knex } from 'knex';
 import { checkSchema, SchemaMismatch } from '../db/database';

@@ -9,8 +9,9 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-// Node's own limits (60 s, 300 s, looked at every 30 s) let a slow sender hold a connection for minutes. The idle time is
-// short because balancers reconnect cheaply; the size is twice the headers of a browser.
+// Node's own limits (60 s, 300 s, looked at every 30 s) let a slow sender hold a connection for
+// minutes. The idle time is short because balancers reconnect cheaply; the size is twice the
+// headers of a browser.
 const limits = {
   headersTimeout: 10_000,
   requestTimeout: 15_000,

@@ -1,5 +1,5 @@
-// One stack per data directory. A second one is turned away; what a killed one left running is stopped first. A process is
-// known by its id and the moment it began, since ids are used again.
+// One stack per data directory. A second one is turned away; what a killed one left running is
+// stopped first. A process is known by its id and the moment it began, since ids are used again.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
-// One process of the stack and what happens when it ends by itself: with supervision it is started again after a
-// growing pause, so that anybody may kill one and see that nothing is lost; after too many short lives in a row the stack gives up.
+// One process of the stack and what happens when it ends by itself: with supervision it is started
+// again after a growing pause, so that anybody may kill one and see that nothing is lost; after too
+// many short lives in a row the stack gives up.
 
 import type { Child } from '../embedded/child';
 

@@ -1,5 +1,6 @@
-// Which ports the stack's parts listen on. One that was asked for must be free; the others are the ones of the last start
-// where they still are free, so that links and bookmarks go on working, or any free ones.
+// Which ports the stack's parts listen on. One that was asked for must be free; the others are the
+// ones of the last start where they still are free, so that links and bookmarks go on working, or
+// any free ones.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';

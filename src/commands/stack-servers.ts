@@ -15,7 +15,10 @@ import type { Launched } from './stack-part';
 import { newPart, type Site, serverStopWithinMs, startPart } from './stack-site';
 import { checkTemporal } from './temporal-check';
 
-/** What was given is asked before anything is started, so that a wrong address costs seconds and leaves nothing behind. */
+/**
+ * What was given is asked before anything is started, so that a wrong address costs seconds and
+ * leaves nothing behind.
+ */
 export async function checkGiven({ options, progress, has }: Site): Promise<void> {
   const { environment } = options;
   const { DATABASE_URL: database, TEMPORAL_ADDRESS: temporal, TEMPORAL_CLI: cli } = environment;

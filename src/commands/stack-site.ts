@@ -1,5 +1,5 @@
-// What every step of a stack's start needs, and how a part of it is made: supervised or not, its output in the logs, its id in the
-// lock, its deaths told.
+// What every step of a stack's start needs, and how a part of it is made: supervised or not, its
+// output in the logs, its id in the lock, its deaths told.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -101,7 +101,8 @@ export function processPart(
   });
 }
 
-// Five seconds each for API and worker, one after the other, and three for the servers: below the 15 that a stop may take.
+// Five seconds each for API and worker, one after the other, and three for the servers: below the
+// 15 that a stop may take.
 const stopWithinMs = 5_000;
 export const serverStopWithinMs = 3_000;
 

@@ -1,5 +1,6 @@
-// The whole system as separate processes: PostgreSQL and Temporal where none are given, studio, worker, API. `npm start`
-// shows it to people, and the system tests start the same thing and then take it apart piece by piece.
+// The whole system as separate processes: PostgreSQL and Temporal where none are given, studio,
+// worker, API. `npm start` shows it to people, and the system tests start the same thing and then
+// take it apart piece by piece.
 
 import { join, resolve } from 'node:path';
 import { type Environment, readConfig } from '../config';

@@ -1,5 +1,6 @@
-// Brings what is counted in the database into the metrics. It belongs to the API because that is what still answers when every
-// worker is gone, which is when these figures are wanted. Each API process counts the same; a panel takes the maximum.
+// Brings what is counted in the database into the metrics. It belongs to the API because that is
+// what still answers when every worker is gone, which is when these figures are wanted. Each API
+// process counts the same; a panel takes the maximum.
 
 import type { Knex } from 'knex';
 import { readStanding, type Standing } from '../db/standing';

@@ -3,20 +3,14 @@
 import { Connection } from '@temporalio/client';
 import { type Environment, readConfig } from '../config';
 import { CommandError } from './command';
+import { temporalAccess } from './temporal-access';
 
 export async function checkTemporal(environment: Environment): Promise<void> {
-  const { temporalAddress, temporalTls, temporalApiKey, temporalNamespace } = readConfig(
-    'dev',
-    environment,
-  );
-  const address = temporalAddress ?? '';
+  const config = readConfig('dev', environment);
+  const { temporalNamespace } = config;
+  const access = temporalAccess(config);
   try {
-    const connection = await Connection.connect({
-      address,
-      tls: temporalTls || temporalApiKey !== null,
-      connectTimeout: '5s',
-      ...(temporalApiKey ? { apiKey: temporalApiKey } : {}),
-    });
+    const connection = await Connection.connect({ ...access, connectTimeout: '5s' });
     try {
       await connection.withDeadline(Date.now() + 5_000, () =>
         connection.workflowService.describeNamespace({ namespace: temporalNamespace }),
@@ -26,7 +20,7 @@ export async function checkTemporal(environment: Environment): Promise<void> {
     }
   } catch (error) {
     throw new CommandError(
-      `Temporal at ${address} (TEMPORAL_ADDRESS) does not answer for namespace ` +
+      `Temporal at ${access.address} (TEMPORAL_ADDRESS) does not answer for namespace ` +
         `"${temporalNamespace}": ${(error as Error).message}`,
       1,
       { cause: error },

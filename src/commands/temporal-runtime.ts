@@ -1,5 +1,5 @@
-// Temporal's native core as part of this process: its log lines become ours, its metrics are served where only we can reach
-// them, and signals stay with main.
+// Temporal's native core as part of this process: its log lines become ours, its metrics are served
+// where only we can reach them, and signals stay with main.
 
 import { DefaultLogger, type LogEntry, Runtime } from '@temporalio/worker';
 import { freePorts } from '../embedded/ports';

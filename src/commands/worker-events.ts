@@ -1,5 +1,5 @@
-// What the activities tell about themselves, as log lines and counts. A line about a task carries its id; none carries a
-// prompt or the query of an address.
+// What the activities tell about themselves, as log lines and counts. A line about a task carries
+// its id; none carries a prompt or the query of an address.
 
 import type { ActivityEvents, ClosedTaskEvent } from '../../activities/events';
 import { type KeepSpan, type Span, spanIdOf } from '../domain/trace';

@@ -1,4 +1,5 @@
-// The worker process: database, catalogue, events and the three Temporal workers, started in order and stopped in reverse.
+// The worker process: database, catalogue, events and the three Temporal workers, started in order
+// and stopped in reverse.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -151,12 +151,12 @@ export const taskExamples = {
   failed: {
     ...known,
     status: 'failed',
-    message: 'cancelled by the caller',
+    message: 'The task was cancelled by the caller.',
     trace_id: traceId,
     model: 'studio-2.0',
     created_at: 1763712000,
     data: [],
-    error: { message: 'cancelled by the caller', code: 'task_error' },
+    error: { message: 'The task was cancelled by the caller.', code: 'task_error' },
     billing: {
       currency: 'CNY',
       held: '5.009400',

@@ -75,7 +75,7 @@ export function combineFaults(shape: readonly Refusal[], plan: readonly Refusal[
   return sortFaults([...shape, ...own]);
 }
 
-export function sortFaults(faults: readonly Refusal[]): Refusal[] {
+function sortFaults(faults: readonly Refusal[]): Refusal[] {
   return faults
     .map((fault) => ({ fault, rank: rankOf(fault.param) }))
     .sort((a, b) => compareRanks(a.rank, b.rank))

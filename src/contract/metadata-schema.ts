@@ -1,4 +1,5 @@
-// `metadata` and its super-resolution part as zod schemas, field by field, and the names that may not be passed through.
+// `metadata` and its super-resolution part as zod schemas, field by field, and the names that may
+// not be passed through.
 
 import { z } from 'zod';
 import type { Field } from './field';

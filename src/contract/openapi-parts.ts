@@ -123,7 +123,7 @@ const sentences: Readonly<
   ],
   rate_limited: [
     'too many creates, or too many unfinished tasks',
-    'This key may create 10 times a second (up to 20 at once). Try again in 1 s.',
+    'This key may create 10 times a second (up to 50 at once). Try again in 1 s.',
   ],
   internal_error: ['a fault of ours', 'Something went wrong here. Tell us the request id …'],
   unavailable: [

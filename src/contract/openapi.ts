@@ -35,8 +35,9 @@ type OverrideContext = Parameters<
   Extract<CreateDocumentOptions['override'], (...context: never[]) => unknown>
 >[0];
 
-// Tests hold answers against closed schemas; the document leaves replies open, because fields may be added to them. Closed
-// for good are the five fields of a create, and the one object of a request in which an unknown name is refused.
+// Tests hold answers against closed schemas; the document leaves replies open, because fields may
+// be added to them. Closed for good are the five fields of a create, and the one object of a
+// request in which an unknown name is refused.
 const closed: readonly unknown[] = [createdSchema, superResolutionSchema];
 
 function openReplies({ jsonSchema, zodSchema }: OverrideContext): void {

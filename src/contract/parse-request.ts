@@ -82,7 +82,10 @@ function readImages(body: JsonObject, faults: Refusal[]): readonly string[] {
   return image === undefined ? [] : [image];
 }
 
-/** A list with faulty elements keeps its length in the stand-in, because the rules count; nothing sent is ever called. */
+/**
+ * A list with faulty elements keeps its length in the stand-in, because the rules count; nothing
+ * sent is ever called.
+ */
 function readList(
   body: JsonObject,
   name: 'images' | 'videos' | 'audios',

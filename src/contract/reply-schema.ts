@@ -27,7 +27,7 @@ export const createdSchema = z
   .strictObject(fiveFields)
   .meta({ id: 'CreatedTask', description: 'Exactly these five fields.' });
 
-export const billingItemSchema = z
+const billingItemSchema = z
   .strictObject({
     kind: z.enum(billingKinds),
     quantity: z.string().meta({ description: 'Millions of tokens, or minutes; six places.' }),

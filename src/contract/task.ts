@@ -1,14 +1,7 @@
 // The task object: the answer of GET, the body of a callback, what the database keeps of a finished task. It is made in
 // one place (domain/task.ts) and shown unchanged everywhere.
 
-import type {
-  BillingKind,
-  Ratio,
-  Resolution,
-  Stage,
-  TaskErrorCode,
-  TaskStatus,
-} from './vocabulary';
+import type { BillingKind, Stage, TaskErrorCode, TaskStatus } from './vocabulary';
 
 export interface TaskObject {
   readonly id: string;
@@ -68,5 +61,3 @@ export interface BillingItem {
 
 /** The five fields a create answers with, and nothing else. */
 export type CreatedTask = Pick<TaskObject, 'id' | 'task_id' | 'object' | 'status' | 'message'>;
-
-export type { Ratio, Resolution };

@@ -1,5 +1,6 @@
-// API keys: how they are made, told from a typing error without asking anybody, and stored. A key is shown once; what is
-// kept is its digest under a secret of the service, so a stolen table opens nothing and no comparison can leak time.
+// API keys: how they are made, told from a typing error without asking anybody, and stored. A key
+// is shown once; what is kept is its digest under a secret of the service, so a stolen table opens
+// nothing and no comparison can leak time.
 
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';

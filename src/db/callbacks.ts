@@ -107,8 +107,8 @@ export interface LostDelivery {
 }
 
 /**
- * Deliveries that should have gone on a while ago, each looked at once per while. Most are merely waiting for a busy host;
- * those whose workflow is gone go on at the attempt that was not made.
+ * Deliveries that should have gone on a while ago, each looked at once per while. Most are merely
+ * waiting for a busy host; those whose workflow is gone go on at the attempt that was not made.
  */
 export async function takeOverdueDeliveries(
   db: Knex,

@@ -6,8 +6,6 @@ import { types } from 'pg';
 import { assert } from '../domain/assert';
 import { migrations } from './migrations';
 
-export type Database = Knex;
-
 export interface DatabaseOptions {
   readonly url: string;
   readonly poolMax: number;

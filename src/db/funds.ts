@@ -10,8 +10,8 @@ export interface Funds {
   readonly openTasks: number;
 }
 
-/** What a customer may still spend, read from the books and never from a flag. */
-export async function mayOpen(db: Knex, accountId: string): Promise<Funds> {
+/** All zero for an account without books. */
+export async function findFunds(db: Knex, accountId: string): Promise<Funds> {
   const { rows } = await db.raw<{ rows: Funds[] }>(
     `select available as "availableMicros", held as "heldMicros", open_tasks as "openTasks"
        from balances where account_id = ?`,

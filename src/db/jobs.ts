@@ -155,6 +155,21 @@ export async function storeReports(
   );
 }
 
+/**
+ * Shows on the task's row that the second step has begun, before anybody else can say so: of two answers, one from the row
+ * and one from the workflow, the later must never be the older.
+ */
+export async function showEnhancing(db: Knex, taskId: string, message: string): Promise<void> {
+  await db.raw(
+    `update tasks
+        set status = 'running', stage = 'super_resolution', version = 3,
+            object = (object::jsonb || jsonb_build_object(
+              'status', 'running', 'stage', 'super_resolution', 'message', ?::text))::json
+      where id = ? and finished_at is null and version < 3`,
+    [message, taskId],
+  );
+}
+
 /** Ended jobs whose task has not acknowledged it and was not told within the last while. */
 export async function listUnacknowledged(
   db: Knex,

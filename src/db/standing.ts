@@ -1,5 +1,6 @@
-// How the service stands, counted where it is known for certain: open tasks and jobs, late callbacks, held money. Read for the
-// metrics, so everything here is an aggregate over what is open and never over what has been.
+// How the service stands, counted where it is known for certain: open tasks and jobs, late
+// callbacks, held money. Read for the metrics, so everything here is an aggregate over what is open
+// and never over what has been.
 
 import type { Knex } from 'knex';
 

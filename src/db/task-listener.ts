@@ -1,5 +1,6 @@
-// Readers that wait for a task to change (`Prefer: wait`), served by one listening connection per process. A notification
-// that is lost, or a connection that is being made again, costs a waiting reader a second and never an answer.
+// Readers that wait for a task to change (`Prefer: wait`), served by one listening connection per
+// process. A notification that is lost, or a connection that is being made again, costs a waiting
+// reader a second and never an answer.
 
 import { Client } from 'pg';
 

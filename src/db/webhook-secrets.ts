@@ -1,5 +1,5 @@
-// The secrets that callbacks are signed with, one per account, several while one is being replaced. Unlike API keys they
-// have to be kept as they are: signing needs them.
+// The secrets that callbacks are signed with, one per account, several while one is being replaced.
+// Unlike API keys they have to be kept as they are: signing needs them.
 
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';

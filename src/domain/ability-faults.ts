@@ -1,5 +1,5 @@
-// What a model cannot do of what was asked, field by field, and addresses that lead where they must not. The frame and the
-// input type have rules of their own (resolution.ts, input-type.ts).
+// What a model cannot do of what was asked, field by field, and addresses that lead where they must
+// not. The frame and the input type have rules of their own (resolution.ts, input-type.ts).
 
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';

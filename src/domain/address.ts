@@ -71,8 +71,9 @@ interface Range {
   readonly bits: number;
 }
 
-// The special-purpose registries. Of IPv6 only what is handed out at all (2000::/3) can be public, so mapped, compatible
-// and translated forms, unique local and link-local ones need no rows of their own.
+// The special-purpose registries. Of IPv6 only what is handed out at all (2000::/3) can be public,
+// so mapped, compatible and translated forms, unique local and link-local ones need no rows of
+// their own.
 const specialIpv4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',

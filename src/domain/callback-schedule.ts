@@ -1,5 +1,6 @@
-// When a callback is tried again, and what a receiver's answer means. The gaps are those of the Standard Webhooks sample
-// schedule; chance is handed in, so the workflow can draw it in a way that replays.
+// When a callback is tried again, and what a receiver's answer means. The gaps are those of the
+// Standard Webhooks sample schedule; chance is handed in, so the workflow can draw it in a way that
+// replays.
 
 const second = 1_000;
 const minute = 60 * second;
@@ -37,13 +38,6 @@ export function nextGapMs(
   const scheduled = Math.round(gap * (1 - jitter + 2 * jitter * chance));
   const longest = Math.min(gapsMs[attempt] ?? retryAfterMaxMs, retryAfterMaxMs);
   return Math.max(scheduled, Math.min(retryAfterMs ?? 0, longest));
-}
-
-/** What a receiver's Retry-After asks for, seconds or a date; null when it is absent or says nothing. */
-export function retryAfterMs(header: string | undefined, nowMs: number): number | null {
-  if (!header) return null;
-  const wanted = /^\d+$/.test(header) ? Number(header) * second : Date.parse(header) - nowMs;
-  return Number.isNaN(wanted) ? null : Math.max(0, wanted);
 }
 
 export type Verdict = 'delivered' | 'stopped' | 'again';

@@ -4,6 +4,7 @@
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';
 import type { InputType } from '../contract/vocabulary';
+import { unsupported } from './ability-faults';
 import type { Model } from './catalogue';
 import { list } from './resolution';
 
@@ -80,7 +81,7 @@ export function modelInputFaults(
     return [
       unsupported(
         'images',
-        `images: "first_last_frame" on model "${model.id}" takes exactly 2 images, the first and the last frame; ` +
+        `"first_last_frame" on model "${model.id}" takes exactly 2 images, the first and the last frame; ` +
           `got ${media.images.length}. For more images send input_type "reference".`,
       ),
     ];
@@ -95,14 +96,14 @@ export function modelInputFaults(
   for (const [param, count, max] of counts) {
     if (count <= max) continue;
     const takes = max === 0 ? `takes no ${param}` : `takes at most ${max} reference ${param}`;
-    faults.push(unsupported(param, `${param}: model "${model.id}" ${takes}; got ${count}.`));
+    faults.push(unsupported(param, `model "${model.id}" ${takes}; got ${count}.`));
   }
   const audioAlone = media.audios.length > 0 && media.images.length + media.videos.length === 0;
   if (audioAlone && inputs.audiosMax > 0 && !inputs.audioAlone) {
     faults.push(
       unsupported(
         'audios',
-        `audios: model "${model.id}" takes reference audio only beside an image or a video; add images or videos.`,
+        `model "${model.id}" takes reference audio only beside an image or a video; add images or videos.`,
       ),
     );
   }
@@ -123,7 +124,7 @@ function typeUnsupported(
     inputType === 'first_last_frame' && model.inputs.types.includes('reference');
   return unsupported(
     param,
-    `${param}: model "${model.id}" takes the input types ${list(model.inputs.types)}, not "${inputType}"` +
+    `model "${model.id}" takes the input types ${list(model.inputs.types)}, not "${inputType}"` +
       `${stated ? '' : `, which ${describeMedia(media)} without an input_type stands for`}.` +
       (takesReferences ? ' To use the images as references send input_type "reference".' : ''),
   );
@@ -149,8 +150,4 @@ function describeMedia({ images, videos, audios }: Media): string {
 
 function conflict(message: string): Refusal {
   return { code: 'conflicting_parameters', param: 'input_type', message };
-}
-
-function unsupported(param: string, message: string): Refusal {
-  return { code: 'unsupported_value', param, message };
 }

@@ -162,7 +162,7 @@ function enhancementPrice({ enhancement, superResolution }: Priced): number | nu
 }
 
 /** The smallest tier whose short side holds the limit. */
-export function tierHolding(shortSide: number): EnhancedResolution {
+function tierHolding(shortSide: number): EnhancedResolution {
   if (shortSide <= 720) return '720p';
   if (shortSide <= 1080) return '1080p';
   return shortSide <= 1440 ? '2k' : '4k';

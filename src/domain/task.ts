@@ -91,6 +91,11 @@ export const statusMessages = {
   succeeded: 'Video generation succeeded.',
 } as const;
 
+/** Why a task failed that ran out of time, whoever ends it: its workflow or the sweep. */
+export function expiredMessage(afterSeconds: number): string {
+  return `The task expired after ${afterSeconds} seconds.`;
+}
+
 function messageOf(state: TaskState): string {
   if (state.status === 'failed') return state.error.message;
   return statusMessages[state.status === 'running' ? state.stage : state.status];

@@ -1,5 +1,6 @@
-// How a bill becomes movements of money: the held amount pays the lines in their order, what is left of it returns, what
-// it does not cover is charged extra. Pure, so that every outcome can be laid out in a table.
+// How a bill becomes movements of money: the held amount pays the lines in their order, what is
+// left of it returns, what it does not cover is charged extra. Pure, so that every outcome can be
+// laid out in a table.
 
 import type { BillingKind } from '../contract/vocabulary';
 import type { BillingLine } from './plan-types';

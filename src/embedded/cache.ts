@@ -1,6 +1,7 @@
-// Where downloaded and unpacked binaries are kept between runs: outside any clone, so that a fresh one starts at once,
-// with the version in each name. A folder is filled beside its place and moved there when whole, so a half-written one is
-// never used; a lock keeps two processes from filling the same.
+// Where downloaded and unpacked binaries are kept between runs: outside any clone, so that a fresh
+// one starts at once, with the version in each name. A folder is filled beside its place and moved
+// there when whole, so a half-written one is never used; a lock keeps two processes from filling
+// the same.
 
 import { existsSync } from 'node:fs';
 import {

@@ -1,5 +1,6 @@
-// What a PostgreSQL server of ours lives in: its binaries, the user it runs as, and a data folder that user may enter, prepared
-// once. PostgreSQL refuses to run as root, so as root it runs as `nobody`.
+// What a PostgreSQL server of ours lives in: its binaries, the user it runs as, and a data folder
+// that user may enter, prepared once. PostgreSQL refuses to run as root, so as root it runs as
+// `nobody`.
 
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -68,8 +69,9 @@ export function serverUser(): ServerUser {
 }
 
 /**
- * Where the data lies. A folder below one that only root may enter is of no use to another user: then it lies beside the
- * cache, and a file in its stead says where, so that whoever removes the folder he named begins anew.
+ * Where the data lies. A folder below one that only root may enter is of no use to another user:
+ * then it lies beside the cache, and a file in its stead says where, so that whoever removes the
+ * folder he named begins anew.
  */
 export async function dataFolder(wanted: string, owner: ServerUser): Promise<string> {
   const dataDir = resolve(wanted);
@@ -92,8 +94,9 @@ async function mayEnter(folder: string): Promise<boolean> {
 }
 
 /**
- * The password of the data in this folder, which is prepared when there is none: beside its place, and moved there when whole, so
- * that a half-prepared one is never used and a whole one never taken for half.
+ * The password of the data in this folder, which is prepared when there is none: beside its place,
+ * and moved there when whole, so that a half-prepared one is never used and a whole one never taken
+ * for half.
  */
 export async function prepareData(
   bin: string,

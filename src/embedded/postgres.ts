@@ -1,5 +1,6 @@
-// A real PostgreSQL for machines that have none, as a child process: its binaries come as an npm package, the data stays in a
-// folder of ours, and a server that a killed parent left behind is stopped before the next one starts.
+// A real PostgreSQL for machines that have none, as a child process: its binaries come as an npm
+// package, the data stays in a folder of ours, and a server that a killed parent left behind is
+// stopped before the next one starts.
 
 import { execFile } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';

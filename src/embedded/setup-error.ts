@@ -1,4 +1,5 @@
-// A server that could not be found, prepared or started. Its sentence says what a person can do, so nobody needs a stack trace.
+// A server that could not be found, prepared or started. Its sentence says what a person can do, so
+// nobody needs a stack trace.
 
 export class SetupError extends Error {
   override readonly name = 'SetupError';

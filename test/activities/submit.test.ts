@@ -1,5 +1,6 @@
-// Never twice: a job is placed against a studio that loses replies, answers late, cuts the connection and errs. Each attempt
-// here is one attempt of the activity; the engine's retries are played by calling again.
+// Never twice: a job is placed against a studio that loses replies, answers late, cuts the
+// connection and errs. Each attempt here is one attempt of the activity; the engine's retries are
+// played by calling again.
 
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';

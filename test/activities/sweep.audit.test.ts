@@ -1,5 +1,5 @@
-// The books are checked on a schedule: by the first sweep in an hour, whichever process makes it, and what it found is told to
-// the operator. The engine has nothing to say here, so it is left out.
+// The books are checked on a schedule: by the first sweep in an hour, whichever process makes it,
+// and what it found is told to the operator. The engine has nothing to say here, so it is left out.
 
 import type { Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';

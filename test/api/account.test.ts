@@ -1,5 +1,5 @@
-// What a customer sees of its money, over HTTP: what it has, every movement, and its own only. Movements are made at the real
-// doors.
+// What a customer sees of its money, over HTTP: what it has, every movement, and its own only.
+// Movements are made at the real doors.
 
 import { accountSchema, statementSchema } from '../../src/contract/reply-schema';
 import { closeTask, creditAccount, openTask } from '../../src/db/ledger';

@@ -1,5 +1,6 @@
-// Every example a reader may copy is tried: requests are sent and answered as the document says, answers fit their schema.
-// In docs/api.md each block says what it is; elsewhere a request is one that is accepted, unless it is called refused.
+// Every example a reader may copy is tried: requests are sent and answered as the document says,
+// answers fit their schema. In docs/api.md each block says what it is; elsewhere a request is one
+// that is accepted, unless it is called refused.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// The backup that docs/operations.md describes, done: the data is destroyed and restored, and tasks and books are whole.
+// The backup that docs/operations.md describes, done: the data is destroyed and restored, and tasks
+// and books are whole.
 
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -1,5 +1,6 @@
-// Judges a run from outside: it reads what the callers wrote down, what GET answers, the ledger, what the studio has accepted and
-// what the receiver has got, and nothing else. Answers every promise that was broken, as a sentence.
+// Judges a run from outside: it reads what the callers wrote down, what GET answers, the ledger,
+// what the studio has accepted and what the receiver has got, and nothing else. Answers every
+// promise that was broken, as a sentence.
 
 import { audit } from '../../src/db/ledger-audit';
 import type { Created } from './client';

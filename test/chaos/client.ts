@@ -1,5 +1,6 @@
-// A crowd of callers that write down what they did and what they heard: every create as ok, refused or unknown, every status a
-// task was ever seen in. What they wrote is all the checker knows of them.
+// A crowd of callers that write down what they did and what they heard: every create as ok, refused
+// or unknown, every status a task was ever seen in. What they wrote is all the checker knows of
+// them.
 
 import { textTask } from '../support/service';
 import type { World } from './world';

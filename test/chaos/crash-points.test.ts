@@ -1,5 +1,5 @@
-// One kill for every effect a task has on the world outside, at its worst moment: it has happened, and nobody knows. Every other
-// moment, and repeats, are in the long tests.
+// One kill for every effect a task has on the world outside, at its worst moment: it has happened,
+// and nobody knows. Every other moment, and repeats, are in the long tests.
 
 import { crashPoints, testCrashPoints } from './crash-points';
 

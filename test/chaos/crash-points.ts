@@ -12,12 +12,12 @@ export interface CrashPoint {
   /** An effect the world outside sees; the others are the notes around it. */
   readonly effect: boolean;
   readonly link: LinkName;
-  /** Words of the one message this point is about. */
+  /** Words of the one message this point is about; a prepared statement is known by its name and the zero after it. */
   readonly containing: readonly string[];
 }
 
 export const crashPoints: readonly CrashPoint[] = [
-  { name: 'row and hold', effect: true, link: 'postgres', containing: ['with paid as ('] },
+  { name: 'row and hold', effect: true, link: 'postgres', containing: ['open_task\0'] },
   {
     name: 'the note that a create leaves',
     effect: false,
@@ -58,7 +58,7 @@ export const crashPoints: readonly CrashPoint[] = [
     name: 'final row and settlement',
     effect: true,
     link: 'postgres',
-    containing: ['with closed as ('],
+    containing: ['close_task\0'],
   },
   {
     name: 'the note that a callback leaves',

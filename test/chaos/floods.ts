@@ -1,5 +1,6 @@
-// More than can be served: a flood of creates, senders that drip their request a byte at a time, and one account that floods
-// while another has a single task. Nobody who behaves is turned away by those who do not, and nothing accepted is lost.
+// More than can be served: a flood of creates, senders that drip their request a byte at a time,
+// and one account that floods while another has a single task. Nobody who behaves is turned away by
+// those who do not, and nothing accepted is lost.
 
 import { connect, type Socket } from 'node:net';
 import { textTask } from '../support/service';

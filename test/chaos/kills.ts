@@ -1,5 +1,6 @@
-// One run of everything dying under load, at any size: the small one belongs to every test run, the large one to the long
-// tests. The order of faults comes from a seed, which is printed and may be given back as CHAOS_SEED.
+// One run of everything dying under load, at any size: the small one belongs to every test run, the
+// large one to the long tests. The order of faults comes from a seed, which is printed and may be
+// given back as CHAOS_SEED.
 
 import { until } from '../support/until';
 import { brokenPromises, callbacksMissing } from './checker';

@@ -1,5 +1,6 @@
-// A TCP proxy that stands between two parts. It can make the link slow, silent or broken, and it can spring a trap: do something
-// just before a certain message is passed on, or just after it was answered and before the answer arrives.
+// A TCP proxy that stands between two parts. It can make the link slow, silent or broken, and it
+// can spring a trap: do something just before a certain message is passed on, or just after it was
+// answered and before the answer arrives.
 
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 

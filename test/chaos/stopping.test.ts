@@ -23,7 +23,8 @@ test('a rolling restart under load loses nothing and ends every process with cod
     const part = world.stack.part(name);
     const end = part.exited;
     const asked = Date.now();
-    await part.stop();
+    // As a supervisor would; the development stack itself is in more of a hurry.
+    part.kill('SIGTERM');
     expect(await end).toEqual({ code: 0, signal: null });
     expect(Date.now() - asked).toBeLessThan(stopWithinMs * 4);
     await part.start();

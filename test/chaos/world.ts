@@ -1,5 +1,6 @@
-// The whole system as processes, two of each that may be doubled, with a proxy on every link a worker has, and a receiver of
-// callbacks. Nothing restarts by itself here: who kills something starts it again.
+// The whole system as processes, two of each that may be doubled, with a proxy on every link a
+// worker has, and a receiver of callbacks. Nothing restarts by itself here: who kills something
+// starts it again.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,6 @@
-// An independent client against the studio: the official Python SDK of the service it stands in for makes, reads, lists and deletes
-// jobs, and reads the replies and the refusals into its own types. Left out aloud where there is no Python.
+// An independent client against the studio: the official Python SDK of the service it stands in for
+// makes, reads, lists and deletes jobs, and reads the replies and the refusals into its own types.
+// Left out aloud where there is no Python.
 
 import { join } from 'node:path';
 import { apiKey, type OpenStudio, openStudio } from '../studio/open-studio';

@@ -1,5 +1,6 @@
-// The other languages' Standard Webhooks libraries against real deliveries: the receivers of docs/consumers.md as they stand there,
-// and every attempt of a long delivery for the one in Python. What the machine has no language for is left out aloud.
+// The other languages' Standard Webhooks libraries against real deliveries: the receivers of
+// docs/consumers.md as they stand there, and every attempt of a long delivery for the one in
+// Python. What the machine has no language for is left out aloud.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

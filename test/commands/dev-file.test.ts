@@ -1,4 +1,5 @@
-// Joining a running `npm start`: its settings fill in what the environment does not say, and never mix with another database.
+// Joining a running `npm start`: its settings fill in what the environment does not say, and never
+// mix with another database.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Bringing a database up to date: several processes at once, half-way failures, and the limits that every connection has.
+// Bringing a database up to date: several processes at once, half-way failures, and the limits that
+// every connection has.
 
 import type { Knex } from 'knex';
 import { checkSchema, connect, migrate } from '../../src/db/database';

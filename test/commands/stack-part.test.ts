@@ -1,5 +1,5 @@
-// What happens when a part of the stack ends by itself, with a clock of the test's own: a growing pause, another life, and
-// after too many short ones the end.
+// What happens when a part of the stack ends by itself, with a clock of the test's own: a growing
+// pause, another life, and after too many short ones the end.
 
 import { createPart, type Death, type Part } from '../../src/commands/stack-part';
 import type { Child } from '../../src/embedded/child';

@@ -1,5 +1,6 @@
-// `npm start` as a person runs it: real processes from dist on a data directory of their own. One stack is started, used, stopped,
-// started again, killed and started once more; each test takes it where the one before left it.
+// `npm start` as a person runs it: real processes from dist on a data directory of their own. One
+// stack is started, used, stopped, started again, killed and started once more; each test takes it
+// where the one before left it.
 
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';

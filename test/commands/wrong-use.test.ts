@@ -1,5 +1,5 @@
-// Wrong settings, flags and catalogues: each process ends with 2 and one clear sentence per fault, before it has started
-// anything. What is right but not there ends with 1.
+// Wrong settings, flags and catalogues: each process ends with 2 and one clear sentence per fault,
+// before it has started anything. What is right but not there ends with 1.
 
 import { readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';

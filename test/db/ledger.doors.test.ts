@@ -1,6 +1,6 @@
 // The two doors against a real PostgreSQL: what moves, what does not, and what a second try is answered.
 
-import { mayOpen } from '../../src/db/funds';
+import { findFunds } from '../../src/db/funds';
 import { closeTask, creditAccount, openTask } from '../../src/db/ledger';
 import { settlementFor } from '../../src/domain/pricing';
 import { taskObject } from '../../src/domain/task';
@@ -48,7 +48,7 @@ const failedObject = (id: string) =>
   );
 
 const funds = async (accountId: string) => {
-  const { availableMicros, heldMicros, openTasks } = await mayOpen(test_.db, accountId);
+  const { availableMicros, heldMicros, openTasks } = await findFunds(test_.db, accountId);
   return [availableMicros, heldMicros, openTasks];
 };
 

@@ -1,12 +1,8 @@
 // When a callback is tried again.
 
 import fc from 'fast-check';
-import {
-  attemptsMax,
-  nextGapMs,
-  retryAfterMs,
-  verdictOf,
-} from '../../src/domain/callback-schedule';
+import { attemptsMax, nextGapMs, verdictOf } from '../../src/domain/callback-schedule';
+import { retryAfterMs } from '../../src/domain/retry-after';
 
 const hour = 3_600_000;
 

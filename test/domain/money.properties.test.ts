@@ -1,5 +1,5 @@
-// Amounts between people and the books: what is written is what is kept, and what cannot be kept exactly is refused with the
-// reason. The seed is printed by fast-check when one fails.
+// Amounts between people and the books: what is written is what is kept, and what cannot be kept
+// exactly is refused with the reason. The seed is printed by fast-check when one fails.
 
 import fc from 'fast-check';
 import { formatMicros, parseAmount } from '../../src/domain/money';

@@ -1,4 +1,5 @@
-// What holds for every request, not only for those somebody thought of. The seed is printed by fast-check when one fails.
+// What holds for every request, not only for those somebody thought of. The seed is printed by
+// fast-check when one fails.
 
 import fc from 'fast-check';
 import { hashOfRequest } from '../../src/api/task-id';

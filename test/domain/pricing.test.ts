@@ -1,5 +1,6 @@
-// What tasks are held for and charged, against what the generator is known to have counted for real ones: each hold covers
-// its settlement, and the settlement is the counted tokens at the price, to the micro-unit.
+// What tasks are held for and charged, against what the generator is known to have counted for real
+// ones: each hold covers its settlement, and the settlement is the counted tokens at the price, to
+// the micro-unit.
 
 import type { FixedRatio, Ratio, Resolution } from '../../src/contract/vocabulary';
 import type { Model, Size } from '../../src/domain/catalogue';

@@ -1,5 +1,5 @@
-// The embedded PostgreSQL and what may be left lying about when everything was killed: its data are whole, and nobody else's
-// process is touched.
+// The embedded PostgreSQL and what may be left lying about when everything was killed: its data are
+// whole, and nobody else's process is touched.
 
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';

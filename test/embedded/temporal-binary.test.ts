@@ -1,5 +1,6 @@
-// The ladder by which a Temporal server is found or had, rung by rung. Each case runs in a process of its own whose PATH
-// holds stand-ins for the programs that a machine may have; nothing is downloaded.
+// The ladder by which a Temporal server is found or had, rung by rung. Each case runs in a process
+// of its own whose PATH holds stand-ins for the programs that a machine may have; nothing is
+// downloaded.
 
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

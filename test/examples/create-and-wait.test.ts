@@ -1,5 +1,5 @@
-// The examples against the running service, as their readers run them: each prints the video's address and nothing else on its
-// standard output, and says what was wrong where something was.
+// The examples against the running service, as their readers run them: each prints the video's
+// address and nothing else on its standard output, and says what was wrong where something was.
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// The receiver of the examples against real deliveries: what is signed for it is taken once, everything else is refused.
+// The receiver of the examples against real deliveries: what is signed for it is taken once,
+// everything else is refused.
 
 import { createHmac } from 'node:crypto';
 import { join } from 'node:path';

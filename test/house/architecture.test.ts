@@ -1,5 +1,6 @@
-// The law of the house, executed: which room may import which, what never happens in a room, and how large a file may be.
-// A new arrow is a decision: write it into the table here, with its reason where the room's character changes.
+// The law of the house, executed: which room may import which, what never happens in a room, and
+// how large a file may be. A new arrow is a decision: write it into the table here, with its reason
+// where the room's character changes.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

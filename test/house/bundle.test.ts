@@ -1,5 +1,6 @@
-// What the worker loads into its sandbox, made as the build makes it and looked into: our workflows, the rules they use,
-// Temporal's own code, and nothing else. A validation library or a Node module in there is a wrong import somewhere.
+// What the worker loads into its sandbox, made as the build makes it and looked into: our
+// workflows, the rules they use, Temporal's own code, and nothing else. A validation library or a
+// Node module in there is a wrong import somewhere.
 
 import { join } from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';

@@ -1,5 +1,6 @@
-// Dockerfile and docker-compose.yml, held against what they speak of: the process table, the settings, the catalogue, the
-// files of the project. Nothing here needs a container engine; a name that is wrong in either file shows all the same.
+// Dockerfile and docker-compose.yml, held against what they speak of: the process table, the
+// settings, the catalogue, the files of the project. Nothing here needs a container engine; a name
+// that is wrong in either file shows all the same.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// The project's own files as the house tests read them: from disk, as text. A folder that is made anew or fetched is not ours.
+// The project's own files as the house tests read them: from disk, as text. A folder that is made
+// anew or fetched is not ours.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, sep } from 'node:path';

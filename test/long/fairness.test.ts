@@ -1,4 +1,5 @@
-// One account floods, another has a single task: how much longer that takes is printed, and that it is done at all is asserted.
+// One account floods, another has a single task: how much longer that takes is printed, and that it
+// is done at all is asserted.
 
 import { createAccount } from '../../src/db/accounts';
 import { startWorld, type World } from '../chaos/world';

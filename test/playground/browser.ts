@@ -1,5 +1,5 @@
-// A real browser for the page, and the few things every test does with it. Without a Chromium the tests are skipped, and
-// say so.
+// A real browser for the page, and the few things every test does with it. Without a Chromium the
+// tests are skipped, and say so.
 
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';

@@ -1,5 +1,6 @@
-// The API in front of a real database and an engine that a test holds in its hand: what it is given goes through the real
-// first door, everything else a workflow would do is left to the test. The whole chain is the system tests' business.
+// The API in front of a real database and an engine that a test holds in its hand: what it is given
+// goes through the real first door, everything else a workflow would do is left to the test. The
+// whole chain is the system tests' business.
 
 import { createServer } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,5 +1,5 @@
-// Ready-made nouns for tests: a request, its plan, the input of a task's workflow. Each takes what a test cares about and
-// fills in the rest.
+// Ready-made nouns for tests: a request, its plan, the input of a task's workflow. Each takes what
+// a test cares about and fills in the rest.
 
 import { newTaskId } from '../../src/api/task-id';
 import type { VideoMetadata, VideoRequest } from '../../src/contract/request';

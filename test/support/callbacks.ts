@@ -1,5 +1,5 @@
-// What the tests of callbacks share: an account with a secret, finished tasks with an address to call, and the activities
-// as a worker has them.
+// What the tests of callbacks share: an account with a secret, finished tasks with an address to
+// call, and the activities as a worker has them.
 
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';

@@ -1,5 +1,5 @@
-// Servers on loopback that count who connects and say nothing. What must not reach inside is shown by their count alone:
-// zero, as the side that would have been reached sees it.
+// Servers on loopback that count who connects and say nothing. What must not reach inside is shown
+// by their count alone: zero, as the side that would have been reached sees it.
 
 import { createServer, type Server } from 'node:net';
 

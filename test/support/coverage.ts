@@ -1,5 +1,6 @@
-// Workflow code runs in a sandbox where jest cannot see it. When coverage is asked for, the run's setup makes a second bundle
-// that counts its own statements; tests of workflows use that one and hand what it counted over to jest.
+// Workflow code runs in a sandbox where jest cannot see it. When coverage is asked for, the run's
+// setup makes a second bundle that counts its own statements; tests of workflows use that one and
+// hand what it counted over to jest.
 
 import { WorkflowCoverage } from '@temporalio/nyc-test-coverage';
 import type { BundleOptions, WorkerOptions } from '@temporalio/worker';

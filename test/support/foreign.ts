@@ -1,5 +1,6 @@
-// Libraries and tools of other languages for the tests of foreign clients. What has to be fetched comes through the language's own
-// installer at a fixed version, and is kept in the cache beside the servers' binaries.
+// Libraries and tools of other languages for the tests of foreign clients. What has to be fetched
+// comes through the language's own installer at a fixed version, and is kept in the cache beside
+// the servers' binaries.
 
 import { spawnSync } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';

@@ -15,7 +15,8 @@ import { shared } from './shared-servers';
 
 export default async function globalSetup(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'video-tests-'));
-  // PostgreSQL may run as another user than ours; kept out of this folder, its data would lie where nobody removes them.
+  // PostgreSQL may run as another user than ours; kept out of this folder, its data would lie where
+  // nobody removes them.
   await chmod(folder, 0o711);
   const [database, temporal, testServer, bundle, countingBundle] = await Promise.all([
     startDatabase(folder),

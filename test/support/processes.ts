@@ -1,5 +1,5 @@
-// Processes of the system as a person starts them: from dist, with an environment that holds nothing of the test run's own, and
-// nothing left behind.
+// Processes of the system as a person starts them: from dist, with an environment that holds
+// nothing of the test run's own, and nothing left behind.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

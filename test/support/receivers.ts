@@ -1,5 +1,5 @@
-// The receivers of docs/consumers.md, taken out of the page and run against real deliveries: what every one of them has to do is the
-// same, whatever it is written in.
+// The receivers of docs/consumers.md, taken out of the page and run against real deliveries: what
+// every one of them has to do is the same, whatever it is written in.
 
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';

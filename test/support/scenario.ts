@@ -8,7 +8,7 @@
 // Accounts and tasks are known by short names, which are a scenario's own.
 
 import type { Knex } from 'knex';
-import { mayOpen } from '../../src/db/funds';
+import { findFunds } from '../../src/db/funds';
 import { closeTask, creditAccount, openTask } from '../../src/db/ledger';
 import { formatMicros } from '../../src/domain/money';
 import { aClosing, anAccountWith, anOpening } from './books';
@@ -109,7 +109,7 @@ async function knownAccount(books: Books, name: string): Promise<string> {
 
 async function balancesOf(books: Books, account: string): Promise<string> {
   if (account === '') return '-';
-  const { availableMicros, heldMicros } = await mayOpen(books.db, idOf(books, account));
+  const { availableMicros, heldMicros } = await findFunds(books.db, idOf(books, account));
   return `${account} ${availableMicros}+${heldMicros}`;
 }
 

@@ -147,7 +147,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     failures,
     call: (method, path, body, headers) => call(url, account.apiKey, method, path, body, headers),
     create: (body, headers) => service.call('POST', '/v1/videos/generations', body, headers),
-    finished: (id, withinMs = 30_000) => finished(service, id, withinMs),
+    finished: (id, withinMs = 60_000) => finished(service, id, withinMs),
     anAccount: (credit = 1_000_000_000) =>
       createAccount(database.db, { name: 'another', pepper: testPepper, creditMicros: credit }),
     async startWorker() {

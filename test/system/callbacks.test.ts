@@ -1,5 +1,5 @@
-// Callbacks through the whole service: every way a task can end is told, once, after it can be read; a consumer that is slow,
-// dead or away harms nobody else and loses nothing.
+// Callbacks through the whole service: every way a task can end is told, once, after it can be
+// read; a consumer that is slow, dead or away harms nobody else and loses nothing.
 
 import type { ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';

@@ -1,5 +1,5 @@
-// What an SRE sees of a task in the Temporal UI, and what a task costs there: summaries, search attributes, the number of
-// events. The customer's words and addresses must be in none of it.
+// What an SRE sees of a task in the Temporal UI, and what a task costs there: summaries, search
+// attributes, the number of events. The customer's words and addresses must be in none of it.
 
 import type { WorkflowHandle } from '@temporalio/client';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';

@@ -1,4 +1,5 @@
-// One key, one task: the same call many times at once, with another body, and again after every process has been replaced.
+// One key, one task: the same call many times at once, with another body, and again after every
+// process has been replaced.
 
 import { audit } from '../../src/db/ledger-audit';
 import { type Reply, type Service, startService, textTask } from '../support/service';

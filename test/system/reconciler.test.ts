@@ -81,6 +81,25 @@ test('a task the engine has lost altogether is closed and refunded', async () =>
   });
 });
 
+test('a row that cannot be read is reported, and the sweep goes on with the others', async () => {
+  const unreadable = aTaskInput().taskId;
+  await service.db.raw(
+    `insert into tasks (id, account_id, model, status, version, object, request, plan, request_hash,
+                        trace_id, created_at, deadline_at)
+     values (?, ?, 'm', 'submitted', 1, '{}', '{}', '{}', 'h', 't', now() - interval '1 min', now())`,
+    [unreadable, service.accountId],
+  );
+  const { json } = await service.create(waiting());
+  await temporal.client.workflow.getHandle(json.id).terminate('by hand');
+  expect(await service.finished(json.id)).toMatchObject(refunded);
+  await until('it is reported', () =>
+    service.events.some(({ name, args }) => {
+      return name === 'finding' && args[0] === 'unreadable' && args[1] === unreadable;
+    }),
+  );
+  await service.db.raw('delete from tasks where id = ?', [unreadable]);
+});
+
 test('a live task five minutes past its deadline is stopped, as expired', async () => {
   const { json } = await service.create(waiting());
   await service.db.raw(`update tasks set deadline_at = now() - interval '6 min' where id = ?`, [
@@ -115,13 +134,17 @@ test('a workflow whose tasks keep failing is reported and left alone', async () 
       ensureWatchers: async () => undefined,
       countAuditDifferences: async () => 0,
     });
-    await until('the sweep reports it', async () => {
-      const report = (await new MockActivityEnvironment().run(sweep, {
-        taskQueue: '',
-      })) as SweepReport;
-      expect(report).toMatchObject({ closed: [] });
-      return report.stuck.includes(json.id);
-    });
+    await until(
+      'the sweep reports it',
+      async () => {
+        const report = (await new MockActivityEnvironment().run(sweep, {
+          taskQueue: '',
+        })) as SweepReport;
+        expect(report).toMatchObject({ closed: [] });
+        return report.stuck.includes(json.id);
+      },
+      120_000,
+    );
     expect(idle.events).toContainEqual({
       name: 'finding',
       args: ['stuck', json.id, 'its workflow tasks keep failing'],
@@ -134,7 +157,8 @@ test('a workflow whose tasks keep failing is reported and left alone', async () 
   // Code that can run it again takes it to its end.
   await service.call('DELETE', `/v1/videos/generations/${json.id}`);
   expect((await service.finished(json.id, 60_000)).status).toBe('failed');
-});
+  // The engine itself takes half a minute to try four times.
+}, 240_000);
 
 /** Activities on the service's database, for calls made by the test itself. */
 const idleDeps = () => startUpstream(service.db);

@@ -1,5 +1,5 @@
-// A worker that is told to stop while a service takes its time: it gives the request up in time, ends cleanly, and the next worker
-// finds out what became of the job before anything is sent again.
+// A worker that is told to stop while a service takes its time: it gives the request up in time,
+// ends cleanly, and the next worker finds out what became of the job before anything is sent again.
 
 import { audit } from '../../src/db/ledger-audit';
 import { type Service, startService, textTask } from '../support/service';

@@ -1,5 +1,5 @@
-// One run of the whole service with everything told: its metrics, its log lines, its traces. The tests look at what the same
-// few tasks left behind in each.
+// One run of the whole service with everything told: its metrics, its log lines, its traces. The
+// tests look at what the same few tasks left behind in each.
 
 import { metrics } from '../../src/metrics';
 import { until } from '../support/until';

@@ -1,5 +1,5 @@
-// Dashboard, alerts and the operators' page against the list of metrics: nothing is named that is not there, nothing is there
-// that nobody looks at, and each panel and alert is explained.
+// Dashboard, alerts and the operators' page against the list of metrics: nothing is named that is
+// not there, nothing is there that nobody looks at, and each panel and alert is explained.
 
 import { type MetricDefinition, metrics } from '../../src/metrics';
 import { filesIn, read } from '../house/sources';

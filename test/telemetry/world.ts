@@ -1,5 +1,6 @@
-// API, worker and studio as processes that tell everything they can tell: every log line, metrics on ports of their own, traces
-// to a collector that remembers them. On the run's PostgreSQL and Temporal.
+// API, worker and studio as processes that tell everything they can tell: every log line, metrics
+// on ports of their own, traces to a collector that remembers them. On the run's PostgreSQL and
+// Temporal.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

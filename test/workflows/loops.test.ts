@@ -1,4 +1,5 @@
-// The two workflows that are only a frame around one long activity: the watcher, which starts over every hour, and the sweep.
+// The two workflows that are only a frame around one long activity: the watcher, which starts over
+// every hour, and the sweep.
 
 import { randomUUID } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';

@@ -1,6 +1,7 @@
-// Histories of every kind of task, recorded once, replayed on today's code: a deploy cannot break a task that is two days old.
-// A deliberate change of a workflow's steps is guarded by a version (see docs/operations.md) and recorded anew with
-// RECORD_HISTORIES=1 npx jest --selectProjects stack test/workflows/replay
+// Histories of every kind of task, recorded once, replayed on today's code: a deploy cannot break a
+// task that is two days old. A deliberate change of a workflow's steps is guarded by a version (see
+// docs/operations.md) and recorded anew with RECORD_HISTORIES=1 npx jest --selectProjects stack
+// test/workflows/replay
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -57,8 +57,8 @@ const movements: AdminCommand = {
 export const bookCommands = [proof, movements];
 
 function afterOf(text: string | undefined): number | undefined {
-  if (text === undefined || /^\d{1,15}$/.test(text))
-    return text === undefined ? text : Number(text);
+  if (text === undefined) return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new CommandError(`--after is the number of a movement, not "${text}".`, 2);
 }
 

@@ -1,5 +1,5 @@
-// What an operator can see and do about callbacks: which did not arrive, what each attempt was answered, send one again,
-// give an account a new secret.
+// What an operator can see and do about callbacks: which did not arrive, what each attempt was
+// answered, send one again, give an account a new secret.
 
 import type { Knex } from 'knex';
 import { startDelivery } from '../../../activities/callback-sweep';

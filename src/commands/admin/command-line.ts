@@ -1,5 +1,6 @@
-// The admin command line as a form: what a command is, how its words are taken apart, and what can be wrong with them. A word
-// that begins with a dash and a digit is an amount and no option, so that it is refused for what it is.
+// The admin command line as a form: what a command is, how its words are taken apart, and what can
+// be wrong with them. A word that begins with a dash and a digit is an amount and no option, so
+// that it is refused for what it is.
 
 import type { Knex } from 'knex';
 import type { Config } from '../../config';

@@ -4,6 +4,7 @@ import { Client, Connection } from '@temporalio/client';
 import { type Config, demand } from '../../config';
 import { createEngine, type Engine } from '../../temporal';
 import { CommandError } from '../command';
+import { temporalAccess } from '../temporal-access';
 
 export interface EngineClient {
   readonly client: Client;
@@ -22,13 +23,8 @@ const connectTimeoutMs = 5_000;
 export function engineDoor(config: Config): EngineDoor {
   let connection: Connection | undefined;
   const connected = () => {
-    const { temporalAddress, temporalTls, temporalApiKey } = demand(config, ['TEMPORAL_ADDRESS']);
-    connection ??= Connection.lazy({
-      address: temporalAddress,
-      tls: temporalTls || temporalApiKey !== null,
-      connectTimeout: connectTimeoutMs,
-      ...(temporalApiKey ? { apiKey: temporalApiKey } : {}),
-    });
+    const access = temporalAccess(demand(config, ['TEMPORAL_ADDRESS']));
+    connection ??= Connection.lazy({ ...access, connectTimeout: connectTimeoutMs });
     return connection;
   };
   const { temporalNamespace: namespace, temporalTaskQueue: taskQueue } = config;

@@ -1,5 +1,6 @@
-// Values for a person's eyes: rows under their headings, or one thing's fields below each other. Numbers stand right, times are
-// UTC to the second, and what a control character could do to a terminal it does not.
+// Values for a person's eyes: rows under their headings, or one thing's fields below each other.
+// Numbers stand right, times are UTC to the second, and what a control character could do to a
+// terminal it does not.
 
 import { formatMicros } from '../../domain/money';
 

@@ -1,5 +1,5 @@
-// Tasks as the operator sees them: the stored row, what is open upstream for it, and the way to end one, which is the same as
-// the customer's own.
+// Tasks as the operator sees them: the stored row, what is open upstream for it, and the way to end
+// one, which is the same as the customer's own.
 
 import type { Knex } from 'knex';
 import { taskStatuses } from '../../contract/vocabulary';

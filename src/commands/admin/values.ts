@@ -1,5 +1,5 @@
-// Words of the command line that stand for something: amounts, times, counts. Each is refused with what is wrong with it
-// before anything is asked of the database.
+// Words of the command line that stand for something: amounts, times, counts. Each is refused with
+// what is wrong with it before anything is asked of the database.
 
 import type { Knex } from 'knex';
 import { type AccountRow, showAccount } from '../../db/accounts';

@@ -40,9 +40,10 @@ export async function recordOwedCallbacks(db: Knex.Transaction): Promise<void> {
   await db.raw(owedSql);
 }
 
-// A callback is owed from the moment its task is final: the same transaction says so, whichever door it came through, and
-// a process that dies between the two leaves something to be found. An attempt's row is written before its request, so
-// one that was cut off stays visible as a row without a latency.
+// A callback is owed from the moment its task is final: the same transaction says so, whichever
+// door it came through, and a process that dies between the two leaves something to be found. An
+// attempt's row is written before its request, so one that was cut off stays visible as a row
+// without a latency.
 const owedSql = `
 alter table callbacks add column looked_at timestamptz;
 alter table callback_attempts alter column latency_ms drop not null;

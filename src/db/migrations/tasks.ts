@@ -65,11 +65,12 @@ create index tasks_account on tasks (account_id, created_at desc, id desc);
 create index tasks_open on tasks (id) where finished_at is null;
 `;
 
-// A row of `jobs` is one piece of work we gave, or are giving, to an upstream service. `waiting` ones have no place in
-// their channel yet; `sending` is written before the create leaves, so that a death in between is seen; `open` ones are
-// watched; `reported` ones have ended and wait for their task to acknowledge it; `closed` ones are history. One upstream
-// job can never belong to two tasks. A row of `watchers` says when a channel's loop last went round;
-// the one row of `sweep_state` where the reconciler stands.
+// A row of `jobs` is one piece of work we gave, or are giving, to an upstream service. `waiting`
+// ones have no place in their channel yet; `sending` is written before the create leaves, so that a
+// death in between is seen; `open` ones are watched; `reported` ones have ended and wait for their
+// task to acknowledge it; `closed` ones are history. One upstream job can never belong to two
+// tasks. A row of `watchers` says when a channel's loop last went round; the one row of
+// `sweep_state` where the reconciler stands.
 const jobsSql = `
 create table jobs (
   task_id        text not null references tasks (id),

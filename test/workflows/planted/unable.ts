@@ -1,4 +1,5 @@
-// A task's workflow as a bad deploy might leave it: every one of its workflow tasks fails. Bundled by the reconciler's test.
+// A task's workflow as a bad deploy might leave it: every one of its workflow tasks fails. Bundled
+// by the reconciler's test.
 
 import { defineSignal, setHandler } from '@temporalio/workflow';
 

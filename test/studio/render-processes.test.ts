@@ -1,0 +1,112 @@
+// The processes that render: so many at once, none left when its job is over, and which program they are. A program that only says when
+// it began and waits stands in for ffmpeg.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isAlive } from '../support/processes';
+import { until } from '../support/until';
+import { useClock } from './clock';
+import { type OpenStudio, openStudio } from './open-studio';
+
+const clock = useClock();
+let folder: string;
+let dataDir: string;
+let studio: OpenStudio;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'video-waiting-'));
+  dataDir = join(folder, 'data');
+  // The clip among the samples is there already, so that only jobs are rendered.
+  await mkdir(join(dataDir, 'samples'), { recursive: true });
+  await writeFile(join(dataDir, 'samples', 'mountains.mp4'), '');
+  await writeFile(join(folder, 'ffmpeg'), waiting('libx264'));
+  await chmod(join(folder, 'ffmpeg'), 0o755);
+  studio = await openStudio({ dataDir, maxRenders: 2, ffmpegPath: join(folder, 'ffmpeg') });
+});
+afterEach(async () => {
+  await studio.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const order = { model: 'studio-1.0', frames: 29, resolution: '480p', studio: {} };
+const lines = (word: string): string[] => {
+  const log = join(folder, 'log');
+  const all = existsSync(log) ? readFileSync(log, 'utf8').split('\n') : [];
+  return all.filter((line) => line.startsWith(word)).map((line) => line.slice(word.length + 1));
+};
+const begun = (count: number) =>
+  until(`${count} have begun`, () => lines('begin').length === count);
+
+test('so many render at once, the others wait, and the studio answers meanwhile', async () => {
+  const ids = await Promise.all(Array.from({ length: 6 }, () => studio.accepted(order)));
+  await begun(2);
+  for (const id of ids) expect((await studio.get(id)).json.status).toBe('running');
+  await studio.reaching(await studio.accepted({}), 'succeeded');
+  expect(lines('begin')).toHaveLength(2);
+  await writeFile(join(folder, 'go'), '');
+  for (const id of ids) await studio.reaching(id, 'failed');
+  expect(lines('begin')).toHaveLength(6);
+  expect(mostAtOnce()).toBe(2);
+});
+
+test('a job that expires takes its process with it, and the next one begins', async () => {
+  const short = { ...order, execution_expires_after: 3600 };
+  const ids = [await studio.accepted(short), await studio.accepted(short)];
+  await begun(2);
+  const next = await studio.accepted(order);
+  clock.advance(3_601_000);
+  for (const id of ids) expect((await studio.get(id)).json.status).toBe('expired');
+  await begun(3);
+  const [first, second] = lines('begin').map(Number);
+  await until('their processes are gone', () => !isAlive(first ?? 0) && !isAlive(second ?? 0));
+  expect((await studio.get(next)).json.status).toBe('running');
+});
+
+test('nothing is left when the studio ends', async () => {
+  await Promise.all([studio.accepted(order), studio.accepted(order)]);
+  await begun(2);
+  const pids = lines('begin').map(Number);
+  await studio.close();
+  await until('their processes are gone', () => !pids.some(isAlive));
+});
+
+test.each([
+  ['a program that cannot encode H.264', 'libvpx', /is not an ffmpeg with libx264/],
+  ['no program at all', null, /is not an ffmpeg with libx264/],
+])('%s fails the job with a word about it', async (_, encoder, message) => {
+  const path = join(folder, 'other');
+  if (encoder) {
+    await writeFile(path, waiting(encoder));
+    await chmod(path, 0o755);
+  }
+  const other = await openStudio({ ffmpegPath: path });
+  const { error } = await other.reaching(await other.accepted(order), 'failed');
+  expect(error.message).toMatch(message);
+  await other.close();
+});
+
+/** How many had begun and not ended, at most. */
+function mostAtOnce(): number {
+  let [now, most] = [0, 0];
+  for (const line of readFileSync(join(folder, 'log'), 'utf8').split('\n').filter(Boolean)) {
+    now += line.startsWith('begin') ? 1 : -1;
+    most = Math.max(most, now);
+  }
+  return most;
+}
+
+/** Says that it is an ffmpeg; asked to render it waits for the file `go` and fails then. */
+function waiting(encoder: string): string {
+  return `#!/bin/sh
+case "$2" in
+  -version) echo "ffmpeg version 6.0"; exit ;;
+  -encoders) echo " V..... ${encoder}"; exit ;;
+esac
+here=$(dirname "$0")
+echo "begin $$" >> "$here/log"
+while [ ! -e "$here/go" ]; do sleep 0.05; done
+echo "end $$" >> "$here/log"
+exit 1
+`;
+}

@@ -1,0 +1,81 @@
+// Channels and their watchers through the whole service: a channel that takes only so many jobs at once, and two watchers of
+// one channel at the same time.
+
+import { audit } from '../../src/db/ledger-audit';
+import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
+import { type Service, startService, textTask } from '../support/service';
+import { connectTemporal } from '../support/temporal';
+import { until } from '../support/until';
+
+const places = 2;
+let service: Service;
+let sink: CallbackSink;
+let temporal: Awaited<ReturnType<typeof connectTemporal>>;
+beforeAll(async () => {
+  temporal = await connectTemporal();
+  sink = await startCallbackSink();
+  service = await startService({
+    allowHosts: [sink.hostPort],
+    catalogue: (catalogue) => ({
+      ...catalogue,
+      channels: Object.fromEntries(
+        Object.entries(catalogue.channels).map(([id, channel]) => [
+          id,
+          { ...channel, jobsInFlightMax: places },
+        ]),
+      ),
+    }),
+  });
+});
+afterEach(async () => {
+  expect((await audit(service.db)).differences).toEqual([]);
+});
+afterAll(async () => {
+  await service?.close();
+  await sink?.close();
+  await temporal?.close();
+});
+
+async function create(count: number): Promise<string[]> {
+  const metadata = { callback_url: sink.url };
+  const ids: string[] = [];
+  for (let n = 0; n < count; n += 1) {
+    ids.push((await service.create(textTask({ run_s: 0.5 }, { metadata }))).json.id);
+  }
+  return ids;
+}
+
+const callsFor = (id: string) => sink.received.filter(({ body }) => body.includes(id)).length;
+
+test('a channel with two places is never given a third job, and every task gets its turn', async () => {
+  let most = 0;
+  const ids = await create(6);
+  const finals = Promise.all(ids.map((id) => service.finished(id, 120_000)));
+  let done = false;
+  void finals.then(() => (done = true));
+  await until('all are done', async () => {
+    const { rows } = await service.db.raw<{ rows: { count: number }[] }>(
+      `select count(*)::int as count from jobs where state in ('sending', 'open')`,
+    );
+    most = Math.max(most, rows[0]?.count ?? 0);
+    return done;
+  });
+  expect((await finals).map(({ status }) => status)).toEqual(ids.map(() => 'succeeded'));
+  expect(most).toBe(places);
+});
+
+test('two watchers of one channel do no harm', async () => {
+  const { taskQueue } = service;
+  const twin = await temporal.client.workflow.start('watchChannel', {
+    workflowId: `watch:${taskQueue}:studio:twin`,
+    taskQueue,
+    args: [{ channel: 'studio', shard: 0, shards: 1, taskQueue: `${taskQueue}-loops` }],
+  });
+  const ids = await create(6);
+  for (const id of ids) {
+    expect((await service.finished(id, 120_000)).status).toBe('succeeded');
+    await until('it has called back', () => callsFor(id) > 0);
+  }
+  expect(ids.map(callsFor)).toEqual(ids.map(() => 1));
+  await twin.terminate('the test is over');
+});
