@@ -3,9 +3,10 @@
 
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Job } from '../src/db/jobs';
-import { findJob, ownedByOthers, storeReports } from '../src/db/jobs';
+import { findJob, storeReports } from '../src/db/jobs';
 import { statusMessages } from '../src/domain/task';
 import type { JobName, JobOrder, JobReport } from '../workflows/messages';
+import { findLostJob } from './lost-job';
 import type { JobReading, JobService } from './service';
 import { UpstreamFault } from './service';
 import type { SubmitDeps } from './submit';
@@ -81,10 +82,8 @@ async function upstreamIdsOf(
 ): Promise<readonly string[]> {
   if (job.upstreamId) return [job.upstreamId];
   if (!job.sentAt) return [];
-  const ids = (await service.findLost(order, job.upstreamModel, job.sentAt)) ?? [];
-  const foreign = await ownedByOthers(deps.db, job.channel, order.taskId, ids);
-  const ours = ids.filter((id) => !foreign.has(id));
-  return ours.length === 1 ? ours : [];
+  const lost = await findLostJob(deps, order, job, service);
+  return lost.found === 'one' ? [lost.upstreamId] : [];
 }
 
 export function reportOf(

@@ -1,5 +1,6 @@
-// Whose fault it is when the generator refuses or fails, by HTTP status and by its own codes, never by the text of a
-// message; and the sentence a customer reads about it. Raw upstream text goes no further than this file.
+// Whose fault it is when the generator refuses or fails, by HTTP status and by its own codes, never
+// by the text of a message; and the sentence a customer reads about it. Raw upstream text goes no
+// further than this file. Why: docs/decisions.md, 11.
 
 import type { JobFailure } from '../workflows/messages';
 import type { FaultKind } from './service';

@@ -193,22 +193,24 @@ async function findLost(
   upstreamModel: string,
   since: Date,
   readPage: (page: number) => Promise<unknown>,
-): Promise<readonly string[]> {
-  // 5 s of slack: the service's clock is not ours.
-  const sinceSeconds = Math.floor(since.getTime() / 1000) - 5;
+): Promise<readonly string[] | null> {
+  const sinceSeconds = Math.floor(since.getTime() / 1000);
   const found: string[] = [];
   for (let page = 1; page <= pagesMax; page += 1) {
     const items = field(await readPage(page), 'items');
     if (!Array.isArray(items)) throw new UpstreamFault('unavailable', 'NotAList', '');
     for (const item of items as unknown[]) {
       const id = textOf(field(item, 'id'));
+      if ((numberOf(field(item, 'created_at')) ?? 0) < sinceSeconds) continue;
+      // A service that does not echo it cannot be recognised by it, neither as ours nor as not ours.
+      if (numberOf(field(item, 'seed')) === null) return null;
       const fits =
         field(item, 'model') === upstreamModel &&
         field(item, 'seed') === plan.seed &&
         field(item, 'resolution') === plan.resolution &&
         (plan.ratio === 'adaptive' || field(item, 'ratio') === plan.ratio) &&
         (plan.durationSeconds === -1 || field(item, 'duration') === plan.durationSeconds);
-      if (id && fits && (numberOf(field(item, 'created_at')) ?? 0) >= sinceSeconds) found.push(id);
+      if (id && fits) found.push(id);
     }
     const oldest = numberOf(field(items.at(-1), 'created_at')) ?? 0;
     if (items.length < 100 || oldest < sinceSeconds) return found;

@@ -1,24 +1,18 @@
 // Places a job with one of its channels, once. The rule: what is not known to have been turned away is looked up before
-// anything is sent again, and a job that may lie with one channel is never offered to another.
+// anything is sent again, and a job that may lie with one channel is never offered to another. Why: docs/decisions.md, 5 to 7.
 
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Knex } from 'knex';
 import { takePlace } from '../src/db/job-gate';
 import type { Job } from '../src/db/jobs';
-import {
-  findJob,
-  forgetSending,
-  markSending,
-  ownedByOthers,
-  showEnhancing,
-  storeOpened,
-} from '../src/db/jobs';
+import { findJob, forgetSending, markSending, showEnhancing, storeOpened } from '../src/db/jobs';
 import type { Channel } from '../src/domain/catalogue';
 import { statusMessages } from '../src/domain/task';
 import type { JobOrder, PlacedJob } from '../workflows/messages';
 import type { Channels } from './channels';
 import type { ActivityEvents } from './events';
 import { whileBeating } from './heartbeat';
+import { findLostJob, type LostJob } from './lost-job';
 import type { JobService } from './service';
 import { UpstreamFault } from './service';
 
@@ -67,7 +61,13 @@ async function tryChannels(deps: SubmitDeps, order: JobOrder): Promise<PlacedJob
     const sent = await send(deps, order, candidate, false);
     if (sent) return sent;
   }
-  if (full) return { outcome: 'waiting', channel: full.channel.id };
+  if (!full) throw noChannel(deps, order);
+  // Whoever was tried after it has the row's line now, or has dropped it: it is queued there anew.
+  const place = await reserve(deps, order, full);
+  if (place === 'known') return meetAgain(deps, order);
+  if (place === 'waiting') return { outcome: 'waiting', channel: full.channel.id };
+  const sent = await send(deps, order, full, false);
+  if (sent) return sent;
   throw noChannel(deps, order);
 }
 
@@ -132,21 +132,16 @@ async function resolveLost(deps: SubmitDeps, order: JobOrder, lost: Job): Promis
   if (channel.honoursIdempotencyKey || channel.protocol === 'mediakit') {
     return mustBe(await send(deps, order, candidate, true));
   }
-  const since = lost.sentAt ?? new Date(0);
-  const ids = await lookUp(deps, order, candidate, since);
-  if (ids === null) return cannotTell(deps, order, channel, 'the service has no list');
-  const foreign = await ownedByOthers(deps.db, channel.id, order.taskId, ids);
-  const ours = ids.filter((id) => !foreign.has(id));
-  const [only] = ours;
-  if (only !== undefined && ours.length === 1) {
-    deps.events.lostJobFound(channel.id, order.taskId, only);
-    return adopt(deps, order, channel, only);
+  const job = await lookUp(deps, order, lost, candidate);
+  if (job.found === 'unclear') return cannotTell(deps, order, channel, job.why);
+  if (job.found === 'one') {
+    deps.events.lostJobFound(channel.id, order.taskId, job.upstreamId);
+    return adopt(deps, order, channel, job.upstreamId);
   }
-  if (ours.length > 1) return cannotTell(deps, order, channel, 'several jobs look alike');
   // The create may have left late and been answered late, and a list may lag behind its service: nothing there proves
   // nothing until that much time has passed.
   const settledMs = sendWithinMs + channel.requestTimeoutMs + channel.listLagMs;
-  const quietMs = since.getTime() + settledMs - deps.now();
+  const quietMs = settledMs - lost.sentAgoMs;
   if (quietMs > 0) {
     throw trouble('SubmissionUnknown', 'The list may not show the job yet.', quietMs);
   }
@@ -157,19 +152,20 @@ async function resolveLost(deps: SubmitDeps, order: JobOrder, lost: Job): Promis
 async function lookUp(
   deps: SubmitDeps,
   order: JobOrder,
-  { channel, service, upstreamModel }: Candidate,
-  since: Date,
-): Promise<readonly string[] | null> {
+  lost: Job,
+  { channel, service }: Candidate,
+): Promise<LostJob> {
   const started = deps.now();
+  const tell = (outcome: string, code?: string) => {
+    deps.events.upstream(channel.id, 'list', outcome, deps.now() - started, code, order.taskId);
+  };
   try {
-    const ids = await service.findLost(order, upstreamModel, since);
-    const ms = deps.now() - started;
-    deps.events.upstream(channel.id, 'list', 'ok', ms, undefined, order.taskId);
-    return ids;
+    const job = await findLostJob(deps, order, lost, service);
+    tell('ok');
+    return job;
   } catch (error) {
     if (!(error instanceof UpstreamFault)) throw error;
-    const ms = deps.now() - started;
-    deps.events.upstream(channel.id, 'list', error.kind, ms, error.code, order.taskId);
+    tell(error.kind, error.code);
     throw trouble('SubmissionUnknown', 'The lost job could not be looked up.', error.retryAfterMs);
   }
 }

@@ -38,16 +38,21 @@ export function createEnhancer(access: ServiceAccess): JobService {
       const readings = new Map<string, JobReading>();
       // The service has no list; sixteen at a time keep a thousand jobs within a poll interval.
       const waiting = [...upstreamIds];
+      let trouble: UpstreamFault | null = null;
       const worker = async () => {
         for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
           try {
             readings.set(id, await read(id));
           } catch (error) {
-            if (!(error instanceof UpstreamFault && error.kind === 'not_found')) throw error;
+            if (!(error instanceof UpstreamFault)) throw error;
+            if (error.kind === 'busy' || error.kind === 'operator') throw error;
+            if (error.kind !== 'not_found') trouble = error;
           }
         }
       };
       await Promise.all(Array.from({ length: 16 }, worker));
+      // One job that cannot be read must not hide the others; when none can, the service is in trouble.
+      if (trouble && readings.size === 0) throw trouble as UpstreamFault;
       return readings;
     },
     async findLost() {

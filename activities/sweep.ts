@@ -15,6 +15,7 @@ import {
   listUnwatched,
   nextSlice,
 } from '../src/db/sweep';
+import { claimUnknownStart, listUnknownStarts } from '../src/db/unknown-starts';
 import { billing } from '../src/domain/pricing';
 import { expiredMessage, taskObject } from '../src/domain/task';
 import type {
@@ -49,6 +50,10 @@ const visibilityWindowMs = 10 * 60_000;
 // A workflow task that failed this often will not mend itself: somebody has to deploy or reset.
 const attemptsBeforeStuck = 4;
 const auditEverySeconds = 3600;
+// Of the five minutes that a sweep may take.
+const stopJobsForMs = 2 * 60_000;
+// The engine drops calls whose deadline has passed, which is seconds after they were sent.
+const neverStartedSeconds = 120;
 
 export function createSweepActivities(deps: SweepDeps) {
   return {
@@ -62,7 +67,9 @@ async function sweepOnce(deps: SweepDeps): Promise<SweepReport> {
     deps.events.finding('unwatched', '', channel);
   }
   const callbacks = await restartLostCallbacks(deps);
-  const stopped = await stopOverdue(deps);
+  await cancelUnknownStarts(deps);
+  const toStop: OpenRow[] = [];
+  const stopped = await stopOverdue(deps, toStop);
   const ended = await findOpenRows(deps.db, await listRecentlyEnded(deps));
   const slice = await nextSlice(deps.db, sliceSize);
   const closed: string[] = [];
@@ -74,9 +81,10 @@ async function sweepOnce(deps: SweepDeps): Promise<SweepReport> {
       deps.events.finding('stuck', row.id, 'its workflow tasks keep failing');
     }
     if (state !== 'ended' || closed.includes(row.id)) continue;
-    if (await closeReadable(deps, row)) closed.push(row.id);
+    if (await closeReadable(deps, row, toStop)) closed.push(row.id);
   }
   const auditDifferences = await auditWhenDue(deps);
+  await stopJobs(deps, toStop);
   return {
     lookedAt: ended.length + slice.length,
     closed,
@@ -100,7 +108,7 @@ async function auditWhenDue(deps: SweepDeps): Promise<number | null> {
   }
 }
 
-async function stopOverdue(deps: SweepDeps): Promise<string[]> {
+async function stopOverdue(deps: SweepDeps, toStop: OpenRow[]): Promise<string[]> {
   const stopped: string[] = [];
   for (const row of await listOverdue(deps.db, overdueGraceSeconds)) {
     try {
@@ -108,7 +116,7 @@ async function stopOverdue(deps: SweepDeps): Promise<string[]> {
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
     }
-    if (await closeReadable(deps, row)) stopped.push(row.id);
+    if (await closeReadable(deps, row, toStop)) stopped.push(row.id);
   }
   return stopped;
 }
@@ -140,9 +148,11 @@ async function stateOf(client: Client, taskId: string): Promise<'live' | 'stuck'
 }
 
 /** A row that cannot be read is one operator's riddle and must not keep the sweep from all the others. */
-async function closeReadable(deps: SweepDeps, row: OpenRow): Promise<boolean> {
+async function closeReadable(deps: SweepDeps, row: OpenRow, toStop: OpenRow[]): Promise<boolean> {
   try {
-    return await closeRow(deps, row);
+    const first = await closeRow(deps, row);
+    if (first) toStop.push(row);
+    return first;
   } catch (error) {
     if (isRetryable(error)) throw error;
     deps.events.finding('unreadable', row.id, String(error));
@@ -150,10 +160,10 @@ async function closeReadable(deps: SweepDeps, row: OpenRow): Promise<boolean> {
   }
 }
 
-/** Fails the task, returns the hold, then calls back and asks the services to stop. True when it was still open. */
+/** Fails the task, returns the hold, then calls back. True when it was still open. */
 async function closeRow(deps: SweepDeps, row: OpenRow): Promise<boolean> {
   const nowMs = deps.now();
-  const { plan, request } = row.input;
+  const { plan } = row.input;
   const message =
     nowMs > row.deadlineAtMs
       ? expiredMessage(plan.expiresAfterSeconds)
@@ -171,14 +181,44 @@ async function closeRow(deps: SweepDeps, row: OpenRow): Promise<boolean> {
   const { first } = await deps.closeTask({ taskId: row.id, object, heldMicros, charge: [] });
   if (!first) return false;
   deps.events.finding('closed', row.id, message);
-  if (row.callbackUrl) await startDelivery(deps, { taskId: row.id });
-  for (const kind of ['generation', 'super_resolution'] satisfies JobKind[]) {
-    const { id: taskId, accountId, deadlineAtMs, traceId } = row;
-    const job = { taskId, accountId, kind, request, plan, traceId };
-    const order = { ...job, videoUrl: null, deadlineAtMs };
-    await deps.cancelJob(order).catch((error: unknown) => {
-      deps.events.cancelGivenUp(row.id, kind, String(error));
-    });
-  }
+  // It is owed from the same transaction on; one that cannot be started now is started by a later sweep.
+  if (row.callbackUrl) await startDelivery(deps, { taskId: row.id }).catch(() => undefined);
   return true;
+}
+
+/** After all refunds, eight at a time and not for ever: a service that is silent must not hold up the next sweep. */
+async function stopJobs(deps: SweepDeps, rows: readonly OpenRow[]): Promise<void> {
+  const until = deps.now() + stopJobsForMs;
+  const waiting = rows.flatMap((row) =>
+    (['generation', 'super_resolution'] satisfies JobKind[]).map((kind) => ({ row, kind })),
+  );
+  const stopper = async () => {
+    for (let next = waiting.pop(); next; next = waiting.pop()) {
+      const { id: taskId, accountId, deadlineAtMs, traceId, input } = next.row;
+      const order = { taskId, accountId, kind: next.kind, traceId, deadlineAtMs, videoUrl: null };
+      try {
+        if (deps.now() > until) throw new Error('The sweep had no time left for it.');
+        await deps.cancelJob({ ...order, ...input });
+      } catch (error) {
+        deps.events.cancelGivenUp(taskId, next.kind, String(error));
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, stopper));
+}
+
+/** What an API could not find out in time, or did not live to: see src/api/unknown-starts.ts. */
+async function cancelUnknownStarts({ db, client }: SweepDeps): Promise<void> {
+  for (const { taskId, nonce, ageSeconds } of await listUnknownStarts(db, 30, sliceSize)) {
+    const handle = client.workflow.getHandle(taskId);
+    try {
+      const { status, memo } = await handle.describe();
+      const isOurs = status.name === 'RUNNING' && memo?.nonce === nonce;
+      if ((await claimUnknownStart(db, taskId)) && isOurs) await handle.cancel();
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      // The engine answers and does not know it, long after any call could still arrive: it never started.
+      if (ageSeconds > neverStartedSeconds) await claimUnknownStart(db, taskId);
+    }
+  }
 }

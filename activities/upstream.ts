@@ -140,8 +140,10 @@ export function field(value: unknown, name: string): unknown {
     : undefined;
 }
 
+/** What PostgreSQL cannot store (NUL, half a surrogate pair) is taken out: it would spoil a whole round. */
 export function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
+  if (typeof value !== 'string') return null;
+  return value.toWellFormed().replaceAll('\0', '') || null;
 }
 
 export function numberOf(value: unknown): number | null {

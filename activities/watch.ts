@@ -1,6 +1,6 @@
 // One loop per channel that asks about all open jobs in a few list requests, stores what changed,
 // and only then wakes the tasks concerned. A waiting task costs nothing but its row. Two loops on
-// one channel do no harm: rows and workflows only ever step forward.
+// one channel do no harm: rows and workflows only ever step forward. Why: docs/decisions.md, 3 and 4.
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
@@ -66,20 +66,25 @@ export function createWatchActivities(deps: WatchDeps) {
   };
 }
 
-/** One round; trouble with the service or the engine spoils this round only. Answers how many jobs are open. */
+/**
+ * One round; trouble with the service or the engine spoils this round only. Answers how many jobs
+ * are open.
+ */
 async function goRound(round: Round): Promise<number> {
   const { deps, input } = round;
   const started = deps.now();
   const open = await listOpenJobs(deps.db, input.channel, input.shard, input.shards);
   let changed = 0;
   const due = dueJobs(round, open);
+  const isResting = deps.channels.restMs(input.channel) > 0;
   for (let from = 0; from < due.length; from += idsPerList) {
     if (deps.stopping.aborted || deps.channels.restMs(input.channel) > 0) break;
     changed += await ask(round, due.slice(from, from + idsPerList));
   }
   await tell(deps, await unacknowledged(round));
   await giveWay(round);
-  await recordRound(deps.db, input.channel, input.shard, open.length);
+  // A round in which nobody was asked is none: jobs that go unasked for long are a finding.
+  if (!isResting) await recordRound(deps.db, input.channel, input.shard, open.length);
   deps.events.watchRound(input.channel, open.length, changed, deps.now() - started);
   return open.length;
 }
@@ -126,7 +131,10 @@ function changeOf(
   return [{ taskId: job.taskId, kind: job.kind, report, ageSeconds: job.ageSeconds }];
 }
 
-/** Younger jobs each round, older ones less often: a job two hours old is asked about every five rounds at most. */
+/**
+ * Younger jobs each round, older ones less often: a job two hours old is asked about every five
+ * rounds at most.
+ */
 function dueJobs({ deps, askedAt }: Round, open: readonly OpenJob[]): readonly OpenJob[] {
   const now = deps.now();
   const known = new Set<string>();
@@ -144,7 +152,10 @@ async function unacknowledged({ deps, input }: Round): Promise<readonly Change[]
   return listUnacknowledged(deps.db, input.channel, input.shard, input.shards, tellAgainSeconds);
 }
 
-/** Signals sixteen tasks at a time. A signal that cannot be delivered is left for the next round or the sweep. */
+/**
+ * Signals sixteen tasks at a time. A signal that cannot be delivered is left for the next round or
+ * the sweep.
+ */
 async function tell(deps: WatchDeps, changes: readonly Change[]): Promise<void> {
   const told: Change[] = [];
   await eachOf(changes, 16, async (change) => {
@@ -156,7 +167,10 @@ async function tell(deps: WatchDeps, changes: readonly Change[]): Promise<void> 
   );
 }
 
-/** In a channel with a limit, wakes the tasks whose turn it is. Only one shard does it, or places were given twice. */
+/**
+ * In a channel with a limit, wakes the tasks whose turn it is. Only one shard does it, or places
+ * were given twice.
+ */
 async function giveWay({ deps, input }: Round): Promise<void> {
   const places = deps.channels.find(input.channel)?.channel.jobsInFlightMax;
   if (!places || input.shard !== 0) return;

@@ -1,4 +1,5 @@
-// The findings for people (a table) and for machines (bench/results.json, with the machine and the versions they hold for).
+// The findings for people (a table) and for machines (bench/results.json, with the machine and the
+// versions they hold for).
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -95,6 +96,7 @@ function commitOf(folder: string): string {
     return execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
       cwd: folder,
       encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
     }).trim();
   } catch {
     return 'unknown';

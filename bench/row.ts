@@ -1,4 +1,5 @@
-// What a row of the table is, and what it may say. A row that cannot be measured honestly throws; then there is no table.
+// What a row of the table is, and what it may say. A row that cannot be measured honestly throws;
+// then there is no table.
 
 import type { Compared } from './support/rounds';
 import type { World } from './world';

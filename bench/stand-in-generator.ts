@@ -1,5 +1,6 @@
-// Stands where the generator would: takes jobs, lists them, and lets them end when it is told to. It does nothing else, so that
-// what is measured is the service and not somebody's renderer. A model's name says what becomes of its jobs.
+// Stands where the generator would: takes jobs, lists them, and lets them end when it is told to.
+// It does nothing else, so that what is measured is the service and not somebody's renderer. A
+// model's name says what becomes of its jobs.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
@@ -32,6 +33,7 @@ process.once('disconnect', () => process.exit(0));
 
 async function answer(request: IncomingMessage): Promise<{ status: number; body: unknown }> {
   const url = new URL(request.url ?? '/', 'http://generator');
+  if (url.pathname.startsWith('/v1/videos')) return video(request);
   const [, area, last = ''] = /^\/(control|contents\/generations\/tasks)\/?(.*)$/.exec(
     url.pathname,
   ) ?? [undefined, ''];
@@ -69,7 +71,7 @@ function list(ids: readonly string[]) {
   return { status: 200, body: { items, total: items.length } };
 }
 
-/** `finish`: these tasks' jobs end now. `run`: they begin. `counts`: what was asked since the start. */
+/** `finish`: these tasks' jobs end now. `run`: they begin. `seed`: so many run already. `counts`: what was asked since the start. */
 function control(what: string, body: Record<string, unknown>) {
   if (what === 'finish' || what === 'run') {
     const now = Date.now();
@@ -81,7 +83,29 @@ function control(what: string, body: Record<string, unknown>) {
     }
     return { status: 200, body: { atMs: now } };
   }
+  if (what === 'seed') seed(Number(body.count));
   return { status: 200, body: { ...counts, jobs: jobs.size } };
+}
+
+/** For a peer that speaks another protocol: one video, always the same, which is being made. */
+function video(request: IncomingMessage) {
+  request.resume();
+  const created_at = Math.floor(Date.now() / 1_000);
+  const id = `video_${'0'.repeat(24)}`;
+  const known = { id, object: 'video', model: 'sora-2', status: 'queued', progress: 0 };
+  return { status: 200, body: { ...known, created_at, seconds: '4', size: '720x1280' } };
+}
+
+function seed(count: number): void {
+  const now = Date.now();
+  for (let n = 1; n <= count; n += 1) {
+    const taskId = `task_${n}`;
+    const id = `cgt-${taskId}`;
+    const createdAt = Math.floor(now / 1_000);
+    const job: Job = { id, taskId, createdAt, status: 'running', finishedAtMs: now };
+    jobs.set(id, job);
+    byTask.set(taskId, job);
+  }
 }
 
 function viewOf({ id, status, createdAt, finishedAtMs }: Job) {

@@ -1,5 +1,6 @@
-// Everything the rows are measured in: the service as separate processes on an embedded PostgreSQL and Temporal, a stand-in
-// generator, and the bare references on the very same servers. All of it is started once, and the books are proven at the end.
+// Everything the rows are measured in: the service as separate processes on an embedded PostgreSQL
+// and Temporal, a stand-in generator, and the bare references on the very same servers. All of it
+// is started once, and the books are proven at the end.
 
 import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -33,6 +34,8 @@ export interface World {
 
 export interface Settings {
   readonly rounds: number;
+  /** How long the waiting tasks may take to be created, in all. */
+  readonly creatingSeconds: number;
   /** Small sizes, to see that everything works; the figures are not to be kept. */
   readonly quick: boolean;
 }
@@ -42,11 +45,16 @@ export interface Account {
   readonly apiKey: string;
 }
 
+/** Enough for any number of tasks. */
+export const openingMicros = 10 ** 15;
+
 /** The models of the bench's catalogue; what becomes of their jobs is in the stand-in generator. */
 export const models = {
   parked: 'bench-parked',
   running: 'bench-running',
   instant: 'bench-instant',
+  /** As `parked`, on the channel that is asked ten times a second. */
+  held: 'bench-held',
 } as const;
 
 export async function openWorld(
@@ -71,6 +79,8 @@ export async function openWorld(
         STUDIO_URL: generator.url,
         CATALOGUE_FILE: writeCatalogue(folder, generator.url),
         UNFINISHED_TASKS_MAX: '1000000',
+        // A create that comes late counts as late here, not as pending.
+        ACCEPT_TIMEOUT_MS: '30000',
         CREATE_RATE_PER_SECOND: '100000',
         CREATE_BURST: '100000',
       },
@@ -100,7 +110,7 @@ export async function openWorld(
       folder,
       settings,
       say,
-      anAccount: () => createAccount(db, { name: 'bench', pepper, creditMicros: 10 ** 15 }),
+      anAccount: () => createAccount(db, { name: 'bench', pepper, creditMicros: openingMicros }),
     };
     return { world, close };
   } catch (error) {
@@ -128,7 +138,8 @@ function writeCatalogue(folder: string, generatorUrl: string): string {
     ...catalogue,
     channels: {
       ...channels,
-      // Three seconds is what is promised to a real service; a tenth of one, so that the poll is not the figure.
+      // Three seconds is what is promised to a real service; a tenth of one, so that the poll is
+      // not the figure.
       slow: { ...channel, pollIntervalMs: 3_000 },
       fast: { ...channel, pollIntervalMs: 100 },
     },
@@ -137,6 +148,7 @@ function writeCatalogue(folder: string, generatorUrl: string): string {
       [models.parked]: model('slow', 'parked'),
       [models.running]: model('slow', 'running'),
       [models.instant]: model('fast', 'instant'),
+      [models.held]: model('fast', 'parked'),
     },
   };
   const file = join(folder, 'catalogue.yaml');

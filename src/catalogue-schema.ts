@@ -37,7 +37,9 @@ const amount = z
   .transform((text) => {
     const [units = '0', fraction = ''] = text.split('.');
     return Number(units) * 1_000_000 + Number(fraction.padEnd(6, '0'));
-  });
+  })
+  // A hold of nothing is no transfer, and every task needs one.
+  .refine((micros) => micros > 0, 'must be more than 0');
 
 /** A factor of a price, exact: binary fractions would otherwise round in somebody's favour. */
 const factor = z

@@ -1,6 +1,6 @@
 // How a task is handed to the engine: one update-with-start, and when its answer does not come,
 // finding out what became of it before anything is said. A task that exists is never answered with
-// a 5xx, one that may exist is never charged.
+// a 5xx, one that may exist is never charged. Why: docs/decisions.md, 1 and 2.
 
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
@@ -23,20 +23,20 @@ import * as attributes from '../workflows/search-attributes';
 import type { Refusal } from './contract/error';
 import type { EngineOptions, EngineTask, Submission } from './temporal';
 
-// A look at the engine beside a request: long enough for a busy server, short enough to stand in a caller's way.
+// A look at the engine beside a request: long enough for a busy server, short enough to stand in a
+// caller's way.
 export const lookMs = 1_500;
 
 export interface AdmissionParts {
   readonly options: EngineOptions;
   readonly client: Client;
-  readonly unknownStarts: ReturnType<typeof cancelUnknownStarts>;
 }
 
 /** Starts the task's workflow and waits for its answer, at most the accept timeout. */
 export async function submitTask(parts: AdmissionParts, input: TaskInput): Promise<Submission> {
-  parts.unknownStarts.takenBack(input.taskId);
   const first = await accept(parts, input, acceptUpdate);
-  // A closed, refused workflow repeats its old refusal; a fresh update id starts it anew or hears the same again.
+  // A closed, refused workflow repeats its old refusal; a fresh update id starts it anew or hears
+  // the same again.
   if (first.outcome !== 'refused') return first;
   return accept(parts, input, `${acceptUpdate}:${randomUUID()}`);
 }
@@ -48,12 +48,13 @@ async function accept(
   updateId: string,
 ): Promise<Submission> {
   const { options, client } = parts;
+  const nonce = randomUUID();
   try {
     const accepted = await options.connection.withDeadline(
       Date.now() + options.acceptTimeoutMs,
       () =>
         client.workflow.executeUpdateWithStart<typeof generateVideo, Accepted, []>(acceptUpdate, {
-          startWorkflowOperation: startOperation(options, input),
+          startWorkflowOperation: startOperation(options, input, nonce),
           args: [],
           updateId,
         }),
@@ -63,13 +64,14 @@ async function accept(
     const refusal = refusalOf(error);
     if (refusal) return { outcome: 'refused', refusal };
     options.onError?.('accept', error);
-    return whatBecameOf(parts, input, error);
+    return whatBecameOf(parts, input, nonce, error);
   }
 }
 
 function startOperation(
   { taskQueue }: EngineOptions,
   { accountId, plan, requestHash, traceId, taskId, ...rest }: TaskInput,
+  nonce: string,
 ): WithStartWorkflowOperation<typeof generateVideo> {
   return new WithStartWorkflowOperation<typeof generateVideo>(workflowNames.generateVideo, {
     workflowId: taskId,
@@ -79,7 +81,7 @@ function startOperation(
     // A refused task leaves a failed workflow, and its id may be used again; any other id is used once.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
     staticSummary: summaryOf(plan),
-    memo: { accountId, requestHash, traceId, model: plan.model },
+    memo: { accountId, requestHash, traceId, nonce, model: plan.model },
     typedSearchAttributes: [
       { key: attributes.accountId, value: accountId },
       { key: attributes.model, value: plan.entry },
@@ -106,22 +108,27 @@ function refusalOf(error: unknown): Refusal | null {
   return cause.details?.[0] as Refusal;
 }
 
-/** No answer in time, or none at all: look before saying anything. A task that exists is never answered with a 5xx. */
+/**
+ * No answer in time, or none at all: look before saying anything. A task that exists is never
+ * answered with a 5xx.
+ */
 async function whatBecameOf(
-  { options, client, unknownStarts }: AdmissionParts,
-  input: TaskInput,
+  { options, client }: AdmissionParts,
+  { taskId }: TaskInput,
+  nonce: string,
   cause: unknown,
 ): Promise<Submission> {
-  const { taskId } = input;
   try {
     const task = await options.connection.withDeadline(Date.now() + lookMs, () =>
       describeTask(client, taskId),
     );
     if (task === 'unknown') {
-      // Only "already started" proves that the call was answered; after anything else it may still be on its way.
+      // Only "already started" proves that the call was answered; after anything else it may still
+      // be on its way.
       const certain = cause instanceof WorkflowExecutionAlreadyStartedError;
-      if (!certain) unknownStarts.begin(input);
-      return { outcome: 'unavailable', certain };
+      return certain
+        ? { outcome: 'unavailable', certain }
+        : { outcome: 'unavailable', certain, nonce };
     }
     if (task.open) {
       await tellPending(options, client, taskId);
@@ -130,8 +137,7 @@ async function whatBecameOf(
     return await closedOutcome(options, client, taskId, task.requestHash);
   } catch (error) {
     options.onError?.('look', error);
-    unknownStarts.begin(input);
-    return { outcome: 'unavailable', certain: false };
+    return { outcome: 'unavailable', certain: false, nonce };
   }
 }
 
@@ -177,6 +183,7 @@ export async function describeTask(
       accountId: text('accountId'),
       requestHash: text('requestHash'),
       traceId: text('traceId'),
+      nonce: text('nonce'),
       model: text('model'),
       startedAtMs: startTime.getTime(),
       open: status.name === 'RUNNING',
@@ -185,46 +192,4 @@ export async function describeTask(
     if (error instanceof WorkflowNotFoundError) return 'unknown';
     throw error;
   }
-}
-
-// A start that was sent cannot arrive minutes later: the server drops calls whose deadline has passed.
-const cancelForMs = 2 * 60_000;
-
-/**
- * Ids whose callers were told that the task may not exist. Until that is known such an id is cancelled again and again,
- * so that a start that did arrive is charged nothing. A caller who repeats the call with the same key takes the id
- * back: then it is left alone here, and a task that another process started for it is not ours to cancel.
- */
-export function cancelUnknownStarts(client: Client, options: EngineOptions) {
-  const unknown = new Map<string, NodeJS.Timeout | null>();
-  const attempt = async (taskId: string, traceId: string, until: number): Promise<void> => {
-    const again = () => void attempt(taskId, traceId, until);
-    try {
-      await options.connection.withDeadline(Date.now() + lookMs, async () => {
-        const task = await describeTask(client, taskId);
-        if (task === 'unknown') throw new Error('The start has not arrived yet.');
-        if (task.traceId !== traceId || !unknown.has(taskId)) return;
-        await client.workflow.getHandle(taskId).cancel();
-      });
-      unknown.delete(taskId);
-    } catch (error) {
-      if (!unknown.has(taskId)) return;
-      if (Date.now() < until) {
-        unknown.set(taskId, setTimeout(again, 2_000).unref());
-        return;
-      }
-      unknown.delete(taskId);
-      options.onError?.('cancel', error);
-    }
-  };
-  return {
-    begin({ taskId, traceId }: TaskInput): void {
-      unknown.set(taskId, null);
-      void attempt(taskId, traceId, Date.now() + cancelForMs);
-    },
-    takenBack(taskId: string): void {
-      clearTimeout(unknown.get(taskId) ?? undefined);
-      unknown.delete(taskId);
-    },
-  };
 }

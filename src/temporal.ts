@@ -6,7 +6,7 @@ import { Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Accepted, TaskInput } from '../workflows/messages';
 import type { Refusal } from './contract/error';
 import type { TaskObject } from './contract/task';
-import { cancelUnknownStarts, describeTask, lookMs, submitTask } from './task-admission';
+import { describeTask, lookMs, submitTask } from './task-admission';
 import { createTaskQueries } from './task-queries';
 
 export interface Engine {
@@ -29,13 +29,16 @@ export type Submission =
   /** The engine has the task durably, no worker has confirmed it yet. `requestHash` is the running task's. */
   | { readonly outcome: 'pending'; readonly requestHash: string }
   /** `certain`: the start provably did not happen. Otherwise this id is being cancelled until it is known. */
-  | { readonly outcome: 'unavailable'; readonly certain: boolean };
+  | { readonly outcome: 'unavailable'; readonly certain: true }
+  | { readonly outcome: 'unavailable'; readonly certain: false; readonly nonce: string };
 
 /** From the workflow's memo; enough to show a `pending` task to its owner and to nobody else. */
 export interface EngineTask {
   readonly accountId: string;
   readonly requestHash: string;
   readonly traceId: string;
+  /** Of the call that started it. */
+  readonly nonce: string;
   readonly model: string;
   readonly startedAtMs: number;
   readonly open: boolean;
@@ -54,13 +57,12 @@ export interface EngineOptions {
 export function createEngine(options: EngineOptions): Engine {
   const { connection, namespace } = options;
   const client = new Client({ connection, namespace });
-  const unknownStarts = cancelUnknownStarts(client, options);
   const within = <T>(ms: number, work: () => Promise<T>) =>
     connection.withDeadline(Date.now() + ms, work);
   const look = (taskId: string) => within(lookMs, () => describeTask(client, taskId));
 
   return {
-    submit: (input) => submitTask({ options, client, unknownStarts }, input),
+    submit: (input) => submitTask({ options, client }, input),
     query: createTaskQueries(client, connection, options),
     async describe(taskId) {
       try {

@@ -1,6 +1,7 @@
-// One worker process: three Temporal workers on one connection. Tasks' workflows with their activities, the loops
-// (watchers and the sweep), and callbacks each have a queue and slots of their own, so that a flood of slow callbacks
-// cannot hold up a task. docs/decisions.md, 12, says why.
+// One worker process: three Temporal workers on one connection. Tasks' workflows with their
+// activities, the loops (watchers and the sweep), and callbacks each have a queue and slots of
+// their own, so that a flood of slow callbacks cannot hold up a task. docs/decisions.md, 12, says
+// why.
 
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
@@ -84,7 +85,8 @@ export async function startWorker(
       activities: activities.tasks,
       maxCachedWorkflows: settings.cachedWorkflowsMax,
       maxConcurrentActivityTaskExecutions: settings.activitySlots,
-      // As many doors at once as the pool has connections twice over: a queue here is shorter than one in the pool.
+      // As many doors at once as the pool has connections twice over: a queue here is shorter than
+      // one in the pool.
       maxConcurrentLocalActivityExecutions: 20,
       workflowTaskPollerBehavior: { type: 'autoscaling', minimum: 4, initial: 8, maximum: 32 },
       activityTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 4, maximum: 16 },
@@ -122,8 +124,8 @@ export async function startWorker(
   };
 }
 
-// Running activities get ten seconds to finish before they are cancelled and retried elsewhere; their requests end a
-// second earlier, so that what those leave open can still be stored.
+// Running activities get ten seconds to finish before they are cancelled and retried elsewhere;
+// their requests end a second earlier, so that what those leave open can still be stored.
 const requestsEndAfterMs = 9_000;
 const gracefully = { shutdownGraceTime: '10 s', shutdownForceTime: '14 s' } as const;
 
@@ -136,12 +138,15 @@ function composeActivities(
   const { db, events, catalogue } = parts;
   const now = () => Date.now();
   const queues = queuesOf(temporal.taskQueue);
-  const channels = createChannels(catalogue, parts.channelKeys, now, lastSecondsOf(stopping));
-  const submit = { db, events, now, channels };
+  const lastSeconds = lastSecondsOf(stopping);
+  const channelsOf = () => createChannels(catalogue, parts.channelKeys, now, lastSeconds);
+  const submit = { db, events, now, channels: channelsOf() };
   const keepSpan = parts.keepSpan ?? null;
   const tasks = traced(createTaskActivities(submit), keepSpan);
   const loops = createLoopActivities({
     ...submit,
+    // A channel that takes no new jobs for a while may well answer about those it has.
+    channels: channelsOf(),
     client,
     stopping,
     taskQueue: queues.tasks,
@@ -161,7 +166,10 @@ function composeActivities(
   };
 }
 
-/** Aborted when requests must end, so that what they leave open is resolved by the next attempt and not by force. */
+/**
+ * Aborted when requests must end, so that what they leave open is resolved by the next attempt and
+ * not by force.
+ */
 function lastSecondsOf(stopping: AbortSignal): AbortSignal {
   const lastSeconds = new AbortController();
   stopping.addEventListener('abort', () => {

@@ -50,7 +50,10 @@ export async function generateVideo(input: TaskInput): Promise<TaskObject> {
   });
 }
 
-/** Row and hold in one transaction. False when the task was refused: nothing is held and nothing will be done. */
+/**
+ * Row and hold in one transaction. False when the task was refused: nothing is held and nothing
+ * will be done.
+ */
 async function admit(task: TaskRecord): Promise<boolean> {
   return CancellationScope.nonCancellable(async () => {
     if (task.remainingMs() <= 0) {
@@ -69,8 +72,9 @@ async function admit(task: TaskRecord): Promise<boolean> {
 }
 
 /**
- * The end of a task that never began. The caller who still waits hears the refusal, and the failed workflow leaves
- * the id free for another try. A caller who was told `pending` has the id already, so a failed row is kept for it.
+ * The end of a task that never began. The caller who still waits hears the refusal, and the failed
+ * workflow leaves the id free for another try. A caller who was told `pending` has the id already,
+ * so a failed row is kept for it (docs/decisions.md, 2).
  */
 async function leave(task: TaskRecord): Promise<TaskObject> {
   return CancellationScope.nonCancellable(async () => {
@@ -86,7 +90,10 @@ async function leave(task: TaskRecord): Promise<TaskObject> {
   });
 }
 
-/** Runs the work inside the task's deadline; running out of time and being cancelled both end it here. */
+/**
+ * Runs the work inside the task's deadline; running out of time and being cancelled both end it here
+ * (docs/decisions.md, 9).
+ */
 async function untilDeadline(task: TaskRecord, work: () => Promise<JobReport>): Promise<Ending> {
   const working = new CancellationScope();
   const clock = new CancellationScope();
@@ -123,7 +130,10 @@ async function enhance(task: TaskRecord, video: JobReport): Promise<JobReport> {
   return finished(task, 'super_resolution', refusal);
 }
 
-/** Hands a job to one of its channels, waiting for a free place where a channel has a limit. Answers a refusal. */
+/**
+ * Hands a job to one of its channels, waiting for a free place where a channel has a limit. Answers
+ * a refusal.
+ */
 async function place(
   task: TaskRecord,
   kind: JobKind,
@@ -167,7 +177,10 @@ async function lastLook(task: TaskRecord): Promise<Ending> {
   });
 }
 
-/** The final object and its money in one transaction. Whichever final state was stored first is the task's. */
+/**
+ * The final object and its money in one transaction. Whichever final state was stored first is the
+ * task's.
+ */
 async function settle(task: TaskRecord, ending: Ending): Promise<TaskObject> {
   const { object, charge } = finalObject(task, ending);
   const heldMicros = task.plan.hold.amountMicros;
@@ -193,7 +206,10 @@ async function announce(task: TaskRecord): Promise<void> {
   }
 }
 
-/** What still runs upstream for a task that has ended is asked to stop, after the customer has the money back. */
+/**
+ * What still runs upstream for a task that has ended is asked to stop, after the customer has the
+ * money back (docs/decisions.md, 8).
+ */
 async function abandonJobs(task: TaskRecord, final: TaskObject): Promise<void> {
   if (final.status === 'succeeded') return;
   const kind = task.unfinishedJob();

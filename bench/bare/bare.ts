@@ -1,4 +1,5 @@
-// The references as processes: a worker with bare workflows and a server with bare routes, and how they are called.
+// The references as processes: a worker with bare workflows and a server with bare routes, and how
+// they are called.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +29,8 @@ export interface BareOptions {
   readonly pool: Pool;
 }
 
-const taskQueue = 'bench-bare';
+export const bareTaskQueue = 'bench-bare';
+const taskQueue = bareTaskQueue;
 
 export async function startBare(options: BareOptions): Promise<Bare> {
   const { databaseUrl, temporalAddress, folder, pool } = options;

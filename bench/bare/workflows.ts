@@ -1,5 +1,5 @@
-// The references for everything that goes through the engine: workflows that do the least a durable task can do and that keep
-// none of the promises.
+// The references for everything that goes through the engine: workflows that do the least a durable
+// task can do and that keep none of the promises.
 
 import {
   condition,
@@ -12,7 +12,9 @@ import {
 } from '@temporalio/workflow';
 import type { BareActivities } from './activities';
 
-const { storeRow } = proxyLocalActivities<BareActivities>({ startToCloseTimeout: '7 s' });
+const { storeRow, storeAndTell } = proxyLocalActivities<BareActivities>({
+  startToCloseTimeout: '7 s',
+});
 const { nothing } = proxyActivities<BareActivities>({ startToCloseTimeout: '75 s' });
 const { nothing: nothingLocally } = proxyLocalActivities<BareActivities>({
   startToCloseTimeout: '7 s',
@@ -48,4 +50,15 @@ export async function whole(id: string): Promise<string> {
   await nothing();
   await nothingLocally();
   return id;
+}
+
+/** As `parked`, for those who are told by the database that the row is there. */
+export async function announced(id: string): Promise<void> {
+  let over = false;
+  setHandler(defineSignal('over'), () => {
+    over = true;
+  });
+  await storeAndTell(id);
+  await nothing();
+  await condition(() => over);
 }

@@ -1,5 +1,6 @@
-// The audit of a million movements: how long it takes, and that the process that asks for it stays as small as it was. Ends the
-// bench when the books it made up do not agree, or when a planted difference is not found.
+// The audit of a million movements: how long it takes, and that the process that asks for it stays
+// as small as it was. Ends the bench when the books it made up do not agree, or when a planted
+// difference is not found.
 
 import { join } from 'node:path';
 import { loadCatalogue } from '../../src/catalogue-file';
@@ -13,7 +14,8 @@ import { median } from '../support/rounds';
 import type { World } from '../world';
 
 const wantedSeconds = 30;
-// What one answer and the garbage between two collections may take; a million rows would be hundreds.
+// What one answer and the garbage between two collections may take; a million rows would be
+// hundreds.
 const wantedMegabytes = 32;
 
 export const auditRow: Row = {

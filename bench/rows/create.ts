@@ -24,13 +24,13 @@ export const createRow: Row = {
       bareIds.push(...run.ids);
       return run;
     };
-    const many = quick ? 48 : 160;
+    const many = quick ? 48 : 96;
     const atOnce = await alternate(
       rounds,
       async () => (await ours(many, 16)).perSecond,
       async () => (await bare(many, 16)).perSecond,
     );
-    const few = quick ? 12 : 40;
+    const few = quick ? 12 : 24;
     const alone = await alternate(
       rounds,
       async () => quantile((await ours(few, 1)).latencies, 0.5),

@@ -1,6 +1,7 @@
-// Hold and settle at the real doors, sixteen clients at once, against the least that could be called the same: two transactions
-// of two statements (a balance, a movement) each. Once over many accounts and once with all clients on one, whose
-// row they then wait for. Ends the bench when the books do not agree afterwards.
+// Hold and settle at the real doors, sixteen clients at once, against the least that could be
+// called the same: two transactions of two statements (a balance, a movement) each. Once over many
+// accounts and once with all clients on one, whose row they then wait for. Ends the bench when the
+// books do not agree afterwards.
 
 import { join } from 'node:path';
 import { Pool } from 'pg';

@@ -7,7 +7,8 @@ import { seedFinished } from '../support/seed';
 import { readText } from '../support/tasks';
 import type { Account, World } from '../world';
 
-// The API remembers ten thousand final objects, the oldest forgotten first: going round this many it never meets one.
+// The API remembers ten thousand final objects, the oldest forgotten first: going round this many
+// it never meets one.
 const beyondMemory = 12_000;
 
 export const readRow: Row = {
@@ -60,7 +61,7 @@ async function load(
   const { perSecond } = await runLoad({
     url,
     connections: 50,
-    until: { seconds: settings.quick ? 1 : 3 },
+    until: { seconds: settings.quick ? 1 : 2 },
     request,
     check: ({ status, body }) => {
       if (status !== 200 || !body.includes('"succeeded"')) {

@@ -18,7 +18,7 @@ export const refusedRow: Row = {
         await runLoad({
           url,
           connections: 16,
-          until: { seconds: quick ? 1 : 3 },
+          until: { seconds: quick ? 1 : 2 },
           request: () => request,
           check: ({ status, body }) => {
             if (status !== 400) throw new Error(`Refused with ${status}: ${body}`);

@@ -9,6 +9,10 @@ export interface Generator {
   readonly pid: number;
   /** These tasks' jobs end now; answers when that was. */
   finish(taskIds: readonly string[]): Promise<number>;
+  /** These tasks' jobs begin now. */
+  run(taskIds: readonly string[]): Promise<void>;
+  /** So many jobs that run, of tasks `task_1` and on, as if they had been created. */
+  seed(count: number): Promise<void>;
   counts(): Promise<GeneratorCounts>;
   stop(): Promise<void>;
 }
@@ -41,6 +45,8 @@ export async function startGenerator(): Promise<Generator> {
     url,
     pid: child.pid,
     finish: async (taskIds) => ((await control('finish', { taskIds })) as { atMs: number }).atMs,
+    run: async (taskIds) => void (await control('run', { taskIds })),
+    seed: async (count) => void (await control('seed', { count })),
     counts: async () => (await control('counts', {})) as GeneratorCounts,
     stop: () => child.stop(),
   };

@@ -1,5 +1,6 @@
-// A load generator of few parts: keep-alive sockets, one request at a time on each, every answer checked. It is lean, because
-// it shares the machine with what it measures and would otherwise be half of the figure.
+// A load generator of few parts: keep-alive sockets, one request at a time on each, every answer
+// checked. It is lean, because it shares the machine with what it measures and would otherwise be
+// half of the figure.
 
 import { connect, type Socket } from 'node:net';
 
@@ -14,8 +15,8 @@ export interface Load {
   readonly connections: number;
   /** So many requests in all, or as many as fit into so many seconds. */
   readonly until: { readonly requests: number } | { readonly seconds: number };
-  /** The whole request as text, for the n-th request. */
-  readonly request: (index: number) => string;
+  /** The whole request as text, for the n-th request of all and the connection it leaves on. */
+  readonly request: (index: number, connection: number) => string;
   /** Throws when the answer is not the one that was to come: the bench then fails. */
   readonly check: (reply: Reply, index: number) => void;
 }
@@ -36,14 +37,14 @@ export async function runLoad(load: Load): Promise<LoadResult> {
     'requests' in load.until
       ? next >= load.until.requests
       : performance.now() - started >= load.until.seconds * 1_000;
-  const client = async () => {
+  const client = async (connection: number) => {
     const wire = await openWire(hostname, Number(port));
     try {
       while (!isOver()) {
         const index = next;
         next += 1;
         const sent = performance.now();
-        const reply = await wire.exchange(load.request(index));
+        const reply = await wire.exchange(load.request(index, connection));
         latencies.push(performance.now() - sent);
         load.check(reply, index);
       }
@@ -51,7 +52,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
       wire.close();
     }
   };
-  await Promise.all(Array.from({ length: load.connections }, client));
+  await Promise.all(Array.from({ length: load.connections }, (_, at) => client(at)));
   const seconds = (performance.now() - started) / 1_000;
   latencies.sort((a, b) => a - b);
   return { perSecond: latencies.length / seconds, requests: latencies.length, latencies };
@@ -82,25 +83,47 @@ export interface Wire {
 }
 
 export async function openWire(host: string, port: number): Promise<Wire> {
-  const socket = await opened(host, port);
+  let socket = await opened(host, port);
   let received = Buffer.alloc(0);
   let waiting: { resolve(reply: Reply): void; reject(error: Error): void } | undefined;
+  let isLast = false;
   const fail = (error: Error) => {
     waiting?.reject(error);
     waiting = undefined;
   };
-  socket.on('data', (chunk) => {
+  const take = (chunk: Buffer<ArrayBuffer>) => {
     received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
-    const found = replyIn(received);
-    if (!found) return;
-    received = received.subarray(found.length);
-    waiting?.resolve(found.reply);
-    waiting = undefined;
-  });
-  socket.on('error', fail);
-  socket.on('close', () => fail(new Error('The connection was closed before the answer.')));
+    try {
+      const found = replyIn(received);
+      if (!found) return;
+      received = received.subarray(found.length);
+      isLast = /\r\nconnection: *close/i.test(found.reply.head);
+      waiting?.resolve(found.reply);
+      waiting = undefined;
+    } catch (error) {
+      fail(error as Error);
+    }
+  };
+  const listen = () => {
+    const mine = socket;
+    mine.on('data', take);
+    mine.on('error', fail);
+    mine.on('close', () => {
+      if (mine === socket) fail(new Error('The connection was closed before the answer.'));
+    });
+  };
+  listen();
   return {
-    exchange(text) {
+    async exchange(text) {
+      if (isLast) {
+        // The server has said that it takes so many requests on a connection and no more.
+        const before = socket;
+        socket = await opened(host, port);
+        before.destroy();
+        received = Buffer.alloc(0);
+        isLast = false;
+        listen();
+      }
       return new Promise((resolve, reject) => {
         waiting = { resolve, reject };
         socket.write(text);

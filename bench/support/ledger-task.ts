@@ -1,4 +1,5 @@
-// What the two doors are given, as a task's workflow would give it: a real plan, the row a caller would see, a bill.
+// What the two doors are given, as a task's workflow would give it: a real plan, the row a caller
+// would see, a bill.
 
 import { parseRequest } from '../../src/contract/parse-request';
 import type { Catalogue } from '../../src/domain/catalogue';

@@ -1,5 +1,5 @@
-// Books of any size in seconds: accounts whose finished tasks each moved three times (hold, settle, refund), written by SQL so
-// that every number, balance and bill agrees.
+// Books of any size in seconds: accounts whose finished tasks each moved three times (hold, settle,
+// refund), written by SQL so that every number, balance and bill agrees.
 
 import type { Knex } from 'knex';
 import type { LedgerTask, ledgerTasks } from './ledger-task';

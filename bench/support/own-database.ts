@@ -13,7 +13,8 @@ export async function inOwnDatabase<T>(
   url.pathname = `/${name}`;
   try {
     await server.raw(`create database ${name}`);
-    // One connection, so that what is set on it holds: filling tables takes longer than the service may take.
+    // One connection, so that what is set on it holds: filling tables takes longer than the service
+    // may take.
     const db = connect({ url: url.href, poolMax: 1, applicationName: 'bench' });
     try {
       await db.raw(`set statement_timeout = '10min'`);

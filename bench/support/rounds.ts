@@ -1,5 +1,5 @@
-// How figures are compared: ours and the bare reference take turns, so that whatever else the machine does meets both, and
-// what is reported is the median of the rounds with its spread.
+// How figures are compared: ours and the bare reference take turns, so that whatever else the
+// machine does meets both, and what is reported is the median of the rounds with its spread.
 
 export interface Rounds {
   readonly ours: readonly number[];

@@ -1,5 +1,6 @@
-// Finished tasks by the ten thousand: copies of one that really went through the service, rows, jobs and movements alike, so
-// that the books still add up. What a year of use leaves behind, in seconds.
+// Finished tasks by the ten thousand: copies of one that really went through the service, rows,
+// jobs and movements alike, so that the books still add up. What a year of use leaves behind, in
+// seconds.
 
 import { newTaskId } from '../../src/api/task-id';
 import type { Account, World } from '../world';
@@ -10,7 +11,7 @@ const batch = 5_000;
 
 /** Ids of finished tasks of this account. */
 export async function seedFinished(
-  world: World,
+  world: Pick<World, 'apiUrl' | 'pool'>,
   account: Account,
   count: number,
 ): Promise<readonly string[]> {
@@ -34,7 +35,7 @@ export async function seedFinished(
 }
 
 async function copy(
-  { pool }: World,
+  { pool }: Pick<World, 'pool'>,
   accountId: string,
   template: string,
   ids: readonly string[],
@@ -72,7 +73,8 @@ const copyJobs = `
     from jobs, unnest($2::text[]) as new (id)
    where task_id = $1`;
 
-// Each copy repeats the template's movements in their order; what is available falls by what the template was charged.
+// Each copy repeats the template's movements in their order; what is available falls by what the
+// template was charged.
 const copyTransfers = `
   with template as (
     select *, row_number() over (order by seq) as place, count(*) over () as movements,

@@ -1,4 +1,5 @@
-// The service as a caller sees it: requests for a key, and helpers to create tasks and wait for them.
+// The service as a caller sees it: requests for a key, and helpers to create tasks and wait for
+// them.
 
 import type { Account, World } from '../world';
 import { openWire, type Reply, requestText, runLoad } from './http-load';

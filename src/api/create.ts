@@ -2,6 +2,7 @@
 // contract: a paid task that is asked for again is answered before anybody looks at prices, permissions or balances.
 
 import type { Knex } from 'knex';
+import type { TaskInput } from '../../workflows/messages';
 import { parseRequest } from '../contract/parse-request';
 import type { CreatedTask, TaskObject } from '../contract/task';
 import { findFunds, insufficientBalance } from '../db/funds';
@@ -16,6 +17,7 @@ import { Refused } from './context';
 import { planForCaller } from './plan-request';
 import { createRateLimit, limitHeaders, rateLimited } from './rate-limit';
 import { hashOfRequest, newTaskId, taskIdForKey } from './task-id';
+import { createUnknownStarts } from './unknown-starts';
 
 export function createRoutes(router: ApiRouter, deps: ApiDeps): void {
   const { settings, now } = deps;
@@ -25,6 +27,9 @@ export function createRoutes(router: ApiRouter, deps: ApiDeps): void {
     now,
   });
   const submit = sharingSubmissions(deps.engine);
+  const unknownStarts = createUnknownStarts(deps.db, deps.engine, (error) => {
+    deps.observer.failed(error, 'an unknown start');
+  });
   const inFlight = countInFlight(settings.createsInFlightPerAccountMax);
 
   const create = async (ctx: ApiContext): Promise<void> => {
@@ -36,7 +41,9 @@ export function createRoutes(router: ApiRouter, deps: ApiDeps): void {
     const requestHash = parsed.faults.length > 0 ? '' : hashOfRequest(request);
     const taskId = key ? taskIdForKey(settings.pepper, caller.accountId, key) : newTaskId(now());
     ctx.state.taskId = taskId;
-    if (key && (await replay(deps.db, ctx, taskId, requestHash))) return;
+    // Only a caller with a key can come back to an id that somebody is about to cancel.
+    const takeBack = async () => (key ? unknownStarts.takeBack(taskId) : undefined);
+    if (key && (await replay(deps.db, ctx, taskId, requestHash, takeBack))) return;
 
     const limited = rateLimit.take(caller.keyId);
     if (limited) throw new Refused(limited.refusal, limited.headers);
@@ -51,11 +58,15 @@ export function createRoutes(router: ApiRouter, deps: ApiDeps): void {
         ctx.state.submission = { startMs, endMs: now() };
         return answered;
       });
+      if (submission.outcome === 'unavailable') {
+        if (!submission.certain) unknownStarts.begin(taskId, submission.nonce);
+      } else if (submission.outcome !== 'refused') await takeBack();
       answer(ctx, taskId, requestHash, submission);
     } catch (error) {
       if (!key || !requestHash || !isRefusedByRules(error)) throw error;
       // A task the engine holds and no worker has confirmed has no row yet; it is found before anybody is told no.
-      if (!(await replayPending(deps.engine, ctx, taskId, accountId, requestHash))) throw error;
+      const known = { taskId, accountId, requestHash };
+      if (!(await replayPending(deps.engine, ctx, known, takeBack))) throw error;
     }
   };
   router.post('/v1/videos/generations', create);
@@ -86,10 +97,12 @@ async function replay(
   ctx: ApiContext,
   taskId: string,
   requestHash: string,
+  takeBack: () => Promise<void>,
 ): Promise<boolean> {
   const row = await findTask(db, taskId);
   if (!row) return false;
   refuseOtherRequest(row.requestHash, requestHash);
+  await takeBack();
   ctx.set('Idempotent-Replayed', 'true');
   answerCreated(ctx, createdTask(JSON.parse(row.object) as TaskObject));
   return true;
@@ -99,13 +112,13 @@ async function replay(
 async function replayPending(
   engine: Engine,
   ctx: ApiContext,
-  taskId: string,
-  accountId: string,
-  requestHash: string,
+  { taskId, accountId, requestHash }: Pick<TaskInput, 'taskId' | 'accountId' | 'requestHash'>,
+  takeBack: () => Promise<void>,
 ): Promise<boolean> {
   const task = await engine.describe(taskId);
   if (typeof task === 'string' || !task.open || task.accountId !== accountId) return false;
   refuseOtherRequest(task.requestHash, requestHash);
+  await takeBack();
   ctx.set('Idempotent-Replayed', 'true');
   answerCreated(ctx, pendingTask(taskId));
   return true;

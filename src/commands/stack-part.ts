@@ -1,6 +1,6 @@
 // One process of the stack and what happens when it ends by itself: with supervision it is started
 // again after a growing pause, so that anybody may kill one and see that nothing is lost; after too
-// many short lives in a row the stack gives up.
+// many short lives in a row the stack gives up. Why: docs/decisions.md, 14.
 
 import type { Child } from '../embedded/child';
 
@@ -40,7 +40,8 @@ export interface Death {
   readonly againInMs: number | null;
 }
 
-// Half a second, doubled to ten; ten short lives in a row are about a minute of trying. A minute of life makes good.
+// Half a second, doubled to ten; ten short lives in a row are about a minute of trying. A minute of
+// life makes good.
 const pauseMinMs = 500;
 const pauseMaxMs = 10_000;
 const livesMax = 10;

@@ -1,6 +1,6 @@
 // Brings what is counted in the database into the metrics. It belongs to the API because that is
 // what still answers when every worker is gone, which is when these figures are wanted. Each API
-// process counts the same; a panel takes the maximum.
+// process counts the same; a panel takes the maximum. Why: docs/decisions.md, 15.
 
 import type { Knex } from 'knex';
 import { readStanding, type Standing } from '../db/standing';
@@ -10,7 +10,10 @@ import type { Logger } from '../telemetry';
 // Two scrapers, or a person who reloads, cost the database no more than one does.
 const freshForMs = 5_000;
 
-/** Refreshes the figures; called at each scrape. A database that does not answer leaves no old figure behind. */
+/**
+ * Refreshes the figures; called at each scrape. A database that does not answer leaves no old
+ * figure behind.
+ */
 export function createStandingFigures(db: Knex, meters: Meters, log: Logger): () => Promise<void> {
   let refreshing: Promise<void> | undefined;
   let freshUntil = 0;

@@ -1,5 +1,6 @@
-// The connection to PostgreSQL: its limits, its types, what its errors mean, and the migrations. Every connection has
-// time limits of its own, so that no statement and no forgotten transaction can hold the service up.
+// The connection to PostgreSQL: its limits, its types, what its errors mean, and the migrations.
+// Every connection has time limits of its own, so that no statement and no forgotten transaction
+// can hold the service up.
 
 import knex, { type Knex } from 'knex';
 import { types } from 'pg';
@@ -14,7 +15,8 @@ export interface DatabaseOptions {
   readonly log?: { warn(message: string): void; error(message: string): void };
 }
 
-// bigint comes as text; all of ours are counts and micro-units below 2^53, and one that is not must never be rounded.
+// bigint comes as text; all of ours are counts and micro-units below 2^53, and one that is not must
+// never be rounded.
 types.setTypeParser(types.builtins.INT8, (text) => {
   const value = Number(text);
   assert(Number.isSafeInteger(value), `${text} fits into a safe integer`);
@@ -28,8 +30,9 @@ export function connect({ url, poolMax, applicationName, log }: DatabaseOptions)
       connectionString: url,
       application_name: applicationName,
       connectionTimeoutMillis: 2_000,
-      // 5 s: our slowest statement takes milliseconds; past that it is stuck. 2 s for a lock: a door waits only for
-      // another door of the same account. 10 s for a transaction whose process has died without closing its socket.
+      // 5 s: our slowest statement takes milliseconds; past that it is stuck. 2 s for a lock: a
+      // door waits only for another door of the same account. 10 s for a transaction whose process
+      // has died without closing its socket.
       statement_timeout: 5_000,
       options: '-c lock_timeout=2000',
       idle_in_transaction_session_timeout: 10_000,
@@ -37,7 +40,8 @@ export function connect({ url, poolMax, applicationName, log }: DatabaseOptions)
     },
     pool: { min: 0, max: poolMax, idleTimeoutMillis: 30_000, propagateCreateError: false },
     acquireConnectionTimeout: 4_000,
-    // An error's text goes into logs and histories; the values of its statement are the customers' and stay out of it.
+    // An error's text goes into logs and histories; the values of its statement are the customers'
+    // and stay out of it (docs/decisions.md, 18).
     compileSqlOnError: false,
     // knex writes connection errors to the console itself unless it is given a log.
     log: {
@@ -73,7 +77,10 @@ export function isRetryable(error: unknown): boolean {
 // Any number that no other program would use: one process migrates, the others wait for it.
 const migrationLock = 727_001;
 
-/** Brings the schema up to date. Safe when several processes start at once; refuses a newer schema untouched. */
+/**
+ * Brings the schema up to date. Safe when several processes start at once; refuses a newer schema
+ * untouched.
+ */
 export async function migrate(db: Knex): Promise<readonly string[]> {
   return db.transaction(async (trx) => {
     await trx.raw(`set local lock_timeout = '60s'`);

@@ -4,7 +4,7 @@
 import type { Knex } from 'knex';
 import type { JobName, JobOrder } from '../../workflows/messages';
 
-/** Takes a place for this job or queues it. The lock is the channel's own, so other channels are not held up. */
+/** Takes a place for this job or queues it; a place that was promised to another a moment ago is not free. The lock is the channel's own, so other channels are not held up. */
 export async function takePlace(
   db: Knex,
   order: JobOrder,
@@ -18,10 +18,15 @@ export async function takePlace(
        select ?, ?, ?, ?, ?,
               case when used.count < ? then 'sending' else 'waiting' end,
               case when used.count < ? then now() end
-         from (select count(*) from jobs where channel = ? and state in ('sending', 'open')) used
+         from (select count(*) from jobs
+                where channel = ? and task_id <> ?
+                  and (state in ('sending', 'open')
+                       or (state = 'waiting' and signalled_at > now() - interval '30 seconds'))
+              ) used
+        where exists (select 1 from tasks where id = ? and finished_at is null)
        on conflict (task_id, kind) do update
           set channel = excluded.channel, upstream_model = excluded.upstream_model,
-              state = excluded.state, sent_at = excluded.sent_at
+              state = excluded.state, sent_at = excluded.sent_at, signalled_at = null
         where jobs.state = 'waiting'
        returning state`,
       [
@@ -33,6 +38,8 @@ export async function takePlace(
         placesMax,
         placesMax,
         to.channel,
+        order.taskId,
+        order.taskId,
       ],
     );
     const state = rows[0]?.state;

@@ -12,12 +12,15 @@ export interface Job {
   readonly state: 'waiting' | 'sending' | 'open' | 'reported' | 'closed';
   readonly upstreamId: string | null;
   readonly sentAt: Date | null;
+  /** By the database's clock, which also wrote `sentAt`. */
+  readonly sentAgoMs: number;
   readonly report: JobReport | null;
 }
 
 const columns = `
   task_id as "taskId", kind, channel, upstream_model as "upstreamModel", state,
-  upstream_id as "upstreamId", sent_at as "sentAt", report`;
+  upstream_id as "upstreamId", sent_at as "sentAt", report,
+  coalesce(extract(epoch from clock_timestamp() - sent_at) * 1000, 0)::float8 as "sentAgoMs"`;
 
 export async function findJob(db: Knex, name: JobName): Promise<Job | null> {
   const { rows } = await db.raw<{ rows: Job[] }>(
@@ -27,7 +30,10 @@ export async function findJob(db: Knex, name: JobName): Promise<Job | null> {
   return rows[0] ?? null;
 }
 
-/** Says that a create is about to leave. A row that is already being sent, or is further, is left as it is. */
+/**
+ * Says that a create is about to leave. A row that is already being sent, or is further, is left as it is, and for a
+ * task that has ended nothing is sent any more.
+ */
 export async function markSending(
   db: Knex,
   order: JobOrder,
@@ -35,13 +41,14 @@ export async function markSending(
 ): Promise<'taken' | 'known'> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
     `insert into jobs (task_id, kind, account_id, channel, upstream_model, state, sent_at)
-     values (?, ?, ?, ?, ?, 'sending', now())
+     select ?, ?, ?, ?, ?, 'sending', now()
+      where exists (select 1 from tasks where id = ? and finished_at is null)
      on conflict (task_id, kind) do update
         set channel = excluded.channel, upstream_model = excluded.upstream_model,
             state = 'sending', sent_at = now()
       where jobs.state = 'waiting'
      returning 1`,
-    [order.taskId, order.kind, order.accountId, to.channel, to.upstreamModel],
+    [order.taskId, order.kind, order.accountId, to.channel, to.upstreamModel, order.taskId],
   );
   return rows.length > 0 ? 'taken' : 'known';
 }
@@ -68,6 +75,28 @@ export async function storeOpened(db: Knex, name: JobName, upstreamId: string): 
                            and other.task_id <> jobs.task_id)
      returning 1`,
     [upstreamId, name.taskId, name.kind, upstreamId],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Whether another task's create on this channel was lost at about the same time and asked for a job that looks the same: then a
+ * job that is found may be either's.
+ */
+export async function hasLostTwin(
+  db: Knex,
+  { taskId, plan }: JobOrder,
+  channel: string,
+  sentAgoMs: number,
+): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    `select 1 from jobs join tasks on tasks.id = jobs.task_id
+      where jobs.channel = ? and jobs.task_id <> ? and jobs.upstream_id is null
+        and jobs.state in ('sending', 'closed') and jobs.kind = 'generation'
+        and jobs.sent_at > clock_timestamp() - make_interval(secs => ?)
+        and tasks.plan->>'seed' = ? and tasks.plan->>'resolution' = ?
+      limit 1`,
+    [channel, taskId, (sentAgoMs + 600_000) / 1000, String(plan.seed), plan.resolution],
   );
   return rows.length > 0;
 }

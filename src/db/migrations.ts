@@ -5,6 +5,7 @@ import type { Knex } from 'knex';
 import { createCallbackTables, recordOwedCallbacks } from './migrations/callbacks';
 import { createLedger } from './migrations/ledger';
 import { createTasks } from './migrations/tasks';
+import { createUnknownStarts } from './migrations/unknown-starts';
 
 export interface Migration {
   readonly name: string;
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   { name: '0002_ledger', up: createLedger },
   { name: '0003_callbacks', up: createCallbackTables },
   { name: '0004_callbacks_owed', up: recordOwedCallbacks },
+  { name: '0005_unknown_starts', up: createUnknownStarts },
 ];

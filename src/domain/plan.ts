@@ -1,6 +1,7 @@
-// Request + catalogue → Plan, or everything that speaks against it. Whatever the model cannot do is refused here, at
-// submission, and never left to fail later. Pure: the one thing that is random, the seed, is drawn by the caller and
-// handed in. Shapes, words and ranges of the document have been checked before, when the request was parsed.
+// Request + catalogue → Plan, or everything that speaks against it. Whatever the model cannot do is
+// refused here, at submission, and never left to fail later. Pure: the one thing that is random,
+// the seed, is drawn by the caller and handed in. Shapes, words and ranges of the document have
+// been checked before, when the request was parsed.
 
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';
@@ -21,7 +22,10 @@ import type { Frame } from './resolution';
 import { enhancementFaults, enhancementTargetFaults, list, resolveFrame } from './resolution';
 
 export interface PlanGiven {
-  /** Drawn by the caller; used where the request names none, so that a lost job can be recognised by it. */
+  /**
+   * Drawn by the caller; used where the request names none, so that a lost job can be recognised by
+   * it (docs/decisions.md, 6).
+   */
   readonly seed: number;
   /** Exact `host:port` pairs that the address rules do not apply to. */
   readonly allowHosts?: readonly string[];

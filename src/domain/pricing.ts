@@ -1,5 +1,6 @@
-// What a task costs: the tokens to expect, the amount to hold, the amount to settle. Integers only: products are taken
-// as big integers and each line is rounded up to a whole micro-unit, in hold and settlement alike.
+// What a task costs: the tokens to expect, the amount to hold, the amount to settle. Integers only:
+// products are taken as big integers and each line is rounded up to a whole micro-unit, in hold and
+// settlement alike.
 
 import type { Billing } from '../contract/task';
 import type { EnhancedResolution, Ratio, Resolution } from '../contract/vocabulary';
@@ -28,7 +29,8 @@ export interface Priced {
 // Frames a second of every generated video, and pixels a token: both are the generator's own.
 const framesPerSecond = 24;
 const pixelsPerToken = 1024;
-// The longest a video can be, and the most seconds of reference video that are taken: held where nobody knows better.
+// The longest a video can be, and the most seconds of reference video that are taken: held where
+// nobody knows better.
 const longestSeconds = 15;
 
 export function holdFor(task: Priced): { price: PriceSnapshot; hold: Hold } {
@@ -46,7 +48,10 @@ export function holdFor(task: Priced): { price: PriceSnapshot; hold: Hold } {
   };
 }
 
-/** No lines, no charge. Tokens or length that the service did not report are charged as they were held. */
+/**
+ * No lines, no charge. Tokens or length that the service did not report are charged as they were
+ * held (docs/decisions.md, 13).
+ */
 export function settlementFor(
   plan: Plan,
   real: { readonly completionTokens: number | null; readonly outputMilliseconds: number | null },
@@ -81,7 +86,8 @@ export function billing(
 
 function itemOf(line: BillingLine): Billing['items'][number] {
   const generated = line.kind === 'generation';
-  // Tokens are shown in millions, exactly; minutes to six places, while the amount comes from the milliseconds.
+  // Tokens are shown in millions, exactly; minutes to six places, while the amount comes from the
+  // milliseconds.
   const millionths = generated ? line.quantity : Math.round((line.quantity * 1_000_000) / 60_000);
   return {
     kind: line.kind,
@@ -97,8 +103,9 @@ export function total(lines: readonly BillingLine[]): number {
 }
 
 /**
- * Never below what the generator will report: whole frames and one more, the floor that reference video brings, and for
- * `adaptive` the largest size of the tier with a hundredth on top, because its sizes do not snap to the table.
+ * Never below what the generator will report: whole frames and one more, the floor that reference
+ * video brings, and for `adaptive` the largest size of the tier with a hundredth on top, because
+ * its sizes do not snap to the table (docs/decisions.md, 10).
  */
 function tokensToHold(task: Priced, outSeconds: number): number {
   const inSeconds = task.hasVideo ? (task.inputVideoSeconds ?? longestSeconds) : 0;
@@ -129,7 +136,10 @@ function draftHundredths({ model, draft, audio }: Priced): number {
   return hundredths(audio ? model.draft.audioFactor : model.draft.silentFactor);
 }
 
-/** A factor of the catalogue as a whole number; the catalogue's check lets none through that has more decimals. */
+/**
+ * A factor of the catalogue as a whole number; the catalogue's check lets none through that has
+ * more decimals.
+ */
 function hundredths(factor: number): number {
   const whole = Math.round(factor * 100);
   assert(Math.abs(factor * 100 - whole) < 1e-6, `${factor} has two decimals at most`);

@@ -1,6 +1,6 @@
 // What a trace of a task is made of. Every part of the service knows the task's id and its trace's
 // id and nothing more, so the spans that others hang theirs on have ids that follow from the
-// task's: nobody has to carry them along.
+// task's: nobody has to carry them along. Why: docs/decisions.md, 16.
 
 export interface Span {
   readonly name: string;

@@ -1,4 +1,4 @@
-// What the generator is asked for, field by field. The client against a living service is tested in generator.test.ts.
+// What generator and enhancer are asked for, field by field. Sending it, and losing the answer, is in submit.test.ts.
 
 import { generationBody } from '../../activities/generator';
 import { enhancementBody } from '../../activities/super-resolution';

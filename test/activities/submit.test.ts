@@ -7,7 +7,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import { createFollowActivities } from '../../activities/follow';
 import { createSubmitActivities } from '../../activities/submit';
 import { giveTurns } from '../../src/db/job-gate';
-import { findJob } from '../../src/db/jobs';
+import { findJob, markSignalled } from '../../src/db/jobs';
 import type { Channel } from '../../src/domain/catalogue';
 import type { JobOrder, PlacedJob } from '../../workflows/messages';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -91,6 +91,57 @@ test('when several lost jobs cannot be told apart, the task fails rather than ru
     expect(outcome).toMatchObject({ outcome: 'rejected', report: { failure: { ours: true } } });
   }
   expect(upstream.events.map(({ name }) => name)).toContain('lostJobUnresolved');
+});
+
+test('a job that may be another lost task’s is nobody’s: no customer is shown another’s video', async () => {
+  await open((base) => [{ ...base, honoursIdempotencyKey: false }]);
+  await upstream.script({ ignore_idempotency_key: true });
+  const never = await upstream.order({ create: { reset: true, times: 1 } });
+  const arrived = await upstream.order(
+    { create: { lose_reply: true, times: 1 } },
+    { plan: never.plan },
+  );
+  for (const order of [never, arrived]) await expect(attempt(order)).rejects.toThrow();
+  expect((await placed(never)).outcome).toBe('rejected');
+  expect(await upstream.accepted(arrived.taskId)).toBe(1);
+  expect(await upstream.accepted(never.taskId)).toBe(0);
+});
+
+test('a task that has ended is sent to nobody', async () => {
+  await open();
+  const order = await upstream.order();
+  await database.db.raw('update tasks set finished_at = now() where id = ?', [order.taskId]);
+  await expect(attempt(order)).rejects.toThrow();
+  expect(await upstream.accepted(order.taskId)).toBe(0);
+});
+
+test('a task stays in the line of a full channel though another one refused it', async () => {
+  await open((base) => [
+    { ...base, id: 'full', jobsInFlightMax: 1 },
+    { ...base, id: 'down', baseUrl: 'http://127.0.0.1:1/api/v3', jobsInFlightMax: 5 },
+  ]);
+  const first = await upstream.order();
+  const second = await upstream.order();
+  expect((await placed(first)).outcome).toBe('accepted');
+  expect(await placed(second, 1)).toEqual({ outcome: 'waiting', channel: 'full' });
+  await database.db.raw(`update jobs set state = 'closed' where task_id = ?`, [first.taskId]);
+  expect(await giveTurns(database.db, 'full', 1)).toMatchObject([{ taskId: second.taskId }]);
+  expect((await placed(second)).outcome).toBe('accepted');
+});
+
+test('a place that was promised is not given to a newcomer', async () => {
+  await open((base) => [{ ...base, id: 'promised', jobsInFlightMax: 1 }]);
+  const [first, told, newcomer] = [
+    await upstream.order(),
+    await upstream.order(),
+    await upstream.order(),
+  ];
+  await placed(first);
+  expect((await placed(told)).outcome).toBe('waiting');
+  await database.db.raw(`update jobs set state = 'closed' where task_id = ?`, [first.taskId]);
+  await markSignalled(database.db, await giveTurns(database.db, 'promised', 1));
+  expect((await placed(newcomer)).outcome).toBe('waiting');
+  expect((await placed(told)).outcome).toBe('accepted');
 });
 
 test('a service without a list and without keys leaves the task failed, not doubled', async () => {

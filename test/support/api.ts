@@ -166,7 +166,8 @@ function heldEngine(db: Knex): HeldEngine {
       engine.submitted.push(input);
       await engine.gate;
       if (engine.answer === 'unavailable') return { outcome: 'unavailable', certain: true };
-      if (engine.answer === 'unknown') return { outcome: 'unavailable', certain: false };
+      if (engine.answer === 'unknown')
+        return { outcome: 'unavailable', certain: false, nonce: 'nonce' };
       if (engine.answer === 'pending') {
         const known = engine.pending.get(input.taskId) ?? engineTask(input);
         engine.pending.set(input.taskId, known);
@@ -195,7 +196,8 @@ function heldEngine(db: Knex): HeldEngine {
 
 function engineTask({ accountId, requestHash, traceId, request }: TaskInput): EngineTask {
   const { model } = request;
-  return { accountId, requestHash, traceId, model, startedAtMs: Date.now(), open: true };
+  const known = { accountId, requestHash, traceId, model, nonce: 'nonce' };
+  return { ...known, startedAtMs: Date.now(), open: true };
 }
 
 /** What the task's workflow does first. */

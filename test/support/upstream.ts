@@ -105,8 +105,8 @@ export async function startUpstream(
       await db.raw(
         `insert into tasks (id, account_id, model, status, version, object, request, plan,
                             request_hash, trace_id, created_at, deadline_at)
-         values (?, 'acct_test', 'm', 'submitted', 1, '{}', '{}', '{}', 'h', 't', now(), now())`,
-        [order.taskId],
+         values (?, 'acct_test', 'm', 'submitted', 1, '{}', '{}', ?, 'h', 't', now(), now())`,
+        [order.taskId, JSON.stringify(order.plan)],
       );
       return order;
     },

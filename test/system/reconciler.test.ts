@@ -100,6 +100,19 @@ test('a row that cannot be read is reported, and the sweep goes on with the othe
   await service.db.raw('delete from tasks where id = ?', [unreadable]);
 });
 
+test('a start whose caller was told that nothing will be charged is cancelled', async () => {
+  const { json } = await service.create(textTask({ queue_s: 600 }));
+  const { memo } = await temporal.client.workflow.getHandle(json.id).describe();
+  await service.db.raw(
+    `insert into unknown_starts (task_id, nonce, noted_at) values (?, ?, now() - interval '1 min')`,
+    [json.id, memo?.nonce],
+  );
+  expect(await service.finished(json.id)).toMatchObject({
+    status: 'failed',
+    billing: { charged: '0.000000' },
+  });
+});
+
 test('a live task five minutes past its deadline is stopped, as expired', async () => {
   const { json } = await service.create(waiting());
   await service.db.raw(`update tasks set deadline_at = now() - interval '6 min' where id = ?`, [

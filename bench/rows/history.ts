@@ -1,0 +1,125 @@
+// How much the engine keeps of a task whose video takes five minutes, and of one whose video takes
+// two days, both with a callback. Time is skipped by the engine's own test server; the workflows
+// are those of the bundle that the worker runs.
+
+import { join } from 'node:path';
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { Worker } from '@temporalio/worker';
+import { newTaskId } from '../../src/api/task-id';
+import { loadCatalogue } from '../../src/catalogue-file';
+import { projectFolder } from '../../src/commands/project';
+import { findTestServer } from '../../src/embedded/temporal-binary';
+import { addSearchAttributes } from '../../src/temporal-setup';
+import type { Accepted, CloseTask, JobReport, TaskInput } from '../../workflows/messages';
+import { acceptUpdate, jobSignal, workflowNames } from '../../workflows/messages';
+import { searchAttributes } from '../../workflows/search-attributes';
+import type { Finding, Row } from '../row';
+import { ledgerTasks } from '../support/ledger-task';
+
+const taskQueue = 'bench-history';
+const eventsMax = 36;
+
+export const historyRow: Row = {
+  name: 'history',
+  async measure(): Promise<readonly Finding[]> {
+    const { path } = await findTestServer();
+    const env = await TestWorkflowEnvironment.createTimeSkipping({
+      server: { executable: { type: 'existing-path', path } },
+    });
+    try {
+      const names = searchAttributes.map(({ name }) => name);
+      await addSearchAttributes(env.client, 'default', names);
+      const worker = await Worker.create({
+        connection: env.nativeConnection,
+        taskQueue,
+        workflowBundle: { codePath: join(projectFolder(), 'dist', 'workflow-bundle.js') },
+        activities,
+      });
+      const makeTask = ledgerTasks(
+        await loadCatalogue(join(projectFolder(), 'catalogue.yaml'), {}),
+      );
+      const live = (waiting: string) => {
+        const { input } = makeTask(newTaskId(Date.now()), 'acct_bench').open;
+        return liveThrough(env, withCallback(input), waiting);
+      };
+      const found = await worker.runUntil(async () => ({
+        short: await live('5 minutes'),
+        long: await live('47 hours'),
+      }));
+      return findings(found);
+    } finally {
+      await env.teardown();
+    }
+  },
+};
+
+const activities = {
+  openTask: async () => ({ outcome: 'opened' }),
+  submitJob: async () => ({ outcome: 'accepted', channel: 'studio', upstreamId: 'job-1' }),
+  closeTask: async ({ object }: CloseTask) => ({ object, first: true }),
+};
+
+function withCallback(input: TaskInput): TaskInput {
+  const { request } = input;
+  const metadata = { ...request.metadata, callback_url: 'https://example.com/hook' };
+  return { ...input, request: { ...request, metadata } };
+}
+
+interface History {
+  readonly events: number;
+  readonly bytes: number;
+}
+
+async function liveThrough(
+  env: TestWorkflowEnvironment,
+  input: TaskInput,
+  waiting: string,
+): Promise<History> {
+  const handle = await env.client.workflow.start(workflowNames.generateVideo, {
+    workflowId: input.taskId,
+    taskQueue,
+    args: [input],
+  });
+  await handle.executeUpdate<Accepted, []>(acceptUpdate, { updateId: acceptUpdate });
+  await env.sleep('10 s');
+  const report = (status: 'running' | 'succeeded'): JobReport => ({
+    kind: 'generation',
+    upstreamId: 'job-1',
+    status,
+    ...(status === 'succeeded' ? { result } : {}),
+  });
+  await handle.signal(jobSignal, report('running'));
+  await env.sleep(waiting as '5 minutes');
+  await handle.signal(jobSignal, report('succeeded'));
+  const object = (await handle.result()) as { status: string };
+  if (object.status !== 'succeeded') throw new Error(`A task ended as ${object.status}.`);
+  const { historyLength, raw } = await handle.describe();
+  const bytes = Number(raw.workflowExecutionInfo?.historySizeBytes ?? 0);
+  return { events: historyLength, bytes };
+}
+
+const result = {
+  videoUrl: 'https://example.com/video.mp4',
+  lastFrameUrl: null,
+  expiresAt: null,
+  durationSeconds: 5,
+  resolution: '720p',
+  ratio: '16:9',
+  seed: 1,
+  completionTokens: 100_000,
+  framesPerSecond: 24,
+};
+
+function findings({ short, long }: { short: History; long: History }): readonly Finding[] {
+  return [
+    {
+      figure: 'events in history after 47 h of generation, with callback',
+      unit: '',
+      ours: String(long.events),
+      reference: `${short.events} after 5 min`,
+      wanted: `the same, ≤ ${eventsMax}`,
+      met: long.events === short.events && long.events <= eventsMax,
+      note: `${long.bytes} bytes of history`,
+    },
+  ];
+}

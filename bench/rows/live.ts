@@ -1,0 +1,184 @@
+// GET of live tasks, fifty clients each polling a task of its own as fast as it can, against asking
+// the engine for every answer. Then two API processes are asked about the same tasks while these go
+// on: no answer may step back behind one that was given before, by whichever process, and none may
+// be older than a second.
+
+import { atLeast, type Finding, type Row } from '../row';
+import { openWire, runLoad } from '../support/http-load';
+import { anotherApi } from '../support/more-processes';
+import { pause } from '../support/process-figures';
+import { alternate, compare } from '../support/rounds';
+import { createTasks, readText, startBareTasks, untilCount } from '../support/tasks';
+import { type Account, models, type World } from '../world';
+
+const clients = 50;
+
+export const liveRow: Row = {
+  name: 'live',
+  async measure(world: World): Promise<readonly Finding[]> {
+    const { rounds, quick } = world.settings;
+    const account = await world.anAccount();
+    const run = { model: models.parked, count: clients, inFlight: 16 };
+    const { ids } = await createTasks(world, account, run);
+    await untilCount(world, ids, 'placed', 60_000);
+    const { ids: bareIds } = await startBareTasks(world, { ...run, kind: 'parked' });
+    const texts = ids.map((id) => readText(account, id));
+    const seconds = quick ? 1 : 2;
+    const best = await bestConcurrency(world, bareIds);
+    const found = await alternate(
+      rounds,
+      () => poll(world, texts, seconds),
+      () => queries(world, bareIds, best, seconds),
+    );
+    const reads = await followAcross(world, account, ids);
+    await untilCount(world, ids, 'finished', 120_000);
+    await world.bare.end(bareIds);
+    return [
+      atLeast(
+        'GET of live tasks, 50 connections',
+        '/s',
+        compare(found),
+        5,
+        `bare queries at ${best} in flight, the fastest of ${concurrencies.join(', ')}`,
+      ),
+      {
+        figure: 'GET through two APIs while tasks go on: steps back, or older than 1 s',
+        unit: `of ${reads}`,
+        ours: '0',
+        wanted: '0',
+        met: true,
+      },
+    ];
+  },
+};
+
+async function poll(world: World, texts: readonly string[], seconds: number): Promise<number> {
+  const { perSecond } = await runLoad({
+    url: world.apiUrl,
+    connections: clients,
+    until: { seconds },
+    request: (_index, connection) => texts[connection] ?? '',
+    check: ({ status, body }) => {
+      if (status !== 200 || !body.includes('"submitted"')) {
+        throw new Error(`GET of a waiting task was answered with ${status}: ${body}`);
+      }
+    },
+  });
+  return perSecond;
+}
+
+const concurrencies = [8, 16, 32, 64] as const;
+
+async function bestConcurrency(world: World, ids: readonly string[]): Promise<number> {
+  let best = { atOnce: 16, perSecond: 0 };
+  for (const atOnce of concurrencies) {
+    const perSecond = await queries(world, ids, atOnce, 0.7);
+    if (perSecond > best.perSecond) best = { atOnce, perSecond };
+  }
+  return best.atOnce;
+}
+
+async function queries(
+  { bare }: World,
+  ids: readonly string[],
+  atOnce: number,
+  seconds: number,
+): Promise<number> {
+  let done = 0;
+  let next = 0;
+  const started = performance.now();
+  const elapsed = () => (performance.now() - started) / 1_000;
+  const client = async () => {
+    while (elapsed() < seconds) {
+      next += 1;
+      await bare.query(ids[next % ids.length] ?? '');
+      done += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, client));
+  return done / elapsed();
+}
+
+interface Seen {
+  readonly step: number;
+  readonly atMs: number;
+}
+
+const steps: Readonly<Record<string, number>> = { submitted: 1, running: 2, succeeded: 9 };
+const staleMs = 1_000;
+
+/** Reads until every task has been seen to end through both; throws at the first answer that breaks the promise. */
+async function followAcross(
+  world: World,
+  account: Account,
+  ids: readonly string[],
+): Promise<number> {
+  const second = await anotherApi(world, 'api-2');
+  try {
+    const stored = new Map<string, Seen>();
+    const told = new Map<string, Seen>();
+    let reads = 0;
+    let over = false;
+    const rows = (async () => {
+      while (!over) {
+        for (const [id, step] of await storedSteps(world, ids)) {
+          if (step > (stored.get(id)?.step ?? 0)) stored.set(id, { step, atMs: Date.now() });
+        }
+        await pause(50);
+      }
+    })();
+    const reader = async (url: string) => {
+      const { hostname, port } = new URL(url);
+      const wire = await openWire(hostname, Number(port));
+      try {
+        const ended = new Set<string>();
+        while (ended.size < ids.length) {
+          for (const id of ids) {
+            const before = told.get(id)?.step ?? 0;
+            const row = stored.get(id);
+            const sentAt = Date.now();
+            const reply = await wire.exchange(readText(account, id));
+            const { status } = JSON.parse(reply.body) as { status: string };
+            const step = steps[status] ?? 0;
+            if (reply.status !== 200 || step === 0) throw new Error(`GET answered ${reply.body}`);
+            if (step < before) throw new Error(`${id} stepped back from ${before} to ${step}.`);
+            if (row && step < row.step && sentAt > row.atMs + staleMs) {
+              throw new Error(`${id} was shown as it was more than a second ago.`);
+            }
+            if (step > (told.get(id)?.step ?? 0)) told.set(id, { step, atMs: Date.now() });
+            if (status === 'succeeded') ended.add(id);
+            reads += 1;
+          }
+          await pause(20);
+        }
+      } finally {
+        wire.close();
+      }
+    };
+    const changes = (async () => {
+      await world.generator.run(ids);
+      await pause(world.settings.quick ? 3_500 : 6_000);
+      await world.generator.finish(ids);
+    })();
+    try {
+      await Promise.all([reader(world.apiUrl), reader(second.url), changes]);
+    } finally {
+      over = true;
+      await rows;
+    }
+    return reads;
+  } finally {
+    await second.stop();
+  }
+}
+
+async function storedSteps(
+  { pool }: World,
+  ids: readonly string[],
+): Promise<readonly (readonly [string, number])[]> {
+  const { rows } = await pool.query<{ id: string; status: string }>(
+    'select id, status from tasks where id = any($1)',
+    [ids],
+  );
+  return rows.map(({ id, status }) => [id, steps[status] ?? 0] as const);
+}

@@ -1,0 +1,207 @@
+// Thousands of tasks that wait for the generator, created once and measured in place on the way up:
+// what they cost while nothing happens, how soon the end of one is seen, and how two thousand of
+// them are read by as many polling clients.
+
+import type { Finding, Row } from '../row';
+import { finishLags } from '../support/finish-lags';
+import { pollEach } from '../support/poll-each';
+import { coresUsed, pause, pidOf, settledRss } from '../support/process-figures';
+import { quantile } from '../support/rounds';
+import { createTasks, untilCount } from '../support/tasks';
+import { type Account, models, type World } from '../world';
+
+const pollIntervalMs = 3_000;
+
+export const waitingRow: Row = {
+  name: 'waiting',
+  async measure(world: World): Promise<readonly Finding[]> {
+    const { quick } = world.settings;
+    const scale = quick ? 20 : 1;
+    const crowd = new Crowd(world, await world.anAccount());
+    const found: Finding[] = [];
+    await crowd.growTo(500 / scale);
+    found.push(...(await lagOf(crowd)));
+    await crowd.growTo(1_000 / scale);
+    const idle = [await idleAt(crowd)];
+    await crowd.growTo(2_000 / scale);
+    found.push(await polled(crowd));
+    if (await crowd.growTo(5_000 / scale)) {
+      idle.push(await idleAt(crowd));
+      found.push(...(await lagOf(crowd)));
+    }
+    if (await crowd.growTo(10_000 / scale)) idle.push(await idleAt(crowd));
+    await crowd.mustStillWait();
+    found.push(reached(crowd.waiting.length, 10_000 / scale));
+    return [...idle.flatMap(idleFindings), ...memoryFinding(idle), ...found];
+  },
+};
+
+/** Tasks that were created and still wait. */
+class Crowd {
+  readonly waiting: string[] = [];
+  /** A machine that needs longer for all creates is measured with as many as there are by then. */
+  private msLeft: number;
+
+  constructor(
+    readonly world: World,
+    readonly account: Account,
+  ) {
+    this.msLeft = world.settings.creatingSeconds * 1_000;
+  }
+
+  /** As many as there is time for; false when that were hardly more than before. */
+  async growTo(count: number): Promise<boolean> {
+    const { world, account, waiting } = this;
+    const before = waiting.length;
+    while (waiting.length < count && this.msLeft > 0) {
+      const started = performance.now();
+      const some = Math.min(250, count - waiting.length);
+      const run = { model: models.parked, count: some, inFlight: 32 };
+      const { ids } = await createTasks(world, account, run);
+      await untilCount(world, ids, 'placed', 120_000);
+      waiting.push(...ids);
+      this.msLeft -= performance.now() - started;
+    }
+    world.say(
+      `  ${waiting.length} tasks wait, ${(this.msLeft / 1_000).toFixed(0)} s left to make more`,
+    );
+    return waiting.length >= before * 1.5;
+  }
+
+  /** The oldest leave it to be finished by whoever takes them. */
+  take(count: number): readonly string[] {
+    return this.waiting.splice(0, count);
+  }
+
+  async mustStillWait(): Promise<void> {
+    const { rows } = await this.world.pool.query<{ n: number }>(
+      'select count(*)::int as n from tasks where id = any($1) and finished_at is null',
+      [this.waiting],
+    );
+    if (rows[0]?.n !== this.waiting.length) {
+      throw new Error(`Of ${this.waiting.length} tasks only ${rows[0]?.n} still wait.`);
+    }
+  }
+}
+
+interface Idle {
+  readonly waiting: number;
+  readonly workerCores: number;
+  readonly engineCores: number;
+  readonly listsPerSecond: number;
+  readonly rssBytes: number;
+}
+
+async function idleAt({ world, waiting }: Crowd): Promise<Idle> {
+  const { stack, generator, settings } = world;
+  const pids = [pidOf(stack.part('worker')), pidOf(stack.part('temporal'))];
+  await pause(settings.quick ? 1_000 : 4_000);
+  const before = await generator.counts();
+  const { cores, seconds } = await coresUsed(pids, () => pause(settings.quick ? 3_000 : 12_000));
+  const { lists } = await generator.counts();
+  return {
+    waiting: waiting.length,
+    workerCores: cores[0] ?? Number.NaN,
+    engineCores: cores[1] ?? Number.NaN,
+    listsPerSecond: (lists - before.lists) / seconds,
+    rssBytes: await settledRss(pids[0] ?? 0),
+  };
+}
+
+function idleFindings({ waiting, workerCores, engineCores, listsPerSecond }: Idle): Finding[] {
+  const most = waiting / 300;
+  const cpu = (who: string, cores: number): Finding => ({
+    figure: `${waiting} tasks wait, nothing happens: CPU of the ${who}`,
+    unit: '% of a core',
+    ours: cores * 100,
+    wanted: '≤ 10 %',
+    met: cores <= 0.1,
+  });
+  return [
+    cpu('worker', workerCores),
+    cpu('engine', engineCores),
+    {
+      figure: `${waiting} tasks wait: list requests upstream`,
+      unit: '/s',
+      ours: listsPerSecond,
+      // One round asks about at least one task; below 300 that is one request in three seconds all
+      // the same.
+      wanted: `≤ ${Math.max(1, most).toFixed(1)}/s`,
+      met: listsPerSecond <= Math.max(1, most),
+    },
+  ];
+}
+
+/** Between the last two crowds: both fill the workflow cache, so what differs is what waiting itself costs. */
+function memoryFinding(idle: readonly Idle[]): readonly Finding[] {
+  const [before, after] = idle.slice(-2);
+  if (!before || !after) return [];
+  const grown = (after.rssBytes - before.rssBytes) / 1_024;
+  const perTask = grown / (after.waiting - before.waiting);
+  const sizes = idle.map(
+    ({ waiting, rssBytes }) => `${Math.round(rssBytes / 2 ** 20)} MB at ${waiting}`,
+  );
+  const finding: Finding = {
+    figure: 'worker memory per waiting task beyond the workflow cache',
+    unit: 'KB',
+    ours: perTask,
+    wanted: '≤ 20 KB',
+    met: perTask <= 20,
+    note: `the worker has ${sizes.join(', ')}`,
+  };
+  return [finding];
+}
+
+function reached(count: number, wanted: number): Finding {
+  return {
+    figure: 'tasks waiting at the end, made one by one',
+    unit: '',
+    ours: String(count),
+    wanted: String(wanted),
+    // A hundred of each crowd whose lag is measured, and those that ended while they were polled,
+    // have left.
+    met: count >= wanted * 0.9,
+  };
+}
+
+async function lagOf(crowd: Crowd): Promise<readonly Finding[]> {
+  const { world, account, waiting } = crowd;
+  const size = waiting.length;
+  const lags = await finishLags(world, account, crowd.take(world.settings.quick ? 10 : 100));
+  const finding = (share: number, name: string, most: number): Finding => {
+    const ours = quantile(lags, share);
+    return {
+      figure: `finish at the generator → visible by GET, ${size} waiting, ${name}`,
+      unit: 'ms',
+      ours,
+      reference: pollIntervalMs,
+      ratio: ours / pollIntervalMs,
+      wanted: `≤ ${most} × the poll interval`,
+      met: ours <= most * pollIntervalMs,
+    };
+  };
+  return [finding(0.5, 'p50', 1), finding(0.99, 'p99', 2)];
+}
+
+async function polled(crowd: Crowd): Promise<Finding> {
+  const { world, account, waiting } = crowd;
+  const size = waiting.length;
+  const seconds = world.settings.quick ? 18 : 60;
+  const { latencies, changes, ended } = await pollEach(world, account, waiting, {
+    everyMs: pollIntervalMs,
+    seconds,
+  });
+  const gone = new Set(ended);
+  const left = waiting.filter((id) => !gone.has(id));
+  waiting.splice(0, waiting.length, ...left);
+  return {
+    figure: `GET, p99, ${size} live tasks each polled every 3 s for ${seconds} s`,
+    unit: 'ms',
+    ours: quantile(latencies, 0.99),
+    wanted: 'no error, no missed state',
+    met: true,
+    note:
+      `${latencies.length} reads, p50 ${quantile(latencies, 0.5).toFixed(1)} ms; ` +
+      `${changes} changes of status, each seen by its client, none stepped back`,
+  };
+}

@@ -1,0 +1,43 @@
+// Whole tasks, from the POST to the settled end, through a generator that is done at once, against
+// workflows with as many activities that do nothing.
+
+import { atLeast, type Finding, type Row } from '../row';
+import { alternate, compare } from '../support/rounds';
+import { createTasks, startBareTasks, untilCount } from '../support/tasks';
+import { models, type World } from '../world';
+
+export const wholeRow: Row = {
+  name: 'whole',
+  async measure(world: World): Promise<readonly Finding[]> {
+    const { rounds, quick } = world.settings;
+    const account = await world.anAccount();
+    const count = quick ? 32 : 64;
+    const before = await world.generator.counts();
+    const found = await alternate(
+      rounds,
+      () =>
+        rateOf(count, async () => {
+          const run = { model: models.instant, count, inFlight: 16 };
+          const { ids } = await createTasks(world, account, run);
+          await untilCount(world, ids, 'finished', 120_000);
+        }),
+      () =>
+        rateOf(count, async () => {
+          const { ids } = await startBareTasks(world, { kind: 'whole', count, inFlight: 16 });
+          await Promise.all(ids.map((id) => world.bare.result(id)));
+        }),
+    );
+    const { creates } = await world.generator.counts();
+    const wanted = count * (rounds + 1);
+    if (creates - before.creates !== wanted) {
+      throw new Error(`${wanted} tasks were ${creates - before.creates} jobs.`);
+    }
+    return [atLeast('whole tasks, instant generator', '/s', compare(found), 0.7)];
+  },
+};
+
+export async function rateOf(count: number, work: () => Promise<void>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return (count / (performance.now() - started)) * 1_000;
+}

@@ -1,0 +1,40 @@
+// From the end of a job at the generator to the first GET that shows it.
+
+import type { Account, World } from '../world';
+import { openWire } from './http-load';
+import { pause } from './process-figures';
+import { readText, untilCount } from './tasks';
+
+// Fine enough beside a poll interval of three seconds, coarse enough not to be a load of its own.
+const lookEveryMs = 100;
+const spreadMs = 9_000;
+
+/** Sorted, in milliseconds. The ends are spread over three rounds of the watcher, so that they meet every phase of it. */
+export async function finishLags(
+  world: World,
+  account: Account,
+  ids: readonly string[],
+): Promise<readonly number[]> {
+  const { hostname, port } = new URL(world.apiUrl);
+  const lags = await Promise.all(
+    ids.map(async (id, index) => {
+      await pause((spreadMs * index) / ids.length);
+      const wire = await openWire(hostname, Number(port));
+      try {
+        const finishedAt = await world.generator.finish([id]);
+        for (;;) {
+          const { status, body } = await wire.exchange(readText(account, id));
+          if (status !== 200) throw new Error(`GET was answered with ${status}: ${body}`);
+          const lag = Date.now() - finishedAt;
+          if (body.includes('"succeeded"')) return lag;
+          if (lag > 60_000) throw new Error(`${id} is not finished a minute after its job.`);
+          await pause(lookEveryMs);
+        }
+      } finally {
+        wire.close();
+      }
+    }),
+  );
+  await untilCount(world, ids, 'finished', 10_000);
+  return lags.sort((a, b) => a - b);
+}

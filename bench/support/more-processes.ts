@@ -1,0 +1,76 @@
+// Further processes of the service beside those the bench was started with: a second API, a second
+// worker, or a whole second service on a database and a queue of its own.
+
+import type { Knex } from 'knex';
+import { Pool } from 'pg';
+import type { Part } from '../../src/commands/stack-part';
+import { createAccount } from '../../src/db/accounts';
+import { connect, migrate } from '../../src/db/database';
+import { freePorts } from '../../src/embedded/ports';
+import type { Account, World } from '../world';
+import { openingMicros } from '../world';
+
+export interface MoreApi {
+  readonly url: string;
+  readonly part: Part;
+  stop(): Promise<void>;
+}
+
+export async function anotherApi(
+  { stack }: World,
+  name: string,
+  environment: Record<string, string> = {},
+): Promise<MoreApi> {
+  const [port = 0, metrics = 0] = await freePorts(2);
+  const part = stack.another(name, 'api', {
+    ...{ PORT: String(port), METRICS_PORT: String(metrics), ...environment },
+  });
+  await part.start();
+  return { url: `http://127.0.0.1:${port}`, part, stop: () => part.stop() };
+}
+
+export async function anotherWorker(
+  { stack }: World,
+  name: string,
+  environment: Record<string, string> = {},
+): Promise<Part> {
+  const [metrics = 0] = await freePorts(1);
+  const part = stack.another(name, 'worker', { METRICS_PORT: String(metrics), ...environment });
+  await part.start();
+  return part;
+}
+
+/** As much of the bench's world as seeding and creating need, for a service of its own. */
+export interface Side {
+  readonly apiUrl: string;
+  readonly db: Knex;
+  readonly pool: Pool;
+  anAccount(): Promise<Account>;
+  stop(): Promise<void>;
+}
+
+export async function anotherService(world: World, name: string): Promise<Side> {
+  const { databaseUrl, environment } = world.stack.addresses;
+  await world.pool.query(`create database ${name}`);
+  const url = new URL(databaseUrl);
+  url.pathname = `/${name}`;
+  const db = connect({ url: url.href, poolMax: 2, applicationName: 'bench' });
+  await migrate(db);
+  const pool = new Pool({ connectionString: url.href, max: 4 });
+  const own = { DATABASE_URL: url.href, TEMPORAL_TASK_QUEUE: name };
+  const worker = await anotherWorker(world, `${name}-worker`, own);
+  const api = await anotherApi(world, `${name}-api`, own);
+  const pepper = environment.API_KEY_PEPPER ?? '';
+  return {
+    apiUrl: api.url,
+    db,
+    pool,
+    anAccount: () => createAccount(db, { name: 'bench', pepper, creditMicros: openingMicros }),
+    async stop() {
+      await api.stop();
+      await worker.stop();
+      await pool.end();
+      await db.destroy();
+    },
+  };
+}

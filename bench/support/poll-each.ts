@@ -1,0 +1,107 @@
+// One polling client for each of many live tasks, as the public document asks them to behave, while
+// jobs begin and end. Every client must see every state of its task, in order.
+
+import type { Account, World } from '../world';
+import { openWire } from './http-load';
+import { pause } from './process-figures';
+import { readText } from './tasks';
+
+export interface Polled {
+  /** Sorted, in milliseconds. */
+  readonly latencies: readonly number[];
+  readonly changes: number;
+  /** Tasks that have finished meanwhile. */
+  readonly ended: readonly string[];
+}
+
+const order = ['submitted', 'running', 'succeeded'];
+// The clients share this many connections: what is measured is the service and not its sockets.
+const connections = 50;
+// Long enough for a watcher's round and a client's poll, twice over, so that no state can slip by
+// between two looks.
+const betweenStatesMs = 9_000;
+
+export async function pollEach(
+  world: World,
+  account: Account,
+  ids: readonly string[],
+  { everyMs, seconds }: { everyMs: number; seconds: number },
+): Promise<Polled> {
+  const seen = new Map<string, string>(ids.map((id) => [id, 'submitted']));
+  const latencies: number[] = [];
+  let changes = 0;
+  const look = (id: string, body: string, status: number): void => {
+    const before = seen.get(id) ?? '';
+    const now = (JSON.parse(body) as { status: string }).status;
+    const step = order.indexOf(now) - order.indexOf(before);
+    if (status !== 200 || step < 0 || step > 1) {
+      throw new Error(`${id} went from ${before} to ${now} (${status}): ${body}`);
+    }
+    if (step === 1) changes += 1;
+    seen.set(id, now);
+  };
+  const started = performance.now();
+  const client = async (connection: number): Promise<void> => {
+    const { hostname, port } = new URL(world.apiUrl);
+    const wire = await openWire(hostname, Number(port));
+    const mine = ids.filter((_, index) => index % connections === connection);
+    try {
+      for (let round = 0; round * everyMs < seconds * 1_000; round += 1) {
+        for (const [place, id] of mine.entries()) {
+          const due = started + round * everyMs + (place * everyMs) / mine.length;
+          const early = due - performance.now();
+          if (early > 1) await pause(early);
+          const sent = performance.now();
+          const reply = await wire.exchange(readText(account, id));
+          latencies.push(performance.now() - sent);
+          look(id, reply.body, reply.status);
+        }
+      }
+    } finally {
+      wire.close();
+    }
+  };
+  const begun = beginAndEnd(world, ids, seconds * 1_000);
+  await Promise.all(
+    Array.from({ length: Math.min(connections, ids.length) }, (_, at) => client(at)),
+  );
+  const { ran, ended } = await begun;
+  const missed =
+    ran.filter((id) => seen.get(id) === 'submitted').length +
+    ended.filter((id) => seen.get(id) !== 'succeeded').length;
+  if (missed > 0) throw new Error(`${missed} changes were never shown to their clients.`);
+  return { latencies: latencies.sort((a, b) => a - b), changes, ended };
+}
+
+/** A fifth of the jobs begins during the first half; a quarter of those ends before the last rounds. */
+async function beginAndEnd(
+  { generator }: World,
+  ids: readonly string[],
+  durationMs: number,
+): Promise<{ ran: readonly string[]; ended: readonly string[] }> {
+  const ran = ids.slice(0, Math.ceil(ids.length / 5));
+  const ended = ran.slice(0, Math.ceil(ran.length / 4));
+  const stepMs = Math.max(200, durationMs / 60);
+  const steps = Math.max(1, Math.floor((durationMs - 2 * betweenStatesMs) / stepMs));
+  const part = (all: readonly string[], step: number) =>
+    all.slice(
+      Math.floor((all.length * step) / steps),
+      Math.floor((all.length * (step + 1)) / steps),
+    );
+  const begin = async () => {
+    for (let step = 0; step < steps; step += 1) {
+      await generator.run(part(ran, step));
+      await pause(stepMs);
+    }
+  };
+  const end = async () => {
+    await pause(betweenStatesMs);
+    // The first quarter began first; at the same pace none ends sooner than it was seen to run.
+    for (let step = 0; step < steps; step += 1) {
+      await generator.finish(part(ended, step));
+      await pause(stepMs);
+    }
+  };
+  await Promise.all([begin(), end()]);
+  return { ran, ended };
+}
