@@ -4,8 +4,9 @@
 
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
+import { createChannels } from '../../activities/channels';
 import { createFollowActivities } from '../../activities/follow';
-import { createSubmitActivities } from '../../activities/submit';
+import { createSubmitActivities, type SubmitDeps } from '../../activities/submit';
 import { giveTurns } from '../../src/db/job-gate';
 import { findJob, markSignalled } from '../../src/db/jobs';
 import type { Channel } from '../../src/domain/catalogue';
@@ -24,9 +25,9 @@ beforeAll(async () => {
 afterEach(() => upstream?.close());
 afterAll(() => database?.drop());
 
-const attempt = (order: JobOrder): Promise<PlacedJob> =>
+const attempt = (order: JobOrder, over: Partial<SubmitDeps> = {}): Promise<PlacedJob> =>
   new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') }).run(
-    createSubmitActivities(upstream.deps).submitJob,
+    createSubmitActivities({ ...upstream.deps, ...over }).submitJob,
     order,
   );
 
@@ -142,6 +143,46 @@ test('a place that was promised is not given to a newcomer', async () => {
   await markSignalled(database.db, await giveTurns(database.db, 'promised', 1));
   expect((await placed(newcomer)).outcome).toBe('waiting');
   expect((await placed(told)).outcome).toBe('accepted');
+});
+
+test('with no channel left the job waits for the first that may be asked again', async () => {
+  await open((base) => [{ ...base, baseUrl: 'http://127.0.0.1:1/api/v3' }]);
+  const order = await upstream.order();
+  await expect(attempt(order)).rejects.toMatchObject({ type: 'NoChannelAvailable' });
+});
+
+test('a lost job is not given up because its list cannot be read just now', async () => {
+  await open((base) => [{ ...base, honoursIdempotencyKey: false }]);
+  const order = await upstream.order({ create: { lose_reply: true, times: 1 } });
+  await expect(attempt(order)).rejects.toMatchObject({ type: 'SubmissionUnknown' });
+  const { find } = upstream.deps.channels;
+  const silent = { ...find('studio')?.channel, baseUrl: 'http://127.0.0.1:1/api/v3' } as Channel;
+  const channels = createChannels(
+    () => ({ currency: 'CNY', channels: { studio: silent }, models: {}, superResolution: null }),
+    () => 'key',
+    () => Date.now(),
+  );
+  await expect(attempt(order, { channels })).rejects.toMatchObject({ type: 'SubmissionUnknown' });
+  expect(await placed(order)).toMatchObject({ outcome: 'accepted' });
+});
+
+test('a job that may lie with a channel that has left the catalogue goes to no other', async () => {
+  await open((base) => [{ ...base, id: 'first', honoursIdempotencyKey: false }, base]);
+  const order = await upstream.order({ create: { lose_reply: true, times: 1 } });
+  await expect(attempt(order)).rejects.toThrow();
+  const { find, ...rest } = upstream.deps.channels;
+  const channels = { ...rest, find: (id: string) => (id === 'first' ? undefined : find(id)) };
+  await expect(attempt(order, { channels })).rejects.toMatchObject({ type: 'ChannelGone' });
+  expect(await upstream.accepted(order.taskId)).toBe(1);
+});
+
+test('a worker that was held up after its note does not send', async () => {
+  await open();
+  const order = await upstream.order();
+  let asked = 0;
+  const now = () => Date.now() + 6_000 * asked++;
+  await expect(attempt(order, { now })).rejects.toMatchObject({ type: 'TooLate' });
+  expect(await upstream.accepted(order.taskId)).toBe(0);
 });
 
 test('a service without a list and without keys leaves the task failed, not doubled', async () => {

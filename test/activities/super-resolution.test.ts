@@ -83,6 +83,15 @@ test('of many, a job the service has forgotten is absent; other trouble spoils t
   await expect(enhancer.readMany(['one', 'two'])).rejects.toMatchObject({ kind: 'busy' });
 });
 
+test('one job that cannot be read does not hide the others; when none can, it is trouble', async () => {
+  const broken = { status: 500, body: { error: { code: 'InternalError' } } };
+  service.say = ({ path }) =>
+    path.endsWith('/bad') ? broken : { body: { success: true, status: 'processing' } };
+  expect([...(await enhancer.readMany(['bad', 'good'])).keys()]).toEqual(['good']);
+  service.say = () => broken;
+  await expect(enhancer.readMany(['bad', 'worse'])).rejects.toMatchObject({ kind: 'ambiguous' });
+});
+
 test('there is nothing to look up or to cancel in this protocol', async () => {
   expect(await enhancer.findLost(order, 'enhance-video', new Date())).toBeNull();
   await expect(enhancer.cancel('enh-1')).resolves.toBeUndefined();

@@ -81,6 +81,7 @@ export function testKills({ posts, clients, rounds, minutes }: KillsSize): void 
       await until('every callback has arrived', () => {
         return callbacksMissing(world, crowd.creates).length === 0;
       });
+      expect(await world.unhandled()).toEqual([]);
     },
     minutes * 60_000,
   );

@@ -26,8 +26,8 @@ export interface World {
   readonly accountId: string;
   /** Between the workers and what they talk to. */
   readonly links: Readonly<Record<LinkName, Link>>;
-  /** Every line any process has logged as an error. */
-  errorsLogged(): Promise<readonly string[]>;
+  /** What no process of ours had an answer to: rejections nobody handled, invariants that did not hold. */
+  unhandled(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     apiKey,
     accountId,
     links,
-    async errorsLogged() {
+    async unhandled() {
       const names = [...stack.parts.keys()].filter((name) => /^(worker|api|studio)/.test(name));
       const lines = await Promise.all(
         names.map(async (name) => {
@@ -87,7 +87,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
           return (await readFile(file, 'utf8').catch(() => '')).split('\n');
         }),
       );
-      return lines.flat().filter((line) => /"level":"(error|fatal)"/.test(line));
+      return lines.flat().filter((line) => /"level":"fatal"|AssertionError|TypeError/.test(line));
     },
     async close() {
       await db.destroy();

@@ -172,6 +172,21 @@ describe('success', () => {
     }));
 });
 
+describe('announcing', () => {
+  test('a task with a callback leaves behind a delivery of its own', () =>
+    runReal(async (world) => {
+      const metadata = { callback_url: 'https://example.com/hook' };
+      const input = aTaskInput({ request: aRequest({ metadata }) });
+      const task = await world.start(input);
+      await task.accepted;
+      await task.report(aSuccess());
+      expect((await task.result()).status).toBe('succeeded');
+      const delivery = world.env.client.workflow.getHandle(`${input.taskId}:callback`);
+      expect((await delivery.describe()).status.name).toBe('RUNNING');
+      await delivery.terminate('the test is over');
+    }));
+});
+
 describe('failure', () => {
   test.each(['failed', 'cancelled', 'expired'] as const)(
     'a generation that ends %s fails the task, uncharged',
@@ -255,6 +270,19 @@ describe('the deadline', () => {
       expect(world.cancelled.map(({ kind }) => kind)).toEqual(['super_resolution']);
     }));
 
+  test('a service that does not answer the last look cannot hold it up', () =>
+    run(async (world) => {
+      world.script.read = () => {
+        throw new Error('The service is silent.');
+      };
+      const task = await world.start(aTaskInput({ plan: aPlan({ expiresAfterSeconds: 3_600 }) }));
+      await task.accepted;
+      expect(await task.result()).toMatchObject({
+        status: 'failed',
+        error: { code: 'task_error', message: expect.stringContaining('expired after 3600') },
+      });
+    }));
+
   test('a job found finished at the last look still succeeds', () =>
     run(async (world) => {
       world.script.read = () => aSuccess();
@@ -307,7 +335,8 @@ describe('cancelling', () => {
       const task = await world.start(aTaskInput());
       await task.cancel();
       open();
-      expect((await task.accepted).task.status).toBe('submitted');
+      // Whoever waits for the answer gets it, as the task then is: stored, or ended already.
+      expect(['submitted', 'failed']).toContain((await task.accepted).task.status);
       expect((await task.result()).status).toBe('failed');
       expect(world.closed).toHaveLength(1);
     }));
