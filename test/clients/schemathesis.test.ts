@@ -26,7 +26,16 @@ afterAll(() => service?.close());
     [
       ...['-m', 'schemathesis.cli', 'run', `${service.url}/openapi.json`],
       ...['--url', service.url, '--header', `Authorization: Bearer ${service.apiKey}`],
-      ...['--max-examples', examples, '--phases', 'examples,coverage,fuzzing', '--no-color'],
+      // The document's own examples wait for up to half a minute, as they ask to.
+      ...[
+        '--request-timeout',
+        '90',
+        '--max-examples',
+        examples,
+        '--phases',
+        'examples,coverage,fuzzing',
+        '--no-color',
+      ],
       ...['--checks', 'not_a_server_error,status_code_conformance,content_type_conformance'],
       ...['--checks', 'response_schema_conformance', '--generation-database', 'none'],
     ],

@@ -374,9 +374,9 @@ describe('history', () => {
         return task.events();
       };
       const [short, long] = [await live('1 min'), await live('47 hours')];
-      expect(long).toBe(short);
-      // The callback adds its start and a workflow task; see the system test for the whole with one.
-      expect(short).toBeLessThanOrEqual(31);
+      // The callback adds its start and a workflow task; see the system test for the whole with one. Two signals that
+      // meet in one workflow task save three events; days of waiting add none.
+      for (const events of [short, long]) expect([28, 31]).toContain(events);
     }));
 
   test('no prompt stands in summaries, details or search attributes', () =>
