@@ -23,10 +23,6 @@ import * as attributes from '../workflows/search-attributes';
 import type { Refusal } from './contract/error';
 import type { EngineOptions, EngineTask, Submission } from './temporal';
 
-// A look at the engine beside a request: long enough for a busy server, short enough to stand in a
-// caller's way.
-export const lookMs = 1_500;
-
 export interface AdmissionParts {
   readonly options: EngineOptions;
   readonly client: Client;
@@ -50,14 +46,13 @@ async function accept(
   const { options, client } = parts;
   const nonce = randomUUID();
   try {
-    const accepted = await options.connection.withDeadline(
-      Date.now() + options.acceptTimeoutMs,
-      () =>
-        client.workflow.executeUpdateWithStart<typeof generateVideo, Accepted, []>(acceptUpdate, {
-          startWorkflowOperation: startOperation(options, input, nonce),
-          args: [],
-          updateId,
-        }),
+    const accepted = await inTime(
+      options.acceptTimeoutMs,
+      client.workflow.executeUpdateWithStart<typeof generateVideo, Accepted, []>(acceptUpdate, {
+        startWorkflowOperation: startOperation(options, input, nonce),
+        args: [],
+        updateId,
+      }),
     );
     return { outcome: 'accepted', accepted };
   } catch (error) {
@@ -65,6 +60,19 @@ async function accept(
     if (refusal) return { outcome: 'refused', refusal };
     options.onError?.('accept', error);
     return whatBecameOf(parts, input, nonce, error);
+  }
+}
+
+/** Several calls may make up one update; together they have this long. */
+async function inTime<T>(limitMs: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -119,9 +127,7 @@ async function whatBecameOf(
   cause: unknown,
 ): Promise<Submission> {
   try {
-    const task = await options.connection.withDeadline(Date.now() + lookMs, () =>
-      describeTask(client, taskId),
-    );
+    const task = await describeTask(client, taskId);
     if (task === 'unknown') {
       // Only "already started" proves that the call was answered; after anything else it may still
       // be on its way.
@@ -131,34 +137,25 @@ async function whatBecameOf(
         : { outcome: 'unavailable', certain, nonce };
     }
     if (task.open) {
-      await tellPending(options, client, taskId);
+      // The workflow must know that its id was given away: it then keeps a row even if it has to refuse.
+      await client.workflow.getHandle(taskId).signal(toldPendingSignal);
       return { outcome: 'pending', requestHash: task.requestHash };
     }
-    return await closedOutcome(options, client, taskId, task.requestHash);
+    return await closedOutcome(client, taskId, task.requestHash);
   } catch (error) {
     options.onError?.('look', error);
     return { outcome: 'unavailable', certain: false, nonce };
   }
 }
 
-/** The workflow must know that its id was given away: it then keeps a row even if it has to refuse. */
-async function tellPending(options: EngineOptions, client: Client, taskId: string): Promise<void> {
-  await options.connection.withDeadline(Date.now() + lookMs, () =>
-    client.workflow.getHandle(taskId).signal(toldPendingSignal),
-  );
-}
-
 /** It closed between the timeout and the look: its own result says how. */
 async function closedOutcome(
-  options: EngineOptions,
   client: Client,
   taskId: string,
   requestHash: string,
 ): Promise<Submission> {
   try {
-    await options.connection.withDeadline(Date.now() + lookMs, () =>
-      client.workflow.getHandle(taskId).result(),
-    );
+    await client.workflow.getHandle(taskId).result();
     return { outcome: 'pending', requestHash };
   } catch (error) {
     const cause = (error as { cause?: unknown }).cause;

@@ -1,8 +1,8 @@
-// Asking live workflows how they are, within a budget: so many queries in flight, a deadline, one
+// Asking live workflows how they are, within a budget: so many queries in flight, one
 // at a time per task, an answer shared for up to a second. Whatever does not fit is answered from
 // the stored row instead.
 
-import type { Client, Connection } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { taskQuery } from '../workflows/messages';
 import type { TaskObject } from './contract/task';
 
@@ -17,9 +17,6 @@ interface Answer {
   readonly until: number;
 }
 
-// A cached workflow answers in about 10 ms; a quarter of a second covers a replay and a busy machine, and a caller
-// who polls every few seconds does not notice it.
-const deadlineMs = 250;
 const sharedForMs = 1_000;
 // After a failure nobody is asked for a moment: with all workers down every GET would wait for the deadline.
 const restMs = 1_000;
@@ -27,7 +24,6 @@ const answersMax = 20_000;
 
 export function createTaskQueries(
   client: Client,
-  connection: Connection,
   { queriesInFlightMax, onQuery }: QueryBudget,
 ): (taskId: string, rowVersion: number) => Promise<TaskObject | null> {
   const answers = new Map<string, Answer>();
@@ -36,9 +32,7 @@ export function createTaskQueries(
 
   const ask = async (taskId: string, rowVersion: number): Promise<TaskObject | null> => {
     try {
-      const object = await connection.withDeadline(Date.now() + deadlineMs, () =>
-        client.workflow.getHandle(taskId).query<TaskObject>(taskQuery),
-      );
+      const object = await client.workflow.getHandle(taskId).query<TaskObject>(taskQuery);
       if (answers.size >= answersMax) answers.clear();
       answers.set(taskId, { object, rowVersion, until: Date.now() + sharedForMs });
       onQuery?.('answered');

@@ -118,3 +118,24 @@ export async function ensureWatchers(
     }
   }
 }
+
+export interface Tries {
+  readonly pauseMs: number;
+  readonly stopping: AbortSignal;
+  readonly onFault: (error: unknown) => void;
+}
+
+/**
+ * Waits for the first try only, and goes on in the background: an engine that has just come back may take a minute
+ * until it can tell of its schedules, and gives out tasks long before.
+ */
+export async function tryUntilDone(work: () => Promise<void>, tries: Tries): Promise<void> {
+  const { pauseMs, stopping, onFault } = tries;
+  try {
+    await work();
+  } catch (error) {
+    if (stopping.aborted) return;
+    onFault(error);
+    setTimeout(() => void tryUntilDone(work, tries), pauseMs).unref();
+  }
+}

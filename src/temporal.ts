@@ -6,7 +6,7 @@ import { Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Accepted, TaskInput } from '../workflows/messages';
 import type { Refusal } from './contract/error';
 import type { TaskObject } from './contract/task';
-import { describeTask, lookMs, submitTask } from './task-admission';
+import { describeTask, submitTask } from './task-admission';
 import { createTaskQueries } from './task-queries';
 
 export interface Engine {
@@ -45,6 +45,7 @@ export interface EngineTask {
 }
 
 export interface EngineOptions {
+  /** From `connectEngine`: its calls have their time limits. */
   readonly connection: Connection;
   readonly namespace: string;
   readonly taskQueue: string;
@@ -57,23 +58,19 @@ export interface EngineOptions {
 export function createEngine(options: EngineOptions): Engine {
   const { connection, namespace } = options;
   const client = new Client({ connection, namespace });
-  const within = <T>(ms: number, work: () => Promise<T>) =>
-    connection.withDeadline(Date.now() + ms, work);
-  const look = (taskId: string) => within(lookMs, () => describeTask(client, taskId));
-
   return {
     submit: (input) => submitTask({ options, client }, input),
-    query: createTaskQueries(client, connection, options),
+    query: createTaskQueries(client, options),
     async describe(taskId) {
       try {
-        return await look(taskId);
+        return await describeTask(client, taskId);
       } catch {
         return 'unavailable';
       }
     },
     async cancel(taskId) {
       try {
-        await within(lookMs, () => client.workflow.getHandle(taskId).cancel());
+        await client.workflow.getHandle(taskId).cancel();
         return 'asked';
       } catch (error) {
         return error instanceof WorkflowNotFoundError ? 'gone' : 'unavailable';
@@ -81,7 +78,7 @@ export function createEngine(options: EngineOptions): Engine {
     },
     async isReady() {
       try {
-        await within(1_000, () => connection.workflowService.getSystemInfo({}));
+        await connection.workflowService.getSystemInfo({});
         return true;
       } catch {
         return false;

@@ -23,6 +23,7 @@ import {
   ensureSearchAttributes,
   ensureWatchers,
   queuesOf,
+  tryUntilDone,
 } from './temporal-setup';
 
 export interface WorkerSettings {
@@ -46,6 +47,8 @@ export interface WorkerParts {
   readonly catalogue: () => Catalogue;
   readonly channelKeys: (envName: string) => string | undefined;
   readonly events: ActivityEvents;
+  /** Told of each failed try to start the loops; they are tried again. */
+  readonly onSetupFault: (error: unknown) => void;
   readonly callbacks: Omit<CallbackDeps, 'db' | 'keepSpan'>;
   /** Absent: no traces are kept. */
   readonly keepSpan?: KeepSpan;
@@ -73,7 +76,9 @@ export async function startWorker(
   const queues = queuesOf(temporal.taskQueue);
   const stopping = new AbortController();
 
-  await ensureSearchAttributes(client, temporal.namespace);
+  await connection.withDeadline(Date.now() + setupMs, () =>
+    ensureSearchAttributes(client, temporal.namespace),
+  );
   const activities = composeActivities(settings, parts, client, stopping.signal);
   const common = { connection: native, namespace: temporal.namespace, ...gracefully };
   const workers = await Promise.all([
@@ -106,8 +111,15 @@ export async function startWorker(
   ]);
 
   const running = workers.map((worker) => worker.run());
-  await ensureWatchers(client, queues, Object.values(parts.catalogue().channels));
-  await ensureReconcileSchedule(client, queues, settings.reconcileIntervalSeconds);
+  const ensureLoops = async () => {
+    await ensureWatchers(client, queues, Object.values(parts.catalogue().channels));
+    await ensureReconcileSchedule(client, queues, settings.reconcileIntervalSeconds);
+  };
+  await tryUntilDone(() => connection.withDeadline(Date.now() + setupMs, ensureLoops), {
+    pauseMs: setupPauseMs,
+    stopping: stopping.signal,
+    onFault: parts.onSetupFault,
+  });
 
   const done = Promise.all(running).then(async () => {
     await connection.close();
@@ -123,6 +135,9 @@ export async function startWorker(
     },
   };
 }
+
+const setupMs = 10_000;
+const setupPauseMs = 5_000;
 
 // Running activities get ten seconds to finish before they are cancelled and retried elsewhere;
 // their requests end a second earlier, so that what those leave open can still be stored.

@@ -3,22 +3,25 @@
 
 import Router from '@koa/router';
 import type { Knex } from 'knex';
-import Koa from 'koa';
+import Koa, { type Middleware } from 'koa';
 import type { TaskListener } from '../db/task-listener';
 import type { Catalogue } from '../domain/catalogue';
 import type { Engine } from '../temporal';
 import { accountRoutes } from './account';
-import { createAuthentication } from './auth';
+import { type Authenticate, createAuthentication } from './auth';
+import { busyRoutes } from './busy-routes';
 import { callbackRoutes } from './callbacks';
 import type { ApiState } from './context';
-import { createRoutes } from './create';
+import { createTask } from './create';
 import { docsRoutes } from './docs';
 import { answerErrors, answerUnknownRoutes } from './errors';
+import { createFindTask } from './find-task';
+import { listRoutes } from './list';
 import { modelRoutes } from './models';
 import { opsRoutes } from './ops';
 import { pageRoutes } from './pages';
 import { quoteRoutes } from './quotes';
-import { readRoutes } from './read';
+import { readRoutes, showTask } from './read';
 import { observeRequests, type RequestObserver } from './requests';
 
 export interface ApiSettings {
@@ -60,24 +63,33 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   docsRoutes(open, deps);
   pageRoutes(open, deps);
 
-  const authenticate = createAuthentication(deps.db, deps.settings.pepper, deps.now);
+  const find = createFindTask(deps);
+  const create = createTask(deps);
   const routes = new Router<ApiState>();
-  createRoutes(routes, deps);
+  routes.post(['/v1/videos/generations', '/v1/video/generations'], create);
   quoteRoutes(routes, deps);
-  readRoutes(routes, deps);
+  readRoutes(routes, deps, find);
+  listRoutes(routes, deps);
   modelRoutes(routes, deps);
   callbackRoutes(routes, deps);
   accountRoutes(routes, deps);
 
   app.use(observeRequests(deps));
   app.use(answerErrors(deps.observer));
+  app.use(requireKey(createAuthentication(deps.db, deps.settings.pepper, deps.now)));
+  app.use(busyRoutes({ create, show: showTask(deps, find) }));
   app.use(open.routes());
-  app.use(async (ctx, next) => {
-    if (!ctx.path.startsWith('/v1/') && ctx.path !== '/v1') return next();
-    ctx.state.caller = await authenticate(ctx.get('authorization') || undefined);
-    return next();
-  });
   app.use(routes.routes());
   app.use(answerUnknownRoutes([open, routes]));
   return app;
+}
+
+/** Everything under /v1 needs a key, and nothing else does. */
+function requireKey(authenticate: Authenticate): Middleware<ApiState> {
+  return async (ctx, next) => {
+    if (ctx.path.startsWith('/v1/') || ctx.path === '/v1') {
+      ctx.state.caller = await authenticate(ctx.req.headers.authorization);
+    }
+    return next();
+  };
 }

@@ -3,7 +3,8 @@
 
 import type Router from '@koa/router';
 import type { RouterContext } from '@koa/router';
-import type { ErrorBody, Refusal } from '../contract/error';
+import type { ParameterizedContext } from 'koa';
+import type { Refusal } from '../contract/error';
 import { errorBody, refusals } from '../contract/error';
 
 /** Who calls: the API key and the account behind it. */
@@ -24,6 +25,8 @@ export interface ApiState {
   traceId: string;
   /** Set for everything under /v1. */
   caller: Caller;
+  /** The pattern of its address, where no router found it. */
+  route?: string;
   /** Named in the log line of the request. */
   taskId?: string;
   code?: string;
@@ -35,6 +38,8 @@ export interface Interval {
   readonly endMs: number;
 }
 
+/** A request on its way, whoever found its handler. */
+export type ApiCall = ParameterizedContext<ApiState>;
 export type ApiContext = RouterContext<ApiState>;
 export type ApiRouter = Router<ApiState>;
 
@@ -46,29 +51,25 @@ export class Refused extends Error {
     readonly refusal: Refusal,
     readonly headers: Headers = {},
   ) {
+    // Its sentence goes to the caller; where it was thrown, nobody reads, and to note it takes longer than to answer.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(refusal.message);
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'Refused';
   }
 }
 
-interface Answerable {
-  status: number;
-  body: unknown;
-  set(headers: Headers): void;
-  readonly state: { code?: string };
-}
-
-export function refuse(ctx: Answerable, refusal: Refusal, headers?: Headers): void {
-  const body: ErrorBody = errorBody(refusal);
+export function refuse(ctx: ApiCall, refusal: Refusal, headers?: Headers): void {
   ctx.state.code = refusal.code;
   ctx.status = refusals[refusal.code].status;
   if (headers) ctx.set(headers);
-  ctx.body = body;
+  answerJsonText(ctx, JSON.stringify(errorBody(refusal)));
 }
 
-/** Stored JSON goes out as it is. */
-export function answerJsonText(ctx: { type: string; body: unknown }, text: string): void {
-  ctx.type = 'application/json';
+/** JSON that is text already goes out as it is. */
+export function answerJsonText(ctx: ApiCall, text: string): void {
+  ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
   ctx.body = text;
 }
 

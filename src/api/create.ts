@@ -3,7 +3,7 @@
 
 import type { Knex } from 'knex';
 import type { TaskInput } from '../../workflows/messages';
-import { parseRequest } from '../contract/parse-request';
+import { type ParsedRequest, parseRequest } from '../contract/parse-request';
 import type { CreatedTask, TaskObject } from '../contract/task';
 import { findFunds, insufficientBalance } from '../db/funds';
 import { findTask } from '../db/tasks';
@@ -12,14 +12,15 @@ import { createdTask, statusMessages } from '../domain/task';
 import type { Engine, Submission } from '../temporal';
 import type { ApiDeps } from './app';
 import { bodyBytesMax, readJsonBody } from './body';
-import type { ApiContext, ApiRouter, Caller } from './context';
+import type { ApiCall, Caller } from './context';
 import { Refused } from './context';
+import { countInFlight, sharingSubmissions } from './in-flight';
 import { planForCaller } from './plan-request';
 import { createRateLimit, limitHeaders, rateLimited } from './rate-limit';
 import { hashOfRequest, newTaskId, taskIdForKey } from './task-id';
 import { createUnknownStarts } from './unknown-starts';
 
-export function createRoutes(router: ApiRouter, deps: ApiDeps): void {
+export function createTask(deps: ApiDeps): (ctx: ApiCall) => Promise<void> {
   const { settings, now } = deps;
   const rateLimit = createRateLimit({
     perSecond: settings.createRatePerSecond,
@@ -32,45 +33,69 @@ export function createRoutes(router: ApiRouter, deps: ApiDeps): void {
   });
   const inFlight = countInFlight(settings.createsInFlightPerAccountMax);
 
-  const create = async (ctx: ApiContext): Promise<void> => {
+  /** What has to be good before a task may be, and the task's start; `identity` is new where none is given. */
+  const handOver = async (
+    ctx: ApiCall,
+    parsed: ParsedRequest,
+    identity?: Identity,
+  ): Promise<Submission> => {
     const { caller, traceId } = ctx.state;
-    const parsed = parseRequest(await readJsonBody(ctx.req, bodyBytesMax));
-    const { request } = parsed;
-    const key = idempotencyKeyOf(ctx);
-    // A body with faults was never accepted, so it is another body than that of any task.
-    const requestHash = parsed.faults.length > 0 ? '' : hashOfRequest(request);
-    const taskId = key ? taskIdForKey(settings.pepper, caller.accountId, key) : newTaskId(now());
-    ctx.state.taskId = taskId;
-    // Only a caller with a key can come back to an id that somebody is about to cancel.
-    const takeBack = async () => (key ? unknownStarts.takeBack(taskId) : undefined);
-    if (key && (await replay(deps.db, ctx, taskId, requestHash, takeBack))) return;
-
-    const limited = rateLimit.take(caller.keyId);
+    const { accountId, keyId } = caller;
+    const limited = rateLimit.take(keyId);
     if (limited) throw new Refused(limited.refusal, limited.headers);
-    const { accountId } = caller;
+    const plan = planForCaller(parsed, deps, caller);
+    const { request } = parsed;
+    const { taskId, requestHash } = identity ?? {
+      taskId: newTaskId(now()),
+      requestHash: hashOfRequest(request),
+    };
+    ctx.state.taskId = taskId;
+    const submission = await inFlight.during(accountId, async (underWay) => {
+      await checkFunds(deps, caller, plan, underWay);
+      const startMs = now();
+      const answered = await submit({ taskId, accountId, request, plan, requestHash, traceId });
+      ctx.state.submission = { startMs, endMs: now() };
+      return answered;
+    });
+    if (submission.outcome === 'unavailable' && !submission.certain) {
+      unknownStarts.begin(taskId, submission.nonce);
+    }
+    answer(ctx, taskId, requestHash, submission);
+    return submission;
+  };
+
+  /** The id follows from the key, so that a call which is repeated finds the task of the first. */
+  const createOnce = async (ctx: ApiCall, parsed: ParsedRequest, key: string): Promise<void> => {
+    const { accountId } = ctx.state.caller;
+    const taskId = taskIdForKey(settings.pepper, accountId, key);
+    ctx.state.taskId = taskId;
+    // A body with faults was never accepted, so it is another body than that of any task.
+    const requestHash = parsed.faults.length > 0 ? '' : hashOfRequest(parsed.request);
+    // Somebody may be about to cancel this id, because nobody knew whether the first call had started it.
+    const takeBack = () => unknownStarts.takeBack(taskId);
+    if (await replay(deps.db, ctx, taskId, requestHash, takeBack)) return;
     try {
-      const plan = planForCaller(parsed, deps, caller);
-      const input = { taskId, accountId, request, plan, requestHash, traceId };
-      const submission = await inFlight.during(accountId, async (underWay) => {
-        await checkFunds(deps, caller, plan, underWay);
-        const startMs = now();
-        const answered = await submit(input);
-        ctx.state.submission = { startMs, endMs: now() };
-        return answered;
-      });
-      if (submission.outcome === 'unavailable') {
-        if (!submission.certain) unknownStarts.begin(taskId, submission.nonce);
-      } else if (submission.outcome !== 'refused') await takeBack();
-      answer(ctx, taskId, requestHash, submission);
+      const { outcome } = await handOver(ctx, parsed, { taskId, requestHash });
+      if (outcome === 'accepted' || outcome === 'pending') await takeBack();
     } catch (error) {
-      if (!key || !requestHash || !isRefusedByRules(error)) throw error;
+      if (!requestHash || !isRefusedByRules(error)) throw error;
       // A task the engine holds and no worker has confirmed has no row yet; it is found before anybody is told no.
       const known = { taskId, accountId, requestHash };
       if (!(await replayPending(deps.engine, ctx, known, takeBack))) throw error;
     }
   };
-  router.post('/v1/videos/generations', create);
-  router.post('/v1/video/generations', create);
+
+  return async (ctx) => {
+    const parsed = parseRequest(await readJsonBody(ctx.req, bodyBytesMax));
+    const key = idempotencyKeyOf(ctx);
+    if (key) await createOnce(ctx, parsed, key);
+    else await handOver(ctx, parsed);
+  };
+}
+
+interface Identity {
+  readonly taskId: string;
+  readonly requestHash: string;
 }
 
 /** The obvious cases, before a workflow is started; the door decides for real. */
@@ -94,7 +119,7 @@ async function checkFunds(
 /** True when the task exists: it is answered with its current status, or the key was used for something else. */
 async function replay(
   db: Knex,
-  ctx: ApiContext,
+  ctx: ApiCall,
   taskId: string,
   requestHash: string,
   takeBack: () => Promise<void>,
@@ -111,7 +136,7 @@ async function replay(
 /** The same for a task that has no row yet. */
 async function replayPending(
   engine: Engine,
-  ctx: ApiContext,
+  ctx: ApiCall,
   { taskId, accountId, requestHash }: Pick<TaskInput, 'taskId' | 'accountId' | 'requestHash'>,
   takeBack: () => Promise<void>,
 ): Promise<boolean> {
@@ -131,12 +156,7 @@ function isRefusedByRules(error: unknown): boolean {
   return code !== 'unavailable' && code !== 'idempotency_key_reused';
 }
 
-function answer(
-  ctx: ApiContext,
-  taskId: string,
-  requestHash: string,
-  submission: Submission,
-): void {
+function answer(ctx: ApiCall, taskId: string, requestHash: string, submission: Submission): void {
   switch (submission.outcome) {
     case 'accepted':
       refuseOtherRequest(submission.accepted.requestHash, requestHash);
@@ -173,7 +193,7 @@ function unavailableSentence(certain: boolean): string {
         'with an Idempotency-Key the same call can safely be repeated.';
 }
 
-function answerCreated(ctx: ApiContext, task: CreatedTask): void {
+function answerCreated(ctx: ApiCall, task: CreatedTask): void {
   ctx.set('Location', locationOf(task.id));
   ctx.status = 200;
   ctx.body = task;
@@ -192,7 +212,7 @@ function refuseOtherRequest(known: string, requestHash: string): void {
   });
 }
 
-function idempotencyKeyOf(ctx: ApiContext): string | null {
+function idempotencyKeyOf(ctx: ApiCall): string | null {
   const { 'idempotency-key': key } = ctx.headers;
   if (key === undefined) return null;
   if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key;
@@ -201,39 +221,4 @@ function idempotencyKeyOf(ctx: ApiContext): string | null {
     param: 'Idempotency-Key',
     message: 'Idempotency-Key must be 1 to 255 visible ASCII characters.',
   });
-}
-
-/** Equal calls in one process share one submission: a workflow takes only a few updates at once. */
-function sharingSubmissions({ submit }: Pick<Engine, 'submit'>): Engine['submit'] {
-  const running = new Map<string, Promise<Submission>>();
-  return (input) => {
-    const key = `${input.taskId}:${input.requestHash}`;
-    const known = running.get(key);
-    if (known) return known;
-    const submission = submit(input).finally(() => running.delete(key));
-    running.set(key, submission);
-    return submission;
-  };
-}
-
-/** So many creates of one account are under way at most: a burst of one must not hold up the others. */
-function countInFlight(max: number) {
-  const counts = new Map<string, number>();
-  return {
-    async during<T>(accountId: string, work: (underWay: number) => Promise<T>): Promise<T> {
-      const before = counts.get(accountId) ?? 0;
-      if (before >= max) {
-        const message = `This account has ${before} creates under way, as many as it may have.`;
-        throw new Refused(rateLimited(message), limitHeaders(max, 1));
-      }
-      counts.set(accountId, before + 1);
-      try {
-        return await work(before + 1);
-      } finally {
-        const left = (counts.get(accountId) ?? 1) - 1;
-        if (left > 0) counts.set(accountId, left);
-        else counts.delete(accountId);
-      }
-    },
-  };
 }

@@ -36,7 +36,7 @@ function planOrRefuse(
     // Any number the generator takes; drawn so that a lost job can be told by it.
     seed: Math.floor(Math.random() * 2 ** 31),
     allowHosts: settings.allowHosts,
-    models: usableModels(catalogue, caller).map(({ id }) => id),
+    models: () => usableModels(catalogue, caller).map(({ id }) => id),
   });
   const faults = combineFaults(shapeFaults, refusals);
   if (plan && faults.length === 0) return plan;

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import type { Middleware } from 'koa';
 import { parseTraceparent } from '../domain/trace';
 import type { ApiSettings } from './app';
-import type { ApiState, Interval } from './context';
+import type { ApiCall, ApiState, Interval } from './context';
 
 export interface RequestObserver {
   finished(request: FinishedRequest): void;
@@ -31,6 +31,13 @@ export interface FinishedRequest {
   readonly code: string | undefined;
 }
 
+const always: readonly (readonly [string, string])[] = [
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Cache-Control', 'no-store'],
+  ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"],
+  ['Referrer-Policy', 'no-referrer'],
+];
+
 export function observeRequests({
   observer,
   settings,
@@ -44,34 +51,31 @@ export function observeRequests({
 }): Middleware<ApiState> {
   const origins = new Set(settings.corsOrigins);
   // Only where callers are told an https address: a year is long for a service that has none.
-  const transport = settings.publicUrl.startsWith('https://')
-    ? { 'Strict-Transport-Security': 'max-age=31536000' }
-    : {};
+  const isSecure = settings.publicUrl.startsWith('https://');
+  const headers = isSecure
+    ? [...always, ['Strict-Transport-Security', 'max-age=31536000']]
+    : always;
   return async (ctx, next) => {
     const started = now();
     const { state } = ctx;
     state.requestId = randomUUID();
+    const { req, res } = ctx;
     const parent = parseTraceparent(ctx.get('traceparent'));
     state.traceId = parent?.traceId ?? state.requestId.replaceAll('-', '');
-    ctx.set({
-      'X-Request-Id': state.requestId,
-      'X-Content-Type-Options': 'nosniff',
-      'Cache-Control': 'no-store',
-      'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
-      'Referrer-Policy': 'no-referrer',
-      ...transport,
-    });
+    res.setHeader('X-Request-Id', state.requestId);
+    for (const [name, value] of headers) res.setHeader(name, value);
     // Node keeps connections open by itself; while stopping, each answer must say that it is the last.
     if (!isServing()) ctx.set('Connection', 'close');
-    const origin = ctx.get('origin');
-    if (origin && origins.has(origin)) allowOrigin(ctx, origin);
+    const { origin } = req.headers;
+    const isKnownOrigin = origin !== undefined && origins.has(origin);
+    if (isKnownOrigin) allowOrigin(ctx, origin);
     try {
-      if (ctx.method === 'OPTIONS' && origins.has(origin)) ctx.status = 204;
+      if (ctx.method === 'OPTIONS' && isKnownOrigin) ctx.status = 204;
       else await next();
     } finally {
       observer.finished({
         method: ctx.method,
-        route: String((ctx as { _matchedRoute?: unknown })._matchedRoute ?? 'none'),
+        route: routeOf(ctx),
         path: ctx.path,
         status: ctx.status,
         ms: now() - started,
@@ -86,6 +90,12 @@ export function observeRequests({
       });
     }
   };
+}
+
+/** Its pattern, not its path: each address of a task would be a series of its own. */
+function routeOf(ctx: ApiCall): string {
+  const byRouter = (ctx as { _matchedRoute?: unknown })._matchedRoute;
+  return ctx.state.route ?? String(byRouter ?? 'none');
 }
 
 function allowOrigin(

@@ -1,11 +1,11 @@
 // The API process: database, engine, catalogue and the app put together behind a server with
 // limits, and taken apart again in the order in which nobody is left without an answer.
 
-import { Connection } from '@temporalio/client';
 import { type ApiSettings, createApp } from '../api/app';
 import type { ConfigOf } from '../config';
 import { connect } from '../db/database';
 import { createTaskListener } from '../db/task-listener';
+import { connectEngine } from '../engine-connection';
 import { createMeters } from '../meters';
 import { createEngine } from '../temporal';
 import { createTracing } from '../tracing';
@@ -36,7 +36,7 @@ export const api: Command<'api'> = async ({ config, log }) => {
   });
   const engine = createEngine({
     // Not awaited: an API without its engine answers that it is not ready, and is ready again when the engine is.
-    connection: Connection.lazy(temporalAccess(config)),
+    connection: connectEngine(temporalAccess(config), config.acceptTimeoutMs),
     namespace: config.temporalNamespace,
     taskQueue: config.temporalTaskQueue,
     acceptTimeoutMs: config.acceptTimeoutMs,

@@ -62,6 +62,8 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
         catalogue: () => catalogue,
         channelKeys: (name) => config.environment[name],
         events: events.activities,
+        onSetupFault: (err) =>
+          log.error({ event: 'setup', err }, 'watchers and sweep could not be started yet'),
         keepSpan: tracing.keep,
         callbacks: {
           allowHosts: config.dangerouslyAllowHosts,

@@ -65,6 +65,7 @@ const restsOn: Readonly<Record<string, readonly string[]>> = {
 
 /** The faults of shape and those of the plan made from what was readable, without echoes, in the document's order. */
 export function combineFaults(shape: readonly Refusal[], plan: readonly Refusal[]): Refusal[] {
+  if (shape.length === 0 && plan.length < 2) return [...plan];
   const faulty = new Set<string>();
   for (const { param } of shape) for (const path of pathsOf(param)) faulty.add(path);
   const own = plan.filter(({ param }) => {

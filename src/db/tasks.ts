@@ -21,10 +21,13 @@ const columns = `
   request_hash as "requestHash", trace_id as "traceId", created_at as "createdAt",
   deadline_at as "deadlineAt"`;
 
+// Planned once for each connection: most of what such a small query costs.
+const prepared = { name: 'find_task' };
+
 export async function findTask(db: Knex, id: string): Promise<TaskRow | null> {
-  const { rows } = await db.raw<{ rows: TaskRow[] }>(`select ${columns} from tasks where id = ?`, [
-    id,
-  ]);
+  const { rows } = await db
+    .raw<{ rows: TaskRow[] }>(`select ${columns} from tasks where id = ?`, [id])
+    .options(prepared);
   return rows[0] ?? null;
 }
 

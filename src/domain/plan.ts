@@ -30,7 +30,7 @@ export interface PlanGiven {
   /** Exact `host:port` pairs that the address rules do not apply to. */
   readonly allowHosts?: readonly string[];
   /** The models to name when the asked one is unknown; all of the catalogue's when left out. */
-  readonly models?: readonly string[];
+  readonly models?: () => readonly string[];
 }
 
 export type Planned =
@@ -41,7 +41,7 @@ export function planTask(request: VideoRequest, catalogue: Catalogue, given: Pla
   const refusals = addressFaults(request, given.allowHosts ?? []);
   const named = findModel(catalogue, request.model);
   if (!named) {
-    const models = given.models ?? Object.keys(catalogue.models);
+    const models = given.models?.() ?? Object.keys(catalogue.models);
     refusals.push(unknownModel(request.model, models), ...faultsOnAnyModel(request));
     return { refusals };
   }

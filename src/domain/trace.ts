@@ -24,6 +24,7 @@ export interface TraceParent {
 
 /** A W3C traceparent; null for what is none, or has an id of zeros only. */
 export function parseTraceparent(header: string): TraceParent | null {
+  if (header === '') return null;
   const [, version, traceId = '', spanId = ''] =
     /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/.exec(header) ?? [];
   if (!version || version === 'ff' || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return null;

@@ -44,7 +44,13 @@ const rooms: Readonly<Record<string, Room>> = {
   activities: { is: ['activities'], may: ['src/contract', 'src/domain', 'src/db', ...messages] },
   // The API's side of the workflow engine.
   engine: {
-    is: ['src/temporal', 'src/temporal-setup', 'src/task-admission', 'src/task-queries'],
+    is: [
+      'src/temporal',
+      'src/engine-connection',
+      'src/temporal-setup',
+      'src/task-admission',
+      'src/task-queries',
+    ],
     may: ['src/contract', 'src/domain', ...messages],
     types: ['workflows'],
     packages: ['@temporalio/client', 'node:'],

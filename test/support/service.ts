@@ -5,7 +5,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Connection } from '@temporalio/client';
 import type { Knex } from 'knex';
 import type { ActivityEvents } from '../../activities/events';
 import { type ApiSettings, createApp } from '../../src/api/app';
@@ -13,6 +12,7 @@ import { parseCatalogue } from '../../src/catalogue-file';
 import { createAccount } from '../../src/db/accounts';
 import { createTaskListener } from '../../src/db/task-listener';
 import type { Catalogue } from '../../src/domain/catalogue';
+import { connectEngine } from '../../src/engine-connection';
 import { createStudio, type Studio } from '../../src/studio/server';
 import { createEngine } from '../../src/temporal';
 import { type RunningWorker, startWorker } from '../../src/worker-process';
@@ -91,11 +91,15 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const allowHosts = [studioHost, ...(options.allowHosts ?? [])];
   const catalogue = await testCatalogue(studio.url, options);
   const taskQueue = uniqueTaskQueue();
+  const { acceptTimeoutMs = 10_000 } = options;
   const engine = createEngine({
-    connection: await Connection.connect({ address: options.temporalAddress ?? temporalAddress() }),
+    connection: connectEngine(
+      { address: options.temporalAddress ?? temporalAddress() },
+      acceptTimeoutMs,
+    ),
     namespace: 'default',
     taskQueue,
-    acceptTimeoutMs: options.acceptTimeoutMs ?? 10_000,
+    acceptTimeoutMs,
     queriesInFlightMax: 16,
   });
   const listener = createTaskListener(database.url, () => undefined);
@@ -156,6 +160,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
         catalogue: () => catalogue,
         channelKeys: () => studioKey,
         events: recording(events),
+        onSetupFault: (error) => failures.push(error),
         callbacks: {
           allowHosts,
           now: () => Date.now(),

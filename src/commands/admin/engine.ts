@@ -1,7 +1,8 @@
 // The way from the command line to the workflow engine: one connection, opened only by the commands that need it.
 
-import { Client, Connection } from '@temporalio/client';
+import { Client, type Connection } from '@temporalio/client';
 import { type Config, demand } from '../../config';
+import { connectEngine } from '../../engine-connection';
 import { createEngine, type Engine } from '../../temporal';
 import { CommandError } from '../command';
 import { temporalAccess } from '../temporal-access';
@@ -24,7 +25,10 @@ export function engineDoor(config: Config): EngineDoor {
   let connection: Connection | undefined;
   const connected = () => {
     const access = temporalAccess(demand(config, ['TEMPORAL_ADDRESS']));
-    connection ??= Connection.lazy({ ...access, connectTimeout: connectTimeoutMs });
+    connection ??= connectEngine(
+      { ...access, connectTimeout: connectTimeoutMs },
+      config.acceptTimeoutMs,
+    );
     return connection;
   };
   const { temporalNamespace: namespace, temporalTaskQueue: taskQueue } = config;

@@ -1,0 +1,84 @@
+// Where a task stands, for its owner: remembered when it has ended, else the further of its row and
+// its workflow's own answer, so that no two reads ever step back; from the engine while it has no
+// row yet.
+
+import type { TaskObject } from '../contract/task';
+import type { TaskStatus } from '../contract/vocabulary';
+import { findTask, type TaskRow } from '../db/tasks';
+import { isFinal, stepOf, taskObject } from '../domain/task';
+import type { ApiDeps } from './app';
+import { Refused } from './context';
+import { unavailable } from './errors';
+import { isTaskId } from './task-id';
+
+export interface Found {
+  readonly status: TaskStatus;
+  readonly step: number;
+  /** The public object, as JSON. */
+  readonly text: string;
+  readonly by: 'row' | 'workflow' | 'engine' | 'memory';
+}
+
+/** Undefined when there is no such task, and when it is somebody else's. */
+export type FindTask = (taskId: string, accountId: string) => Promise<Found | undefined>;
+
+// Final objects never change; this many of about 1 KB are remembered, the oldest forgotten first.
+const finalMax = 10_000;
+
+export function createFindTask(deps: ApiDeps): FindTask {
+  const finals = new Map<string, { readonly accountId: string; readonly found: Found }>();
+  const remember = (taskId: string, accountId: string, found: Found) => {
+    if (finals.size >= finalMax) finals.delete(finals.keys().next().value ?? '');
+    finals.set(taskId, { accountId, found });
+  };
+  return async (taskId, accountId) => {
+    const known = finals.get(taskId);
+    if (known) return known.accountId === accountId ? known.found : undefined;
+    if (!isTaskId(taskId)) return undefined;
+    const row = await findTask(deps.db, taskId);
+    if (!row) return findPending(deps, taskId, accountId);
+    if (row.accountId !== accountId) return undefined;
+    if (!isFinal(row.status)) return furtherOf(deps, row);
+    remember(taskId, accountId, { ...fromRow(row), by: 'memory' });
+    return fromRow(row);
+  };
+}
+
+/** The further of what is stored and what the live task says itself. */
+async function furtherOf({ engine }: ApiDeps, row: TaskRow): Promise<Found> {
+  const live = await engine.query(row.id, row.version);
+  if (live && stepOf(live) > row.version) {
+    return { status: live.status, step: stepOf(live), text: JSON.stringify(live), by: 'workflow' };
+  }
+  return { ...fromRow(row), by: live ? 'workflow' : 'row' };
+}
+
+function fromRow(row: TaskRow): Found {
+  return { status: row.status, step: row.version, text: row.object, by: 'row' };
+}
+
+/** No row yet: the engine may hold a task that no worker has confirmed. Its memo says whose it is. */
+async function findPending(
+  { db, engine }: ApiDeps,
+  taskId: string,
+  accountId: string,
+): Promise<Found | undefined> {
+  const task = await engine.describe(taskId);
+  if (task === 'unavailable') throw new Refused(unavailable, { 'retry-after': '2' });
+  if (task === 'unknown' || task.accountId !== accountId) return undefined;
+  if (!task.open) {
+    // It ended since the row was looked for: refused, or confirmed and done in between.
+    const row = await findTask(db, taskId);
+    return row?.accountId === accountId ? fromRow(row) : undefined;
+  }
+  const object: TaskObject = taskObject(
+    {
+      id: taskId,
+      traceId: task.traceId,
+      model: task.model,
+      createdAt: Math.floor(task.startedAtMs / 1000),
+    },
+    { status: 'pending' },
+  );
+  return { status: 'pending', step: 0, text: JSON.stringify(object), by: 'engine' };
+}
