@@ -1,5 +1,5 @@
-// Two projects: `fast` needs no server and takes seconds, `stack` runs against a real PostgreSQL and a real Temporal that
-// are started once for the whole run.
+// Two projects: `fast` needs no server and takes seconds, `stack` runs against a real PostgreSQL
+// and a real Temporal that are started once for the whole run.
 const common = {
   testEnvironment: 'node',
   transform: {
@@ -28,7 +28,8 @@ module.exports = {
       globalSetup: '<rootDir>/test/support/global-setup.ts',
       globalTeardown: '<rootDir>/test/support/global-teardown.ts',
     },
-    // Not part of every run: the same guarantees at larger sizes, and foreign clients that have to be fetched.
+    // Not part of every run: the same guarantees at larger sizes, and foreign clients that have to
+    // be fetched.
     ...['long', 'clients'].map((room) => ({
       ...common,
       displayName: room,

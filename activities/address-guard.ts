@@ -25,14 +25,14 @@ export interface GuardedRequest {
   readonly ca?: string;
 }
 
-export interface GuardedReply {
+interface GuardedReply {
   readonly status: number;
   readonly retryAfter: string | undefined;
   /** As much of the body as came in time, within the limit. */
   readonly body: string;
 }
 
-export type FailureCode =
+type FailureCode =
   | 'address_not_allowed'
   | 'timeout'
   | 'connection_failed'
@@ -54,7 +54,8 @@ const notAllowed = () => new GuardedFailure('address_not_allowed', 'The address 
 
 export async function guardedPost(request: GuardedRequest): Promise<GuardedReply> {
   const { allowHosts } = request;
-  // 2,048: what a caller could ever have been allowed to store; the field's own limit is checked when it is sent.
+  // 2,048: what a caller could ever have been allowed to store; the field's own limit is checked
+  // when it is sent.
   const checked = checkUrl(request.url, { schemes: ['https'], allowHosts, charsMax: 2048 });
   if (checked.fault !== undefined) throw notAllowed();
   request.signal?.throwIfAborted();
@@ -123,7 +124,10 @@ function open(url: URL, request: GuardedRequest): http.ClientRequest {
   return outgoing;
 }
 
-/** Refuses a name if any of its addresses is inside; the socket dials what is answered here, so nothing can change. */
+/**
+ * Refuses a name if any of its addresses is inside; the socket dials what is answered here, so
+ * nothing can change.
+ */
 function guardedLookup(resolve: ResolveName): LookupFunction {
   return (hostname: string, options: LookupOptions, callback) => {
     resolve(hostname).then(
@@ -146,7 +150,10 @@ function guardedLookup(resolve: ResolveName): LookupFunction {
 
 const noSuchName = () => new GuardedFailure('connection_failed', 'The host name has no address.');
 
-/** The first bytes of an answer. Its status has been said by then, so what is missing or too much changes nothing. */
+/**
+ * The first bytes of an answer. Its status has been said by then, so what is missing or too much
+ * changes nothing.
+ */
 async function readStart(response: http.IncomingMessage, bytesMax: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

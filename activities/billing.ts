@@ -7,7 +7,7 @@ import * as ledger from '../src/db/ledger';
 import type { ClosedTask, CloseTask, OpenedTask, OpenTask } from '../workflows/messages';
 import type { ActivityEvents } from './events';
 
-export interface BillingDeps {
+interface BillingDeps {
   readonly db: Knex;
   readonly events: ActivityEvents;
 }
@@ -54,8 +54,9 @@ export function createBillingActivities({ db, events }: BillingDeps) {
 }
 
 /**
- * Wakes readers that wait for this task. After the commit and outside it: a notification inside would make all commits
- * of the database queue for one lock. A lost one costs a waiting reader a second.
+ * Wakes readers that wait for this task. After the commit and outside it: a notification inside
+ * would make all commits of the database queue for one lock. A lost one costs a waiting reader a
+ * second.
  */
 function ring(db: Knex, taskId: string): void {
   db.raw(`select pg_notify('task_changed', ?)`, [taskId]).then(undefined, () => undefined);

@@ -9,16 +9,18 @@ import { takeOverdueDeliveries } from '../src/db/callbacks';
 import type { CallbackInput } from '../workflows/messages';
 import { callbackWorkflowId, workflowNames } from '../workflows/messages';
 
-export interface CallbackSweepDeps {
+interface CallbackSweepDeps {
   readonly db: Knex;
   readonly client: Client;
   /** The queue of the workflows. */
   readonly taskQueue: string;
 }
 
-// Ten minutes is the longest a delivery waits for a busy receiver; what is later than that may be lost.
+// Ten minutes is the longest a delivery waits for a busy receiver; what is later than that may be
+// lost.
 const overdueSeconds = 10 * 60;
-// 200 starts a sweep are 3 a second: little beside the engine's work, and a backlog of 10,000 is gone within the hour.
+// 200 starts a sweep are 3 a second: little beside the engine's work, and a backlog of 10,000 is
+// gone within the hour.
 const limit = 200;
 
 /** How many deliveries were looked after; those that are alive do not notice. */

@@ -1,5 +1,6 @@
-// One attempt to deliver a callback: sign, post, record. Which attempt it is and when the next one comes is the
-// workflow's business; a receiver that already has its share of deliveries is left alone without that counting as one.
+// One attempt to deliver a callback: sign, post, record. Which attempt it is and when the next one
+// comes is the workflow's business; a receiver that already has its share of deliveries is left
+// alone without that counting as one.
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Knex } from 'knex';
@@ -20,7 +21,9 @@ export interface CallbackDeps {
   readonly db: Knex;
   readonly allowHosts: readonly string[];
   readonly now: () => number;
-  /** Deliveries to one host at the same time, in this process; one account may have twice as many. */
+  /**
+   * Deliveries to one host at the same time, in this process; one account may have twice as many.
+   */
   readonly perHostMax: number;
   readonly onAttempt: (outcome: string, ms: number, taskId: string) => void;
   readonly keepSpan?: KeepSpan;
@@ -34,7 +37,8 @@ interface Limits {
   readonly replyBytesMax: number;
 }
 
-// The receiver's limits in the callback's description: 15 s in all, 5 s of them for the connection, 4 KiB of answer.
+// The receiver's limits in the callback's description: 15 s in all, 5 s of them for the connection,
+// 4 KiB of answer.
 const limits: Limits = { timeoutMs: 15_000, connectTimeoutMs: 5_000, replyBytesMax: 4096 };
 // Enough of an answer to recognise an error page by, without keeping a receiver's data.
 const replyCharsKept = 256;
@@ -73,7 +77,10 @@ export function createCallbackActivities(deps: CallbackDeps) {
   };
 }
 
-/** What needs no request: sent again by a newer delivery, over, or answered before a crash lost the answer. */
+/**
+ * What needs no request: sent again by a newer delivery, over, or answered before a crash lost the
+ * answer.
+ */
 function knownOutcome(
   deps: CallbackDeps,
   { delivery, attempt, chance }: CallbackAttempt,
@@ -133,7 +140,8 @@ async function post(
         allowHosts: deps.allowHosts,
         ...limits,
         ...deps.limits,
-        // A worker that stops gives its requests a while and then ends them: the attempt is made again elsewhere.
+        // A worker that stops gives its requests a while and then ends them: the attempt is made
+        // again elsewhere.
         signal: Context.current().cancellationSignal,
         headers: {
           'content-type': 'application/json',

@@ -1,5 +1,6 @@
-// The channels of the catalogue with their clients, and which of them are left alone for a while because they keep
-// failing. The memory of failures is this process's own: a wrong guess costs one try.
+// The channels of the catalogue with their clients, and which of them are left alone for a while
+// because they keep failing. The memory of failures is this process's own: a wrong guess costs one
+// try.
 
 import type { Catalogue, Channel } from '../src/domain/catalogue';
 import { createGenerator } from './generator';
@@ -15,8 +16,9 @@ export interface Channels {
   failed(id: string, kind: FaultKind, retryAfterMs: number | null): void;
 }
 
-// Five in a row is no accident; half a minute is long enough to spare a service that is down and short enough that
-// nobody notices when it is back. An account's trouble needs a person, so it is looked at again after a minute.
+// Five in a row is no accident; half a minute is long enough to spare a service that is down and
+// short enough that nobody notices when it is back. An account's trouble needs a person, so it is
+// looked at again after a minute.
 const failuresMax = 5;
 const restAfterFailuresMs = 30_000;
 const restAfterAccountTroubleMs = 60_000;

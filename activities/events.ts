@@ -1,9 +1,9 @@
-// What activities tell the outside about themselves, as calls: counters and log lines are attached where the process is
-// put together. Nothing here carries a prompt or a URL.
+// What activities tell the outside about themselves, as calls: counters and log lines are attached
+// where the process is put together. Nothing here carries a prompt or a URL.
 
 import type { BillingLine } from '../src/domain/plan-types';
 
-export type FindingKind = 'closed' | 'stopped' | 'stuck' | 'unwatched' | 'unreadable';
+type FindingKind = 'closed' | 'stopped' | 'stuck' | 'unwatched' | 'unreadable';
 
 export interface ActivityEvents {
   taskOpened(taskId: string, traceId: string, model: string, heldMicros: number): void;

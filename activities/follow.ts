@@ -1,5 +1,5 @@
-// Looks at one job by itself, or asks for its end: for the moment a deadline is reached, a cancel, and the sweep. The
-// everyday looking is the watcher's (watch.ts).
+// Looks at one job by itself, or asks for its end: for the moment a deadline is reached, a cancel,
+// and the sweep. The everyday looking is the watcher's (watch.ts).
 
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Job } from '../src/db/jobs';

@@ -19,7 +19,9 @@ export function classifyFault(answer: UpstreamAnswer): UpstreamFault {
   );
 }
 
-/** `code` is null when the body is not in the protocol's form: then somebody in between answered. */
+/**
+ * `code` is null when the body is not in the protocol's form: then somebody in between answered.
+ */
 function kindOf(status: number, code: string | null): FaultKind {
   if (status === 429) return isAccountLimit(code) ? 'operator' : 'busy';
   if (status === 401 || status === 403) return 'operator';

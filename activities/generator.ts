@@ -21,7 +21,8 @@ export interface ServiceAccess {
 
 const path = '/contents/generations/tasks';
 
-// 200 ids a request: about 8 KB of query string, half of what HTTP servers accept as a request line.
+// 200 ids a request: about 8 KB of query string, half of what HTTP servers accept as a request
+// line.
 export const idsPerList = 200;
 
 export function createGenerator(access: ServiceAccess): JobService {
@@ -79,7 +80,10 @@ export function createGenerator(access: ServiceAccess): JobService {
   };
 }
 
-/** The create body. The caller's unknown metadata goes first, so that it can never replace a field of ours. */
+/**
+ * The create body. The caller's unknown metadata goes first, so that it can never replace a field
+ * of ours.
+ */
 export function generationBody(order: JobOrder, upstreamModel: string): Record<string, unknown> {
   const { request, plan } = order;
   const { metadata } = request;
@@ -169,7 +173,9 @@ const linkLifeSeconds = 24 * 3600;
 // Hundreds of times what the longest and largest video counts.
 const tokensMax = 1_000_000_000;
 
-/** A count of tokens that could be charged, or nothing: a broken figure is treated as a missing one. */
+/**
+ * A count of tokens that could be charged, or nothing: a broken figure is treated as a missing one.
+ */
 function tokensOf(value: unknown): number | null {
   if (typeof value !== 'number' || !Number.isSafeInteger(value)) return null;
   return value >= 0 && value <= tokensMax ? value : null;
@@ -185,8 +191,9 @@ function* itemsOf(page: unknown): Generator<[string, JobReading]> {
 }
 
 /**
- * The list echoes neither our request id nor our task, so a lost job is recognised by what it echoes: the seed we
- * drew and the parameters we sent. `adaptive` and -1 are echoed as what they became and cannot be compared.
+ * The list echoes neither our request id nor our task, so a lost job is recognised by what it
+ * echoes: the seed we drew and the parameters we sent. `adaptive` and -1 are echoed as what they
+ * became and cannot be compared.
  */
 async function findLost(
   { plan }: JobOrder,
@@ -202,7 +209,8 @@ async function findLost(
     for (const item of items as unknown[]) {
       const id = textOf(field(item, 'id'));
       if ((numberOf(field(item, 'created_at')) ?? 0) < sinceSeconds) continue;
-      // A service that does not echo it cannot be recognised by it, neither as ours nor as not ours.
+      // A service that does not echo it cannot be recognised by it, neither as ours nor as not
+      // ours.
       if (numberOf(field(item, 'seed')) === null) return null;
       const fits =
         field(item, 'model') === upstreamModel &&
@@ -218,7 +226,8 @@ async function findLost(
   throw new UpstreamFault('unavailable', 'WindowTooLarge', '');
 }
 
-// 50 pages of 100: five thousand jobs in the window of one submit; past that the window is not the problem.
+// 50 pages of 100: five thousand jobs in the window of one submit; past that the window is not the
+// problem.
 const pagesMax = 50;
 
 function succeed(answer: UpstreamAnswer): unknown {

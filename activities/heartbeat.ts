@@ -3,7 +3,8 @@
 
 import { Context } from '@temporalio/activity';
 
-// Far below the timeouts of 15 s in workflows/policies.ts, so that a slow step is not taken for a death.
+// Far below the timeouts of 15 s in workflows/policies.ts, so that a slow step is not taken for a
+// death.
 const everyMs = 4_000;
 
 export async function whileBeating<T>(work: () => Promise<T>): Promise<T> {

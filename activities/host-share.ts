@@ -1,13 +1,14 @@
-// How many deliveries may be on their way to one receiver at once, in this process. What finds no place is told when to
-// come again: each gets a turn of its own, spaced by how fast the receiver has been answering, so that thousands who
-// wait for a slow one cost about one look each and not one a second.
+// How many deliveries may be on their way to one receiver at once, in this process. What finds no
+// place is told when to come again: each gets a turn of its own, spaced by how fast the receiver
+// has been answering, so that thousands who wait for a slow one cost about one look each and not
+// one a second.
 
-export interface HostShare {
+interface HostShare {
   /** A place under every one of these names, or how long to stay away. Call `leave` when done. */
   enter(names: readonly ShareName[]): Place | { readonly comeBackInMs: number };
 }
 
-export interface ShareName {
+interface ShareName {
   readonly name: string;
   readonly max: number;
 }
@@ -25,7 +26,8 @@ interface Share {
   turnAtMs: number;
 }
 
-// Below a second an engine's retry cannot go; beyond ten minutes a receiver that has recovered would wait for us.
+// Below a second an engine's retry cannot go; beyond ten minutes a receiver that has recovered
+// would wait for us.
 const soonestMs = 1_000;
 const latestMs = 10 * 60_000;
 // Receivers whose speed is remembered while nothing is on its way to them; about a megabyte.
@@ -71,7 +73,8 @@ function turnOf(share: Share, max: number, nowMs: number): number {
   share.turnAtMs = Math.max(share.turnAtMs, nowMs) + share.meanMs / max;
   const wait = Math.round(share.turnAtMs - nowMs);
   if (wait <= latestMs) return Math.max(soonestMs, wait);
-  // The line is longer than the wait: everyone past its end comes at another moment of the last half.
+  // The line is longer than the wait: everyone past its end comes at another moment of the last
+  // half.
   share.turnAtMs = nowMs + latestMs;
   return Math.round(latestMs * (0.5 + Math.random() / 2));
 }

@@ -1,5 +1,6 @@
-// All activities, put together from what they need. The names of the functions are recorded in histories; add, never
-// rename. The three groups run on task queues of their own, so that none can starve another.
+// All activities, put together from what they need. The names of the functions are recorded in
+// histories; add, never rename. The three groups run on task queues of their own, so that none can
+// starve another.
 
 import { createBillingActivities } from './billing';
 import type { CallbackDeps } from './callback';

@@ -11,8 +11,8 @@ export type ResolveName = (name: string) => Promise<readonly string[]>;
 /** `servers` are the machine's own, unless others are named. */
 export function createResolveName(servers?: readonly string[]): ResolveName {
   return async (name) => {
-    // Two tries of 2 s fit into the five seconds a connection has. A new resolver each time, since it reads the
-    // machine's list of name servers only once.
+    // Two tries of 2 s fit into the five seconds a connection has. A new resolver each time, since
+    // it reads the machine's list of name servers only once.
     const resolver = new Resolver({ timeout: 2_000, tries: 2 });
     if (servers) resolver.setServers(servers);
     const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);

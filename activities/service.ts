@@ -1,5 +1,6 @@
-// What the rest of the activities know of an upstream service, whichever protocol it speaks, and the one kind of
-// error a service client throws. `kind` decides everything that follows: who is told, and what may be tried next.
+// What the rest of the activities know of an upstream service, whichever protocol it speaks, and
+// the one kind of error a service client throws. `kind` decides everything that follows: who is
+// told, and what may be tried next.
 
 import type { JobFailure, JobOrder, JobResult, JobStatus } from '../workflows/messages';
 
@@ -9,7 +10,9 @@ export interface JobService {
   read(upstreamId: string): Promise<JobReading>;
   /** Many at once; a job the service does not list is absent from the answer. */
   readMany(upstreamIds: readonly string[]): Promise<ReadonlyMap<string, JobReading>>;
-  /** Ids of jobs made since then that could be this order's; null where the service cannot be asked. */
+  /**
+   * Ids of jobs made since then that could be this order's; null where the service cannot be asked.
+   */
   findLost(order: JobOrder, upstreamModel: string, since: Date): Promise<readonly string[] | null>;
   cancel(upstreamId: string): Promise<void>;
 }

@@ -1,19 +1,19 @@
-// Places a job with one of its channels, once. The rule: what is not known to have been turned away is looked up before
-// anything is sent again, and a job that may lie with one channel is never offered to another. Why: docs/decisions.md, 5 to 7.
+// Places a job with one of its channels, once. The rule: what is not known to have been turned away
+// is looked up before anything is sent again, and a job that may lie with one channel is never
+// offered to another. Why: docs/decisions.md, 5 to 7.
 
-import { ApplicationFailure } from '@temporalio/activity';
+import type { ApplicationFailure } from '@temporalio/activity';
 import type { Knex } from 'knex';
 import { takePlace } from '../src/db/job-gate';
 import type { Job } from '../src/db/jobs';
-import { findJob, forgetSending, markSending, showEnhancing, storeOpened } from '../src/db/jobs';
-import type { Channel } from '../src/domain/catalogue';
+import { findJob, forgetSending, markSending, showEnhancing } from '../src/db/jobs';
 import { statusMessages } from '../src/domain/task';
 import type { JobOrder, PlacedJob } from '../workflows/messages';
 import type { Channels } from './channels';
 import type { ActivityEvents } from './events';
 import { whileBeating } from './heartbeat';
 import { findLostJob, type LostJob } from './lost-job';
-import type { JobService } from './service';
+import { accepted, adopt, type Candidate, cannotTell, send, trouble } from './send-job';
 import { UpstreamFault } from './service';
 
 export interface SubmitDeps {
@@ -23,13 +23,8 @@ export interface SubmitDeps {
   readonly now: () => number;
 }
 
-interface Candidate {
-  readonly channel: Channel;
-  readonly service: JobService;
-  readonly upstreamModel: string;
-}
-
-// A worker that was frozen between storing "about to send" and sending has been given up by then: it must not send.
+// A worker that was frozen between storing "about to send" and sending has been given up by then:
+// it must not send.
 const sendWithinMs = 5_000;
 
 export function createSubmitActivities(deps: SubmitDeps) {
@@ -44,7 +39,10 @@ export function createSubmitActivities(deps: SubmitDeps) {
   };
 }
 
-/** Offers the job to each channel in the order of preference until one takes it or refuses the caller's input. */
+/**
+ * Offers the job to each channel in the order of preference until one takes it or refuses the
+ * caller's input.
+ */
 async function tryChannels(deps: SubmitDeps, order: JobOrder): Promise<PlacedJob> {
   let full: Candidate | undefined;
   for (const candidate of candidatesOf(deps, order)) {
@@ -90,39 +88,10 @@ async function meetAgain(deps: SubmitDeps, order: JobOrder): Promise<PlacedJob> 
   throw trouble('JobMoved', 'The job changed while it was looked at.', null);
 }
 
-/** One create. Null when it was turned away before acceptance and another channel may be tried. */
-async function send(
-  deps: SubmitDeps,
-  order: JobOrder,
-  candidate: Candidate,
-  mayLieThere: boolean,
-): Promise<PlacedJob | null> {
-  const { channel, service, upstreamModel } = candidate;
-  const started = deps.now();
-  try {
-    const upstreamId = await service.create(order, upstreamModel);
-    deps.channels.succeeded(channel.id);
-    const ms = deps.now() - started;
-    deps.events.upstream(channel.id, 'create', 'ok', ms, undefined, order.taskId);
-    return await adopt(deps, order, channel, upstreamId);
-  } catch (error) {
-    if (!(error instanceof UpstreamFault)) throw error;
-    const { kind, code } = error;
-    deps.events.upstream(channel.id, 'create', kind, deps.now() - started, code, order.taskId);
-    if (kind === 'caller') {
-      await forgetSending(deps.db, order);
-      return rejected(order, code, error.sentence);
-    }
-    deps.channels.failed(channel.id, kind, error.retryAfterMs);
-    if (kind === 'ambiguous' || mayLieThere) {
-      throw trouble('SubmissionUnknown', 'It is not known whether the job arrived.', null);
-    }
-    await forgetSending(deps.db, order);
-    return null;
-  }
-}
-
-/** A create that may have arrived: find out, adopt what is found, send again only when nothing can be there. */
+/**
+ * A create that may have arrived: find out, adopt what is found, send again only when nothing can
+ * be there.
+ */
 async function resolveLost(deps: SubmitDeps, order: JobOrder, lost: Job): Promise<PlacedJob> {
   const found = deps.channels.find(lost.channel);
   if (!found)
@@ -138,8 +107,8 @@ async function resolveLost(deps: SubmitDeps, order: JobOrder, lost: Job): Promis
     deps.events.lostJobFound(channel.id, order.taskId, job.upstreamId);
     return adopt(deps, order, channel, job.upstreamId);
   }
-  // The create may have left late and been answered late, and a list may lag behind its service: nothing there proves
-  // nothing until that much time has passed.
+  // The create may have left late and been answered late, and a list may lag behind its service:
+  // nothing there proves nothing until that much time has passed.
   const settledMs = sendWithinMs + channel.requestTimeoutMs + channel.listLagMs;
   const quietMs = settledMs - lost.sentAgoMs;
   if (quietMs > 0) {
@@ -170,34 +139,6 @@ async function lookUp(
   }
 }
 
-async function adopt(
-  deps: SubmitDeps,
-  order: JobOrder,
-  channel: Channel,
-  upstreamId: string,
-): Promise<PlacedJob> {
-  const ours = await storeOpened(deps.db, order, upstreamId);
-  return ours
-    ? accepted(channel.id, upstreamId)
-    : cannotTell(deps, order, channel, 'the job belongs to another task');
-}
-
-/** Better a refunded task than one generated twice: the customer gets the money back and an operator sees it. */
-async function cannotTell(
-  deps: SubmitDeps,
-  order: JobOrder,
-  channel: Channel,
-  why: string,
-): Promise<PlacedJob> {
-  deps.events.lostJobUnresolved(channel.id, order.taskId, why);
-  return rejected(
-    order,
-    'submission_unknown',
-    'The task could not be handed to the generator.',
-    true,
-  );
-}
-
 function candidatesOf(deps: SubmitDeps, order: JobOrder): Candidate[] {
   const choices =
     order.kind === 'generation'
@@ -221,25 +162,4 @@ function noChannel(deps: SubmitDeps, order: JobOrder): ApplicationFailure {
 function mustBe(placed: PlacedJob | null): PlacedJob {
   if (!placed) throw trouble('SubmissionUnknown', 'It is not known whether the job arrived.', null);
   return placed;
-}
-
-function accepted(channel: string, upstreamId: string): PlacedJob {
-  return { outcome: 'accepted', channel, upstreamId };
-}
-
-function rejected(order: JobOrder, code: string, sentence: string, ours?: true): PlacedJob {
-  const failure = { code, sentence, ...(ours ? { ours } : {}) };
-  return {
-    outcome: 'rejected',
-    report: { kind: order.kind, upstreamId: '', status: 'failed', failure },
-  };
-}
-
-/** Trouble is retried by the policy; `afterMs` replaces its next gap where we know better. */
-function trouble(type: string, message: string, afterMs: number | null): ApplicationFailure {
-  return ApplicationFailure.create({
-    type,
-    message,
-    ...(afterMs === null ? {} : { nextRetryDelay: Math.max(1_000, afterMs) }),
-  });
 }

@@ -14,7 +14,8 @@ export function createEnhancer(access: ServiceAccess): JobService {
   const read = async (upstreamId: string): Promise<JobReading> => {
     const url = `${access.baseUrl}/api/v1/tasks/${encodeURIComponent(upstreamId)}`;
     const answer = await exchange({ method: 'GET', url, ...common });
-    // HTTP 200 with `success: false` and no status is how the service says that a task came to nothing.
+    // HTTP 200 with `success: false` and no status is how the service says that a task came to
+    // nothing.
     const answered = answer.status === 200 && typeof field(answer.json, 'success') === 'boolean';
     if (!answered) throw classify(answer);
     return readingOf(answer.json);
@@ -51,7 +52,8 @@ export function createEnhancer(access: ServiceAccess): JobService {
         }
       };
       await Promise.all(Array.from({ length: 16 }, worker));
-      // One job that cannot be read must not hide the others; when none can, the service is in trouble.
+      // One job that cannot be read must not hide the others; when none can, the service is in
+      // trouble.
       if (trouble && readings.size === 0) throw trouble as UpstreamFault;
       return readings;
     },
@@ -79,7 +81,10 @@ export function enhancementBody(order: JobOrder): Record<string, unknown> {
   };
 }
 
-/** The local studio's stage directions; a generation that is not rendered leaves nothing real to enhance either. */
+/**
+ * The local studio's stage directions; a generation that is not rendered leaves nothing real to
+ * enhance either.
+ */
 function enhancementScript(studio: unknown): unknown {
   const own = field(studio, 'enhance');
   const render = field(studio, 'render');

@@ -1,6 +1,7 @@
-// The sweep behind the reconciler: finds what no workflow will ever finish and finishes it. A terminated workflow runs no
-// code, a lost engine has none, so here is the only place where a task ends without its workflow. It describes a
-// rolling slice of open rows, for an engine cannot be asked about all of them every minute.
+// The sweep behind the reconciler: finds what no workflow will ever finish and finishes it. A
+// terminated workflow runs no code, a lost engine has none, so here is the only place where a task
+// ends without its workflow. It describes a rolling slice of open rows, for an engine cannot be
+// asked about all of them every minute.
 
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
@@ -45,7 +46,8 @@ export interface SweepDeps extends SubmitDeps {
 const sliceSize = 200;
 // A live task this far past its deadline has a workflow that cannot act any more.
 const overdueGraceSeconds = 300;
-// Visibility is written late; ten minutes of overlap make up for that and for a missed sweep or two.
+// Visibility is written late; ten minutes of overlap make up for that and for a missed sweep or
+// two.
 const visibilityWindowMs = 10 * 60_000;
 // A workflow task that failed this often will not mend itself: somebody has to deploy or reset.
 const attemptsBeforeStuck = 4;
@@ -95,7 +97,10 @@ async function sweepOnce(deps: SweepDeps): Promise<SweepReport> {
   };
 }
 
-/** Null when the books were checked less than an hour ago. A check that fails is made again by the next sweep. */
+/**
+ * Null when the books were checked less than an hour ago. A check that fails is made again by the
+ * next sweep.
+ */
 async function auditWhenDue(deps: SweepDeps): Promise<number | null> {
   if (!(await isAuditDue(deps.db, auditEverySeconds))) return null;
   try {
@@ -147,7 +152,10 @@ async function stateOf(client: Client, taskId: string): Promise<'live' | 'stuck'
   }
 }
 
-/** A row that cannot be read is one operator's riddle and must not keep the sweep from all the others. */
+/**
+ * A row that cannot be read is one operator's riddle and must not keep the sweep from all the
+ * others.
+ */
 async function closeReadable(deps: SweepDeps, row: OpenRow, toStop: OpenRow[]): Promise<boolean> {
   try {
     const first = await closeRow(deps, row);
@@ -181,12 +189,16 @@ async function closeRow(deps: SweepDeps, row: OpenRow): Promise<boolean> {
   const { first } = await deps.closeTask({ taskId: row.id, object, heldMicros, charge: [] });
   if (!first) return false;
   deps.events.finding('closed', row.id, message);
-  // It is owed from the same transaction on; one that cannot be started now is started by a later sweep.
+  // It is owed from the same transaction on; one that cannot be started now is started by a later
+  // sweep.
   if (row.callbackUrl) await startDelivery(deps, { taskId: row.id }).catch(() => undefined);
   return true;
 }
 
-/** After all refunds, eight at a time and not for ever: a service that is silent must not hold up the next sweep. */
+/**
+ * After all refunds, eight at a time and not for ever: a service that is silent must not hold up
+ * the next sweep.
+ */
 async function stopJobs(deps: SweepDeps, rows: readonly OpenRow[]): Promise<void> {
   const until = deps.now() + stopJobsForMs;
   const waiting = rows.flatMap((row) =>
@@ -217,7 +229,8 @@ async function cancelUnknownStarts({ db, client }: SweepDeps): Promise<void> {
       if ((await claimUnknownStart(db, taskId)) && isOurs) await handle.cancel();
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
-      // The engine answers and does not know it, long after any call could still arrive: it never started.
+      // The engine answers and does not know it, long after any call could still arrive: it never
+      // started.
       if (ageSeconds > neverStartedSeconds) await claimUnknownStart(db, taskId);
     }
   }

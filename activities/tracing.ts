@@ -14,7 +14,7 @@ interface Place {
 
 const place = new AsyncLocalStorage<Place>();
 
-export interface TaskTrace {
+interface TaskTrace {
   readonly taskId: string;
   readonly traceId: string;
 }
@@ -80,7 +80,10 @@ async function asSpan<T>(
 
 type AnyActivity = (input: never) => Promise<unknown>;
 
-/** Activities of one task each, every one a span of its task's trace where its input says which that is. */
+/**
+ * Activities of one task each, every one a span of its task's trace where its input says which that
+ * is.
+ */
 export function traced<A extends Record<keyof A, AnyActivity>>(activities: A, keep: KeepSpan): A {
   const wrapped = Object.entries<AnyActivity>(activities).map(([name, activity]) => {
     const run: AnyActivity = (input) => {
@@ -92,7 +95,10 @@ export function traced<A extends Record<keyof A, AnyActivity>>(activities: A, ke
   return Object.fromEntries(wrapped) as A;
 }
 
-/** Where the inputs of activities carry the ids: on themselves, on the task's input, on the task object. */
+/**
+ * Where the inputs of activities carry the ids: on themselves, on the task's input, on the task
+ * object.
+ */
 interface Traceable {
   readonly taskId?: string;
   readonly traceId?: string;

@@ -29,7 +29,8 @@ export interface UpstreamAnswer {
 // 8 MiB: a page of 500 jobs is under 1 MiB; more than this is not an answer of the protocol.
 const answerBytesMax = 8 * 1024 * 1024;
 
-// 64 sockets a host: more requests at once than that wait here rather than exhaust the service's connections.
+// 64 sockets a host: more requests at once than that wait here rather than exhaust the service's
+// connections.
 const agents = {
   'http:': new http.Agent({ keepAlive: true, maxSockets: 64, scheduling: 'lifo' }),
   'https:': new https.Agent({ keepAlive: true, maxSockets: 64, scheduling: 'lifo' }),
@@ -128,7 +129,7 @@ function parseJson(text: string): unknown {
 }
 
 /** What a service's Retry-After asks for; an hour at most, because its clock may be anything. */
-export function retryAfterMs(header: string | undefined, nowMs: number): number | null {
+function retryAfterMs(header: string | undefined, nowMs: number): number | null {
   const ms = askedForMs(header, nowMs);
   return ms === null ? null : Math.min(ms, 3_600_000);
 }
@@ -140,7 +141,10 @@ export function field(value: unknown, name: string): unknown {
     : undefined;
 }
 
-/** What PostgreSQL cannot store (NUL, half a surrogate pair) is taken out: it would spoil a whole round. */
+/**
+ * What PostgreSQL cannot store (NUL, half a surrogate pair) is taken out: it would spoil a whole
+ * round.
+ */
 export function textOf(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   return value.toWellFormed().replaceAll('\0', '') || null;

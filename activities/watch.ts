@@ -1,6 +1,7 @@
 // One loop per channel that asks about all open jobs in a few list requests, stores what changed,
 // and only then wakes the tasks concerned. A waiting task costs nothing but its row. Two loops on
-// one channel do no harm: rows and workflows only ever step forward. Why: docs/decisions.md, 3 and 4.
+// one channel do no harm: rows and workflows only ever step forward. Why: docs/decisions.md, 3 and
+// 4.
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
@@ -192,7 +193,8 @@ async function signal(
     await client.workflow.getHandle(taskId).signal(name, argument);
     return true;
   } catch (error) {
-    // A workflow that is gone cannot be told: its row is the sweep's to close. Told again only now and then.
+    // A workflow that is gone cannot be told: its row is the sweep's to close. Told again only now
+    // and then.
     return error instanceof WorkflowNotFoundError;
   }
 }

@@ -3,7 +3,7 @@
 
 import { createHmac } from 'node:crypto';
 
-export interface SignedMessage {
+interface SignedMessage {
   readonly id: string;
   readonly timestampSeconds: number;
   readonly body: string;

@@ -71,7 +71,10 @@ function list(ids: readonly string[]) {
   return { status: 200, body: { items, total: items.length } };
 }
 
-/** `finish`: these tasks' jobs end now. `run`: they begin. `seed`: so many run already. `counts`: what was asked since the start. */
+/**
+ * `finish`: these tasks' jobs end now. `run`: they begin. `seed`: so many run already. `counts`:
+ * what was asked since the start.
+ */
 function control(what: string, body: Record<string, unknown>) {
   if (what === 'finish' || what === 'run') {
     const now = Date.now();

@@ -32,7 +32,7 @@ export interface World {
   anAccount(): Promise<Account>;
 }
 
-export interface Settings {
+interface Settings {
   readonly rounds: number;
   /** How long the waiting tasks may take to be created, in all. */
   readonly creatingSeconds: number;
@@ -71,22 +71,7 @@ export async function openWorld(
   try {
     const generator = await startGenerator();
     closers.push(() => generator.stop());
-    const stack = await startStack({
-      dataDir: folder,
-      environment: {
-        ...process.env,
-        PORT: '0',
-        STUDIO_URL: generator.url,
-        CATALOGUE_FILE: writeCatalogue(folder, generator.url),
-        UNFINISHED_TASKS_MAX: '1000000',
-        // A create that comes late counts as late here, not as pending.
-        ACCEPT_TIMEOUT_MS: '30000',
-        CREATE_RATE_PER_SECOND: '100000',
-        CREATE_BURST: '100000',
-      },
-      without: ['studio'],
-      progress: { step: (_label, work) => work(() => undefined), line: say },
-    });
+    const stack = await startService(folder, generator.url, say);
     closers.push(() => stack.stop());
     const { databaseUrl, temporalAddress, environment, apiUrl } = stack.addresses;
     const db = connect({ url: databaseUrl, poolMax: 4, applicationName: 'bench' });
@@ -117,6 +102,30 @@ export async function openWorld(
     await close();
     throw error;
   }
+}
+
+/** The service as it ships, but for its generator and for the limits a bench would run into. */
+function startService(
+  dataDir: string,
+  generatorUrl: string,
+  say: (line: string) => void,
+): Promise<Stack> {
+  return startStack({
+    dataDir,
+    environment: {
+      ...process.env,
+      PORT: '0',
+      STUDIO_URL: generatorUrl,
+      CATALOGUE_FILE: writeCatalogue(dataDir, generatorUrl),
+      UNFINISHED_TASKS_MAX: '1000000',
+      // A create that comes late counts as late here, not as pending.
+      ACCEPT_TIMEOUT_MS: '30000',
+      CREATE_RATE_PER_SECOND: '100000',
+      CREATE_BURST: '100000',
+    },
+    without: ['studio'],
+    progress: { step: (_label, work) => work(() => undefined), line: say },
+  });
 }
 
 /** The shipped catalogue with three models more, whose jobs all lie with the stand-in generator. */

@@ -1,8 +1,9 @@
 // Creates a video task and waits for its end. Needs Node 20 and nothing else.
 //
-//   API_KEY=… node examples/create-and-wait.mjs "A paper boat on a rainy street"
+// API_KEY=… node examples/create-and-wait.mjs "A paper boat on a rainy street"
 //
-// BASE_URL names the service (http://127.0.0.1:8080); CALLBACK_URL is called when the task is final, if it is set.
+// BASE_URL names the service (http://127.0.0.1:8080); CALLBACK_URL is called when the task is
+// final, if it is set.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +12,9 @@ const baseUrl = process.env.BASE_URL ?? 'http://127.0.0.1:8080';
 const apiKey = process.env.API_KEY;
 const tasks = `${baseUrl}/v1/videos/generations`;
 
-/** Repeats what may be repeated: no answer, 429 and 5xx. Everything else is the caller's to mend. */
+/**
+ * Repeats what may be repeated: no answer, 429 and 5xx. Everything else is the caller's to mend.
+ */
 async function call(url, init = {}) {
   for (let tries = 1; ; tries += 1) {
     let response = null;
@@ -43,7 +46,8 @@ async function createTask(prompt) {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
-      // One key for all tries of this order: however often it is sent, one task is made and paid for.
+      // One key for all tries of this order: however often it is sent, one task is made and paid
+      // for.
       'idempotency-key': randomUUID(),
     },
     body: JSON.stringify({

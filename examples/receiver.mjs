@@ -1,7 +1,7 @@
-// Receives callbacks: verifies each, remembers which it had, answers at once and works afterwards. Needs Node 20 and
-// `npm install standardwebhooks`.
+// Receives callbacks: verifies each, remembers which it had, answers at once and works afterwards.
+// Needs Node 20 and `npm install standardwebhooks`.
 //
-//   WEBHOOK_SECRET=whsec_… PORT=9000 node examples/receiver.mjs
+// WEBHOOK_SECRET=whsec_… PORT=9000 node examples/receiver.mjs
 //
 // A local service calls it only if it may: `DANGEROUSLY_ALLOW_HOSTS=127.0.0.1:9000 npm start`.
 
@@ -17,10 +17,16 @@ const webhooks = (process.env.WEBHOOK_SECRET ?? '')
   .filter(Boolean)
   .map((secret) => new Webhook(secret));
 
-/** Which messages were taken. A real one is a table with a unique column, written together with the work. */
+/**
+ * Which messages were taken. A real one is a table with a unique column, written together with the
+ * work.
+ */
 const taken = new Set();
 
-/** The task the message is about. Throws when nobody we know signed it, or longer than five minutes ago. */
+/**
+ * The task the message is about. Throws when nobody we know signed it, or longer than five minutes
+ * ago.
+ */
 function verify(body, headers) {
   let refusal;
   for (const webhook of webhooks) {

@@ -50,7 +50,10 @@ export function AccountPage({ api, account }) {
   `;
 }
 
-/** What went from the hold into the charge changes nothing of what is available, so it is said beside it. */
+/**
+ * What went from the hold into the charge changes nothing of what is available, so it is said
+ * beside it.
+ */
 function Moved({ row }) {
   if (Number(row.change) !== 0 || Number(row.amount) === 0) return null;
   return html`<small>${exactMoney(row.amount)}</small>`;

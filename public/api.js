@@ -1,5 +1,5 @@
-// Calls to the API. Every call ends in one of three ways: an answer, a `Fault` that the API told us, or `Unreachable`.
-// The key goes into the header of each request and nowhere else.
+// Calls to the API. Every call ends in one of three ways: an answer, a `Fault` that the API told
+// us, or `Unreachable`. The key goes into the header of each request and nowhere else.
 
 /** What the API refused, in its own words. */
 export class Fault extends Error {

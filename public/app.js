@@ -1,4 +1,5 @@
-// The page as a whole: who is signed in, what is shown. Everything below belongs to one key and is taken down with it.
+// The page as a whole: who is signed in, what is shown. Everything below belongs to one key and is
+// taken down with it.
 
 import { AccountPage } from './account.js';
 import { createApi, loadSurroundings } from './api.js';

@@ -1,5 +1,6 @@
-// Sending a request so that it is sent once: an attempt has a key of its own, is kept until it is answered, survives a
-// reload and a service that is away, and makes one task however often it had to be sent.
+// Sending a request so that it is sent once: an attempt has a key of its own, is kept until it is
+// answered, survives a reload and a service that is away, and makes one task however often it had
+// to be sent.
 
 import { newAttempt, Unreachable } from './api.js';
 import { note, recall, remember } from './session.js';
@@ -7,7 +8,10 @@ import { useEffect, useRef, useState } from './ui.js';
 
 const againMs = 2_000;
 
-/** `{ state, fault, create, stop }`; state is 'idle', 'sending' or 'waiting' for the service to come back. */
+/**
+ * `{ state, fault, create, stop }`; state is 'idle', 'sending' or 'waiting' for the service to come
+ * back.
+ */
 export function useAttempt(api, onCreated) {
   const [state, setState] = useState('idle');
   const [fault, setFault] = useState(null);

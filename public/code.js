@@ -1,5 +1,5 @@
-// The request as somebody would send it from a program. The key is taken from the environment: what is copied from here
-// ends in chats and repositories.
+// The request as somebody would send it from a program. The key is taken from the environment: what
+// is copied from here ends in chats and repositories.
 
 const path = '/v1/videos/generations';
 

@@ -1,4 +1,5 @@
-// Composing a task: fields that follow what the chosen model can do, its price beside them, and one button.
+// Composing a task: fields that follow what the chosen model can do, its price beside them, and one
+// button.
 
 import { useAttempt } from './attempt.js';
 import { CodePanel } from './code-panel.js';

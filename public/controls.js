@@ -107,7 +107,10 @@ export function Toggle({ label, name, value, onValue, fault, hint }) {
   `;
 }
 
-/** Says and does what it did; elsewhere than on https and localhost there is no clipboard, so the old way is kept. */
+/**
+ * Says and does what it did; elsewhere than on https and localhost there is no clipboard, so the
+ * old way is kept.
+ */
 export function CopyButton({ text, label = 'Copy' }) {
   const [said, setSaid] = useState('');
   const copy = async () => {

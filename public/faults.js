@@ -1,9 +1,11 @@
-// From an error of the API to the fields of the form. The first fault's field is `param`; the others come one a line,
-// each line beginning with its own.
+// From an error of the API to the fields of the form. The first fault's field is `param`; the
+// others come one a line, each line beginning with its own.
 
 const aliases = { image: 'images', seconds: 'duration', size: 'resolution' };
 
-/** `{ fields: { name: sentence }, rest: [sentence] }` for the names the form shows at the moment. */
+/**
+ * `{ fields: { name: sentence }, rest: [sentence] }` for the names the form shows at the moment.
+ */
 export function spread({ message, param }, names) {
   const fields = {};
   const rest = [];

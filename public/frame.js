@@ -1,4 +1,5 @@
-// Small pictures drawn by the page: the shape of a ratio, and the leader that runs while a film is made.
+// Small pictures drawn by the page: the shape of a ratio, and the leader that runs while a film is
+// made.
 
 import { html } from './ui.js';
 

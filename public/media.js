@@ -7,20 +7,10 @@ const titles = { images: 'Images', videos: 'Videos', audios: 'Audio' };
 
 export function MediaField({ slot, draft, urls, samples, onUrls, fault }) {
   const { name, kind, max } = slot;
-  const [ids] = useState(() => ({ url: newId('url'), fault: newId('fault') }));
-  const [typed, setTyped] = useState('');
+  const [faultId] = useState(() => newId('fault'));
   const isFrames = draft.inputType === 'first_last_frame';
-  const add = (url) => {
-    if (url.trim()) onUrls([...urls, url.trim()]);
-    setTyped('');
-  };
-  const onKeyDown = (event) => {
-    if (event.key !== 'Enter') return;
-    event.preventDefault();
-    add(typed);
-  };
   return html`
-    <fieldset class="field media" aria-describedby=${fault ? ids.fault : undefined}>
+    <fieldset class="field media" aria-describedby=${fault ? faultId : undefined}>
       <legend>
         ${isFrames ? 'Frames' : titles[name]}
         <span class="hint">${isFrames ? 'the first and the last picture' : `up to ${max}`}</span>
@@ -37,39 +27,57 @@ export function MediaField({ slot, draft, urls, samples, onUrls, fault }) {
       ${
         urls.length < max &&
         html`<div class="add">
-          <label class="unseen" for=${ids.url}>Address of ${kind}</label>
-          <input
-            id=${ids.url}
-            name=${name}
-            type="url"
-            inputmode="url"
-            placeholder=${`https://… ${kind}`}
-            value=${typed}
-            onInput=${(event) => setTyped(event.currentTarget.value)}
-            onKeyDown=${onKeyDown}
-            onBlur=${() => add(typed)}
-            aria-invalid=${fault ? 'true' : undefined}
-          />
+          <${AddressInput} name=${name} kind=${kind} isWrong=${Boolean(fault)}
+            onAdd=${(url) => onUrls([...urls, url])} />
           ${samples
             .filter((sample) => sample.kind === kind && !urls.includes(sample.url))
             .map(
-              (sample) => html`
-                <button
-                  key=${sample.url}
-                  type="button"
-                  class="sample"
-                  title=${`Add the sample ${sample.name}`}
-                  aria-label=${`Add the sample ${sample.name}`}
-                  onClick=${() => onUrls([...urls, sample.url])}
-                >
-                  <${Thumbnail} kind=${kind} url=${sample.url} />
-                </button>
-              `,
+              (sample) => html`<${SampleButton} key=${sample.url} sample=${sample}
+                onAdd=${() => onUrls([...urls, sample.url])} />`,
             )}
         </div>`
       }
-      ${fault && html`<p class="fault" id=${ids.fault}>${fault}</p>`}
+      ${fault && html`<p class="fault" id=${faultId}>${fault}</p>`}
     </fieldset>
+  `;
+}
+
+/** An address is taken when it is left or with Enter, which would otherwise send the form. */
+function AddressInput({ name, kind, isWrong, onAdd }) {
+  const [id] = useState(() => newId('url'));
+  const [typed, setTyped] = useState('');
+  const add = () => {
+    if (typed.trim()) onAdd(typed.trim());
+    setTyped('');
+  };
+  const onKeyDown = (event) => {
+    if (event.key !== 'Enter') return;
+    event.preventDefault();
+    add();
+  };
+  return html`
+    <label class="unseen" for=${id}>Address of ${kind}</label>
+    <input
+      id=${id}
+      name=${name}
+      type="url"
+      inputmode="url"
+      placeholder=${`https://… ${kind}`}
+      value=${typed}
+      onInput=${(event) => setTyped(event.currentTarget.value)}
+      onKeyDown=${onKeyDown}
+      onBlur=${add}
+      aria-invalid=${isWrong ? 'true' : undefined}
+    />
+  `;
+}
+
+function SampleButton({ sample: { kind, name, url }, onAdd }) {
+  const label = `Add the sample ${name}`;
+  return html`
+    <button type="button" class="sample" title=${label} aria-label=${label} onClick=${onAdd}>
+      <${Thumbnail} kind=${kind} url=${url} />
+    </button>
   `;
 }
 
@@ -103,7 +111,7 @@ function frameName(index, length, isFrames) {
   return index === length - 1 ? 'Last' : 'Middle';
 }
 
-export function Thumbnail({ kind, url }) {
+function Thumbnail({ kind, url }) {
   if (kind === 'image') return html`<img class="thumb" src=${url} alt="" loading="lazy" />`;
   if (kind === 'video') {
     return html`<video class="thumb" src=${`${url}#t=1`} muted playsinline preload="metadata">

@@ -3,7 +3,10 @@
 import { html, useEffect, useState } from './ui.js';
 import { usePolled } from './use.js';
 
-/** `ask(after)` answers `{ data, next }`. The pages after the first start anew whenever `deps` change. */
+/**
+ * `ask(after)` answers `{ data, next }`. The pages after the first start anew whenever `deps`
+ * change.
+ */
 export function usePages(ask, nextMs, deps) {
   const first = usePolled(() => ask(null), nextMs, deps);
   const [more, setMore] = useState(null);

@@ -77,7 +77,9 @@ export function takesTools({ inputType }, { features }) {
   return features.tools.length > 0 && (inputType === 'text_to_video' || !features.tools_text_only);
 }
 
-/** The body, and the one fault that only the page can find: further metadata that is no JSON object. */
+/**
+ * The body, and the one fault that only the page can find: further metadata that is no JSON object.
+ */
 export function requestOf(draft, model) {
   const media = mediaOf(draft, model).map(({ name }) => [name, draft[name]]);
   const { metadata, fault } = metadataOf(draft, model);
@@ -138,13 +140,19 @@ function furtherOf(text) {
   return { more: {}, fault: 'This must be a JSON object, for example {"camera": "slow"}.' };
 }
 
-/** A number where it reads as one; else what was typed, so that the API can say what is wrong with it. */
+/**
+ * A number where it reads as one; else what was typed, so that the API can say what is wrong with
+ * it.
+ */
 function numberOr(text) {
   const trimmed = text.trim();
   return trimmed !== '' && Number.isFinite(Number(trimmed)) ? Number(trimmed) : trimmed;
 }
 
-/** Without what is empty: that is what the API calls absent. The prompt stays, since it is always required. */
+/**
+ * Without what is empty: that is what the API calls absent. The prompt stays, since it is always
+ * required.
+ */
 function present(fields) {
   const isEmpty = (value) =>
     value === '' ||

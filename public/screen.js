@@ -1,4 +1,5 @@
-// The screen: a film leader while the film is made, the film when it is there, the reason when there will be none.
+// The screen: a film leader while the film is made, the film when it is there, the reason when
+// there will be none.
 
 import { span } from './format.js';
 import { Leader } from './frame.js';
@@ -8,14 +9,21 @@ import { useNow } from './use.js';
 export function Screen({ task }) {
   if (task.status === 'failed') {
     return html`<div class="screen ended" role="alert">
-      <p class="stamp">
-        ${task.error.message.includes('cancelled by the caller') ? 'Cancelled' : 'Failed'}</p>
+      <p class="stamp">${wasCancelled(task) ? 'Cancelled' : 'Failed'}</p>
       <p class="reason">${task.error.message}</p>
       <p class="small"><code>${task.error.code}</code> · nothing was charged</p>
     </div>`;
   }
   if (task.status === 'succeeded') return html`<${Film} task=${task} />`;
   return html`<${Waiting} task=${task} />`;
+}
+
+// The API has one code for all that was decided on its side, and this sentence, which is part of
+// its contract, for a task that was cancelled.
+const cancelledSentence = 'The task was cancelled by the caller.';
+
+function wasCancelled({ error: { code, message } }) {
+  return code === 'task_error' && message === cancelledSentence;
 }
 
 function Waiting({ task }) {

@@ -42,7 +42,9 @@ export function note(taskId, more) {
   remember('notes', notes);
 }
 
-/** The first time a stage was seen counts; without an own clock of the API it is the best there is. */
+/**
+ * The first time a stage was seen counts; without an own clock of the API it is the best there is.
+ */
 export function noteStage(taskId, stage) {
   const { seen = {} } = noteOf(taskId);
   if (seen[stage] === undefined) note(taskId, { seen: { ...seen, [stage]: Date.now() } });

@@ -18,7 +18,8 @@ export function SignIn({ onKey, notice }) {
       await createApi(tried).get('/v1/account');
       onKey(tried);
     } catch (error) {
-      // Only what the API says of the key keeps anyone out; a refusal for other reasons is shown inside.
+      // Only what the API says of the key keeps anyone out; a refusal for other reasons is shown
+      // inside.
       if (error instanceof Unreachable || error.status === 401) setFault(error.message);
       else onKey(tried);
       setBusy(false);

@@ -6,7 +6,7 @@ import { CodePanel } from './code-panel.js';
 import { CopyButton } from './controls.js';
 import { clock } from './format.js';
 import { Screen } from './screen.js';
-import { note, noteOf, noteStage, remember } from './session.js';
+import { noteOf, noteStage, remember } from './session.js';
 import { Timeline } from './timeline.js';
 import { html, useEffect, useState } from './ui.js';
 import { go, usePolled } from './use.js';
@@ -14,7 +14,7 @@ import { go, usePolled } from './use.js';
 // The lower end of what the API recommends: a person is watching.
 const pollMs = 2_000;
 
-export const isFinal = ({ status }) => status === 'succeeded' || status === 'failed';
+const isFinal = ({ status }) => status === 'succeeded' || status === 'failed';
 
 export function TaskPage({ api, id, around, account }) {
   const polled = usePolled(
@@ -88,7 +88,6 @@ function Actions({ api, task, known, around, onChanged }) {
   const cancel = async () => {
     setBusy(true);
     setFault('');
-    note(task.id, { cancelled: true });
     await api.cancel(task.id).catch((error) => {
       setBusy(false);
       setFault(error.message);

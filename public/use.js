@@ -1,4 +1,5 @@
-// State that follows something outside the page: the clock, the address, an answer of the API that goes on changing.
+// State that follows something outside the page: the clock, the address, an answer of the API that
+// goes on changing.
 
 import { Unreachable } from './api.js';
 import { useCallback, useEffect, useRef, useState } from './ui.js';
@@ -34,8 +35,9 @@ export function go(...parts) {
 }
 
 /**
- * Asks once, and again as long as `nextMs(answer)` is a number. A service that is away is asked again by itself: sooner
- * at first, then every five seconds; what was answered last stays on the page, with `lost` saying that it may be old.
+ * Asks once, and again as long as `nextMs(answer)` is a number. A service that is away is asked
+ * again by itself: sooner at first, then every five seconds; what was answered last stays on the
+ * page, with `lost` saying that it may be old.
  */
 export function usePolled(ask, nextMs, deps) {
   const [state, setState] = useState({ value: null, fault: null, lost: false });

@@ -84,7 +84,10 @@ async function runJest(projects, { covered = false } = {}) {
   if (failed > 0 || failure || passed === 0 || !enough) process.exitCode = 1;
 }
 
-/** With servers half of the time is waiting, so two at least; four share their connections without want. */
+/**
+ * With servers half of the time is waiting, so two at least; four share their connections without
+ * want.
+ */
 function workers() {
   const cores = availableParallelism();
   return asked.fast ? cores : Math.min(4, Math.max(2, cores));

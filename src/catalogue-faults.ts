@@ -105,7 +105,10 @@ function modelFaults(entry: ModelEntry, file: CatalogueFile, say: Say): void {
   }
 }
 
-/** References are promised by the type and counted by kind; one without the other is a promise nobody keeps. */
+/**
+ * References are promised by the type and counted by kind; one without the other is a promise
+ * nobody keeps.
+ */
 function inputFaults({ inputs }: ModelEntry, say: Say): void {
   const counts = ['referenceImagesMax', 'videosMax', 'audiosMax'] as const;
   const taken = counts.filter((kind) => inputs[kind] > 0);

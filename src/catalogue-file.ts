@@ -1,6 +1,7 @@
-// The file an operator edits → Catalogue. Everything wrong with it is reported at once, each fault with its path in the
-// file; a catalogue with a fault is not used at all. `${NAME}` and `${NAME:-default}` in an address are filled from
-// the environment that is handed in; keys are only ever named (`apiKeyEnv`), never written down.
+// The file an operator edits → Catalogue. Everything wrong with it is reported at once, each fault
+// with its path in the file; a catalogue with a fault is not used at all. `${NAME}` and
+// `${NAME:-default}` in an address are filled from the environment that is handed in; keys are only
+// ever named (`apiKeyEnv`), never written down.
 
 import { readFile } from 'node:fs/promises';
 import { parseDocument } from 'yaml';
@@ -10,7 +11,7 @@ import type { CatalogueFile, ModelEntry } from './catalogue-schema';
 import { catalogueFileSchema } from './catalogue-schema';
 import type { Catalogue, Channel, Model, Size, SuperResolutionOffer } from './domain/catalogue';
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The sentences, one per fault, are all a person needs to mend the file. */
 export class CatalogueError extends Error {

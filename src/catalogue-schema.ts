@@ -1,6 +1,6 @@
-// The shape of the catalogue file, with a sentence for everything that can be wrong in it. Unknown names are refused: a
-// misspelt ability would otherwise silently be off. Amounts are decimal strings of the currency; they leave this
-// file as whole micro-units.
+// The shape of the catalogue file, with a sentence for everything that can be wrong in it. Unknown
+// names are refused: a misspelt ability would otherwise silently be off. Amounts are decimal
+// strings of the currency; they leave this file as whole micro-units.
 
 import { z } from 'zod';
 import { inputTypes, ratios, resolutions } from './contract/vocabulary';

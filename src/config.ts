@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import { table } from './setting-table';
 
 type Table = z.infer<typeof table>;
-export type SettingName = keyof Table;
+type SettingName = keyof Table;
 
 type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Lowercase<Head>}${Capitalize<CamelCase<Tail>>}`
@@ -16,7 +16,10 @@ type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
 type Settings = { readonly [N in SettingName as CamelCase<N>]: Table[N] };
 
 export interface Config extends Settings {
-  /** The environment as it is, for what files of ours name by themselves: a catalogue's addresses and keys. */
+  /**
+   * The environment as it is, for what files of ours name by themselves: a catalogue's addresses
+   * and keys.
+   */
   readonly environment: Environment;
 }
 
@@ -35,7 +38,7 @@ const required = {
 export type ProcessName = keyof typeof required;
 
 /** A config of which some settings are known to be set. */
-export type ConfigWith<N extends SettingName> = Config & {
+type ConfigWith<N extends SettingName> = Config & {
   readonly [K in N as CamelCase<K>]: NonNullable<Table[K]>;
 };
 export type ConfigOf<P extends ProcessName> = ConfigWith<(typeof required)[P][number]>;
@@ -53,7 +56,8 @@ export function readConfig<P extends ProcessName>(
   environment: Environment,
 ): ConfigOf<P> {
   const given = Object.fromEntries(
-    // An empty value is an absent one: that is what compose files and shells make of an unset variable.
+    // An empty value is an absent one: that is what compose files and shells make of an unset
+    // variable.
     Object.entries(environment).filter(
       ([name, value]) => Object.hasOwn(table.shape, name) && value !== '',
     ),
@@ -94,7 +98,7 @@ export interface SettingRow {
   readonly secret: boolean;
 }
 
-/** The table for readers; README carries it, and a test compares the two. */
+/** The table for readers; docs/settings.md carries it, and a test compares the two. */
 export function settingRows(): SettingRow[] {
   const defaults = table.parse({}) as Record<string, unknown>;
   return Object.entries(table.shape).map(([name, schema]) => ({

@@ -14,8 +14,8 @@ type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 // A look at the engine beside a request: long enough for a busy server, short enough to stand in a
 // caller's way.
 const lookMs = 1_500;
-// A cached workflow answers in about 10 ms; a quarter of a second covers a replay and a busy machine, and a caller
-// who polls every few seconds does not notice it.
+// A cached workflow answers in about 10 ms; a quarter of a second covers a replay and a busy
+// machine, and a caller who polls every few seconds does not notice it.
 const queryMs = 250;
 // What a probe of readiness may take.
 const readyMs = 1_000;

@@ -1,5 +1,6 @@
-// The process table: every process the system can be is one line here, loaded only when it is asked for, so that the
-// worker never loads Koa and the API never loads the native worker. The only file that touches argv, signals and exit.
+// The process table: every process the system can be is one line here, loaded only when it is asked
+// for, so that the worker never loads Koa and the API never loads the native worker. The only file
+// that touches argv, signals and exit.
 
 import type { Command, Running } from './commands/command';
 import { withDevStack } from './commands/dev-file';
@@ -119,7 +120,9 @@ const knownFaults = new Set([
   'SetupError',
 ]);
 
-/** Faults that a person can mend end with their sentence alone; the rest shows where it came from. */
+/**
+ * Faults that a person can mend end with their sentence alone; the rest shows where it came from.
+ */
 function fail(error: unknown): void {
   // By name where the class is in a room that only some processes load.
   const { name, message, stack, exitCode } = error as Error & { exitCode?: unknown };

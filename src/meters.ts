@@ -32,7 +32,8 @@ export function createMeters(process: 'api' | 'worker'): Meters {
   for (const [name, definition] of Object.entries<MetricDefinition>(metrics)) {
     if (definition.of === process) made.set(name, make(name, definition, registry));
   }
-  // A process that counts what is not its own is a mistake in its composition; the type cannot see it.
+  // A process that counts what is not its own is a mistake in its composition; the type cannot see
+  // it.
   const the = <M extends Metric>(name: string): M => {
     const metric = made.get(name);
     if (!metric) throw new Error(`${name} is not a metric of the ${process}.`);

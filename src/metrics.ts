@@ -9,7 +9,10 @@ export interface MetricDefinition {
   readonly of: 'api' | 'worker';
   readonly help: string;
   readonly labels?: readonly string[];
-  /** Values known beforehand, for a single label: they are there as 0 from the start, so that a first rise is seen. */
+  /**
+   * Values known beforehand, for a single label: they are there as 0 from the start, so that a
+   * first rise is seen.
+   */
   readonly known?: readonly string[];
   readonly buckets?: readonly number[];
 }

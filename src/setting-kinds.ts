@@ -1,5 +1,6 @@
-// The kinds of values a setting can have. Each is given as text and says in words what it wants; those words are the
-// fault's sentence, so that a person reads the same thing whichever setting is wrong.
+// The kinds of values a setting can have. Each is given as text and says in words what it wants;
+// those words are the fault's sentence, so that a person reads the same thing whichever setting is
+// wrong.
 
 import { z } from 'zod';
 

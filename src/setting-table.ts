@@ -1,6 +1,6 @@
 // Every setting the service knows, in one table: its name in the environment, what it may be, what
-// it is when nobody says, and a sentence about it. README shows the table; config.ts reads the
-// environment with it.
+// it is when nobody says, and a sentence about it. docs/settings.md shows the table; config.ts
+// reads the environment with it.
 
 import { z } from 'zod';
 import {

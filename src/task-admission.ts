@@ -23,7 +23,7 @@ import * as attributes from '../workflows/search-attributes';
 import type { Refusal } from './contract/error';
 import type { EngineOptions, EngineTask, Submission } from './temporal';
 
-export interface AdmissionParts {
+interface AdmissionParts {
   readonly options: EngineOptions;
   readonly client: Client;
 }
@@ -37,7 +37,9 @@ export async function submitTask(parts: AdmissionParts, input: TaskInput): Promi
   return accept(parts, input, `${acceptUpdate}:${randomUUID()}`);
 }
 
-/** One round trip that starts the workflow and waits for its answer, or finds out what became of it. */
+/**
+ * One round trip that starts the workflow and waits for its answer, or finds out what became of it.
+ */
 async function accept(
   parts: AdmissionParts,
   input: TaskInput,
@@ -86,7 +88,8 @@ function startOperation(
     taskQueue,
     args: [{ accountId, plan, requestHash, traceId, taskId, ...rest }],
     workflowIdConflictPolicy: 'USE_EXISTING',
-    // A refused task leaves a failed workflow, and its id may be used again; any other id is used once.
+    // A refused task leaves a failed workflow, and its id may be used again; any other id is used
+    // once.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
     staticSummary: summaryOf(plan),
     memo: { accountId, requestHash, traceId, nonce, model: plan.model },
@@ -137,7 +140,8 @@ async function whatBecameOf(
         : { outcome: 'unavailable', certain, nonce };
     }
     if (task.open) {
-      // The workflow must know that its id was given away: it then keeps a row even if it has to refuse.
+      // The workflow must know that its id was given away: it then keeps a row even if it has to
+      // refuse.
       await client.workflow.getHandle(taskId).signal(toldPendingSignal);
       return { outcome: 'pending', requestHash: task.requestHash };
     }

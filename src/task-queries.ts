@@ -6,7 +6,7 @@ import type { Client } from '@temporalio/client';
 import { taskQuery } from '../workflows/messages';
 import type { TaskObject } from './contract/task';
 
-export interface QueryBudget {
+interface QueryBudget {
   readonly queriesInFlightMax: number;
   readonly onQuery?: (outcome: 'answered' | 'shared' | 'over_budget' | 'failed') => void;
 }
@@ -18,7 +18,8 @@ interface Answer {
 }
 
 const sharedForMs = 1_000;
-// After a failure nobody is asked for a moment: with all workers down every GET would wait for the deadline.
+// After a failure nobody is asked for a moment: with all workers down every GET would wait for the
+// deadline.
 const restMs = 1_000;
 const answersMax = 20_000;
 

@@ -12,7 +12,7 @@ import {
 
 export type Logger = PinoLogger;
 
-export interface LogSettings {
+interface LogSettings {
   readonly level: string;
   readonly format: 'json' | 'pretty';
   /** Which process of the system writes. */
@@ -82,7 +82,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
 // Most lines have none of it, and one look is cheaper than four.
 const suspicious = /:\/\/|vk_|whsec_|bearer/i;
 
-export function withoutSecrets(line: string): string {
+function withoutSecrets(line: string): string {
   if (!suspicious.test(line)) return line;
   let cleaned = line;
   for (const [pattern, replacement] of patterns) cleaned = cleaned.replace(pattern, replacement);

@@ -1,5 +1,6 @@
-// What has to exist in the workflow engine before tasks can live there: the search attributes, the schedule of the
-// reconciler, one watcher per channel. Every step may be repeated by any number of processes at once.
+// What has to exist in the workflow engine before tasks can live there: the search attributes, the
+// schedule of the reconciler, one watcher per channel. Every step may be repeated by any number of
+// processes at once.
 
 import type { Client } from '@temporalio/client';
 import {
@@ -12,13 +13,15 @@ import type { reconcile } from '../workflows/reconcile';
 import { searchAttributes } from '../workflows/search-attributes';
 import type { watchChannel } from '../workflows/watch-channel';
 
-export interface Queues {
+interface Queues {
   readonly tasks: string;
   readonly loops: string;
   readonly callbacks: string;
 }
 
-/** The task queues, from the one name that is configured. Recorded in histories: add, never rename. */
+/**
+ * The task queues, from the one name that is configured. Recorded in histories: add, never rename.
+ */
 export function queuesOf(taskQueue: string): Queues {
   return { tasks: taskQueue, loops: `${taskQueue}-loops`, callbacks: `${taskQueue}-callbacks` };
 }
@@ -79,7 +82,8 @@ export async function ensureReconcileSchedule(
     // A sweep that hangs must not keep the next ones from starting.
     workflowExecutionTimeout: '10 min' as const,
   };
-  // One at a time: a sweep that takes longer than the interval makes the next one wait for its turn.
+  // One at a time: a sweep that takes longer than the interval makes the next one wait for its
+  // turn.
   const policies = { overlap: ScheduleOverlapPolicy.SKIP };
   try {
     await client.schedule.create({ scheduleId, spec, action, policies });
@@ -91,8 +95,11 @@ export async function ensureReconcileSchedule(
   }
 }
 
-/** Named after the queue, so that two services may share a namespace and neither misses its watchers. */
-export function watcherId(queues: Queues, channel: string, shard: number, shards: number): string {
+/**
+ * Named after the queue, so that two services may share a namespace and neither misses its
+ * watchers.
+ */
+function watcherId(queues: Queues, channel: string, shard: number, shards: number): string {
   const name = `watch:${queues.tasks}:${channel}`;
   return shards === 1 ? name : `${name}:${shard}`;
 }
@@ -119,15 +126,15 @@ export async function ensureWatchers(
   }
 }
 
-export interface Tries {
+interface Tries {
   readonly pauseMs: number;
   readonly stopping: AbortSignal;
   readonly onFault: (error: unknown) => void;
 }
 
 /**
- * Waits for the first try only, and goes on in the background: an engine that has just come back may take a minute
- * until it can tell of its schedules, and gives out tasks long before.
+ * Waits for the first try only, and goes on in the background: an engine that has just come back
+ * may take a minute until it can tell of its schedules, and gives out tasks long before.
  */
 export async function tryUntilDone(work: () => Promise<void>, tries: Tries): Promise<void> {
   const { pauseMs, stopping, onFault } = tries;

@@ -1,5 +1,6 @@
-// The API's side of the workflow engine: hand a task over, ask a live task how it is, cancel one. Everything that can
-// go wrong with the engine is turned into one of a few named answers here, so that no route knows gRPC.
+// The API's side of the workflow engine: hand a task over, ask a live task how it is, cancel one.
+// Everything that can go wrong with the engine is turned into one of a few named answers here, so
+// that no route knows gRPC.
 
 import type { Connection } from '@temporalio/client';
 import { Client, WorkflowNotFoundError } from '@temporalio/client';
@@ -10,9 +11,14 @@ import { describeTask, submitTask } from './task-admission';
 import { createTaskQueries } from './task-queries';
 
 export interface Engine {
-  /** Starts the task's workflow and waits until it has stored the task, at most the accept timeout. */
+  /**
+   * Starts the task's workflow and waits until it has stored the task, at most the accept timeout.
+   */
   submit(input: TaskInput): Promise<Submission>;
-  /** The live task's own answer; null when over budget, late, or nobody there to answer: use the stored row. */
+  /**
+   * The live task's own answer; null when over budget, late, or nobody there to answer: use the
+   * stored row.
+   */
   query(taskId: string, rowVersion: number): Promise<TaskObject | null>;
   /** What the engine knows of a task that has no row yet. */
   describe(taskId: string): Promise<EngineTask | 'unknown' | 'unavailable'>;
@@ -26,9 +32,15 @@ export interface Engine {
 export type Submission =
   | { readonly outcome: 'accepted'; readonly accepted: Accepted }
   | { readonly outcome: 'refused'; readonly refusal: Refusal }
-  /** The engine has the task durably, no worker has confirmed it yet. `requestHash` is the running task's. */
+  /**
+   * The engine has the task durably, no worker has confirmed it yet. `requestHash` is the running
+   * task's.
+   */
   | { readonly outcome: 'pending'; readonly requestHash: string }
-  /** `certain`: the start provably did not happen. Otherwise this id is being cancelled until it is known. */
+  /**
+   * `certain`: the start provably did not happen. Otherwise this id is being cancelled until it is
+   * known.
+   */
   | { readonly outcome: 'unavailable'; readonly certain: true }
   | { readonly outcome: 'unavailable'; readonly certain: false; readonly nonce: string };
 

@@ -5,14 +5,14 @@
 import type { KeepSpan, Span } from './domain/trace';
 import type { Logger } from './telemetry';
 
-export interface TracingOptions {
+interface TracingOptions {
   /** The collector's base address; null: no traces are kept. */
   readonly endpoint: string | null;
   readonly service: { readonly name: string; readonly version: string };
   readonly log: Logger;
 }
 
-export interface Tracing {
+interface Tracing {
   readonly keep: KeepSpan;
   /** Sends what is left, within a limit: a collector that is away must not hold up a stop. */
   close(): Promise<void>;
@@ -77,7 +77,9 @@ export function createTracing({ endpoint, service, log }: TracingOptions): Traci
 
 const seldomMs = 60_000;
 
-/** The SDK's own complaints, most of them about a collector that is away: one a minute is enough. */
+/**
+ * The SDK's own complaints, most of them about a collector that is away: one a minute is enough.
+ */
 function toldSeldom(log: Logger) {
   let quietUntil = 0;
   const tell = (message: string) => {

@@ -42,7 +42,7 @@ export interface WorkerSettings {
   readonly deployment: { readonly name: string; readonly buildId: string } | null;
 }
 
-export interface WorkerParts {
+interface WorkerParts {
   readonly db: Knex;
   readonly catalogue: () => Catalogue;
   readonly channelKeys: (envName: string) => string | undefined;
@@ -65,6 +65,36 @@ export async function startWorker(
   parts: WorkerParts,
 ): Promise<RunningWorker> {
   const { temporal } = settings;
+  const engine = await connectTo(temporal);
+  const stopping = new AbortController();
+
+  await engine.setUp(() => ensureSearchAttributes(engine.client, temporal.namespace));
+  const activities = composeActivities(settings, parts, engine.client, stopping.signal);
+  const workers = await createWorkers(settings, engine.native, activities);
+  const running = workers.map((worker) => worker.run());
+  await tryUntilDone(() => engine.setUp(() => ensureLoops(settings, parts, engine.client)), {
+    pauseMs: setupPauseMs,
+    stopping: stopping.signal,
+    onFault: parts.onSetupFault,
+  });
+
+  const done = Promise.all(running).then(() => engine.close());
+  // If one of the three fails, the others stop too and the process ends: half a worker is a riddle.
+  for (const run of running) run.catch(() => stopAll(workers, stopping));
+  return {
+    done,
+    async stop() {
+      stopAll(workers, stopping);
+      await done;
+    },
+  };
+}
+
+const setupMs = 10_000;
+const setupPauseMs = 5_000;
+
+/** Two connections: one that the workers take their tasks from, one for calls of our own. */
+async function connectTo(temporal: WorkerSettings['temporal']) {
   const access = {
     address: temporal.address,
     tls: temporal.tls,
@@ -72,16 +102,42 @@ export async function startWorker(
   };
   const native = await NativeConnection.connect(access);
   const connection = await Connection.connect(access);
-  const client = new Client({ connection, namespace: temporal.namespace });
-  const queues = queuesOf(temporal.taskQueue);
-  const stopping = new AbortController();
+  return {
+    native,
+    client: new Client({ connection, namespace: temporal.namespace }),
+    setUp: (work: () => Promise<void>) => connection.withDeadline(Date.now() + setupMs, work),
+    async close() {
+      await connection.close();
+      await native.close();
+    },
+  };
+}
 
-  await connection.withDeadline(Date.now() + setupMs, () =>
-    ensureSearchAttributes(client, temporal.namespace),
-  );
-  const activities = composeActivities(settings, parts, client, stopping.signal);
-  const common = { connection: native, namespace: temporal.namespace, ...gracefully };
-  const workers = await Promise.all([
+/** The watchers and the sweep, which the engine keeps going from then on. */
+async function ensureLoops(
+  { temporal, reconcileIntervalSeconds }: WorkerSettings,
+  { catalogue }: WorkerParts,
+  client: Client,
+): Promise<void> {
+  const queues = queuesOf(temporal.taskQueue);
+  await ensureWatchers(client, queues, Object.values(catalogue().channels));
+  await ensureReconcileSchedule(client, queues, reconcileIntervalSeconds);
+}
+
+// Running activities get ten seconds to finish before they are cancelled and retried elsewhere;
+// their requests end a second earlier, so that what those leave open can still be stored.
+const requestsEndAfterMs = 9_000;
+const gracefully = { shutdownGraceTime: '10 s', shutdownForceTime: '14 s' } as const;
+
+function createWorkers(
+  settings: WorkerSettings,
+  connection: NativeConnection,
+  activities: ReturnType<typeof composeActivities>,
+): Promise<Worker[]> {
+  const { namespace, taskQueue } = settings.temporal;
+  const queues = queuesOf(taskQueue);
+  const common = { connection, namespace, ...gracefully };
+  return Promise.all([
     Worker.create({
       ...common,
       taskQueue: queues.tasks,
@@ -109,40 +165,7 @@ export async function startWorker(
       maxConcurrentActivityTaskExecutions: settings.callbackSlots,
     }),
   ]);
-
-  const running = workers.map((worker) => worker.run());
-  const ensureLoops = async () => {
-    await ensureWatchers(client, queues, Object.values(parts.catalogue().channels));
-    await ensureReconcileSchedule(client, queues, settings.reconcileIntervalSeconds);
-  };
-  await tryUntilDone(() => connection.withDeadline(Date.now() + setupMs, ensureLoops), {
-    pauseMs: setupPauseMs,
-    stopping: stopping.signal,
-    onFault: parts.onSetupFault,
-  });
-
-  const done = Promise.all(running).then(async () => {
-    await connection.close();
-    await native.close();
-  });
-  // If one of the three fails, the others stop too and the process ends: half a worker is a riddle.
-  for (const run of running) run.catch(() => stopAll(workers, stopping));
-  return {
-    done,
-    async stop() {
-      stopAll(workers, stopping);
-      await done;
-    },
-  };
 }
-
-const setupMs = 10_000;
-const setupPauseMs = 5_000;
-
-// Running activities get ten seconds to finish before they are cancelled and retried elsewhere;
-// their requests end a second earlier, so that what those leave open can still be stored.
-const requestsEndAfterMs = 9_000;
-const gracefully = { shutdownGraceTime: '10 s', shutdownForceTime: '14 s' } as const;
 
 function composeActivities(
   { temporal }: WorkerSettings,

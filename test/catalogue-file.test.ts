@@ -205,7 +205,8 @@ describe('the example for the real services', () => {
       ['ark-cn', 'ark', 'ARK_API_KEY'],
       ['mediakit-cn', 'mediakit', 'MEDIAKIT_API_KEY'],
     ]);
-    // A create that is billed and cannot be told to happen once is looked up, never repeated blindly.
+    // A create that is billed and cannot be told to happen once is looked up, never repeated
+    // blindly.
     expect(ark.channels['ark-cn']).toMatchObject({ honoursIdempotencyKey: false, hasList: true });
   });
 

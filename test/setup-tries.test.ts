@@ -1,4 +1,5 @@
-// What a worker needs beside its tasks is tried until it is there, and a start does not wait for more than one try.
+// What a worker needs beside its tasks is tried until it is there, and a start does not wait for
+// more than one try.
 
 import { tryUntilDone } from '../src/temporal-setup';
 import { until } from './support/until';

@@ -45,7 +45,8 @@ export async function deliverCallback({
     }
   } catch (error) {
     if (!isCancellation(error)) throw error;
-    // "Cancel" in the Temporal UI means that it is to end, so the sweep must not take it for a lost one.
+    // "Cancel" in the Temporal UI means that it is to end, so the sweep must not take it for a lost
+    // one.
     await CancellationScope.nonCancellable(() => activities.stopCallback({ taskId, delivery }));
     setCurrentDetails('**stopped** by an operator');
     return 'stopped';

@@ -1,26 +1,20 @@
-// The page an SRE sees when opening a task in the Temporal UI, as Markdown, and the one line above it. No prompt and no
-// media URL: those are the customer's.
+// The page an SRE sees when opening a task in the Temporal UI, as Markdown, and the one line above
+// it. No prompt and no media URL: those are the customer's.
 
 import type { TaskObject } from '../src/contract/task';
 import type { Plan } from '../src/domain/plan-types';
-import type { JobKind } from './messages';
-
-interface PlacedUpstream {
-  readonly channel: string;
-  readonly upstreamId: string;
-}
+import type { TaskJobs } from './task-jobs';
 
 export function detailsOf(
   task: TaskObject,
   plan: Plan,
   deadlineAtMs: number,
-  working: JobKind | undefined,
-  placed: ReadonlyMap<JobKind, PlacedUpstream>,
+  jobs: TaskJobs,
 ): string {
   const rows = [
     ['Status', task.stage ? `${task.status} · ${task.stage}` : task.status],
-    ['Now', doing(task, working, placed)],
-    ...[...placed].map(([kind, job]) => [
+    ['Now', doing(task, jobs)],
+    ...[...jobs.placed].map(([kind, job]) => [
       `Job (${kind})`,
       `\`${job.upstreamId}\` on ${job.channel}`,
     ]),
@@ -34,12 +28,8 @@ export function detailsOf(
   );
 }
 
-function doing(
-  task: TaskObject,
-  working: JobKind | undefined,
-  placed: ReadonlyMap<JobKind, PlacedUpstream>,
-): string {
+function doing(task: TaskObject, { current, placed }: TaskJobs): string {
   if (task.finished_at) return 'finished';
-  if (!working) return 'being admitted';
-  return placed.has(working) ? `waiting for ${working}` : `placing ${working}`;
+  if (!current) return 'being admitted';
+  return placed.has(current) ? `waiting for ${current}` : `placing ${current}`;
 }

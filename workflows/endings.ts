@@ -1,5 +1,6 @@
-// How a task can end, and the final object each ending gives. The sentences a customer reads about a failure that was
-// decided here stand in this file; the one that the sweep needs too is with the states, in domain/task.ts.
+// How a task can end, and the final object each ending gives. The sentences a customer reads about
+// a failure that was decided here stand in this file; the one that the sweep needs too is with the
+// states, in domain/task.ts.
 
 import type { Refusal } from '../src/contract/error';
 import type { TaskError, TaskObject } from '../src/contract/task';

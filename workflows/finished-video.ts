@@ -36,7 +36,8 @@ export function finishedVideo(
   };
 }
 
-// No model makes more than seconds; a length that is none, or beyond this, is treated as one that was not told.
+// No model makes more than seconds; a length that is none, or beyond this, is treated as one that
+// was not told.
 const longestSeconds = 3_600;
 
 function lengthOf(result: JobReport['result'] | undefined): number | null {

@@ -91,8 +91,8 @@ async function leave(task: TaskRecord): Promise<TaskObject> {
 }
 
 /**
- * Runs the work inside the task's deadline; running out of time and being cancelled both end it here
- * (docs/decisions.md, 9).
+ * Runs the work inside the task's deadline; running out of time and being cancelled both end it
+ * here (docs/decisions.md, 9).
  */
 async function untilDeadline(task: TaskRecord, work: () => Promise<JobReport>): Promise<Ending> {
   const working = new CancellationScope();
@@ -124,7 +124,9 @@ async function generate(task: TaskRecord): Promise<JobReport> {
   return finished(task, 'generation', await place(task, 'generation', null));
 }
 
-/** Chains super-resolution to a finished generation; the task id and its status stay what they are. */
+/**
+ * Chains super-resolution to a finished generation; the task id and its status stay what they are.
+ */
 async function enhance(task: TaskRecord, video: JobReport): Promise<JobReport> {
   const refusal = await place(task, 'super_resolution', video.result?.videoUrl ?? null);
   return finished(task, 'super_resolution', refusal);
@@ -147,7 +149,7 @@ async function place(
       return null;
     }
     if (placed.outcome === 'rejected') return placed.report;
-    await condition(() => task.takeTurn(kind));
+    await condition(() => task.jobs.takeTurn(kind));
   }
 }
 
@@ -157,15 +159,15 @@ async function finished(
   refusal: JobReport | null,
 ): Promise<JobReport> {
   if (refusal) return refusal;
-  await condition(() => task.finalReport(kind) !== undefined);
-  return task.finalReport(kind) as JobReport;
+  await condition(() => task.jobs.finalReport(kind) !== undefined);
+  return task.jobs.finalReport(kind) as JobReport;
 }
 
 /** Time is up, but the last job may have ended since it was last asked about. */
 async function lastLook(task: TaskRecord): Promise<Ending> {
   return CancellationScope.nonCancellable(async () => {
     const kind = task.plan.enhancement ? 'super_resolution' : 'generation';
-    if (!task.isOpen(kind)) return expired(task);
+    if (!task.jobs.isOpen(kind)) return expired(task);
     try {
       const report = await readJob({ taskId: task.id, kind });
       if (report?.status !== 'succeeded') return expired(task);
@@ -212,7 +214,7 @@ async function announce(task: TaskRecord): Promise<void> {
  */
 async function abandonJobs(task: TaskRecord, final: TaskObject): Promise<void> {
   if (final.status === 'succeeded') return;
-  const kind = task.unfinishedJob();
+  const kind = task.jobs.unfinished();
   if (!kind) return;
   try {
     await cancelJob(task.order(kind, null));

@@ -1,6 +1,6 @@
-// The names and shapes that cross between the API, the workflows and the activities. Every name in this file is
-// recorded in histories and must never be renamed; add beside it instead. No library is imported, so the API can load
-// this without loading workflow code.
+// The names and shapes that cross between the API, the workflows and the activities. Every name in
+// this file is recorded in histories and must never be renamed; add beside it instead. No library
+// is imported, so the API can load this without loading workflow code.
 
 import type { Refusal } from '../src/contract/error';
 import type { VideoRequest } from '../src/contract/request';
@@ -68,7 +68,10 @@ export interface JobResult {
 export interface JobFailure {
   readonly code: string;
   readonly sentence: string;
-  /** Decided here rather than by the service, for instance that a lost job cannot be told from another. */
+  /**
+   * Decided here rather than by the service, for instance that a lost job cannot be told from
+   * another.
+   */
   readonly ours?: true;
 }
 
@@ -112,7 +115,9 @@ export type OpenedTask =
   | { readonly outcome: 'exists'; readonly object: TaskObject; readonly requestHash: string }
   | { readonly outcome: 'refused'; readonly refusal: Refusal };
 
-/** Input of the second door: the final task object, and what to charge (nothing for a failed task). */
+/**
+ * Input of the second door: the final task object, and what to charge (nothing for a failed task).
+ */
 export interface CloseTask {
   readonly taskId: string;
   readonly object: TaskObject;
@@ -129,7 +134,10 @@ export interface ClosedTask {
   readonly first: boolean;
 }
 
-/** `taskQueue` is where the loops live: apart from the tasks' activities, so that neither can starve the other. */
+/**
+ * `taskQueue` is where the loops live: apart from the tasks' activities, so that neither can starve
+ * the other.
+ */
 export interface WatchInput {
   readonly channel: string;
   readonly shard: number;
@@ -152,7 +160,10 @@ export interface SweepReport {
   readonly callbacks: number;
 }
 
-/** A callback's delivery. The first is started by its task; sending again by hand makes the second and so on. */
+/**
+ * A callback's delivery. The first is started by its task; sending again by hand makes the second
+ * and so on.
+ */
 export interface CallbackInput {
   readonly taskId: string;
   readonly delivery?: number;
@@ -160,7 +171,10 @@ export interface CallbackInput {
   readonly firstAttempt?: number;
 }
 
-/** The workflow of a delivery: the first is named after its task, each later one is told apart by its number. */
+/**
+ * The workflow of a delivery: the first is named after its task, each later one is told apart by
+ * its number.
+ */
 export function callbackWorkflowId(taskId: string, delivery = 1): string {
   return delivery === 1 ? `${taskId}:callback` : `${taskId}:callback:resend:${delivery}`;
 }
@@ -179,7 +193,9 @@ export interface CallbackAttempt {
 }
 
 export interface CallbackOutcome {
-  /** `superseded`: the message is being sent again by a newer delivery, which this one leaves it to. */
+  /**
+   * `superseded`: the message is being sent again by a newer delivery, which this one leaves it to.
+   */
   readonly state: 'pending' | 'delivered' | 'exhausted' | 'stopped' | 'superseded';
   readonly status: number | null;
   readonly error: string | null;

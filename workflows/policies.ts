@@ -1,13 +1,14 @@
-// Every timeout and retry of a task's activities, in one table, each with its reason. Retries exist here and nowhere
-// else: no client inside an activity repeats anything by itself.
+// Every timeout and retry of a task's activities, in one table, each with its reason. Retries exist
+// here and nowhere else: no client inside an activity repeats anything by itself.
 
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
 import { ActivityCancellationType } from '@temporalio/workflow';
 
 /**
- * The two doors to the money. Local: they are one short transaction, and a round trip to the engine would double
- * the time a POST takes. They are repeated until the database answers, because a task between its doors is a customer's
- * held money. Past 3 s of back-off the wait becomes a timer, so the workflow task is not kept open.
+ * The two doors to the money. Local: they are one short transaction, and a round trip to the engine
+ * would double the time a POST takes. They are repeated until the database answers, because a task
+ * between its doors is a customer's held money. Past 3 s of back-off the wait becomes a timer, so
+ * the workflow task is not kept open.
  */
 export const doorPolicy: LocalActivityOptions = {
   summary: 'row and money in one transaction',
@@ -17,9 +18,9 @@ export const doorPolicy: LocalActivityOptions = {
 };
 
 /**
- * One attempt to place a job. 75 s: the service's own limit for an answer (60 s at most) and what is
- * stored around it; its heartbeat tells within 15 s that a worker died. Attempts have no limit: only
- * the task's deadline ends them. A cancel waits for a running attempt, because a job that was
+ * One attempt to place a job. 75 s: the service's own limit for an answer (60 s at most) and what
+ * is stored around it; its heartbeat tells within 15 s that a worker died. Attempts have no limit:
+ * only the task's deadline ends them. A cancel waits for a running attempt, because a job that was
  * accepted a moment ago must be known before it can be cancelled.
  */
 export const submitPolicy: ActivityOptions = {
@@ -50,8 +51,9 @@ export const cancelPolicy: ActivityOptions = {
 };
 
 /**
- * The watcher's loop is one long activity: an hour, then a fresh one, so that its history stays short. Its heartbeat
- * tells within 15 s that a worker died; the next attempt starts a second later elsewhere.
+ * The watcher's loop is one long activity: an hour, then a fresh one, so that its history stays
+ * short. Its heartbeat tells within 15 s that a worker died; the next attempt starts a second later
+ * elsewhere.
  */
 export const watchPolicy: ActivityOptions = {
   summary: 'asks about all open jobs, again and again',

@@ -1,5 +1,6 @@
-// The sweep, started by a schedule: tasks whose row is open although their workflow has ended are closed and
-// refunded, live ones far past their deadline are stopped, stuck ones are reported, the books are checked.
+// The sweep, started by a schedule: tasks whose row is open although their workflow has ended are
+// closed and refunded, live ones far past their deadline are stopped, stuck ones are reported, the
+// books are checked.
 
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities';

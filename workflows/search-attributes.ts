@@ -1,5 +1,6 @@
-// What an SRE can filter tasks by in the Temporal UI. The names are registered with the server when the database is
-// migrated; they are recorded, so add, never rename. No prompt and no media URL is ever put here.
+// What an SRE can filter tasks by in the Temporal UI. The names are registered with the server when
+// the database is migrated; they are recorded, so add, never rename. No prompt and no media URL is
+// ever put here.
 
 import { defineSearchAttributeKey } from '@temporalio/common';
 

@@ -1,7 +1,8 @@
-// What a task's workflow remembers, and how it shows it: to callers through the update and the query, to SREs
-// through search attributes and the details in the Temporal UI. Reports may repeat, cross or come late; the record only
-// ever steps forward.
+// What a task's workflow remembers, and how it shows it: to callers through the update and the
+// query, to SREs through search attributes and the details in the Temporal UI. Like what is known
+// of its jobs (task-jobs.ts), the record only ever steps forward.
 
+import type { SearchAttributePair } from '@temporalio/common';
 import {
   ApplicationFailure,
   CancellationScope,
@@ -29,7 +30,6 @@ import type {
   JobReport,
   OpenedTask,
   OpenTask,
-  PlacedJob,
   TaskInput,
 } from './messages';
 import {
@@ -41,6 +41,7 @@ import {
   turnSignal,
 } from './messages';
 import * as attributes from './search-attributes';
+import { TaskJobs, type UpstreamJob } from './task-jobs';
 
 export class TaskRecord {
   readonly id: string;
@@ -49,6 +50,7 @@ export class TaskRecord {
   readonly identity: TaskIdentity;
   readonly createdAtMs = workflowInfo().startTime.getTime();
   readonly deadlineAtMs: number;
+  readonly jobs = new TaskJobs();
   /** A caller was answered `pending`, so the id must stay readable whatever happens. */
   toldPending = false;
   /** Why the task was not admitted. */
@@ -59,10 +61,6 @@ export class TaskRecord {
   private answered = false;
   private shown: TaskObject;
   private requestHash: string;
-  private readonly reports = new Map<JobKind, JobReport>();
-  private readonly placed = new Map<JobKind, Extract<PlacedJob, { outcome: 'accepted' }>>();
-  private readonly turns = new Set<JobKind>();
-  private lastSubmitting: JobKind | undefined;
 
   constructor(private readonly input: TaskInput) {
     this.id = input.taskId;
@@ -133,55 +131,37 @@ export class TaskRecord {
   }
 
   submitting(kind: JobKind): void {
-    this.lastSubmitting = kind;
+    this.jobs.current = kind;
     this.describe();
   }
 
   /** By now the row shows the step as well, so no reader can see it taken back. */
-  accepted(kind: JobKind, job: Extract<PlacedJob, { outcome: 'accepted' }>): void {
-    this.placed.set(kind, job);
+  accepted(kind: JobKind, job: UpstreamJob): void {
+    this.jobs.placed.set(kind, job);
+    if (kind === 'super_resolution') this.stepTo(kind);
     upsertSearchAttributes([
       { key: attributes.channel, value: job.channel },
       { key: attributes.upstreamJobId, value: job.upstreamId },
+      ...(kind === 'super_resolution' ? this.searchedStep() : []),
     ]);
-    if (kind === 'super_resolution') this.stepTo(kind);
     this.describe();
   }
 
   /** Takes a report about a job. Older news than what is known already changes nothing. */
   take(report: JobReport): void {
-    const known = this.reports.get(report.kind);
-    if (known && rank(known) >= rank(report)) return;
-    this.reports.set(report.kind, report);
-    if (report.status === 'running' || report.status === 'succeeded') this.stepTo(report.kind);
+    if (!this.jobs.learn(report)) return;
+    const moved = report.status === 'running' || report.status === 'succeeded';
+    const stepped = moved && this.stepTo(report.kind);
+    // The task's end is told in a moment, and each telling is a write in the engine.
+    if (stepped && !this.isLast(report)) upsertSearchAttributes(this.searchedStep());
     this.describe();
-  }
-
-  finalReport(kind: JobKind): JobReport | undefined {
-    const report = this.reports.get(kind);
-    return report && rank(report) === finalRank ? report : undefined;
-  }
-
-  /** True once for each turn the watcher has given. */
-  takeTurn(kind: JobKind): boolean {
-    return this.turns.delete(kind);
-  }
-
-  isOpen(kind: JobKind): boolean {
-    return this.placed.has(kind) && !this.finalReport(kind);
-  }
-
-  /** The job that may still be running upstream; one that was being placed counts, for it may have arrived. */
-  unfinishedJob(): JobKind | undefined {
-    const kind = this.lastSubmitting;
-    return kind && !this.finalReport(kind) ? kind : undefined;
   }
 
   finishedVideo(): FinishedVideo {
     return finishedVideo(
       this.request,
-      this.finalReport('generation')?.result,
-      this.finalReport('super_resolution')?.result,
+      this.jobs.finalReport('generation')?.result,
+      this.jobs.finalReport('super_resolution')?.result,
     );
   }
 
@@ -195,14 +175,17 @@ export class TaskRecord {
   listen(): void {
     setHandler(defineQuery<TaskObject>(taskQuery), () => this.shown);
     setHandler(defineSignal<[JobReport]>(jobSignal), (report: JobReport) => this.take(report));
-    setHandler(defineSignal<[JobKind]>(turnSignal), (kind: JobKind) => void this.turns.add(kind));
+    setHandler(defineSignal<[JobKind]>(turnSignal), (kind: JobKind) => this.jobs.giveTurn(kind));
     setHandler(defineSignal(toldPendingSignal), () => {
       this.toldPending = true;
     });
     setHandler(defineUpdate<Accepted>(acceptUpdate), () => this.answer());
   }
 
-  /** Outside any cancellation: a caller who waits for the answer gets it even when the task is being cancelled. */
+  /**
+   * Outside any cancellation: a caller who waits for the answer gets it even when the task is being
+   * cancelled.
+   */
   private answer(): Promise<Accepted> {
     return CancellationScope.nonCancellable(async () => {
       await condition(() => this.answered);
@@ -214,24 +197,32 @@ export class TaskRecord {
     });
   }
 
-  private stepTo(stage: JobKind): void {
+  private stepTo(stage: JobKind): boolean {
     const next = taskObject(this.identity, {
       status: 'running',
       stage,
       ...(this.shown.billing ? { billing: this.shown.billing } : {}),
     });
-    if (isFinal(this.shown.status) || stepOf(next) <= stepOf(this.shown)) return;
+    if (isFinal(this.shown.status) || stepOf(next) <= stepOf(this.shown)) return false;
     this.shown = next;
-    upsertSearchAttributes([
-      { key: attributes.taskStatus, value: next.status },
-      { key: attributes.stage, value: stage },
-    ]);
+    return true;
+  }
+
+  /** With it the task has its video. */
+  private isLast({ kind, status }: JobReport): boolean {
+    return status === 'succeeded' && (kind === 'super_resolution' || !this.plan.enhancement);
+  }
+
+  private searchedStep(): SearchAttributePair[] {
+    const { status, stage } = this.shown;
+    return [
+      { key: attributes.taskStatus, value: status },
+      ...(stage ? [{ key: attributes.stage, value: stage }] : []),
+    ];
   }
 
   private describe(): void {
-    setCurrentDetails(
-      detailsOf(this.shown, this.plan, this.deadlineAtMs, this.lastSubmitting, this.placed),
-    );
+    setCurrentDetails(detailsOf(this.shown, this.plan, this.deadlineAtMs, this.jobs));
   }
 }
 
@@ -239,11 +230,4 @@ export function recordTask(input: TaskInput): TaskRecord {
   const task = new TaskRecord(input);
   task.listen();
   return task;
-}
-
-const finalRank = 2;
-
-function rank(report: JobReport): number {
-  if (report.status === 'queued') return 0;
-  return report.status === 'running' ? 1 : finalRank;
 }

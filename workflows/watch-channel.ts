@@ -1,5 +1,6 @@
-// Keeps one watcher per channel alive, for ever. The loop itself is a single long activity; this workflow only makes
-// sure that there always is one, wherever a worker lives, and starts its history afresh every hour.
+// Keeps one watcher per channel alive, for ever. The loop itself is a single long activity; this
+// workflow only makes sure that there always is one, wherever a worker lives, and starts its
+// history afresh every hour.
 
 import { continueAsNew, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities } from '../activities';

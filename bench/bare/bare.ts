@@ -22,7 +22,7 @@ export interface Bare {
   stop(): Promise<void>;
 }
 
-export interface BareOptions {
+interface BareOptions {
   readonly databaseUrl: string;
   readonly temporalAddress: string;
   readonly folder: string;

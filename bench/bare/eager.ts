@@ -16,7 +16,7 @@ export interface EagerPlace {
   readonly bundle: string;
 }
 
-export interface EagerRun {
+interface EagerRun {
   readonly ids: readonly string[];
   readonly inFlight: number;
 }

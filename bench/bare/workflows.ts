@@ -20,7 +20,9 @@ const { nothing: nothingLocally } = proxyLocalActivities<BareActivities>({
   startToCloseTimeout: '7 s',
 });
 
-/** One local activity (one transaction), one activity, and then it is parked like a task that waits. */
+/**
+ * One local activity (one transaction), one activity, and then it is parked like a task that waits.
+ */
 export async function parked(id: string): Promise<void> {
   let stored = false;
   setHandler(defineUpdate('accept'), async () => {

@@ -164,7 +164,10 @@ async function startEager({ stack, folder }: World): Promise<{ child: Child }> {
 
 interface EagerAnswer {
   readonly latencies: readonly number[];
-  /** Of all so far: the engine hands a task back only where the worker has a slot free at that moment. */
+  /**
+   * Of all so far: the engine hands a task back only where the worker has a slot free at that
+   * moment.
+   */
   readonly eagerly: number;
 }
 

@@ -104,7 +104,10 @@ async function readRate({ side, account, live }: Crowd, seconds: number): Promis
   return perSecond;
 }
 
-/** The middle time from the end of a job to a GET that shows it, on a channel that is asked ten times a second. */
+/**
+ * The middle time from the end of a job to a GET that shows it, on a channel that is asked ten
+ * times a second.
+ */
 async function finishLag(world: World, { side, account }: Crowd): Promise<number> {
   const count = 24;
   const run = { model: models.held, count, inFlight: 8 };

@@ -4,12 +4,11 @@
 // be older than a second.
 
 import { atLeast, type Finding, type Row } from '../row';
-import { openWire, runLoad } from '../support/http-load';
-import { anotherApi } from '../support/more-processes';
-import { pause } from '../support/process-figures';
+import { followAcross } from '../support/follow-across';
+import { runLoad } from '../support/http-load';
 import { alternate, compare } from '../support/rounds';
 import { createTasks, readText, startBareTasks, untilCount } from '../support/tasks';
-import { type Account, models, type World } from '../world';
+import { models, type World } from '../world';
 
 const clients = 50;
 
@@ -97,88 +96,4 @@ async function queries(
   };
   await Promise.all(Array.from({ length: atOnce }, client));
   return done / elapsed();
-}
-
-interface Seen {
-  readonly step: number;
-  readonly atMs: number;
-}
-
-const steps: Readonly<Record<string, number>> = { submitted: 1, running: 2, succeeded: 9 };
-const staleMs = 1_000;
-
-/** Reads until every task has been seen to end through both; throws at the first answer that breaks the promise. */
-async function followAcross(
-  world: World,
-  account: Account,
-  ids: readonly string[],
-): Promise<number> {
-  const second = await anotherApi(world, 'api-2');
-  try {
-    const stored = new Map<string, Seen>();
-    const told = new Map<string, Seen>();
-    let reads = 0;
-    let over = false;
-    const rows = (async () => {
-      while (!over) {
-        for (const [id, step] of await storedSteps(world, ids)) {
-          if (step > (stored.get(id)?.step ?? 0)) stored.set(id, { step, atMs: Date.now() });
-        }
-        await pause(50);
-      }
-    })();
-    const reader = async (url: string) => {
-      const { hostname, port } = new URL(url);
-      const wire = await openWire(hostname, Number(port));
-      try {
-        const ended = new Set<string>();
-        while (ended.size < ids.length) {
-          for (const id of ids) {
-            const before = told.get(id)?.step ?? 0;
-            const row = stored.get(id);
-            const sentAt = Date.now();
-            const reply = await wire.exchange(readText(account, id));
-            const { status } = JSON.parse(reply.body) as { status: string };
-            const step = steps[status] ?? 0;
-            if (reply.status !== 200 || step === 0) throw new Error(`GET answered ${reply.body}`);
-            if (step < before) throw new Error(`${id} stepped back from ${before} to ${step}.`);
-            if (row && step < row.step && sentAt > row.atMs + staleMs) {
-              throw new Error(`${id} was shown as it was more than a second ago.`);
-            }
-            if (step > (told.get(id)?.step ?? 0)) told.set(id, { step, atMs: Date.now() });
-            if (status === 'succeeded') ended.add(id);
-            reads += 1;
-          }
-          await pause(20);
-        }
-      } finally {
-        wire.close();
-      }
-    };
-    const changes = (async () => {
-      await world.generator.run(ids);
-      await pause(world.settings.quick ? 3_500 : 6_000);
-      await world.generator.finish(ids);
-    })();
-    try {
-      await Promise.all([reader(world.apiUrl), reader(second.url), changes]);
-    } finally {
-      over = true;
-      await rows;
-    }
-    return reads;
-  } finally {
-    await second.stop();
-  }
-}
-
-async function storedSteps(
-  { pool }: World,
-  ids: readonly string[],
-): Promise<readonly (readonly [string, number])[]> {
-  const { rows } = await pool.query<{ id: string; status: string }>(
-    'select id, status from tasks where id = any($1)',
-    [ids],
-  );
-  return rows.map(({ id, status }) => [id, steps[status] ?? 0] as const);
 }

@@ -31,11 +31,7 @@ export const readRow: Row = {
 
 const bareMemory = requestText('GET', '/memory', {});
 
-export function readEach(
-  world: World,
-  account: Account,
-  ids: readonly string[],
-): () => Promise<number> {
+function readEach(world: World, account: Account, ids: readonly string[]): () => Promise<number> {
   const texts = ids.map((id) => readText(account, id));
   let at = 0;
   return () => {
@@ -48,7 +44,7 @@ export function readEach(
   };
 }
 
-export function bareRows(world: World, ids: readonly string[]): () => Promise<number> {
+function bareRows(world: World, ids: readonly string[]): () => Promise<number> {
   const texts = ids.map((id) => requestText('GET', `/row/${id}`, {}));
   return () => load(world, world.bare.url, (index) => texts[index % texts.length] ?? '');
 }

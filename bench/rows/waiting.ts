@@ -25,6 +25,9 @@ export const waitingRow: Row = {
     const idle = [await idleAt(crowd)];
     await crowd.growTo(2_000 / scale);
     found.push(await polled(crowd));
+    // More than the worker keeps in its cache: from here on, what is added is what waiting costs.
+    await crowd.growTo(2_500 / scale);
+    idle.push(await idleAt(crowd));
     if (await crowd.growTo(5_000 / scale)) {
       idle.push(await idleAt(crowd));
       found.push(...(await lagOf(crowd)));
@@ -132,7 +135,7 @@ function idleFindings({ waiting, workerCores, engineCores, listsPerSecond }: Idl
   ];
 }
 
-/** Between the last two crowds: both fill the workflow cache, so what differs is what waiting itself costs. */
+/** Between the last two crowds: both fill the workflow cache, so what differs is the waiting. */
 function memoryFinding(idle: readonly Idle[]): readonly Finding[] {
   const [before, after] = idle.slice(-2);
   if (!before || !after) return [];

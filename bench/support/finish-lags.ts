@@ -9,7 +9,10 @@ import { readText, untilCount } from './tasks';
 const lookEveryMs = 100;
 const spreadMs = 9_000;
 
-/** Sorted, in milliseconds. The ends are spread over three rounds of the watcher, so that they meet every phase of it. */
+/**
+ * Sorted, in milliseconds. The ends are spread over three rounds of the watcher, so that they meet
+ * every phase of it.
+ */
 export async function finishLags(
   world: World,
   account: Account,

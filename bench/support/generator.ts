@@ -17,7 +17,7 @@ export interface Generator {
   stop(): Promise<void>;
 }
 
-export interface GeneratorCounts {
+interface GeneratorCounts {
   readonly creates: number;
   readonly lists: number;
   readonly reads: number;

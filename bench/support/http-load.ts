@@ -10,7 +10,7 @@ export interface Reply {
   readonly body: string;
 }
 
-export interface Load {
+interface Load {
   readonly url: string;
   readonly connections: number;
   /** So many requests in all, or as many as fit into so many seconds. */
@@ -21,7 +21,7 @@ export interface Load {
   readonly check: (reply: Reply, index: number) => void;
 }
 
-export interface LoadResult {
+interface LoadResult {
   readonly perSecond: number;
   readonly requests: number;
   /** Sorted, in milliseconds. */
@@ -77,7 +77,7 @@ export function requestText(
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${text}`;
 }
 
-export interface Wire {
+interface Wire {
   exchange(text: string): Promise<Reply>;
   close(): void;
 }
@@ -143,7 +143,10 @@ function opened(host: string, port: number): Promise<Socket> {
 
 const headEnd = Buffer.from('\r\n\r\n');
 
-/** The first whole reply in what came so far. All servers measured here say how long their bodies are. */
+/**
+ * The first whole reply in what came so far. All servers measured here say how long their bodies
+ * are.
+ */
 function replyIn(bytes: Buffer): { reply: Reply; length: number } | null {
   const end = bytes.indexOf(headEnd);
   if (end < 0) return null;

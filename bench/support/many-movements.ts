@@ -4,7 +4,7 @@
 import type { Knex } from 'knex';
 import type { LedgerTask, ledgerTasks } from './ledger-task';
 
-export interface Size {
+interface Size {
   readonly accounts: number;
   readonly tasksEach: number;
 }

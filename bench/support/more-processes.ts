@@ -10,7 +10,7 @@ import { freePorts } from '../../src/embedded/ports';
 import type { Account, World } from '../world';
 import { openingMicros } from '../world';
 
-export interface MoreApi {
+interface MoreApi {
   readonly url: string;
   readonly part: Part;
   stop(): Promise<void>;

@@ -6,7 +6,7 @@ import { openWire } from './http-load';
 import { pause } from './process-figures';
 import { readText } from './tasks';
 
-export interface Polled {
+interface Polled {
   /** Sorted, in milliseconds. */
   readonly latencies: readonly number[];
   readonly changes: number;
@@ -73,7 +73,9 @@ export async function pollEach(
   return { latencies: latencies.sort((a, b) => a - b), changes, ended };
 }
 
-/** A fifth of the jobs begins during the first half; a quarter of those ends before the last rounds. */
+/**
+ * A fifth of the jobs begins during the first half; a quarter of those ends before the last rounds.
+ */
 async function beginAndEnd(
   { generator }: World,
   ids: readonly string[],

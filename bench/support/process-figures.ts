@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { median } from './rounds';
 
-export interface ProcessFigures {
+interface ProcessFigures {
   readonly cpuSeconds: number;
   readonly rssBytes: number;
 }

@@ -1,12 +1,15 @@
 // How figures are compared: ours and the bare reference take turns, so that whatever else the
 // machine does meets both, and what is reported is the median of the rounds with its spread.
 
-export interface Rounds {
+interface Rounds {
   readonly ours: readonly number[];
   readonly bare: readonly number[];
 }
 
-/** One round of each that is not counted, then so many that are; the order changes from round to round. */
+/**
+ * One round of each that is not counted, then so many that are; the order changes from round to
+ * round.
+ */
 export async function alternate(
   rounds: number,
   ours: (round: number) => Promise<number>,

@@ -29,13 +29,13 @@ export function readText({ apiKey }: Account, taskId: string): string {
 }
 
 /** The id of a task that was accepted; anything else ends the bench. */
-export function acceptedId(reply: Reply): string {
+function acceptedId(reply: Reply): string {
   const { id, status } = JSON.parse(reply.body) as { id?: string; status?: string };
   if (reply.status === 200 && status === 'submitted' && id) return id;
   throw new Error(`A create was answered with ${reply.status}: ${reply.body}`);
 }
 
-export interface Created {
+interface Created {
   readonly ids: readonly string[];
   readonly perSecond: number;
   readonly latencies: readonly number[];
@@ -80,7 +80,10 @@ export async function startBareTasks(
   return { ids, perSecond: (count / (performance.now() - started)) * 1_000, latencies };
 }
 
-/** Until so many of the tasks are as they are waited for, looked at in the database beside the service. */
+/**
+ * Until so many of the tasks are as they are waited for, looked at in the database beside the
+ * service.
+ */
 export async function untilCount(
   { pool }: Pick<World, 'pool'>,
   ids: readonly string[],

@@ -10,7 +10,7 @@ import { createWatchActivities } from '../../activities/watch';
 import { connect } from '../../src/db/database';
 import type { Catalogue, Channel } from '../../src/domain/catalogue';
 
-export interface Simulation {
+interface Simulation {
   readonly databaseUrl: string;
   readonly listUrl: string;
   readonly shards: number;

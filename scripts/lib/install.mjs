@@ -1,4 +1,5 @@
-// Installs the packages of the lock file when they are not there already. Nothing we use needs an install script.
+// Installs the packages of the lock file when they are not there already. Nothing we use needs an
+// install script.
 
 import { createHash } from 'node:crypto';
 import { lstatSync, readFileSync } from 'node:fs';
@@ -11,7 +12,10 @@ import { root, run } from './run.mjs';
 // An install takes a minute or two; a lock this old has lost its owner.
 const lockStaleMs = 10 * 60_000;
 
-/** Two at once in one folder would tear out each other's packages; the second finds nothing left to do. */
+/**
+ * Two at once in one folder would tear out each other's packages; the second finds nothing left to
+ * do.
+ */
 export async function installIfNeeded() {
   const reason = whatIsMissing();
   if (!reason) return;

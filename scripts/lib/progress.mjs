@@ -1,5 +1,5 @@
-// What goes on, in lines a person reads: each step says when it is done and how long it took, and while it lasts
-// something moves at least every second and a half.
+// What goes on, in lines a person reads: each step says when it is done and how long it took, and
+// while it lasts something moves at least every second and a half.
 
 let out = process.stdout;
 
@@ -8,7 +8,10 @@ export function sayOn(stream) {
   out = stream;
 }
 
-/** Runs `work` as one step named `label`; it answers with what to say about the end, or with nothing. */
+/**
+ * Runs `work` as one step named `label`; it answers with what to say about the end, or with
+ * nothing.
+ */
 export async function step(label, work) {
   const isTerminal = out.isTTY === true;
   const startedAt = Date.now();

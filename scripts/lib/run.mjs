@@ -1,4 +1,5 @@
-// Running a tool as a child process, with its output kept until it is known whether anybody needs it.
+// Running a tool as a child process, with its output kept until it is known whether anybody needs
+// it.
 
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
@@ -13,7 +14,8 @@ export function run(command, args, { shown = false, env = process.env } = {}) {
     const child = spawn(command, args, {
       cwd: root,
       env,
-      // 'errors': what it reports is shown, what it answers is not (jest's report goes there, its JSON here).
+      // 'errors': what it reports is shown, what it answers is not (jest's report goes there, its
+      // JSON here).
       stdio: ['ignore', shown === true ? 'inherit' : 'pipe', shown ? 'inherit' : 'pipe'],
       shell: process.platform === 'win32',
     });

@@ -1,4 +1,5 @@
-// What a customer sees of its books: what is free, what is held, and every movement, newest first, as JSON or as CSV.
+// What a customer sees of its books: what is free, what is held, and every movement, newest first,
+// as JSON or as CSV.
 
 import type { Knex } from 'knex';
 import { showAccount } from '../db/accounts';
@@ -90,7 +91,10 @@ function csvOf(movements: readonly ReturnType<typeof movementOf>[]): string {
   return `${[names.join(','), ...lines].join('\r\n')}\r\n`;
 }
 
-/** Quoted where it must be; text that a spreadsheet would take for a formula is defused, amounts are left alone. */
+/**
+ * Quoted where it must be; text that a spreadsheet would take for a formula is defused, amounts are
+ * left alone.
+ */
 function cell(value: string | number | null): string {
   let text = String(value ?? '');
   if (/^[=+\-@\t\r]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text)) text = `'${text}`;

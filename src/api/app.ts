@@ -1,5 +1,5 @@
-// The HTTP API on one screen: what every request passes, in its order, and which routes there are. Handlers parse, call
-// one function and answer.
+// The HTTP API on one screen: what every request passes, in its order, and which routes there are.
+// Handlers parse, call one function and answer.
 
 import Router from '@koa/router';
 import type { Knex } from 'knex';

@@ -1,5 +1,6 @@
-// Authorization: Bearer <API key> → the caller. Missing, malformed, unknown, expired and revoked keys all look the same
-// from outside. Answers of the database are kept for a while, shorter than revoking may take to be effective.
+// Authorization: Bearer <API key> → the caller. Missing, malformed, unknown, expired and revoked
+// keys all look the same from outside. Answers of the database are kept for a while, shorter than
+// revoking may take to be effective.
 
 import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
@@ -48,7 +49,8 @@ export function createAuthentication(db: Knex, pepper: string, now: () => number
   return (authorization) => {
     const key = authorization === undefined ? null : /^bearer +(\S+) *$/i.exec(authorization)?.[1];
     if (!key) throw new Refused(invalidKey, challenge);
-    // Under a quick digest: the keys themselves are not kept, and the one in the database takes ten times as long.
+    // Under a quick digest: the keys themselves are not kept, and the one in the database takes ten
+    // times as long.
     const cacheKey = hash('sha256', key, 'base64');
     const hit = known.get(cacheKey);
     if (hit && hit.until > now()) return orRefuse(hit.caller);

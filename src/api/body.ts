@@ -1,5 +1,6 @@
-// The request body: JSON, UTF-8, bounded. Read by hand, because what it has to refuse (a foreign content type, junk
-// under content-encoding, half a surrogate, sixty levels of nesting) the usual readers let through or turn into a 500.
+// The request body: JSON, UTF-8, bounded. Read by hand, because what it has to refuse (a foreign
+// content type, junk under content-encoding, half a surrogate, sixty levels of nesting) the usual
+// readers let through or turn into a 500.
 
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
@@ -42,8 +43,8 @@ function mediaTypeFault({ headers }: IncomingMessage): Refusal | null {
   );
 }
 
-// What is read and thrown away of a body that is too large, so that an honest client gets to read the answer instead
-// of a reset connection.
+// What is read and thrown away of a body that is too large, so that an honest client gets to read
+// the answer instead of a reset connection.
 const drainBytesMax = 8 * 1024 * 1024;
 
 async function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer> {

@@ -5,7 +5,7 @@ import type { Middleware } from 'koa';
 import type { ApiCall, ApiState } from './context';
 import type { TaskHandler } from './read';
 
-export interface BusyHandlers {
+interface BusyHandlers {
   readonly create: (ctx: ApiCall) => Promise<void>;
   readonly show: TaskHandler;
 }

@@ -8,7 +8,7 @@ import { Refused, refuse, taskNotFound } from './context';
 import { unavailable } from './errors';
 import { isTaskId } from './task-id';
 
-export interface CallbackRoutesDeps {
+interface CallbackRoutesDeps {
   readonly db: Knex;
   readonly engine: Pick<Engine, 'describe'>;
 }

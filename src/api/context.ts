@@ -1,5 +1,5 @@
-// What every request carries on its way through the API, and the few ways to answer it. Handlers know these names and
-// nothing else of how a request came in.
+// What every request carries on its way through the API, and the few ways to answer it. Handlers
+// know these names and nothing else of how a request came in.
 
 import type Router from '@koa/router';
 import type { RouterContext } from '@koa/router';
@@ -45,13 +45,16 @@ export type ApiRouter = Router<ApiState>;
 
 export type Headers = Readonly<Record<string, string>>;
 
-/** Thrown where a refusal ends a request from below; handlers may as well call `refuse` themselves. */
+/**
+ * Thrown where a refusal ends a request from below; handlers may as well call `refuse` themselves.
+ */
 export class Refused extends Error {
   constructor(
     readonly refusal: Refusal,
     readonly headers: Headers = {},
   ) {
-    // Its sentence goes to the caller; where it was thrown, nobody reads, and to note it takes longer than to answer.
+    // Its sentence goes to the caller; where it was thrown, nobody reads, and to note it takes
+    // longer than to answer.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(refusal.message);

@@ -1,5 +1,5 @@
-// The OpenAPI document and a page to read it and try it out. The page comes whole from the installed package: no
-// foreign host, no inline script, a policy that forbids both.
+// The OpenAPI document and a page to read it and try it out. The page comes whole from the
+// installed package: no foreign host, no inline script, a policy that forbids both.
 
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -40,7 +40,8 @@ export function docsRoutes(router: ApiRouter, { settings }: ApiDeps): void {
   }
 }
 
-// Swagger UI sets styles from script and draws its icons from data addresses; it needs nothing else.
+// Swagger UI sets styles from script and draws its icons from data addresses; it needs nothing
+// else.
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

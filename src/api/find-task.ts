@@ -4,7 +4,7 @@
 
 import type { TaskObject } from '../contract/task';
 import type { TaskStatus } from '../contract/vocabulary';
-import { findTask, type TaskRow } from '../db/tasks';
+import { findTask, type StoredTask } from '../db/tasks';
 import { isFinal, stepOf, taskObject } from '../domain/task';
 import type { ApiDeps } from './app';
 import { Refused } from './context';
@@ -45,7 +45,7 @@ export function createFindTask(deps: ApiDeps): FindTask {
 }
 
 /** The further of what is stored and what the live task says itself. */
-async function furtherOf({ engine }: ApiDeps, row: TaskRow): Promise<Found> {
+async function furtherOf({ engine }: ApiDeps, row: StoredTask): Promise<Found> {
   const live = await engine.query(row.id, row.version);
   if (live && stepOf(live) > row.version) {
     return { status: live.status, step: stepOf(live), text: JSON.stringify(live), by: 'workflow' };
@@ -53,11 +53,13 @@ async function furtherOf({ engine }: ApiDeps, row: TaskRow): Promise<Found> {
   return { ...fromRow(row), by: live ? 'workflow' : 'row' };
 }
 
-function fromRow(row: TaskRow): Found {
+function fromRow(row: StoredTask): Found {
   return { status: row.status, step: row.version, text: row.object, by: 'row' };
 }
 
-/** No row yet: the engine may hold a task that no worker has confirmed. Its memo says whose it is. */
+/**
+ * No row yet: the engine may hold a task that no worker has confirmed. Its memo says whose it is.
+ */
 async function findPending(
   { db, engine }: ApiDeps,
   taskId: string,

@@ -18,7 +18,9 @@ export function sharingSubmissions({ submit }: Pick<Engine, 'submit'>): Engine['
   };
 }
 
-/** So many creates of one account are under way at most: a burst of one must not hold up the others. */
+/**
+ * So many creates of one account are under way at most: a burst of one must not hold up the others.
+ */
 export function countInFlight(max: number) {
   const counts = new Map<string, number>();
   return {

@@ -38,7 +38,10 @@ function statusOf(query: Readonly<Record<string, unknown>>): TaskStatus | null {
   throw new Refused(invalid('status', `status must be one of ${taskStatuses.join(', ')}.`));
 }
 
-/** Tasks of a model that is no longer sold can still be asked for, so any name will do that could be one. */
+/**
+ * Tasks of a model that is no longer sold can still be asked for, so any name will do that could be
+ * one.
+ */
 function modelOf(query: Readonly<Record<string, unknown>>): string | null {
   const text = parameter(query, 'model');
   if (text === null || /^[\w.-]{1,80}$/.test(text)) return text;

@@ -1,4 +1,5 @@
-// The models a key may use, with what each can do and costs, so that a page or a client can offer only what works.
+// The models a key may use, with what each can do and costs, so that a page or a client can offer
+// only what works.
 
 import type { Catalogue, Model, SuperResolutionOffer } from '../domain/catalogue';
 import { sizeOf } from '../domain/catalogue';

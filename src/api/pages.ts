@@ -31,7 +31,8 @@ export function pageRoutes(router: ApiRouter, { settings }: ApiDeps): void {
   });
 }
 
-// Results, samples and a caller's own media lie on other hosts; everything else comes from here. No inline anything.
+// Results, samples and a caller's own media lie on other hosts; everything else comes from here. No
+// inline anything.
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src * data:; media-src *; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -46,7 +47,10 @@ const types: Readonly<Record<string, string>> = {
 // The compiled file lies one folder deeper than its source, so the folder is looked for.
 const publicFolder = lazily(() => join(rootAbove(__dirname), 'public'));
 
-/** Path → file. The list is closed when the service starts: no path of a request ever reaches the disk. */
+/**
+ * Path → file. The list is closed when the service starts: no path of a request ever reaches the
+ * disk.
+ */
 function pageFiles(): Record<string, () => PageFile> {
   const own = readdirSync(publicFolder()).flatMap((name) => {
     const type = types[extname(name)];
@@ -62,7 +66,10 @@ function pageFiles(): Record<string, () => PageFile> {
   };
 }
 
-/** A file beside what `found` resolves to. A browser knows no package names: the one imported by name gets its path. */
+/**
+ * A file beside what `found` resolves to. A browser knows no package names: the one imported by
+ * name gets its path.
+ */
 function vendored(found: string, file: string): () => PageFile {
   return lazily(() => {
     const code = readFileSync(join(dirname(require.resolve(found)), file), 'utf8');

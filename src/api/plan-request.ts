@@ -43,7 +43,10 @@ function planOrRefuse(
   throw new Refused(oneRefusal(faults));
 }
 
-/** The plan with the channels this key may use; a refusal when that leaves none, or the model is not among its own. */
+/**
+ * The plan with the channels this key may use; a refusal when that leaves none, or the model is not
+ * among its own.
+ */
 function permitted(plan: Plan, caller: Caller): Plan {
   const { models, channels } = caller;
   const refuse = (

@@ -1,4 +1,5 @@
-// POST /v1/videos/quotes: the same body as a create, answered with the plan and what would be held. Nothing is stored.
+// POST /v1/videos/quotes: the same body as a create, answered with the plan and what would be held.
+// Nothing is stored.
 
 import { parseRequest } from '../contract/parse-request';
 import { formatMicros } from '../domain/money';

@@ -1,16 +1,16 @@
-// How often one key may ask for something that costs: a token bucket per key, in this process. With several API
-// processes each has its own, so a fleet allows the sum; what really costs money, unfinished tasks, is counted in the
-// database.
+// How often one key may ask for something that costs: a token bucket per key, in this process. With
+// several API processes each has its own, so a fleet allows the sum; what really costs money,
+// unfinished tasks, is counted in the database.
 
 import type { Refusal } from '../contract/error';
 import type { Headers } from './context';
 
-export interface RateLimit {
+interface RateLimit {
   /** Null when the call may go on; else the refusal with its headers. */
   take(keyId: string): { readonly refusal: Refusal; readonly headers: Headers } | null;
 }
 
-export interface RateLimitOptions {
+interface RateLimitOptions {
   readonly perSecond: number;
   readonly burst: number;
   readonly now: () => number;
@@ -21,7 +21,8 @@ interface Bucket {
   at: number;
 }
 
-// A full bucket is as good as none, so old ones may be dropped; this many keys in one second would be a flood anyway.
+// A full bucket is as good as none, so old ones may be dropped; this many keys in one second would
+// be a flood anyway.
 const bucketsMax = 50_000;
 
 export function createRateLimit({ perSecond, burst, now }: RateLimitOptions): RateLimit {

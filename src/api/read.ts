@@ -77,7 +77,8 @@ async function lookUntilFinal(
 
 function answerFound(ctx: ApiCall, { status, text, by }: Found): void {
   ctx.set('X-Answered-By', by);
-  // Pollers are asked to come back in three seconds: between the two and five that the document recommends.
+  // Pollers are asked to come back in three seconds: between the two and five that the document
+  // recommends.
   if (!isFinal(status)) ctx.set('Retry-After', '3');
   answerJsonText(ctx, text);
 }
@@ -90,7 +91,10 @@ const alreadyFinished = {
 
 const waitSecondsMax = 60;
 
-/** `Prefer: wait=N`, 60 s at most; anything else is a preference we do not know and is ignored, as such headers are. */
+/**
+ * `Prefer: wait=N`, 60 s at most; anything else is a preference we do not know and is ignored, as
+ * such headers are.
+ */
 function waitOf({ req }: ApiCall): number {
   const { prefer } = req.headers;
   if (prefer === undefined) return 0;

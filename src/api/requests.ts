@@ -64,7 +64,8 @@ export function observeRequests({
     state.traceId = parent?.traceId ?? state.requestId.replaceAll('-', '');
     res.setHeader('X-Request-Id', state.requestId);
     for (const [name, value] of headers) res.setHeader(name, value);
-    // Node keeps connections open by itself; while stopping, each answer must say that it is the last.
+    // Node keeps connections open by itself; while stopping, each answer must say that it is the
+    // last.
     if (!isServing()) ctx.set('Connection', 'close');
     const { origin } = req.headers;
     const isKnownOrigin = origin !== undefined && origins.has(origin);

@@ -1,11 +1,13 @@
-// Task ids: `task_` and 128 bits in base32. Without an Idempotency-Key they are time-ordered, so that an index stays
-// small at its busy end; with one they follow from account and key, so that a repeated call meets the same workflow
-// wherever it arrives. The id is not a secret: every read checks the owner.
+// Task ids: `task_` and 128 bits in base32. Without an Idempotency-Key they are time-ordered, so
+// that an index stays small at its busy end; with one they follow from account and key, so that a
+// repeated call meets the same workflow wherever it arrives. The id is not a secret: every read
+// checks the owner.
 
 import { createHash, createHmac, randomUUID } from 'node:crypto';
 
 export function newTaskId(nowMs: number): string {
-  // All but six of a UUID's bits are random, and it is drawn from a store; asking the system each time takes far longer.
+  // All but six of a UUID's bits are random, and it is drawn from a store; asking the system each
+  // time takes far longer.
   const bytes = Buffer.from(randomUUID().replaceAll('-', ''), 'hex');
   bytes.writeUIntBE(nowMs, 0, 6);
   return `task_${base32(bytes)}`;
@@ -25,7 +27,10 @@ export function isTaskId(text: string): boolean {
   return idShape.test(text);
 }
 
-/** The same for two requests exactly when they ask for the same thing, whatever the order of their fields. */
+/**
+ * The same for two requests exactly when they ask for the same thing, whatever the order of their
+ * fields.
+ */
 export function hashOfRequest(request: unknown): string {
   return createHash('sha256').update(canonicalJson(request)).digest('base64url');
 }
@@ -40,7 +45,8 @@ function canonicalJson(value: unknown): string {
   return `{${fields.join(',')}}`;
 }
 
-// Digits before letters and in this order, so that ids sort as text the way their bytes do; no i, l, o, u to misread.
+// Digits before letters and in this order, so that ids sort as text the way their bytes do; no i,
+// l, o, u to misread.
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /** 16 bytes → 26 characters, two zero bits in front. */

@@ -1,6 +1,7 @@
-// Starts of which the engine did not say whether it took them. Their callers were told that nothing will be charged, so the API
-// looks for the task and cancels it, and what it does not get done the sweep does. A caller who repeats the call with the
-// same key is told what became of it instead: then the id is taken back before that answer leaves.
+// Starts of which the engine did not say whether it took them. Their callers were told that nothing
+// will be charged, so the API looks for the task and cancels it, and what it does not get done the
+// sweep does. A caller who repeats the call with the same key is told what became of it instead:
+// then the id is taken back before that answer leaves.
 
 import type { Knex } from 'knex';
 import { claimUnknownStart, noteUnknownStart } from '../db/unknown-starts';
@@ -60,7 +61,8 @@ export function createUnknownStarts(
       });
     },
     async takeBack(taskId) {
-      // Without a database nobody can claim it either, and the caller must hear of the task all the same.
+      // Without a database nobody can claim it either, and the caller must hear of the task all the
+      // same.
       await claimUnknownStart(db, taskId).catch(onError);
     },
   };

@@ -7,14 +7,14 @@ import { type KeepSpan, spanIdOf } from '../domain/trace';
 import type { Meters } from '../meters';
 import type { Logger } from '../telemetry';
 
-export interface ApiObserver extends RequestObserver {
+interface ApiObserver extends RequestObserver {
   query(outcome: 'answered' | 'shared' | 'over_budget' | 'failed'): void;
   engineTrouble(what: string, error: unknown): void;
 }
 
 export function observeApi(log: Logger, meters: Meters, keepSpan: KeepSpan): ApiObserver {
-  // Nine words of secrets are looked for in every object that is logged; a request's line has only fields of our own,
-  // and there are thousands a second.
+  // Nine words of secrets are looked for in every object that is logged; a request's line has only
+  // fields of our own, and there are thousands a second.
   const requests = log.child({}, { redact: [] });
   return {
     query: (outcome) => meters.add('video_workflow_queries_total', { outcome }),
@@ -41,7 +41,9 @@ export function observeApi(log: Logger, meters: Meters, keepSpan: KeepSpan): Api
   };
 }
 
-/** The request, and below it the call that handed its task over, on which the task's own spans hang. */
+/**
+ * The request, and below it the call that handed its task over, on which the task's own spans hang.
+ */
 function keepSpans(keep: NonNullable<KeepSpan>, request: FinishedRequest): void {
   const { method, route, status, ms, traceId, startedAtMs, taskId, submission } = request;
   // Probes and pages are nobody's trace.

@@ -7,6 +7,7 @@ import { connect } from '../db/database';
 import { createTaskListener } from '../db/task-listener';
 import { connectEngine } from '../engine-connection';
 import { createMeters } from '../meters';
+import type { Logger } from '../telemetry';
 import { createEngine } from '../temporal';
 import { createTracing } from '../tracing';
 import { observeApi } from './api-observer';
@@ -21,6 +22,59 @@ import { temporalAccess } from './temporal-access';
 
 export const api: Command<'api'> = async ({ config, log }) => {
   let catalogue = await loadCatalogueOf(config);
+  const parts = openParts(config, log);
+  const { db, engine, listener, observer, schema } = parts;
+  let stopping = false;
+  const app = createApp({
+    db,
+    engine,
+    catalogue: () => catalogue,
+    settings: settingsOf(config),
+    listener,
+    now: Date.now,
+    observer,
+    isServing: () => !stopping && schema.isRight(),
+  });
+  try {
+    await schema.first;
+    const metrics = await serveMetrics({
+      meters: parts.meters,
+      log,
+      host: config.host,
+      port: config.metricsPort,
+      refresh: createStandingFigures(db, parts.meters, log),
+    });
+    const server = await listen(app.callback(), config.host, config.port, 'PORT');
+    log.info({ event: 'listening', port: server.port }, `the API listens on port ${server.port}`);
+    let finish: () => void = () => undefined;
+    const stopped = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    return {
+      done: Promise.race([stopped, schema.wrong]),
+      async stop() {
+        stopping = true;
+        const closed = server.close();
+        // Whoever waits for a task to change is answered now, with the task as it is.
+        await listener.close();
+        await closed;
+        await metrics.close();
+        await parts.close();
+        finish();
+      },
+      async reload() {
+        catalogue = await loadCatalogueOf(config);
+        log.info({ event: 'catalogue_reloaded' }, 'the catalogue was read again');
+      },
+    };
+  } catch (error) {
+    await parts.close();
+    throw error;
+  }
+};
+
+/** What the app stands on: everything that holds a connection, or tells how it goes. */
+function openParts(config: ConfigOf<'api'>, log: Logger) {
   const meters = createMeters('api');
   const tracing = createTracing({
     endpoint: config.otelExporterOtlpEndpoint,
@@ -35,7 +89,8 @@ export const api: Command<'api'> = async ({ config, log }) => {
     log,
   });
   const engine = createEngine({
-    // Not awaited: an API without its engine answers that it is not ready, and is ready again when the engine is.
+    // Not awaited: an API without its engine answers that it is not ready, and is ready again when
+    // the engine is.
     connection: connectEngine(temporalAccess(config), config.acceptTimeoutMs),
     namespace: config.temporalNamespace,
     taskQueue: config.temporalTaskQueue,
@@ -48,61 +103,20 @@ export const api: Command<'api'> = async ({ config, log }) => {
     log.warn({ event: 'listener_trouble', err: error }, 'the listening connection was lost'),
   );
   const schema = untilSchemaIsRight(db, log);
-  let stopping = false;
-  const app = createApp({
+  return {
+    meters,
+    observer,
     db,
     engine,
-    catalogue: () => catalogue,
-    settings: settingsOf(config),
     listener,
-    now: Date.now,
-    observer,
-    isServing: () => !stopping && schema.isRight(),
-  });
-  let listenerClosed: Promise<void> | undefined;
-  const closeListener = () => (listenerClosed ??= listener.close());
-  const closeParts = async () => {
-    schema.stop();
-    await Promise.allSettled([closeListener(), engine.close(), tracing.close()]);
-    await db.destroy();
+    schema,
+    async close() {
+      schema.stop();
+      await Promise.allSettled([listener.close(), engine.close(), tracing.close()]);
+      await db.destroy();
+    },
   };
-  try {
-    await schema.first;
-    const metrics = await serveMetrics({
-      meters,
-      log,
-      host: config.host,
-      port: config.metricsPort,
-      refresh: createStandingFigures(db, meters, log),
-    });
-    const server = await listen(app.callback(), config.host, config.port, 'PORT');
-    log.info({ event: 'listening', port: server.port }, `the API listens on port ${server.port}`);
-    let finish: () => void = () => undefined;
-    const stopped = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
-    return {
-      done: Promise.race([stopped, schema.wrong]),
-      async stop() {
-        stopping = true;
-        const closed = server.close();
-        // Whoever waits for a task to change is answered now, with the task as it is.
-        await closeListener();
-        await closed;
-        await metrics.close();
-        await closeParts();
-        finish();
-      },
-      async reload() {
-        catalogue = await loadCatalogueOf(config);
-        log.info({ event: 'catalogue_reloaded' }, 'the catalogue was read again');
-      },
-    };
-  } catch (error) {
-    await closeParts();
-    throw error;
-  }
-};
+}
 
 function settingsOf(config: ConfigOf<'api'>): ApiSettings {
   return {

@@ -5,7 +5,9 @@ import type { Config } from '../config';
 import type { Catalogue } from '../domain/catalogue';
 import { CommandError } from './command';
 
-/** The amounts in the catalogue are in its currency; the books are in the one that is configured. */
+/**
+ * The amounts in the catalogue are in its currency; the books are in the one that is configured.
+ */
 export async function loadCatalogueOf(config: Config): Promise<Catalogue> {
   const { catalogueFile, environment, currency } = config;
   const catalogue = await loadCatalogue(catalogueFile, environment);

@@ -1,10 +1,10 @@
-// What a process of the table in main.ts is: a function that builds its parts and hands back how to stop them. It meets
-// neither signals nor the process's end; both are main's.
+// What a process of the table in main.ts is: a function that builds its parts and hands back how to
+// stop them. It meets neither signals nor the process's end; both are main's.
 
 import type { ConfigOf, ProcessName } from '../config';
 import type { Logger } from '../telemetry';
 
-export interface Context<P extends ProcessName> {
+interface Context<P extends ProcessName> {
   readonly config: ConfigOf<P>;
   readonly log: Logger;
   /** What followed the process's name on the command line. */

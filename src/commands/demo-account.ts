@@ -47,7 +47,10 @@ export async function demoOf(
   return kept(dataDir, 'demo.json', make, isKnown);
 }
 
-/** A file of ours, made when it is not there or no longer true; whole or not at all, and for the owner only. */
+/**
+ * A file of ours, made when it is not there or no longer true; whole or not at all, and for the
+ * owner only.
+ */
 async function kept<T>(
   dataDir: string,
   name: string,

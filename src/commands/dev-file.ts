@@ -66,7 +66,10 @@ export async function readDevFile(dataDir: string): Promise<DevFile | null> {
   }
 }
 
-/** The environment, with what it does not say taken from the `npm start` that runs on the same DATA_DIR. */
+/**
+ * The environment, with what it does not say taken from the `npm start` that runs on the same
+ * DATA_DIR.
+ */
 export async function withDevStack(environment: Environment): Promise<Environment> {
   const file = await readDevFile(environment.DATA_DIR || '.data');
   if (!file) return environment;

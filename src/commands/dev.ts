@@ -1,5 +1,5 @@
-// `npm start`: the stack for a person who wants to see it work. Says what it does, prints where everything is, and
-// starts again what dies.
+// `npm start`: the stack for a person who wants to see it work. Says what it does, prints where
+// everything is, and starts again what dies.
 
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';

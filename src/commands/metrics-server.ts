@@ -7,13 +7,13 @@ import type { Meters } from '../meters';
 import type { Logger } from '../telemetry';
 import { listen } from './server';
 
-export interface MetricsServer {
+interface MetricsServer {
   /** Null: no port was asked for, no metrics are served. */
   readonly port: number | null;
   close(): Promise<void>;
 }
 
-export interface MetricsOptions {
+interface MetricsOptions {
   readonly meters: Meters;
   readonly log: Logger;
   readonly host: string;

@@ -1,8 +1,10 @@
-// What a start says while it goes on: one line per step with the time it took, and while steps last something moves at
-// least every second and a half.
+// What a start says while it goes on: one line per step with the time it took, and while steps last
+// something moves at least every second and a half.
 
 export interface Progress {
-  /** Runs `work` as one step; it may answer with what to say at its end instead of the step's name. */
+  /**
+   * Runs `work` as one step; it may answer with what to say at its end instead of the step's name.
+   */
   step<T>(label: string, work: (say: (end: string) => void) => Promise<T>): Promise<T>;
   line(text: string): void;
 }

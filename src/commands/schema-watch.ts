@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import { checkSchema, SchemaMismatch } from '../db/database';
 import type { Logger } from '../telemetry';
 
-export interface SchemaWatch {
+interface SchemaWatch {
   /** The first answer, whatever it is; rejects for a wrong schema. */
   readonly first: Promise<void>;
   /** Never resolves; rejects when a later answer shows a wrong schema. */

@@ -1,10 +1,11 @@
-// An HTTP server with limits on everything a caller could draw out, and an end that lets running answers finish.
+// An HTTP server with limits on everything a caller could draw out, and an end that lets running
+// answers finish.
 
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CommandError } from './command';
 
-export interface Listening {
+interface Listening {
   readonly port: number;
   close(): Promise<void>;
 }

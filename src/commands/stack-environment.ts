@@ -1,5 +1,5 @@
-// The settings a development stack gives its processes. What a person set stands; the rest is worked out from what was
-// started, with limits that a test of one's own does not run into.
+// The settings a development stack gives its processes. What a person set stands; the rest is
+// worked out from what was started, with limits that a test of one's own does not run into.
 
 import { join, resolve } from 'node:path';
 import type { Environment } from '../config';

@@ -95,7 +95,8 @@ const lives = ({ pid, began }: Known) => began !== '' && beginningOf(pid) === be
 function beginningOf(pid: number): string {
   try {
     if (process.platform === 'linux') {
-      // The name in brackets may hold blanks; after it comes the state, and 19 fields later the start time.
+      // The name in brackets may hold blanks; after it comes the state, and 19 fields later the
+      // start time.
       const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
       return fields[0] === 'Z' ? '' : (fields[19] ?? '');
     }

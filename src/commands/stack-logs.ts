@@ -1,4 +1,5 @@
-// What the stack's parts write: everything goes to a file per part, and what a person should see also to the terminal.
+// What the stack's parts write: everything goes to a file per part, and what a person should see
+// also to the terminal.
 
 import { createWriteStream, mkdirSync, renameSync, statSync, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -52,7 +53,10 @@ function sentenceOf(line: string): string | null {
   }
 }
 
-/** The last thing said that may be why a part has ended: a warning, or a line that is no log line at all. */
+/**
+ * The last thing said that may be why a part has ended: a warning, or a line that is no log line at
+ * all.
+ */
 export function reasonIn(lastWords: string): string | null {
   const reasons = lastWords
     .split('\n')

@@ -22,7 +22,7 @@ export interface Part {
   readonly exited: Promise<unknown>;
 }
 
-export interface PartOptions {
+interface PartOptions {
   readonly name: string;
   /** Starts it and answers when it is ready. */
   launch(): Promise<Launched>;
@@ -48,24 +48,12 @@ const livesMax = 10;
 const longLifeMs = 60_000;
 
 export function createPart(options: PartOptions): Part {
-  let current: Launched | undefined;
   let wanted = false;
   let shortLives = 0;
   let timer: NodeJS.Timeout | undefined;
-  let starting: Promise<void> | undefined;
-
-  async function launch(): Promise<void> {
-    const launched = await options.launch();
-    const bornAt = Date.now();
-    current = launched;
-    options.onStarted(launched.child.pid);
-    void launched.child.exited.then(({ code, signal }) => {
-      if (current !== launched) return;
-      current = undefined;
-      options.onEnded();
-      if (wanted) died(how(code, signal), launched.child.lastWords(), Date.now() - bornAt);
-    });
-  }
+  const life = oneLifeAtATime(options, (manner, lastWords, livedMs) => {
+    if (wanted) died(manner, lastWords, livedMs);
+  });
 
   function died(manner: string, lastWords: string, livedMs: number): void {
     shortLives = livedMs > longLifeMs ? 1 : shortLives + 1;
@@ -80,29 +68,62 @@ export function createPart(options: PartOptions): Part {
 
   async function comeBack(): Promise<void> {
     try {
-      starting = launch();
-      await starting;
+      await life.begin();
       options.onBack();
     } catch (error) {
       if (wanted) died('did not start again', (error as Error).message, 0);
-    } finally {
-      starting = undefined;
     }
   }
 
   return {
     name: options.name,
     get pid() {
-      return current?.child.pid ?? null;
+      return life.child()?.pid ?? null;
     },
     get exited() {
-      return current?.child.exited ?? Promise.resolve();
+      return life.child()?.exited ?? Promise.resolve();
     },
-    isAlive: () => current?.child.isAlive() ?? false,
+    isAlive: () => life.child()?.isAlive() ?? false,
     async start() {
       wanted = true;
       clearTimeout(timer);
-      if (current) return;
+      if (!life.child()) await life.begin();
+    },
+    async stop() {
+      wanted = false;
+      clearTimeout(timer);
+      await life.end();
+    },
+    kill(signal) {
+      life.child()?.process.kill(signal);
+    },
+  };
+}
+
+/** The process that runs now, if any, and the next one that is being started. */
+function oneLifeAtATime(
+  options: PartOptions,
+  onEnd: (manner: string, lastWords: string, livedMs: number) => void,
+) {
+  let current: Launched | undefined;
+  let starting: Promise<void> | undefined;
+
+  async function launch(): Promise<void> {
+    const launched = await options.launch();
+    const bornAt = Date.now();
+    current = launched;
+    options.onStarted(launched.child.pid);
+    void launched.child.exited.then(({ code, signal }) => {
+      if (current !== launched) return;
+      current = undefined;
+      options.onEnded();
+      onEnd(how(code, signal), launched.child.lastWords(), Date.now() - bornAt);
+    });
+  }
+
+  return {
+    child: () => current?.child,
+    async begin() {
       starting = launch();
       try {
         await starting;
@@ -110,14 +131,9 @@ export function createPart(options: PartOptions): Part {
         starting = undefined;
       }
     },
-    async stop() {
-      wanted = false;
-      clearTimeout(timer);
+    async end() {
       await starting?.catch(() => undefined);
       await current?.stop();
-    },
-    kill(signal) {
-      current?.child.process.kill(signal);
     },
   };
 }

@@ -18,7 +18,7 @@ const names = [
 ] as const;
 export type Ports = Readonly<Record<(typeof names)[number] | 'api', number>>;
 
-export interface Wish {
+interface Wish {
   /** Its name is in the message when the port is taken. */
   readonly setting: string;
   readonly host: string;
@@ -28,7 +28,7 @@ export interface Wish {
   readonly mustBeFree: boolean;
 }
 
-export interface Wishes {
+interface Wishes {
   readonly api: Wish;
   readonly studio: Wish;
 }

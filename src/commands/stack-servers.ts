@@ -1,4 +1,5 @@
-// The two servers a stack stands on: the ones that were given, asked whether they answer, or our own.
+// The two servers a stack stands on: the ones that were given, asked whether they answer, or our
+// own.
 
 import { join } from 'node:path';
 import { searchAttributes } from '../../workflows/search-attributes';
@@ -103,7 +104,10 @@ export async function startEngine(site: Site): Promise<Omit<Started, 'databaseUr
   };
 }
 
-/** In a stack even a server that does not want to has to stop in time; both are whole again after a kill. */
+/**
+ * In a stack even a server that does not want to has to stop in time; both are whole again after a
+ * kill.
+ */
 const inTime = (child: Child): Launched => ({
   child,
   stop: () => child.stop(undefined, serverStopWithinMs),

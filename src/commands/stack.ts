@@ -30,7 +30,10 @@ export interface Stack {
   readonly addresses: DevFile;
   readonly parts: ReadonlyMap<string, Part>;
   part(name: string): Part;
-  /** One more process of a kind, with a name of its own; started by the caller, stopped with the rest. */
+  /**
+   * One more process of a kind, with a name of its own; started by the caller, stopped with the
+   * rest.
+   */
   another(name: string, kind: ProcessKind, environment?: Record<string, string>): Part;
   stop(): Promise<void>;
 }

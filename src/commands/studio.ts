@@ -1,4 +1,5 @@
-// The studio as a process of its own. It shares no code with the gateway, so all it is given is plain values.
+// The studio as a process of its own. It shares no code with the gateway, so all it is given is
+// plain values.
 
 import { createStudio } from '../studio/server';
 import { type Command, CommandError } from './command';

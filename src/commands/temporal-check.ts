@@ -1,4 +1,5 @@
-// Does the Temporal server that was given answer? Asked once, at the start, so that a wrong address is told in seconds.
+// Does the Temporal server that was given answer? Asked once, at the start, so that a wrong address
+// is told in seconds.
 
 import { Connection } from '@temporalio/client';
 import { type Environment, readConfig } from '../config';

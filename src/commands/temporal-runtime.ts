@@ -5,7 +5,8 @@ import { DefaultLogger, type LogEntry, Runtime } from '@temporalio/worker';
 import { freePorts } from '../embedded/ports';
 import type { Logger } from '../telemetry';
 
-// Another program may take a free port before the core does; three times in a row it is something else.
+// Another program may take a free port before the core does; three times in a row it is something
+// else.
 const triesMax = 3;
 
 /** Once a process. Answers the port of the core's metrics; null when none were asked for. */

@@ -6,7 +6,7 @@ import { type KeepSpan, type Span, spanIdOf } from '../domain/trace';
 import type { Meters } from '../meters';
 import type { Logger } from '../telemetry';
 
-export interface WorkerEvents {
+interface WorkerEvents {
   readonly activities: ActivityEvents;
   readonly callbackAttempt: (outcome: string, ms: number, taskId: string) => void;
 }

@@ -3,10 +3,11 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ConfigOf } from '../config';
 import { checkSchema, connect } from '../db/database';
 import { createMeters } from '../meters';
 import { createTracing } from '../tracing';
-import { startWorker } from '../worker-process';
+import { startWorker, type WorkerSettings } from '../worker-process';
 import { loadCatalogueOf } from './catalogue';
 import type { Command } from './command';
 import { serveMetrics } from './metrics-server';
@@ -39,41 +40,22 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
       port: config.metricsPort,
       corePort,
     });
-    const running = await startWorker(
-      {
-        temporal: {
-          address: config.temporalAddress,
-          namespace: config.temporalNamespace,
-          tls: config.temporalTls || config.temporalApiKey !== null,
-          apiKey: config.temporalApiKey,
-          taskQueue: config.temporalTaskQueue,
-        },
-        workflowBundle: builtBundle(),
-        cachedWorkflowsMax: config.workerCachedWorkflowsMax,
-        activitySlots: config.workerActivitySlots,
-        callbackSlots: config.workerCallbackSlots,
-        reconcileIntervalSeconds: config.reconcileIntervalSeconds,
-        deployment: config.workerBuildId
-          ? { name: config.workerDeploymentName, buildId: config.workerBuildId }
-          : null,
+    const running = await startWorker(settingsOf(config), {
+      db,
+      catalogue: () => catalogue,
+      channelKeys: (name) => config.environment[name],
+      events: events.activities,
+      onSetupFault: (err) =>
+        log.error({ event: 'setup', err }, 'watchers and sweep could not be started yet'),
+      keepSpan: tracing.keep,
+      callbacks: {
+        allowHosts: config.dangerouslyAllowHosts,
+        now: () => Date.now(),
+        // Ten at once to one host: a slow one then holds a fifth of the slots at most.
+        perHostMax: Math.max(1, Math.floor(config.workerCallbackSlots / 5)),
+        onAttempt: events.callbackAttempt,
       },
-      {
-        db,
-        catalogue: () => catalogue,
-        channelKeys: (name) => config.environment[name],
-        events: events.activities,
-        onSetupFault: (err) =>
-          log.error({ event: 'setup', err }, 'watchers and sweep could not be started yet'),
-        keepSpan: tracing.keep,
-        callbacks: {
-          allowHosts: config.dangerouslyAllowHosts,
-          now: () => Date.now(),
-          // Ten at once to one host: a slow one then holds a fifth of the slots at most.
-          perHostMax: Math.max(1, Math.floor(config.workerCallbackSlots / 5)),
-          onAttempt: events.callbackAttempt,
-        },
-      },
-    );
+    });
     return {
       done: running.done.finally(async () => {
         await Promise.all([metrics.close(), tracing.close()]);
@@ -90,6 +72,26 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
     throw error;
   }
 };
+
+function settingsOf(config: ConfigOf<'worker'>): WorkerSettings {
+  return {
+    temporal: {
+      address: config.temporalAddress,
+      namespace: config.temporalNamespace,
+      tls: config.temporalTls || config.temporalApiKey !== null,
+      apiKey: config.temporalApiKey,
+      taskQueue: config.temporalTaskQueue,
+    },
+    workflowBundle: builtBundle(),
+    cachedWorkflowsMax: config.workerCachedWorkflowsMax,
+    activitySlots: config.workerActivitySlots,
+    callbackSlots: config.workerCallbackSlots,
+    reconcileIntervalSeconds: config.reconcileIntervalSeconds,
+    deployment: config.workerBuildId
+      ? { name: config.workerDeploymentName, buildId: config.workerBuildId }
+      : null,
+  };
+}
 
 /** The bundle is made at build time; from source (tests, a watcher) it is made at the start. */
 function builtBundle(): { codePath: string } | { workflowsPath: string } {

@@ -1,5 +1,6 @@
-// The closed table of refusals: code → HTTP status and type. A refusal is a value: it is the caller's doing, and
-// nothing has happened yet. The names are recorded in workflow histories; add, never rename.
+// The closed table of refusals: code → HTTP status and type. A refusal is a value: it is the
+// caller's doing, and nothing has happened yet. The names are recorded in workflow histories; add,
+// never rename.
 
 export const refusals = {
   invalid_json: { status: 400, type: 'invalid_request_error' },
@@ -34,7 +35,7 @@ export interface Refusal {
   readonly param: string;
 }
 
-export interface ErrorBody {
+interface ErrorBody {
   readonly error: {
     readonly message: string;
     readonly type: string;

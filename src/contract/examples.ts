@@ -1,5 +1,5 @@
-// Requests and answers that the documents show. A test sends every one of them through parser and plan and holds it
-// against what is stated here, so none of them can grow old.
+// Requests and answers that the documents show. A test sends every one of them through parser and
+// plan and holds it against what is stated here, so none of them can grow old.
 
 import type { RefusalCode } from './error';
 

@@ -1,5 +1,6 @@
-// Faults of one request: their order, which of them only follow from another, and how many become one answer. The order
-// is that of the document's tables, so that the first fault is the one a reader of the document meets first.
+// Faults of one request: their order, which of them only follow from another, and how many become
+// one answer. The order is that of the document's tables, so that the first fault is the one a
+// reader of the document meets first.
 
 import type { Refusal } from './error';
 
@@ -44,9 +45,9 @@ const superResolutionOrder = [
 
 const orders: readonly (readonly string[])[] = [documentOrder, metadataOrder, superResolutionOrder];
 
-// A judgement on the left rests on the fields on the right; where one of those is already at fault it would only
-// repeat that fault, or blame a default the caller never asked for. A mode that cannot be read leaves open which model
-// is meant.
+// A judgement on the left rests on the fields on the right; where one of those is already at fault
+// it would only repeat that fault, or blame a default the caller never asked for. A mode that
+// cannot be read leaves open which model is meant.
 const restsOn: Readonly<Record<string, readonly string[]>> = {
   resolution: ['mode'],
   ratio: ['mode'],
@@ -63,7 +64,10 @@ const restsOn: Readonly<Record<string, readonly string[]>> = {
   'metadata.super_resolution_config': ['resolution', 'size', 'ratio', 'metadata.draft', 'mode'],
 };
 
-/** The faults of shape and those of the plan made from what was readable, without echoes, in the document's order. */
+/**
+ * The faults of shape and those of the plan made from what was readable, without echoes, in the
+ * document's order.
+ */
 export function combineFaults(shape: readonly Refusal[], plan: readonly Refusal[]): Refusal[] {
   if (shape.length === 0 && plan.length < 2) return [...plan];
   const faulty = new Set<string>();

@@ -1,5 +1,5 @@
-// One field against its schema, and the sentence for what is wrong with it: what was sent, what is wanted, what to send
-// instead. Every message of a 400 that is about shape is built here.
+// One field against its schema, and the sentence for what is wrong with it: what was sent, what is
+// wanted, what to send instead. Every message of a 400 that is about shape is built here.
 
 import type { z } from 'zod';
 import type { Refusal, RefusalCode } from './error';
@@ -12,7 +12,8 @@ export interface Field {
   readonly each?: string;
 }
 
-// No list that is taken is nearly as long; a megabyte of elements shall not become a megabyte of faults.
+// No list that is taken is nearly as long; a megabyte of elements shall not become a megabyte of
+// faults.
 const lookedAtMax = 100;
 
 /** null, and an empty list, count as absent. */

@@ -113,13 +113,17 @@ const metadataParts = {
 } satisfies Record<string, Field>;
 export const metadataFields: Readonly<Record<string, Field>> = metadataParts;
 
-/** Names the service owns or prices; passed through they would change what was paid for. A closed list. */
+/**
+ * Names the service owns or prices; passed through they would change what was paid for. A closed
+ * list.
+ */
 export const ownedMetadataNames: readonly string[] = (
   'model content prompt resolution ratio duration seconds size frames framespersecond input_type mode image images ' +
   'videos audios service_tier priority draft_task output_format omni_reference_task_type'
 ).split(' ');
 
-// The parser turns a single tool into a list of one before it checks; the document shows both forms.
+// The parser turns a single tool into a list of one before it checks; the document shows both
+// forms.
 const toolsAsSent = z
   .union([z.array(tool).max(toolsMax), tool])
   .nullish()

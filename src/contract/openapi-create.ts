@@ -1,4 +1,5 @@
-// Creating and quoting in the OpenAPI document: one body, its examples, and the callback that follows a create.
+// Creating and quoting in the OpenAPI document: one body, its examples, and the callback that
+// follows a create.
 
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';

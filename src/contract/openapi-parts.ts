@@ -1,5 +1,5 @@
-// The parts that operations of the OpenAPI document share: replies with their headers and examples, and one reply per
-// HTTP status for the codes an operation can be refused with.
+// The parts that operations of the OpenAPI document share: replies with their headers and examples,
+// and one reply per HTTP status for the codes an operation can be refused with.
 
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';

@@ -1,4 +1,5 @@
-// The OpenAPI 3.1 document, generated from the very schemas that validate. Made once, at start, and served as text.
+// The OpenAPI 3.1 document, generated from the very schemas that validate. Made once, at start, and
+// served as text.
 
 import type {
   CreateDocumentOptions,
@@ -21,7 +22,7 @@ import {
 import { servicePaths } from './openapi-service';
 import { createdSchema, modelsSchema, taskSchema } from './reply-schema';
 
-export interface DocumentedService {
+interface DocumentedService {
   readonly version: string;
   /** The address callers use. */
   readonly publicUrl: string;

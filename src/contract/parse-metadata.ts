@@ -1,5 +1,5 @@
-// `metadata`, as an object or as a string that holds one, into its documented fields and what is passed through. Each
-// field is read by itself, so that every fault is found at once.
+// `metadata`, as an object or as a string that holds one, into its documented fields and what is
+// passed through. Each field is read by itself, so that every fault is found at once.
 
 import type { Refusal } from './error';
 import { invalid, isAbsent, readField, show } from './field';
@@ -75,7 +75,10 @@ function readTools(value: unknown, faults: Refusal[]): readonly Tool[] | undefin
 
 const configParam = 'metadata.super_resolution_config';
 
-/** Undefined where super-resolution is off: absent, `{}`, or nothing in it but what counts as absent. */
+/**
+ * Undefined where super-resolution is off: absent, `{}`, or nothing in it but what counts as
+ * absent.
+ */
 function readSuperResolution(value: unknown, faults: Refusal[]): SuperResolutionConfig | undefined {
   if (isAbsent(value)) return undefined;
   if (!isJsonObject(value)) {
@@ -127,8 +130,8 @@ function refuseUnknown(sent: readonly string[], faults: Refusal[]): void {
   }
 }
 
-// A number such as 1e20 is four characters in a body and twenty-one written out again; a task that outgrew what the
-// engine stores would be lost on the way.
+// A number such as 1e20 is four characters in a body and twenty-one written out again; a task that
+// outgrew what the engine stores would be lost on the way.
 const writtenOutMax = 1024 * 1024;
 
 function readPassThrough(sent: JsonObject, faults: Refusal[]): Record<string, unknown> {

@@ -1,7 +1,8 @@
-// The body of a create call → VideoRequest. Compatibility fields are folded into their originals (`image`, `seconds`,
-// metadata as a string), null and [] become absent, documented defaults of metadata are filled in. Nothing here knows
-// the catalogue. With faults the request is a stand-in that holds whatever could be read: the plan made of it finds
-// the faults of the other fields, so that a caller sees all of them at once.
+// The body of a create call → VideoRequest. Compatibility fields are folded into their originals
+// (`image`, `seconds`, metadata as a string), null and [] become absent, documented defaults of
+// metadata are filled in. Nothing here knows the catalogue. With faults the request is a stand-in
+// that holds whatever could be read: the plan made of it finds the faults of the other fields, so
+// that a caller sees all of them at once.
 
 import type { Refusal } from './error';
 import { invalid, isAbsent, readField, show } from './field';

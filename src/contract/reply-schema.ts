@@ -1,5 +1,6 @@
-// What the API answers, as zod schemas: the OpenAPI document is generated from them and tests hold real answers against
-// them. The types that the code builds answers with are in task.ts and error.ts.
+// What the API answers, as zod schemas: the OpenAPI document is generated from them and tests hold
+// real answers against them. The types that the code builds answers with are in task.ts and
+// error.ts.
 
 import { z } from 'zod';
 import { refusals } from './error';

@@ -1,6 +1,7 @@
-// The create request as zod schemas: the shapes, words and ranges the document states, field by field. The parser
-// checks with them, the OpenAPI document is generated from them. Rules between fields are the parser's; what a single
-// model can do is the plan's. `wanted` is the sentence a caller reads when the field is not like that.
+// The create request as zod schemas: the shapes, words and ranges the document states, field by
+// field. The parser checks with them, the OpenAPI document is generated from them. Rules between
+// fields are the parser's; what a single model can do is the plan's. `wanted` is the sentence a
+// caller reads when the field is not like that.
 
 import { z } from 'zod';
 import type { Field } from './field';

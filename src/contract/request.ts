@@ -1,5 +1,6 @@
-// The create request after parsing: what the caller sent, with the compatibility fields folded into their originals
-// (`image` → `images`, `seconds` → `duration`, metadata string → object) and the documented defaults filled in.
+// The create request after parsing: what the caller sent, with the compatibility fields folded into
+// their originals (`image` → `images`, `seconds` → `duration`, metadata string → object) and the
+// documented defaults filled in.
 
 import type {
   EnhancedResolution,

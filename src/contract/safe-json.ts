@@ -1,15 +1,16 @@
-// JSON from outside, made safe: an object at the top, bounded depth, no prototype names, and no string a database or a
-// UTF-8 encoder would choke on. Used for the body and for metadata sent as a string. When a name appears twice the
-// last one wins, as everywhere in JSON.
+// JSON from outside, made safe: an object at the top, bounded depth, no prototype names, and no
+// string a database or a UTF-8 encoder would choke on. Used for the body and for metadata sent as a
+// string. When a name appears twice the last one wins, as everywhere in JSON.
 
 import secureJson from 'secure-json-parse';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
-export type SafeJson =
+type SafeJson =
   | { readonly value: JsonObject; readonly fault?: undefined }
   | { readonly value?: undefined; readonly fault: string };
 
-// The documented fields nest four deep; 32 leaves room for what is passed through and stops a stack from growing.
+// The documented fields nest four deep; 32 leaves room for what is passed through and stops a stack
+// from growing.
 const depthMax = 32;
 
 export function parseSafeJson(text: string): SafeJson {

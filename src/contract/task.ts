@@ -1,5 +1,5 @@
-// The task object: the answer of GET, the body of a callback, what the database keeps of a finished task. It is made in
-// one place (domain/task.ts) and shown unchanged everywhere.
+// The task object: the answer of GET, the body of a callback, what the database keeps of a finished
+// task. It is made in one place (domain/task.ts) and shown unchanged everywhere.
 
 import type { BillingKind, Stage, TaskErrorCode, TaskStatus } from './vocabulary';
 
@@ -51,7 +51,7 @@ export interface Billing {
   readonly usage_missing?: true;
 }
 
-export interface BillingItem {
+interface BillingItem {
   readonly kind: BillingKind;
   readonly quantity: string;
   readonly unit: string;

@@ -6,7 +6,7 @@ import { createKey } from './api-keys';
 import { creditAccount } from './ledger';
 import { createSecret } from './webhook-secrets';
 
-export interface NewAccount {
+interface NewAccount {
   readonly name: string;
   readonly pepper: string;
   /** Of its books, for good; the schema's when left out. */

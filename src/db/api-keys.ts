@@ -7,7 +7,8 @@ import type { Knex } from 'knex';
 
 const prefix = 'vk_';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-// 30 characters of base 62 are 178 random bits; six more tell a typing error, and a scanner what it has found.
+// 30 characters of base 62 are 178 random bits; six more tell a typing error, and a scanner what it
+// has found.
 const randomChars = 30;
 const checkChars = 6;
 const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${randomChars + checkChars}}$`);
@@ -16,7 +17,8 @@ export function makeApiKey(): string {
   let body = '';
   while (body.length < randomChars) {
     for (const byte of randomBytes(64)) {
-      // 248 is the largest multiple of 62 in a byte: above it some characters would come up more often.
+      // 248 is the largest multiple of 62 in a byte: above it some characters would come up more
+      // often.
       if (byte < 248 && body.length < randomChars) body += alphabet[byte % 62];
     }
   }
@@ -43,7 +45,7 @@ function checksum(body: string): string {
   return text;
 }
 
-export interface NewKey {
+interface NewKey {
   readonly accountId: string;
   readonly pepper: string;
   readonly name?: string;

@@ -43,7 +43,10 @@ export async function findDelivery(
   return rows[0] ?? null;
 }
 
-/** Written before the request leaves, so that an attempt that is cut off is not forgotten. Answers the row's id. */
+/**
+ * Written before the request leaves, so that an attempt that is cut off is not forgotten. Answers
+ * the row's id.
+ */
 export async function beginAttempt(
   db: Knex,
   taskId: string,
@@ -72,7 +75,10 @@ export interface Answer {
   readonly reply: string | null;
 }
 
-/** What came of an attempt and what follows from it, in one statement. An older delivery decides nothing any more. */
+/**
+ * What came of an attempt and what follows from it, in one statement. An older delivery decides
+ * nothing any more.
+ */
 export async function finishAttempt(
   db: Knex,
   { id, taskId, delivery }: { readonly id: string; taskId: string; readonly delivery: number },
@@ -100,7 +106,7 @@ export async function stopDelivery(db: Knex, taskId: string, delivery: number): 
   );
 }
 
-export interface LostDelivery {
+interface LostDelivery {
   readonly taskId: string;
   readonly delivery: number;
   readonly attempt: number;
@@ -137,7 +143,7 @@ export async function takeOverdueDeliveries(
   return rows;
 }
 
-export interface CallbackRow {
+interface CallbackRow {
   readonly taskId: string;
   readonly accountId: string;
   readonly url: string;
@@ -159,14 +165,17 @@ export async function findCallback(db: Knex, taskId: string): Promise<CallbackRo
   return rows[0] ?? null;
 }
 
-export interface CallbackStanding {
+interface CallbackStanding {
   readonly accountId: string;
   /** Null: the task asked for no callback. */
   readonly state: CallbackState | null;
   readonly nextAt: Date | null;
 }
 
-/** How it stands with a task's callback, also before there is one to send; null when there is no such task. */
+/**
+ * How it stands with a task's callback, also before there is one to send; null when there is no
+ * such task.
+ */
 export async function findStanding(db: Knex, taskId: string): Promise<CallbackStanding | null> {
   const { rows } = await db.raw<{ rows: CallbackStanding[] }>(
     `select t.account_id as "accountId", c.next_at as "nextAt",
@@ -190,7 +199,7 @@ export async function listCallbacks(
 }
 
 /** An attempt without a latency is on its way, or was cut off if it has an error. */
-export interface Attempt extends Omit<Answer, 'latencyMs'> {
+interface Attempt extends Omit<Answer, 'latencyMs'> {
   readonly delivery: number;
   readonly attempt: number;
   readonly at: Date;
@@ -206,7 +215,10 @@ export async function listAttempts(db: Knex, taskId: string): Promise<readonly A
   return rows;
 }
 
-/** The number of the next delivery of this task's message; null when the task has no callback to send. */
+/**
+ * The number of the next delivery of this task's message; null when the task has no callback to
+ * send.
+ */
 export async function beginResend(db: Knex, taskId: string): Promise<number | null> {
   const { rows } = await db.raw<{ rows: { deliveries: number }[] }>(
     `update callbacks

@@ -7,7 +7,7 @@ import { types } from 'pg';
 import { assert } from '../domain/assert';
 import { migrations } from './migrations';
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   readonly url: string;
   readonly poolMax: number;
   /** Shown in pg_stat_activity, so that an operator sees whose connection it is. */
@@ -56,7 +56,10 @@ export function connect({ url, poolMax, applicationName, log }: DatabaseOptions)
 const retryableStates = new Set(['40001', '40P01', '55P03', '57P01', '57P02', '57P03', '53300']);
 const retryableCodes = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'ENOENT']);
 
-/** Trouble that passes: a lost connection, a restart, a lock. What was being done is unknown, not failed. */
+/**
+ * Trouble that passes: a lost connection, a restart, a lock. What was being done is unknown, not
+ * failed.
+ */
 export function isRetryable(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   if (typeof code === 'string') {
@@ -64,7 +67,8 @@ export function isRetryable(error: unknown): boolean {
   }
   // The driver gives these no code of their own; there is nothing else to tell them by.
   const text = error instanceof Error ? `${error.name} ${error.message}` : '';
-  // The third is how a transaction ends whose connection is gone: not even its ROLLBACK gets through.
+  // The third is how a transaction ends whose connection is gone: not even its ROLLBACK gets
+  // through.
   return [
     'Connection terminated',
     'Connection ended',

@@ -1,10 +1,11 @@
-// What a customer has, read from the books and never from a flag, and the words for when it is not enough.
+// What a customer has, read from the books and never from a flag, and the words for when it is not
+// enough.
 
 import type { Knex } from 'knex';
 import type { Refusal } from '../contract/error';
 import { formatMicros } from '../domain/money';
 
-export interface Funds {
+interface Funds {
   readonly availableMicros: number;
   readonly heldMicros: number;
   readonly openTasks: number;

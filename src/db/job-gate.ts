@@ -1,10 +1,14 @@
-// The gate of a channel that takes only so many jobs at once. Places are given out fairly: one to each account in
-// turn, the longest waiting first, so that one customer's burst does not starve the others.
+// The gate of a channel that takes only so many jobs at once. Places are given out fairly: one to
+// each account in turn, the longest waiting first, so that one customer's burst does not starve the
+// others.
 
 import type { Knex } from 'knex';
 import type { JobName, JobOrder } from '../../workflows/messages';
 
-/** Takes a place for this job or queues it; a place that was promised to another a moment ago is not free. The lock is the channel's own, so other channels are not held up. */
+/**
+ * Takes a place for this job or queues it; a place that was promised to another a moment ago is not
+ * free. The lock is the channel's own, so other channels are not held up.
+ */
 export async function takePlace(
   db: Knex,
   order: JobOrder,
@@ -49,8 +53,8 @@ export async function takePlace(
 }
 
 /**
- * Whose turn it is, as many as there are free places. Those told a moment ago keep their turn but are left out of the
- * answer, so that a task is not woken again while it is on its way.
+ * Whose turn it is, as many as there are free places. Those told a moment ago keep their turn but
+ * are left out of the answer, so that a task is not woken again while it is on its way.
  */
 export async function giveTurns(
   db: Knex,

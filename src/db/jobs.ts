@@ -1,5 +1,6 @@
-// The rows of `jobs`: what is open upstream, for whom, and what was last heard of it. The order of writes is what keeps a
-// task from being generated twice: `sending` is stored before a create leaves, the upstream id as soon as it is known.
+// The rows of `jobs`: what is open upstream, for whom, and what was last heard of it. The order of
+// writes is what keeps a task from being generated twice: `sending` is stored before a create
+// leaves, the upstream id as soon as it is known.
 
 import type { Knex } from 'knex';
 import type { JobKind, JobName, JobOrder, JobReport, JobStatus } from '../../workflows/messages';
@@ -31,8 +32,8 @@ export async function findJob(db: Knex, name: JobName): Promise<Job | null> {
 }
 
 /**
- * Says that a create is about to leave. A row that is already being sent, or is further, is left as it is, and for a
- * task that has ended nothing is sent any more.
+ * Says that a create is about to leave. A row that is already being sent, or is further, is left as
+ * it is, and for a task that has ended nothing is sent any more.
  */
 export async function markSending(
   db: Knex,
@@ -62,8 +63,8 @@ export async function forgetSending(db: Knex, name: JobName): Promise<void> {
 }
 
 /**
- * Stores the id of an accepted job. False when another task owns that job already, which only a lost job that was
- * looked up can meet.
+ * Stores the id of an accepted job. False when another task owns that job already, which only a
+ * lost job that was looked up can meet.
  */
 export async function storeOpened(db: Knex, name: JobName, upstreamId: string): Promise<boolean> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
@@ -80,8 +81,8 @@ export async function storeOpened(db: Knex, name: JobName, upstreamId: string): 
 }
 
 /**
- * Whether another task's create on this channel was lost at about the same time and asked for a job that looks the same: then a
- * job that is found may be either's.
+ * Whether another task's create on this channel was lost at about the same time and asked for a job
+ * that looks the same: then a job that is found may be either's.
  */
 export async function hasLostTwin(
   db: Knex,
@@ -142,8 +143,9 @@ export async function listOpenJobs(
 }
 
 /**
- * Stores what changed, in one statement for any number of jobs, and shows a job that began to run on its task's row. A
- * task only ever steps forward, so two watchers of one channel cannot harm each other.
+ * Stores what changed, in one statement for any number of jobs, and shows a job that began to run
+ * on its task's row. A task only ever steps forward, so two watchers of one channel cannot harm
+ * each other.
  */
 export async function storeReports(
   db: Knex,
@@ -185,8 +187,8 @@ export async function storeReports(
 }
 
 /**
- * Shows on the task's row that the second step has begun, before anybody else can say so: of two answers, one from the row
- * and one from the workflow, the later must never be the older.
+ * Shows on the task's row that the second step has begun, before anybody else can say so: of two
+ * answers, one from the row and one from the workflow, the later must never be the older.
  */
 export async function showEnhancing(db: Knex, taskId: string, message: string): Promise<void> {
   await db.raw(

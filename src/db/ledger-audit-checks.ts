@@ -1,5 +1,6 @@
-// The statements of the audit. Each reads its table once and answers rows of what is not so: the rule, whom it is about, what
-// was found. A rule that the schema already enforces is looked at all the same: a schema can be changed by hand.
+// The statements of the audit. Each reads its table once and answers rows of what is not so: the
+// rule, whom it is about, what was found. A rule that the schema already enforces is looked at all
+// the same: a schema can be changed by hand.
 
 // What a movement does to what is free and to what is set aside.
 const freely = `case when credit = 'available' then amount
@@ -24,7 +25,8 @@ const eachMovement = `
                                 ('correction', 'available'), ('correction', 'corrections'))
       or debit = credit`;
 
-// One customer: kept balances against the sums, numbers against their count, holds against the tasks that are open.
+// One customer: kept balances against the sums, numbers against their count, holds against the
+// tasks that are open.
 const eachAccount = `
   with sums as (
     select account_id, count(*) as movements, min(seq) as first_seq, max(seq) as last_seq,
@@ -71,8 +73,8 @@ const eachStep = `
    where available_after <> available_before + free_change
       or held_after <> held_before + held_change`;
 
-// One task: exactly the movements that its state and its bill say. A task that was refused has neither. Rows are judged first
-// and put into words only where something is not so.
+// One task: exactly the movements that its state and its bill say. A task that was refused has
+// neither. Rows are judged first and put into words only where something is not so.
 const eachTask = `
   with moved as (
     select task_id, count(*) as movements, min(account_id) as mover, max(account_id) as other,

@@ -1,6 +1,7 @@
-// Proves the books in one run, on one unmoving view of them: balances are the sums of their movements, numbers have no
-// gaps, every final task has exactly its movements, no hold outlives its task. PostgreSQL does the sums and answers only what
-// differs, so a million movements need no memory here.
+// Proves the books in one run, on one unmoving view of them: balances are the sums of their
+// movements, numbers have no gaps, every final task has exactly its movements, no hold outlives its
+// task. PostgreSQL does the sums and answers only what differs, so a million movements need no
+// memory here.
 
 import type { Knex } from 'knex';
 import { auditChecks } from './ledger-audit-checks';
@@ -11,7 +12,7 @@ export interface Audit {
   readonly differences: readonly Difference[];
 }
 
-export interface Difference {
+interface Difference {
   readonly check: string;
   readonly subject: string;
   readonly found: string;
@@ -26,7 +27,8 @@ export async function audit(db: Knex): Promise<Audit> {
   return db.transaction(
     async (trx) => {
       await trx.raw(`set local statement_timeout = '10min'`);
-      // Sums over everything: worth sorting in memory once, and no loop over an index is cheaper than reading it all.
+      // Sums over everything: worth sorting in memory once, and no loop over an index is cheaper
+      // than reading it all.
       await trx.raw(`set local work_mem = '64MB'`);
       const differences: Difference[] = [];
       for (const sql of auditChecks) {

@@ -1,5 +1,6 @@
-// The only SQL that moves money. The two doors of a task are one statement each: they are a transaction by themselves, cost
-// one round trip, and wait for nobody but another door of the same customer. Doing either again moves nothing.
+// The only SQL that moves money. The two doors of a task are one statement each: they are a
+// transaction by themselves, cost one round trip, and wait for nobody but another door of the same
+// customer. Doing either again moves nothing.
 
 import type { Knex } from 'knex';
 import type { ClosedTask, CloseTask, OpenedTask, OpenTask } from '../../workflows/messages';
@@ -9,7 +10,8 @@ import { stepOf } from '../domain/task';
 import { availableChange, closingMovements, holdId } from '../domain/transfers';
 import { refusalOf } from './funds';
 
-// Each connection lets PostgreSQL parse and plan a door once, by its name; half of what a door costs there is that.
+// Each connection lets PostgreSQL parse and plan a door once, by its name; half of what a door
+// costs there is that.
 const named = (name: string) => ({ name });
 
 /** The first door: the task's row, its hold and the customer's balance, or nothing at all. */
@@ -46,7 +48,9 @@ export async function openTask(db: Knex, open: OpenTask): Promise<OpenedTask> {
   return { outcome: 'refused', refusal: await refusalOf(db, priceBindings(open)) };
 }
 
-/** Keeps a failed row for a task that was refused after its id had been given away. No money moves. */
+/**
+ * Keeps a failed row for a task that was refused after its id had been given away. No money moves.
+ */
 export async function keepRefusedTask(db: Knex, open: OpenTask): Promise<TaskObject> {
   await db.raw(`${insertTask('')} on conflict (id) do nothing`, taskBindings(open));
   const known = await findStored(db, open.object.id);
@@ -55,8 +59,8 @@ export async function keepRefusedTask(db: Knex, open: OpenTask): Promise<TaskObj
 }
 
 /**
- * The second door: the final object, what the hold paid and what returns of it. Whichever final state comes first is
- * stored; a later one is answered with that.
+ * The second door: the final object, what the hold paid and what returns of it. Whichever final
+ * state comes first is stored; a later one is answered with that.
  */
 export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask> {
   const { taskId, object, heldMicros, charge } = close;
@@ -123,8 +127,8 @@ export type CreditResult =
   | 'different_currency';
 
 /**
- * Adds money, or takes it back by a correction. The reference is the caller's: the same one moves money once. An amount
- * whose currency is named has to be in the one of the account's books.
+ * Adds money, or takes it back by a correction. The reference is the caller's: the same one moves
+ * money once. An amount whose currency is named has to be in the one of the account's books.
  */
 export async function creditAccount(
   db: Knex,

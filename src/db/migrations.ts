@@ -1,5 +1,5 @@
-// The schema as an ordered list of named steps, forward only. A name is recorded in every database that ran it and is
-// never changed or removed; a new need is a new step at the end.
+// The schema as an ordered list of named steps, forward only. A name is recorded in every database
+// that ran it and is never changed or removed; a new need is a new step at the end.
 
 import type { Knex } from 'knex';
 import { createCallbackTables, recordOwedCallbacks } from './migrations/callbacks';
@@ -7,7 +7,7 @@ import { createLedger } from './migrations/ledger';
 import { createTasks } from './migrations/tasks';
 import { createUnknownStarts } from './migrations/unknown-starts';
 
-export interface Migration {
+interface Migration {
   readonly name: string;
   up(db: Knex.Transaction): Promise<void>;
 }

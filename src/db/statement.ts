@@ -1,5 +1,6 @@
-// A customer's movements, newest first, paged by their number. What the customer sees as one amount is how its free
-// money changed; settlements out of the hold change nothing there and are shown with what they paid.
+// A customer's movements, newest first, paged by their number. What the customer sees as one amount
+// is how its free money changed; settlements out of the hold change nothing there and are shown
+// with what they paid.
 
 import type { Knex } from 'knex';
 import type { TransferKind } from '../domain/transfers';

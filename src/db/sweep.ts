@@ -1,5 +1,6 @@
-// What the reconciler reads: open rows, a slice at a time, and those whose time is long up. A row of `sweep_state`
-// (there is one) remembers where the rolling slice stands and when the books were last checked.
+// What the reconciler reads: open rows, a slice at a time, and those whose time is long up. A row
+// of `sweep_state` (there is one) remembers where the rolling slice stands and when the books were
+// last checked.
 
 import type { Knex } from 'knex';
 import type { TaskInput } from '../../workflows/messages';
@@ -20,7 +21,10 @@ const columns = `
   trace_id as "traceId", model, extract(epoch from created_at)::int as "createdAtSeconds",
   (extract(epoch from deadline_at) * 1000)::float8 as "deadlineAtMs", callback_url as "callbackUrl"`;
 
-/** The next rows of the rolling slice; starts over at the end. Rows of the last half minute are left in peace. */
+/**
+ * The next rows of the rolling slice; starts over at the end. Rows of the last half minute are left
+ * in peace.
+ */
 export async function nextSlice(db: Knex, size: number): Promise<readonly OpenRow[]> {
   const { rows } = await db.raw<{ rows: OpenRow[] }>(
     `select ${columns} from tasks

@@ -3,7 +3,8 @@
 import type { Knex } from 'knex';
 import type { TaskStatus } from '../contract/vocabulary';
 
-export interface TaskRow {
+/** A task as callers are answered. */
+export interface StoredTask {
   readonly id: string;
   readonly accountId: string;
   readonly status: TaskStatus;
@@ -11,27 +12,39 @@ export interface TaskRow {
   /** The public object as JSON text: GET sends it as it is. */
   readonly object: string;
   readonly requestHash: string;
+}
+
+export interface TaskRow extends StoredTask {
   readonly traceId: string;
   readonly createdAt: Date;
   readonly deadlineAt: Date;
 }
 
-const columns = `
+const storedColumns = `
   id, account_id as "accountId", status, version, object::text as object,
-  request_hash as "requestHash", trace_id as "traceId", created_at as "createdAt",
-  deadline_at as "deadlineAt"`;
+  request_hash as "requestHash"`;
+const columns = `${storedColumns},
+  trace_id as "traceId", created_at as "createdAt", deadline_at as "deadlineAt"`;
 
 // Planned once for each connection: most of what such a small query costs.
 const prepared = { name: 'find_task' };
 
-export async function findTask(db: Knex, id: string): Promise<TaskRow | null> {
+/** What a poll reads, and nothing besides: it is the query that is asked most. */
+export async function findTask(db: Knex, id: string): Promise<StoredTask | null> {
   const { rows } = await db
-    .raw<{ rows: TaskRow[] }>(`select ${columns} from tasks where id = ?`, [id])
+    .raw<{ rows: StoredTask[] }>(`select ${storedColumns} from tasks where id = ?`, [id])
     .options(prepared);
   return rows[0] ?? null;
 }
 
-export interface TaskFilter {
+export async function findTaskRow(db: Knex, id: string): Promise<TaskRow | null> {
+  const { rows } = await db.raw<{ rows: TaskRow[] }>(`select ${columns} from tasks where id = ?`, [
+    id,
+  ]);
+  return rows[0] ?? null;
+}
+
+interface TaskFilter {
   readonly accountId?: string;
   readonly status?: TaskStatus;
   readonly model?: string;
@@ -40,7 +53,9 @@ export interface TaskFilter {
   readonly limit: number;
 }
 
-/** Newest first: ids are made in the order of time, except those derived from an Idempotency-Key. */
+/**
+ * Newest first: ids are made in the order of time, except those derived from an Idempotency-Key.
+ */
 export async function listTasks(db: Knex, filter: TaskFilter): Promise<readonly TaskRow[]> {
   const { accountId, status, model, after, limit } = filter;
   const query = db('tasks').select(db.raw(columns)).orderBy('created_at', 'desc');

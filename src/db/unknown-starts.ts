@@ -1,12 +1,15 @@
-// Ids whose callers were told that their task may not exist: the engine did not say whether it took the start. Whoever finds such
-// a task running cancels it, and a caller who comes back with the same key takes the id back first; the row decides
-// which of the two it is, whatever process either happens in.
+// Ids whose callers were told that their task may not exist: the engine did not say whether it took
+// the start. Whoever finds such a task running cancels it, and a caller who comes back with the
+// same key takes the id back first; the row decides which of the two it is, whatever process either
+// happens in.
 
 import type { Knex } from 'knex';
 
-export interface UnknownStart {
+interface UnknownStart {
   readonly taskId: string;
-  /** Of the start that is looked for; a start of another call under this id is not ours to cancel. */
+  /**
+   * Of the start that is looked for; a start of another call under this id is not ours to cancel.
+   */
   readonly nonce: string;
   readonly ageSeconds: number;
 }

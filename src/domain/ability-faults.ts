@@ -7,7 +7,8 @@ import { checkUrl } from './address';
 import type { Model } from './catalogue';
 import { list } from './resolution';
 
-// The generator also reads switches at the end of a prompt, loosely, and one of these would change what was priced.
+// The generator also reads switches at the end of a prompt, loosely, and one of these would change
+// what was priced.
 const promptSwitches: Readonly<Record<string, string>> = {
   rs: 'resolution',
   resolution: 'resolution',

@@ -1,15 +1,16 @@
-// Which addresses a URL of a caller's may lead to. One pure classification, used when a task is submitted and again on
-// the address that a socket is about to dial. It works on the parsed form and never on the text: the URL parser has
-// by then folded `127.1`, `0x7f000001` and `①②⑦.⓪.⓪.①` into 127.0.0.1.
+// Which addresses a URL of a caller's may lead to. One pure classification, used when a task is
+// submitted and again on the address that a socket is about to dial. It works on the parsed form
+// and never on the text: the URL parser has by then folded `127.1`, `0x7f000001` and `①②⑦.⓪.⓪.①`
+// into 127.0.0.1.
 
-export interface UrlRules {
+interface UrlRules {
   readonly schemes: readonly ('https' | 'http')[];
   /** Exact `host:port` pairs that scheme and address rules do not apply to. */
   readonly allowHosts: readonly string[];
   readonly charsMax: number;
 }
 
-export type CheckedUrl =
+type CheckedUrl =
   | { readonly url: URL; readonly fault?: undefined }
   | { readonly url?: undefined; readonly fault: string };
 
@@ -19,7 +20,8 @@ export function checkUrl(text: string, { schemes, allowHosts, charsMax }: UrlRul
   }
   if (hasSpaceOrControl(text))
     return { fault: 'must be a URL without spaces or control characters.' };
-  // To this parser a slash, to others a part of a user name: the host must be the same to whoever reads the URL.
+  // To this parser a slash, to others a part of a user name: the host must be the same to whoever
+  // reads the URL.
   if (text.includes('\\')) return { fault: 'must be a URL without backslashes.' };
   if (!URL.canParse(text)) return { fault: 'must be an absolute URL.' };
   const url = new URL(text);
@@ -47,7 +49,7 @@ export function isAllowed(url: URL, allowHosts: readonly string[]): boolean {
 const insideNames = /(?:^|\.)(?:localhost|local|internal|home\.arpa|lan|onion|test|invalid)$/;
 
 /** A host as a parsed URL writes it: a name, an IPv4 address, or an IPv6 address in brackets. */
-export function isPublicHost(hostname: string): boolean {
+function isPublicHost(hostname: string): boolean {
   if (hostname.startsWith('[')) return isPublicAddress(hostname.slice(1, -1));
   if (parseIpv4(hostname)) return isPublicAddress(hostname);
   const name = hostname.toLowerCase();
@@ -57,7 +59,10 @@ export function isPublicHost(hostname: string): boolean {
   return name.length <= 253 && name.split('.').every((label) => /^[a-z0-9_-]{1,63}$/.test(label));
 }
 
-/** An address as a resolver answers it or a socket reports it. Whatever cannot be read is not public. */
+/**
+ * An address as a resolver answers it or a socket reports it. Whatever cannot be read is not
+ * public.
+ */
 export function isPublicAddress(address: string): boolean {
   const v4 = parseIpv4(address);
   if (v4) return !specialIpv4.some((range) => contains(range, v4));
@@ -119,7 +124,10 @@ function contains({ bytes, bits }: Range, address: readonly number[]): boolean {
   return true;
 }
 
-/** Four plain decimal parts and nothing else: the only form a parsed URL, a resolver or a socket gives. */
+/**
+ * Four plain decimal parts and nothing else: the only form a parsed URL, a resolver or a socket
+ * gives.
+ */
 function parseIpv4(text: string): number[] | null {
   if (!/^\d{1,3}(?:\.\d{1,3}){3}$/.test(text)) return null;
   const bytes = text.split('.').map(Number);

@@ -25,8 +25,8 @@ const jitter = 0.2;
 const retryAfterMaxMs = 24 * hour;
 
 /**
- * Milliseconds from a failed attempt to the next one; null after the last. A receiver may ask for more time, up to the
- * gap that would come after this one.
+ * Milliseconds from a failed attempt to the next one; null after the last. A receiver may ask for
+ * more time, up to the gap that would come after this one.
  */
 export function nextGapMs(
   attempt: number,
@@ -40,9 +40,12 @@ export function nextGapMs(
   return Math.max(scheduled, Math.min(retryAfterMs ?? 0, longest));
 }
 
-export type Verdict = 'delivered' | 'stopped' | 'again';
+type Verdict = 'delivered' | 'stopped' | 'again';
 
-/** Any 2xx is delivered, 410 says never again; everything else, redirects and no answer included, is tried again. */
+/**
+ * Any 2xx is delivered, 410 says never again; everything else, redirects and no answer included, is
+ * tried again.
+ */
 export function verdictOf(status: number | null): Verdict {
   if (status !== null && status >= 200 && status < 300) return 'delivered';
   return status === 410 ? 'stopped' : 'again';

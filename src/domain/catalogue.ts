@@ -1,5 +1,6 @@
-// The model catalogue as the rules see it: which models are sold, what each can do, which channels serve it, what it
-// costs. These are types and look-ups only; reading and checking the file an operator edits is the loader's work.
+// The model catalogue as the rules see it: which models are sold, what each can do, which channels
+// serve it, what it costs. These are types and look-ups only; reading and checking the file an
+// operator edits is the loader's work.
 
 import type {
   EnhancedResolution,
@@ -17,14 +18,17 @@ export interface Catalogue {
   readonly superResolution: SuperResolutionOffer | null;
 }
 
-export type ChannelProtocol = 'ark' | 'mediakit';
+type ChannelProtocol = 'ark' | 'mediakit';
 
 /** One upstream service under one set of credentials. */
 export interface Channel {
   readonly id: string;
   readonly protocol: ChannelProtocol;
   readonly baseUrl: string;
-  /** Name of the environment variable that holds the key; the key itself never enters a plan or a history. */
+  /**
+   * Name of the environment variable that holds the key; the key itself never enters a plan or a
+   * history.
+   */
   readonly apiKeyEnv: string;
   readonly requestTimeoutMs: number;
   readonly pollIntervalMs: number;
@@ -34,7 +38,10 @@ export interface Channel {
   readonly honoursIdempotencyKey: boolean;
   /** Many jobs can be asked about in one list request; otherwise each is read by itself. */
   readonly hasList: boolean;
-  /** How far the list may lag behind the service; a job missing from it for longer was never accepted. */
+  /**
+   * How far the list may lag behind the service; a job missing from it for longer was never
+   * accepted.
+   */
   readonly listLagMs: number;
   /** How many loops share the asking; one reaches tens of thousands of open jobs. */
   readonly watchers: number;
@@ -67,7 +74,7 @@ export interface Model {
 }
 
 /** Preview renderings: always 480p, at these factors of the tokens. */
-export interface DraftMode {
+interface DraftMode {
   readonly silentFactor: number;
   readonly audioFactor: number;
   /** Whether a draft can return its last frame too; yes where left out. */
@@ -85,7 +92,7 @@ export interface Size {
   readonly height: number;
 }
 
-export interface InputAbilities {
+interface InputAbilities {
   readonly types: readonly InputType[];
   readonly referenceImagesMax: number;
   readonly videosMax: number;
@@ -119,8 +126,8 @@ export function findModel(catalogue: Catalogue, name: string): Model | undefined
 }
 
 /**
- * The entry a `mode` selects, which then counts whole. A mode the name implies wins over the one that was sent, and a
- * mode the entry does not map has no effect.
+ * The entry a `mode` selects, which then counts whole. A mode the name implies wins over the one
+ * that was sent, and a mode the entry does not map has no effect.
  */
 export function selectEntry(catalogue: Catalogue, model: Model, mode: string | undefined): Model {
   if (mode === undefined || model.impliedMode !== null) return model;

@@ -1,5 +1,5 @@
-// Which of the three input types a request has, and whether its media fit it: the document's inference in the
-// document's order, then what the model itself takes.
+// Which of the three input types a request has, and whether its media fit it: the document's
+// inference in the document's order, then what the model itself takes.
 
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';
@@ -130,7 +130,10 @@ function typeUnsupported(
   );
 }
 
-/** The type that fits what was sent: two or more images alone could be frames, everything else is a reference. */
+/**
+ * The type that fits what was sent: two or more images alone could be frames, everything else is a
+ * reference.
+ */
 function inferFitting(media: Media): InputType {
   const framesOnly = media.images.length >= 2 && media.videos.length + media.audios.length === 0;
   return framesOnly ? 'first_last_frame' : 'reference';

@@ -1,5 +1,5 @@
-// Money between the two forms it has: integer micro-units inside, decimal strings with six places outside. Nothing is
-// ever rounded on the way: a text that does not fit is refused with the reason.
+// Money between the two forms it has: integer micro-units inside, decimal strings with six places
+// outside. Nothing is ever rounded on the way: a text that does not fit is refused with the reason.
 
 import { assert } from './assert';
 
@@ -9,7 +9,7 @@ export function formatMicros(micros: number): string {
   return `${micros < 0 ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`;
 }
 
-export type ParsedAmount =
+type ParsedAmount =
   | { readonly micros: number; readonly fault?: undefined }
   | { readonly micros?: undefined; readonly fault: string };
 

@@ -1,5 +1,6 @@
-// What the service infers from a request before anything happens: the Plan. It is made once, at submission, travels
-// with the task and is never recomputed, so a later edit of the catalogue cannot touch a running task.
+// What the service infers from a request before anything happens: the Plan. It is made once, at
+// submission, travels with the task and is never recomputed, so a later edit of the catalogue
+// cannot touch a running task.
 
 import type {
   BillingKind,
@@ -61,7 +62,10 @@ export interface Hold {
   readonly amountMicros: number;
 }
 
-/** One line of a bill. `quantity` counts tokens for generation, milliseconds of output for super-resolution. */
+/**
+ * One line of a bill. `quantity` counts tokens for generation, milliseconds of output for
+ * super-resolution.
+ */
 export interface BillingLine {
   readonly kind: BillingKind;
   readonly quantity: number;

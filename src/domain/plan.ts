@@ -5,6 +5,7 @@
 
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';
+import type { InputType } from '../contract/vocabulary';
 import {
   addressFaults,
   durationFaults,
@@ -21,7 +22,7 @@ import { holdFor } from './pricing';
 import type { Frame } from './resolution';
 import { enhancementFaults, enhancementTargetFaults, list, resolveFrame } from './resolution';
 
-export interface PlanGiven {
+interface PlanGiven {
   /**
    * Drawn by the caller; used where the request names none, so that a lost job can be recognised by
    * it (docs/decisions.md, 6).
@@ -33,7 +34,7 @@ export interface PlanGiven {
   readonly models?: () => readonly string[];
 }
 
-export type Planned =
+type Planned =
   | { readonly plan: Plan; readonly refusals?: undefined }
   | { readonly plan?: undefined; readonly refusals: readonly Refusal[] };
 
@@ -46,74 +47,87 @@ export function planTask(request: VideoRequest, catalogue: Catalogue, given: Pla
     return { refusals };
   }
   const model = selectEntry(catalogue, named, request.mode);
-  const stated = request.input_type !== undefined;
-  const inputType = request.input_type ?? inferInputType(request);
-  const typeFaults = inputTypeFaults(inputType, stated, request);
-  const { frame, faults: frameFaults } = resolveFrame(
-    { ...request, draft: request.metadata.draft },
-    model,
-  );
+  const asked = { ...request, draft: request.metadata.draft };
+  const { frame, faults: frameFaults } = resolveFrame(asked, model);
   refusals.push(
     ...promptLengthFaults(request.prompt, model),
     ...promptSwitchFaults(request.prompt),
-    ...typeFaults,
-    ...(typeFaults.length > 0 ? [] : modelInputFaults(inputType, stated, request, model)),
+    ...inputFaults(request, model),
     ...frameFaults,
     ...durationFaults(request.duration, model),
     ...metadataFaults(request, model),
     ...(frameFaults.length > 0 ? [] : superResolutionFaults(request, frame, model, catalogue)),
   );
   if (refusals.length > 0) return { refusals };
+  return { plan: fillIn(request, model, frame, catalogue, given.seed) };
+}
 
+/** The plan of a request that nothing speaks against, with the model's own where it is silent. */
+function fillIn(
+  request: VideoRequest,
+  model: Model,
+  frame: Frame,
+  catalogue: Catalogue,
+  drawnSeed: number,
+): Plan {
+  const { metadata } = request;
+  const { resolution, ratio, size } = frame;
   const enhancement = enhancementOf(request, catalogue);
   const durationSeconds = request.duration ?? model.defaults.durationSeconds;
-  const generateAudio = model.audio ? (request.metadata.generate_audio ?? true) : null;
-  const { price, hold } = holdFor({
-    model,
-    currency: catalogue.currency,
-    resolution: frame.resolution,
-    ratio: frame.ratio,
-    durationSeconds,
-    hasVideo: request.videos.length > 0,
-    inputVideoSeconds: request.metadata.input_video_duration ?? null,
-    draft: request.metadata.draft,
-    audio: generateAudio,
-    enhancement,
-    superResolution: catalogue.superResolution,
-  });
-  const seed = request.metadata.seed;
-  const plan: Plan = {
+  const generateAudio = model.audio ? (metadata.generate_audio ?? true) : null;
+  return {
     model: request.model,
     entry: model.id,
-    inputType,
-    resolution: frame.resolution,
-    ratio: frame.ratio,
-    width: frame.size?.width ?? null,
-    height: frame.size?.height ?? null,
+    inputType: inputTypeOf(request),
+    resolution,
+    ratio,
+    width: size?.width ?? null,
+    height: size?.height ?? null,
     durationSeconds,
     generateAudio,
-    draft: request.metadata.draft,
+    draft: metadata.draft,
     // -1 asks for a random seed, in the generator's words too.
-    seed: seed === undefined || seed === -1 ? given.seed : seed,
-    expiresAfterSeconds: request.metadata.execution_expires_after,
+    seed: metadata.seed === undefined || metadata.seed === -1 ? drawnSeed : metadata.seed,
+    expiresAfterSeconds: metadata.execution_expires_after,
     channels: model.channels,
     enhancement,
-    price,
-    hold,
+    ...holdFor({
+      model,
+      currency: catalogue.currency,
+      resolution,
+      ratio,
+      durationSeconds,
+      hasVideo: request.videos.length > 0,
+      inputVideoSeconds: metadata.input_video_duration ?? null,
+      draft: metadata.draft,
+      audio: generateAudio,
+      enhancement,
+      superResolution: catalogue.superResolution,
+    }),
   };
-  return { plan };
+}
+
+function inputTypeOf(request: VideoRequest): InputType {
+  return request.input_type ?? inferInputType(request);
+}
+
+/** What breaks the document's rules for an input type is not held against the model as well. */
+function inputFaults(request: VideoRequest, model: Model): Refusal[] {
+  const stated = request.input_type !== undefined;
+  const faults = inputTypeFaults(inputTypeOf(request), stated, request);
+  if (faults.length > 0) return faults;
+  return modelInputFaults(inputTypeOf(request), stated, request, model);
 }
 
 /** What no model would take: the document's rules that need no catalogue entry. */
 function faultsOnAnyModel(request: VideoRequest): Refusal[] {
   const stated = request.input_type !== undefined;
-  const inputType = request.input_type ?? inferInputType(request);
   const { super_resolution_config: config, draft } = request.metadata;
   // A draft has a base of its own, and a default is the model's.
   const base = draft ? undefined : request.resolution;
   return [
     ...promptSwitchFaults(request.prompt),
-    ...inputTypeFaults(inputType, stated, request),
+    ...inputTypeFaults(inputTypeOf(request), stated, request),
     ...(config && base ? enhancementTargetFaults(config, base) : []),
   ];
 }

@@ -1,5 +1,5 @@
-// Which frame is generated, and whether the asked super-resolution may follow it. The tables are the document's own;
-// what a single model can do comes from its catalogue entry.
+// Which frame is generated, and whether the asked super-resolution may follow it. The tables are
+// the document's own; what a single model can do comes from its catalogue entry.
 
 import type { Refusal } from '../contract/error';
 import type { SuperResolutionConfig } from '../contract/request';
@@ -32,7 +32,7 @@ export interface Frame {
   readonly explicit: boolean;
 }
 
-export interface AskedFrame {
+interface AskedFrame {
   readonly resolution?: Resolution;
   readonly ratio?: Ratio;
   readonly size?: string;
@@ -75,7 +75,10 @@ export function resolveFrame(asked: AskedFrame, model: Model): { frame: Frame; f
 
 const dimensions = /^([1-9]\d{1,4})[xX*]([1-9]\d{1,4})$/;
 
-/** `size` may name a tier or dimensions from the model's table; either way it is only a way to name a tier. */
+/**
+ * `size` may name a tier or dimensions from the model's table; either way it is only a way to name
+ * a tier.
+ */
 function readSize(
   size: string | undefined,
   model: Model,
@@ -101,7 +104,10 @@ function readSize(
 
 const enhancementParam = 'metadata.super_resolution_config';
 
-/** What speaks against enhancing this frame. Ranges and words have been checked when the request was parsed. */
+/**
+ * What speaks against enhancing this frame. Ranges and words have been checked when the request was
+ * parsed.
+ */
 export function enhancementFaults(
   config: SuperResolutionConfig,
   frame: Frame,

@@ -1,9 +1,11 @@
-// The life of a task and the one function that turns it into the object callers see. GET, the stored row and the
-// callback all show what `taskObject` made, so poller, consumer and SRE can never see different things.
+// The life of a task and the one function that turns it into the object callers see. GET, the
+// stored row and the callback all show what `taskObject` made, so poller, consumer and SRE can
+// never see different things.
 //
-// Glossary. *Hold*: the amount set aside at submission (the document's pre-deduction). *Settle*: turn the hold into
-// a charge once the tokens are known. *Refund*: give the unused part back. *Stage*: which of the two steps a
-// running task is in. *Step*: how far a task has come, as a number that only grows.
+// Glossary. *Hold*: the amount set aside at submission (the document's pre-deduction). *Settle*:
+// turn the hold into a charge once the tokens are known. *Refund*: give the unused part back.
+// *Stage*: which of the two steps a running task is in. *Step*: how far a task has come, as a
+// number that only grows.
 
 import type {
   Billing,
@@ -23,8 +25,11 @@ export interface TaskIdentity {
   readonly createdAt: number;
 }
 
-/** Where it stands. The union leaves no room for a success without a video or a failure without a reason. */
-export type TaskState =
+/**
+ * Where it stands. The union leaves no room for a success without a video or a failure without a
+ * reason.
+ */
+type TaskState =
   | { readonly status: 'pending' | 'submitted'; readonly billing?: Billing }
   | { readonly status: 'running'; readonly stage: Stage; readonly billing?: Billing }
   | {
@@ -106,8 +111,8 @@ export function isFinal(status: TaskStatus): status is 'succeeded' | 'failed' {
 }
 
 /**
- * How far a task has come. Stored as the row's version; of two answers the one with the higher step is the newer.
- * The numbers are recorded in rows: add between, never change.
+ * How far a task has come. Stored as the row's version; of two answers the one with the higher step
+ * is the newer. The numbers are recorded in rows: add between, never change.
  */
 export function stepOf(task: { readonly status: TaskStatus; readonly stage?: Stage }): number {
   switch (task.status) {

@@ -17,7 +17,7 @@ export interface Span {
 /** Takes a span that has ended; null where no traces are kept. */
 export type KeepSpan = ((span: Span) => void) | null;
 
-export interface TraceParent {
+interface TraceParent {
   readonly traceId: string;
   readonly spanId: string;
 }
@@ -31,13 +31,15 @@ export function parseTraceparent(header: string): TraceParent | null {
   return { traceId, spanId };
 }
 
-/** Marked as recorded, because "not recorded" would forbid the other side to record its own part. */
+/**
+ * Marked as recorded, because "not recorded" would forbid the other side to record its own part.
+ */
 export function formatTraceparent({ traceId, spanId }: TraceParent): string {
   return `00-${traceId}-${spanId}-01`;
 }
 
 /** `submission`: the API's call that starts the workflow. `task`: from creation to end. */
-export type TaskSpan = 'submission' | 'task';
+type TaskSpan = 'submission' | 'task';
 
 /** FNV-1a over 64 bits: well spread, the same everywhere, and no secret. */
 export function spanIdOf(taskId: string, span: TaskSpan): string {

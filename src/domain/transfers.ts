@@ -7,7 +7,7 @@ import type { BillingLine } from './plan-types';
 
 export type TransferKind = 'hold' | 'settle' | 'refund' | 'extra_charge' | 'credit' | 'correction';
 
-export interface Movement {
+interface Movement {
   /** Recorded in the ledger; add, never rename. */
   readonly id: string;
   readonly kind: TransferKind;

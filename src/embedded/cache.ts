@@ -23,13 +23,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 // 5 min: longer than the slowest download seen; past that its owner is taken for stuck.
 const lockStaleMs = 5 * 60_000;
 
-/** As root it must be reachable by the user that PostgreSQL runs as, and root's home directory is not. */
+/**
+ * As root it must be reachable by the user that PostgreSQL runs as, and root's home directory is
+ * not.
+ */
 export function cacheFolder(): string {
   if (process.getuid?.() === 0) return '/var/tmp/video-generation-service';
   return join(homedir() || tmpdir(), '.cache', 'video-generation-service');
 }
 
-export interface Cached {
+interface Cached {
   /** Changes with the version of what is in it. */
   readonly name: string;
   /** Files without which it is of no use: something else may have tidied up here. */
@@ -65,7 +68,10 @@ export async function cached(
   }
 }
 
-/** What is no longer whole, and drafts of those that were killed while they filled one; the lock is ours. */
+/**
+ * What is no longer whole, and drafts of those that were killed while they filled one; the lock is
+ * ours.
+ */
 async function removeLeftovers(cache: string, name: string): Promise<void> {
   for (const found of await readdir(cache)) {
     const isDraft = found.startsWith(`${name}.`) && found !== `${name}.lock`;

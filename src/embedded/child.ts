@@ -1,12 +1,12 @@
-// A server run as a child process: its last words are kept for the error message, it is stopped politely and then by
-// force, and it never outlives its parent.
+// A server run as a child process: its last words are kept for the error message, it is stopped
+// politely and then by force, and it never outlives its parent.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { reaped, willReap } from './reaper';
 import { SetupError } from './setup-error';
 
-export interface ChildOptions {
+interface ChildOptions {
   readonly args: readonly string[];
   /** All of its environment; without one it has ours. */
   readonly env?: NodeJS.ProcessEnv;
@@ -33,7 +33,8 @@ export interface Child {
 const linesKept = 30;
 const children = new Map<ChildProcess, NodeJS.Signals>();
 
-// A parent that dies of an exception or calls exit takes its children along; the reaper does it after a kill -9.
+// A parent that dies of an exception or calls exit takes its children along; the reaper does it
+// after a kill -9.
 process.on('exit', () => {
   for (const child of children.keys()) child.kill('SIGKILL');
 });
@@ -41,7 +42,8 @@ process.on('exit', () => {
 export function startChild(command: string, options: ChildOptions): Child {
   const child = spawn(command, [...options.args], {
     stdio: ['ignore', 'pipe', 'pipe', ...(options.onMessage ? ['ipc' as const] : [])],
-    // Apart from the terminal's group: a Ctrl-C reaches the parent only, which stops everything in its order.
+    // Apart from the terminal's group: a Ctrl-C reaches the parent only, which stops everything in
+    // its order.
     detached: true,
     ...(options.env ? { env: options.env } : {}),
     ...(options.cwd ? { cwd: options.cwd } : {}),
@@ -93,7 +95,9 @@ export function startChild(command: string, options: ChildOptions): Child {
   };
 }
 
-/** Stops whatever runs, for an end in the middle of a start, when nobody holds all the parts yet. */
+/**
+ * Stops whatever runs, for an end in the middle of a start, when nobody holds all the parts yet.
+ */
 export async function stopAllChildren(graceMs: number): Promise<void> {
   const ends = [...children].map(async ([child, signal]) => {
     const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -105,7 +109,10 @@ export async function stopAllChildren(graceMs: number): Promise<void> {
   await Promise.all(ends);
 }
 
-/** Waits until `check` is true; fails when the child ends first or the time is up, with its last words. */
+/**
+ * Waits until `check` is true; fails when the child ends first or the time is up, with its last
+ * words.
+ */
 export async function untilReady(
   what: string,
   child: Child,
@@ -113,7 +120,8 @@ export async function untilReady(
   timeoutMs: number,
 ): Promise<void> {
   const until = Date.now() + timeoutMs;
-  // Alive after the answer, too: on a port that another server held, that one may answer while ours gives up.
+  // Alive after the answer, too: on a port that another server held, that one may answer while ours
+  // gives up.
   while (!((await check().catch(() => false)) && child.isAlive())) {
     if (!child.isAlive()) {
       throw new SetupError(`${what} ended while starting:\n${child.lastWords()}`);

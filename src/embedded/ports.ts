@@ -1,5 +1,6 @@
-// Free ports for servers that must be told one. Asked of the system; another program may still take one in between,
-// so whoever uses it checks that the server that answers is the one that was started.
+// Free ports for servers that must be told one. Asked of the system; another program may still take
+// one in between, so whoever uses it checks that the server that answers is the one that was
+// started.
 
 import { createServer } from 'node:net';
 

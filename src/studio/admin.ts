@@ -1,6 +1,7 @@
 /*
- * The door for tests: directions for all jobs, and the counts that prove what was received and what was
- * accepted. It has a key of its own and does not exist without one. It counts everybody but itself.
+ * The door for tests: directions for all jobs, and the counts that prove what was received and what
+ * was accepted. It has a key of its own and does not exist without one. It counts everybody but
+ * itself.
  */
 
 import type { Exchange } from './http';
@@ -14,8 +15,6 @@ interface Counts {
   since: number;
   requests: Record<string, number>;
 }
-
-export type Admin = ReturnType<typeof createAdmin>;
 
 export function createAdmin(store: JobStore, callbacksSent: () => number) {
   let script: GlobalScript = {};
@@ -46,7 +45,7 @@ export function createAdmin(store: JobStore, callbacksSent: () => number) {
   }
 
   function counters(): object {
-    const kinds = store.acceptances().map((entry) => entry.kind);
+    const kinds = store.acceptances.map((entry) => entry.kind);
     const acceptedOf = (kind: string) => kinds.filter((other) => other === kind).length;
     return {
       since: Math.floor(counts.since / 1000),
@@ -55,7 +54,7 @@ export function createAdmin(store: JobStore, callbacksSent: () => number) {
       enhance_requests: counts.requests['POST /api/v1/tools/enhance-video'] ?? 0,
       accepted: acceptedOf('generation'),
       enhancements_accepted: acceptedOf('enhancement'),
-      jobs: store.size(),
+      jobs: store.jobs.size(),
       callbacks_sent: callbacksSent(),
     };
   }
@@ -63,7 +62,7 @@ export function createAdmin(store: JobStore, callbacksSent: () => number) {
   function accepted(query: URLSearchParams): object {
     const kind = query.get('kind');
     const requestId = query.get('client_request_id');
-    const items = store.acceptances().filter((entry) => {
+    const items = store.acceptances.filter((entry) => {
       const isKind = kind === null || entry.kind === kind;
       return isKind && (requestId === null || entry.client_request_id === requestId);
     });

@@ -1,7 +1,7 @@
 /*
- * Tells a caller's address about every change of a job, in order. Nothing waits for it and nothing is
- * remembered across a restart: a callback is a hint, the truth is read with GET. The final notices of
- * success and failure are tried four times in all, as the original does.
+ * Tells a caller's address about every change of a job, in order. Nothing waits for it and nothing
+ * is remembered across a restart: a callback is a hint, the truth is read with GET. The final
+ * notices of success and failure are tried four times in all, as the original does.
  */
 
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,8 +1,9 @@
 /*
- * Videos and sounds of strangers: recognised by their first bytes, never by their name, and opened with
- * that one demuxer and no network, so that a playlist in disguise reaches nothing. A modern ffmpeg
- * decodes them. The packaged one is of 2018 and is shown only what the studio made: with it a strange
- * video's length is read here and a blank card stands for its picture, a strange sound must be WAV.
+ * Videos and sounds of strangers: recognised by their first bytes, never by their name, and opened
+ * with that one demuxer and no network, so that a playlist in disguise reaches nothing. A modern
+ * ffmpeg decodes them. The packaged one is of 2018 and is shown only what the studio made: with it
+ * a strange video's length is read here and a blank card stands for its picture, a strange sound
+ * must be WAV.
  */
 
 import type { FileHandle } from 'node:fs/promises';
@@ -22,7 +23,6 @@ export interface Clip {
   width: number;
   height: number;
   fps: number;
-  hasAudio: boolean;
 }
 
 const PROBE_MS = 20_000;
@@ -38,7 +38,7 @@ export async function openVideo(
   if (file.isOurs || ffmpeg.isModern) return probe(file.path, 'mov', label, ffmpeg, signal);
   const seconds = await readMovieSeconds(file.path);
   if (seconds === undefined) throw new MediaFault(`${label} is not a complete mp4 or mov file.`);
-  return { input: undefined, seconds, width: 0, height: 0, fps: 24, hasAudio: false };
+  return { input: undefined, seconds, width: 0, height: 0, fps: 24 };
 }
 
 export async function openAudio(
@@ -63,7 +63,7 @@ export async function openAudio(
   return { ...silentPicture, input: clipInput(copyTo, 'wav'), seconds };
 }
 
-const silentPicture = { width: 0, height: 0, fps: 0, hasAudio: true };
+const silentPicture = { width: 0, height: 0, fps: 0 };
 
 async function sniff(path: string): Promise<Demuxer | undefined> {
   const handle = await open(path);
@@ -106,7 +106,6 @@ async function probe(
     width: Number(video?.[1] ?? 0),
     height: Number(video?.[2] ?? 0),
     fps: Number(fps?.[1] ?? 24),
-    hasAudio: /Stream #0.*Audio:/.test(about),
   };
 }
 
@@ -133,7 +132,10 @@ async function readMovieSeconds(path: string): Promise<number | undefined> {
   }
 }
 
-/** A box among its siblings, all of which must be there to their ends: a download cut short is not whole. */
+/**
+ * A box among its siblings, all of which must be there to their ends: a download cut short is not
+ * whole.
+ */
 async function findBox(handle: FileHandle, from: number, to: number, name: string) {
   const head = Buffer.alloc(16);
   let found: { start: number; end: number } | undefined;

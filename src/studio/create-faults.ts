@@ -1,7 +1,7 @@
 /*
- * Faults of the create call, as scripts ask for them: refused before acceptance, or accepted and then
- * never answered. They apply to the first `times` attempts (once unless said otherwise) of one caller,
- * told apart by request id, idempotency key or, without either, by the body itself.
+ * Faults of the create call, as scripts ask for them: refused before acceptance, or accepted and
+ * then never answered. They apply to the first `times` attempts (once unless said otherwise) of one
+ * caller, told apart by request id, idempotency key or, without either, by the body itself.
  */
 
 import { createHash } from 'node:crypto';
@@ -13,8 +13,6 @@ import type { CreateFault } from './script';
 
 /** Old identities are dropped beyond this; a test that needs more has other problems. */
 const IDENTITIES_MAX = 100_000;
-
-export type CreateFaults = ReturnType<typeof createFaults>;
 
 export function createFaults() {
   const attempts = new Map<string, number>();

@@ -3,7 +3,7 @@
  * not ten thousand. An entry may be stale (its job has moved on); the reader checks and drops it.
  */
 
-export interface Due {
+interface Due {
   at: number;
   id: string;
 }

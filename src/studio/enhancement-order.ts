@@ -1,6 +1,6 @@
 /*
- * The body of an enhance-video request → the order. Enhancement has its own vocabulary: a target tier
- * or a short side, never both, and an idempotency key in the body (`client_token`).
+ * The body of an enhance-video request → the order. Enhancement has its own vocabulary: a target
+ * tier or a short side, never both, and an idempotency key in the body (`client_token`).
  */
 
 import type { Body } from './fields';
@@ -33,7 +33,6 @@ const SCENES = ['common', 'ugc', 'short_series', 'aigc', 'old_film'] as const;
 export function parseEnhancementOrder(body: Body): {
   order: EnhancementOrder;
   callbackUrl: string | undefined;
-  clientToken: string | undefined;
 } {
   const videoUrl = requiredString(body, 'video_url', 2048);
   if (!isHttpUrl(videoUrl)) throw invalid('video_url', 'it must be an http(s) address');
@@ -53,11 +52,10 @@ export function parseEnhancementOrder(body: Body): {
     bitrateLevel: optionalWord(body, 'bitrate_level', ['low', 'medium', 'high']) ?? 'medium',
     callbackArgs: optionalString(body, 'callback_args', 1024),
   };
-  return {
-    order,
-    callbackUrl: optionalHttpUrl(body, 'callback_url'),
-    clientToken: optionalString(body, 'client_token', 64),
-  };
+  const callbackUrl = optionalHttpUrl(body, 'callback_url');
+  // Who took the call has read it already; here it is only checked.
+  optionalString(body, 'client_token', 64);
+  return { order, callbackUrl };
 }
 
 function parseFps(body: Body): number | undefined {

@@ -1,7 +1,7 @@
 /*
- * Finds an ffmpeg (FFMPEG_PATH, then PATH, then the npm package's) and runs it as a child process with
- * a time limit and a low priority, so that the server always answers. A build without libx264 is passed
- * over. Whether a build is modern decides what it may decode: docs/studio.md.
+ * Finds an ffmpeg (FFMPEG_PATH, then PATH, then the npm package's) and runs it as a child process
+ * with a time limit and a low priority, so that the server always answers. A build without libx264
+ * is passed over. Whether a build is modern decides what it may decode: docs/studio.md.
  */
 
 import { execFile, spawn } from 'node:child_process';

@@ -1,6 +1,6 @@
 /*
- * Typed reading of known fields from an unknown body. Known fields are checked strictly, unknown ones
- * are ignored, and null counts as absent: that is how the protocol's own server behaves.
+ * Typed reading of known fields from an unknown body. Known fields are checked strictly, unknown
+ * ones are ignored, and null counts as absent: that is how the protocol's own server behaves.
  */
 
 import { isObject } from './http';

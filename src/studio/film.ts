@@ -1,7 +1,7 @@
 /*
- * A film is a stack of pictures that move over a ground; this room turns the stack into one ffmpeg call.
- * Every picture is decoded once and repeated, which is what makes five seconds take two. Positions are
- * ffmpeg expressions over `t`, in seconds; they hold numbers of ours only.
+ * A film is a stack of pictures that move over a ground; this room turns the stack into one ffmpeg
+ * call. Every picture is decoded once and repeated, which is what makes five seconds take two.
+ * Positions are ffmpeg expressions over `t`, in seconds; they hold numbers of ours only.
  */
 
 import type { Size } from './models';
@@ -50,7 +50,8 @@ export function filmArguments(film: Film): string[] {
   film.layers.forEach((layer, at) => {
     lay(layer, at);
   });
-  // Cut here and not with `-frames:v`, which would end the sound with the last picture, or long before.
+  // Cut here and not with `-frames:v`, which would end the sound with the last picture, or long
+  // before.
   const cut = `trim=end_frame=${film.frames}`;
   graph.push(`[${last}]${[...film.finish, 'setsar=1', cut].join(',')}[plain]`);
   last = 'plain';
@@ -128,7 +129,8 @@ function soundArguments(film: Film, firstInput: number, seconds: number) {
   }
   const voices = sound.chord.map((hertz, at) => {
     const slow = (0.11 + at * 0.07).toFixed(2);
-    return `${(0.16 / (at + 1)).toFixed(3)}*sin(2*PI*${hertz}*t)*(0.6+0.4*sin(2*PI*${slow}*t+${at}))`;
+    const swell = `(0.6+0.4*sin(2*PI*${slow}*t+${at}))`;
+    return `${(0.16 / (at + 1)).toFixed(3)}*sin(2*PI*${hertz}*t)*${swell}`;
   });
   const tone = `aevalsrc='${voices.join('+')}':s=48000:d=${(seconds + 0.1).toFixed(3)}`;
   return {

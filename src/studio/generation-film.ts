@@ -1,7 +1,7 @@
 /*
- * From an order to the pictures of its film: a scene that comes from prompt and seed, still frames that
- * the film passes through, reference media as photographs on the scene. All are
- * fractions of the canvas, so every size looks alike.
+ * From an order to the pictures of its film: a scene that comes from prompt and seed, still frames
+ * that the film passes through, reference media as photographs on the scene. All are fractions of
+ * the canvas, so every size looks alike.
  */
 
 import { join } from 'node:path';
@@ -45,13 +45,17 @@ export async function sceneLayers(scene: Scene, stage: Stage): Promise<Layer[]> 
     await add('particles', drawParticles(scene, wide), slide, '0');
   }
   const radius = Math.round(Math.min(width, height) * scene.orb.radius);
-  const drift = `${fixed(scene.orb.x * width - radius * 3)}+${fixed(scene.direction * scene.orb.drift * width)}*t/${fixed(seconds)}`;
-  const rise = `${fixed(scene.orb.y * height - radius * 3)}-${fixed(height * 0.05)}*t/${fixed(seconds)}`;
+  const left = scene.orb.x * width - radius * 3;
+  const top = scene.orb.y * height - radius * 3;
+  const way = scene.direction * scene.orb.drift * width;
+  const drift = `${fixed(left)}+${fixed(way)}*t/${fixed(seconds)}`;
+  const rise = `${fixed(top)}-${fixed(height * 0.05)}*t/${fixed(seconds)}`;
   await add('orb', drawOrb(scene, radius), drift, rise);
   for (const [depth, layer] of scene.layers.entries()) {
     const size = { width: even(width * (1 + layer.travel)), height: even(height * layer.height) };
     const slide = slideX(width, size.width, seconds, scene.direction, 1);
-    const bob = `${height - size.height}+${fixed(height * layer.bob)}*(1+sin(t*${1.3 + depth * 0.4}+${depth}))`;
+    const swing = `(1+sin(t*${1.3 + depth * 0.4}+${depth}))`;
+    const bob = `${height - size.height}+${fixed(height * layer.bob)}*${swing}`;
     await add(`land-${depth}`, drawLand(scene, depth, size), slide, bob);
   }
   if (scene.particles === 'snow' || scene.particles === 'embers') {
@@ -72,8 +76,8 @@ function slideX(width: number, strip: number, seconds: number, direction: number
 }
 
 /**
- * Still frames: each is fully there at its moment, the first at the very first frame and the last at the
- * very last, and between two moments one dissolves into the next while both move a little.
+ * Still frames: each is fully there at its moment, the first at the very first frame and the last
+ * at the very last, and between two moments one dissolves into the next while both move a little.
  */
 export async function stillLayers(pictures: Picture[], stage: Stage): Promise<Layer[]> {
   const { canvas, fps, frames } = stage;

@@ -1,6 +1,7 @@
 /*
  * The body of a create request → the order, or the first fault found, in the words and codes of the
- * service imitated. Every known top-level field is checked strictly and against the model's abilities.
+ * service imitated. Every known top-level field is checked strictly and against the model's
+ * abilities.
  */
 
 import { randomInt } from 'node:crypto';

@@ -24,7 +24,7 @@ export interface Log {
 }
 
 /** The protocol's own limit; images and sounds may be sent inline as base64. */
-export const BODY_BYTES_MAX = 64 * 1024 * 1024;
+const BODY_BYTES_MAX = 64 * 1024 * 1024;
 
 export function openExchange(request: IncomingMessage, response: ServerResponse): Exchange {
   const target = request.url ?? '/';
@@ -75,11 +75,8 @@ export function send(
 }
 
 /** Reads a JSON object; anything else is the caller's fault and says so. */
-export async function readJsonObject(
-  request: IncomingMessage,
-  bytesMax: number = BODY_BYTES_MAX,
-): Promise<Record<string, unknown>> {
-  const bytes = await readBytes(request, bytesMax);
+export async function readJsonObject(request: IncomingMessage): Promise<Record<string, unknown>> {
+  const bytes = await readBytes(request, BODY_BYTES_MAX);
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));

@@ -1,13 +1,15 @@
 /*
- * Every job there is, in memory and in the journal at once, and the list of everything that was ever
- * accepted: the proof that a caller's task was accepted exactly once, whatever became of it.
+ * Every job there is, in memory and in the journal at once, and the list of everything that was
+ * ever accepted: the proof that a caller's task was accepted exactly once, whatever became of it.
  */
 
 import type { Log } from './http';
+import type { JobIndex } from './job-index';
+import { createJobIndex } from './job-index';
 import type { Job, JobKind } from './jobs';
 import { openJournal } from './journal';
 
-export interface Acceptance {
+interface Acceptance {
   id: string;
   kind: JobKind;
   /** Milliseconds since 1970. */
@@ -23,6 +25,8 @@ type Line =
   | { forget: string }
   | { accepted: Acceptance };
 
+export type JobMemory = ReturnType<typeof openJobMemory>;
+
 /** Far enough above the live records that rewriting stays rare. */
 const STALE_LINES_MAX = 50_000;
 
@@ -30,17 +34,16 @@ const STALE_LINES_MAX = 50_000;
 const SEVEN_DAYS_MS = 7 * 86_400_000;
 
 export function openJobMemory(dataDir: string, log: Log) {
-  const jobs = new Map<string, Job>();
-  const byKey = new Map<string, string>();
+  const jobs = createJobIndex();
   const acceptances: Acceptance[] = [];
-  const journal = openJournal(dataDir, (line) => replay(line as Line));
+  const journal = openJournal(dataDir, (line) => replay(line as Line, jobs, acceptances));
   if (journal.lineCount() > 0) rewrite();
 
   /** Throws when it cannot be written: then it has not been accepted. */
   function put(job: Job): void {
     const accepted = describe(job);
     journal.append({ put: job, accepted });
-    index(job);
+    jobs.add(job);
     acceptances.push(accepted);
   }
 
@@ -51,7 +54,7 @@ export function openJobMemory(dataDir: string, log: Log) {
 
   function forget(job: Job): void {
     write({ forget: job.id });
-    unindex(job);
+    jobs.remove(job);
   }
 
   /** A full disk must not stop the clock: the change is kept in memory and told to the log. */
@@ -64,71 +67,21 @@ export function openJobMemory(dataDir: string, log: Log) {
   }
 
   function compact(): void {
-    const alive = jobs.size + acceptances.length;
+    const alive = jobs.size() + acceptances.length;
     if (journal.lineCount() > 3 * alive + STALE_LINES_MAX) rewrite();
   }
 
   /** Without room for it the journal stays as long as it is. */
   function rewrite(): void {
     try {
-      journal.rewrite(lines());
+      journal.rewrite(whatIsLeft(jobs, acceptances));
     } catch (error) {
       log.error({ error: String(error) }, 'studio: the journal cannot be rewritten');
     }
   }
 
-  function index(job: Job): void {
-    jobs.set(job.id, job);
-    if (job.idempotencyKey !== undefined) byKey.set(keyOf(job.kind, job.idempotencyKey), job.id);
-  }
-
-  function unindex(job: Job): void {
-    jobs.delete(job.id);
-    if (job.idempotencyKey !== undefined) byKey.delete(keyOf(job.kind, job.idempotencyKey));
-  }
-
-  function replay(line: Line): void {
-    if ('put' in line) index(line.put);
-    if ('accepted' in line && line.accepted) acceptances.push(line.accepted);
-    if ('change' in line) {
-      const job = jobs.get(line.id);
-      if (job) Object.assign(job, line.change);
-    }
-    if ('forget' in line) {
-      const job = jobs.get(line.forget);
-      if (job) unindex(job);
-    }
-  }
-
-  function* lines(): Generator<Line> {
-    const oldest = Date.now() - SEVEN_DAYS_MS;
-    for (const accepted of acceptances) if (accepted.at >= oldest) yield { accepted };
-    for (const job of jobs.values()) yield { put: job };
-  }
-
-  function* newestFirst(kind: JobKind): Generator<Job> {
-    const all = [...jobs.values()];
-    for (let at = all.length - 1; at >= 0; at -= 1) if (all[at]!.kind === kind) yield all[at]!;
-  }
-
-  return {
-    put,
-    change,
-    forget,
-    compact,
-    get: (id: string): Job | undefined => jobs.get(id),
-    byIdempotencyKey: (kind: JobKind, key: string): Job | undefined =>
-      jobs.get(byKey.get(keyOf(kind, key)) ?? ''),
-    all: (): Iterable<Job> => jobs.values(),
-    newestFirst,
-    acceptances: (): readonly Acceptance[] => acceptances,
-    size: () => jobs.size,
-    close: () => journal.close(),
-  };
-}
-
-function keyOf(kind: JobKind, key: string): string {
-  return `${kind} ${key}`;
+  const lists = { jobs, acceptances: acceptances as readonly Acceptance[] };
+  return { ...lists, put, change, forget, compact, close: () => journal.close() };
 }
 
 function describe(job: Job): Acceptance {
@@ -140,4 +93,25 @@ function describe(job: Job): Acceptance {
     client_request_id: job.clientRequestId ?? null,
     idempotency_key: job.idempotencyKey ?? null,
   };
+}
+
+/** One line of the past happens again. */
+function replay(line: Line, jobs: JobIndex, acceptances: Acceptance[]): void {
+  if ('put' in line) jobs.add(line.put);
+  if ('accepted' in line && line.accepted) acceptances.push(line.accepted);
+  if ('change' in line) {
+    const job = jobs.get(line.id);
+    if (job) Object.assign(job, line.change);
+  }
+  if ('forget' in line) {
+    const job = jobs.get(line.forget);
+    if (job) jobs.remove(job);
+  }
+}
+
+/** The past without what no longer matters. */
+function* whatIsLeft(jobs: JobIndex, acceptances: readonly Acceptance[]): Generator<Line> {
+  const oldest = Date.now() - SEVEN_DAYS_MS;
+  for (const accepted of acceptances) if (accepted.at >= oldest) yield { accepted };
+  for (const job of jobs.all()) yield { put: job };
 }

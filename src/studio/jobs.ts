@@ -47,19 +47,16 @@ export interface EnhancementOrder {
 }
 
 export interface JobResult {
-  /** False: the prepared file stands in for a rendering. */
-  rendered: boolean;
   width: number;
   height: number;
-  frames: number;
   fps: number;
   durationSeconds: number;
   inputVideoSeconds: number;
   hasLastFrame: boolean;
-  hasAudio: boolean;
 }
 
-interface JobRecord {
+/** What every job has, whatever it is about. */
+export interface JobRecord {
   id: string;
   status: JobStatus;
   createdAt: number;
@@ -91,20 +88,11 @@ export interface EnhancementJob extends JobRecord {
 export type Job = GenerationJob | EnhancementJob;
 export type JobKind = Job['kind'];
 
+/** What a rendering ends with: one of the two. */
+export type Outcome = Pick<Job, 'result' | 'failure'>;
+
 const FINAL: readonly JobStatus[] = ['succeeded', 'failed', 'cancelled', 'expired'];
 
 export function isFinal(job: Job): boolean {
   return FINAL.includes(job.status);
-}
-
-const HOUR_MS = 3_600_000;
-
-/** Result files and their addresses die a day after the job ended. */
-export const RESULT_LIFE_MS = 24 * HOUR_MS;
-
-/** Records stay readable for seven days; a cancelled one is gone after one. */
-export function forgetAt(job: Job): number {
-  return job.status === 'cancelled'
-    ? (job.finishedAt ?? job.createdAt) + 24 * HOUR_MS
-    : job.createdAt + 7 * 24 * HOUR_MS;
 }

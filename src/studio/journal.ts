@@ -1,8 +1,9 @@
 /*
  * What survives `kill -9`: one file, one JSON line per change, written before the change is
  * answered. No fsync: the operating system has the bytes once write() returned, and a machine that
- * loses power may lose the last second of a development studio. A line that was cut short is skipped
- * when read; a write that failed half-way is closed off by the newline the next one starts with.
+ * loses power may lose the last second of a development studio. A line that was cut short is
+ * skipped when read; a write that failed half-way is closed off by the newline the next one starts
+ * with.
  */
 
 import {
@@ -16,7 +17,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-export interface Journal {
+interface Journal {
   /** Throws when the disk is full: then the change has not happened. */
   append(line: unknown): void;
   /** Replaces everything written so far by these lines, in one step. */

@@ -1,13 +1,14 @@
 /*
- * Letters as pictures with a transparent ground. The font comes with the project, so that text looks
- * the same on a machine without any fonts; the text goes through Pango, which wraps and shapes it.
+ * Letters as pictures with a transparent ground. The font comes with the project, so that text
+ * looks the same on a machine without any fonts; the text goes through Pango, which wraps and
+ * shapes it.
  */
 
 import sharp from 'sharp';
 
 const FONT_FILE = require.resolve('dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf');
 
-export interface Lettering {
+interface Lettering {
   text: string;
   color: string;
   sizePx: number;
@@ -15,7 +16,7 @@ export interface Lettering {
   heightMax: number;
 }
 
-export interface Picture {
+interface Picture {
   png: Buffer;
   width: number;
   height: number;

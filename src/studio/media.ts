@@ -1,7 +1,7 @@
 /*
- * Media that came with an order: fetched from public addresses only, within a size and a time, or sent
- * inline and kept as a file beside the journal. What the studio made itself is read from its own disk,
- * without a call, and is the only thing an old decoder ever gets to see (docs/studio.md).
+ * Media that came with an order: fetched from public addresses only, within a size and a time, or
+ * sent inline and kept as a file beside the journal. What the studio made itself is read from its
+ * own disk, without a call, and is the only thing an old decoder ever gets to see (docs/studio.md).
  */
 
 import { createHash } from 'node:crypto';
@@ -13,13 +13,14 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AddressRefused, guardedCall } from './address-guard';
 import type { GenerationOrder } from './jobs';
 
-export type MediaKind = 'image' | 'video' | 'audio';
+type MediaKind = 'image' | 'video' | 'audio';
 
 /** A job fails with this when its media are at fault; the message is for the caller. */
 export class MediaFault extends Error {}
@@ -37,6 +38,16 @@ interface Parts {
   allowHosts: readonly string[];
   /** The file behind one of the studio's own addresses, if it is one. */
   ownFile(url: string): Promise<string | undefined>;
+}
+
+interface Download {
+  url: string;
+  kind: MediaKind;
+  /** What a sentence about its faults begins with. */
+  label: string;
+  path: string;
+  bytesMax: number;
+  allowHosts: readonly string[];
 }
 
 const BYTES_MAX: Record<MediaKind, number> = {
@@ -80,65 +91,71 @@ export function createMediaStore({ dataDir, allowHosts, ownFile }: Parts) {
     if (url.startsWith('input:')) {
       return { path: join(inputs, url.slice('input:'.length)), isOurs: false };
     }
+    const label = `The ${kind} ${shorten(url)}`;
     const own = await ownFile(url).catch(() => {
-      throw new MediaFault(`The ${kind} ${shorten(url)} does not exist or is no longer valid.`);
+      throw new MediaFault(`${label} does not exist or is no longer valid.`);
     });
     if (own !== undefined) return { path: own, isOurs: true };
     const name = createHash('sha256').update(url).digest('hex').slice(0, 24);
     const path = join(folder, `${kind}-${name}`);
     try {
-      await download(url, kind, path, bytesMax);
+      await download({ url, kind, label, path, bytesMax, allowHosts });
     } catch (error) {
       if (error instanceof MediaFault) throw error;
       const why = error instanceof AddressRefused ? 'address not allowed' : reason(error);
-      throw new MediaFault(`The ${kind} ${shorten(url)} could not be fetched: ${why}.`);
+      throw new MediaFault(`${label} could not be fetched: ${why}.`);
     }
     return { path, isOurs: false };
-  }
-
-  async function download(url: string, kind: MediaKind, path: string, bytesMax: number) {
-    let target = url;
-    for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
-      const reply = await guardedCall({ url: target, allowHosts, timeoutMs: FETCH_MS });
-      const status = reply.statusCode ?? 0;
-      const location = reply.headers.location;
-      if (status >= 300 && status < 400 && location && URL.canParse(location, target)) {
-        reply.destroy();
-        target = new URL(location, target).href;
-        continue;
-      }
-      try {
-        checkReply(url, kind, status, reply.headers['content-type'] ?? '');
-        await pipeline(reply, limit(url, kind, bytesMax), createWriteStream(path));
-      } finally {
-        reply.destroy();
-      }
-      return;
-    }
-    throw new MediaFault(`The ${kind} ${shorten(url)} redirects too often.`);
   }
 
   return { keepInline, fetch };
 }
 
-function checkReply(url: string, kind: MediaKind, status: number, type: string): void {
+async function download(order: Download): Promise<void> {
+  const { kind, label, path, bytesMax } = order;
+  const reply = await follow(order);
+  try {
+    checkReply(reply, kind, label);
+    await pipeline(reply, limit(bytesMax, label), createWriteStream(path));
+  } finally {
+    reply.destroy();
+  }
+}
+
+/** Every hop is judged like the first: a public address may point inside. */
+async function follow({ url, label, allowHosts }: Download): Promise<IncomingMessage> {
+  let target = url;
+  for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
+    const reply = await guardedCall({ url: target, allowHosts, timeoutMs: FETCH_MS });
+    const { statusCode = 0, headers } = reply;
+    const isMoved = statusCode >= 300 && statusCode < 400;
+    if (!isMoved || !headers.location || !URL.canParse(headers.location, target)) return reply;
+    reply.destroy();
+    target = new URL(headers.location, target).href;
+  }
+  throw new MediaFault(`${label} redirects too often.`);
+}
+
+function checkReply(reply: IncomingMessage, kind: MediaKind, label: string): void {
+  const status = reply.statusCode ?? 0;
+  const type = reply.headers['content-type'] ?? '';
   if (status !== 200) {
-    throw new MediaFault(`The ${kind} ${shorten(url)} could not be fetched: HTTP ${status}.`);
+    throw new MediaFault(`${label} could not be fetched: HTTP ${status}.`);
   }
   const isGeneric = type === '' || /^(application|binary)\/octet-stream/.test(type);
   if (!isGeneric && !type.startsWith(`${kind}/`)) {
     const was = type.split(';')[0];
-    throw new MediaFault(`The ${kind} ${shorten(url)} is of type ${was}, not ${kind}/….`);
+    throw new MediaFault(`${label} is of type ${was}, not ${kind}/….`);
   }
 }
 
-function limit(url: string, kind: MediaKind, bytesMax: number): Transform {
+function limit(bytesMax: number, label: string): Transform {
   let size = 0;
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       size += chunk.length;
       const megabytes = bytesMax / 1_000_000;
-      const tooLarge = `The ${kind} ${shorten(url)} is larger than ${megabytes} MB.`;
+      const tooLarge = `${label} is larger than ${megabytes} MB.`;
       if (size > bytesMax) done(new MediaFault(tooLarge));
       else done(null, chunk);
     },

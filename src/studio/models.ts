@@ -107,8 +107,9 @@ export function tableSize(model: Model, resolution: Resolution, ratio: Ratio): S
 }
 
 /**
- * `adaptive` keeps the shape of the picture it was given: the area of the tier's entry that comes closest
- * to it, both sides rounded to even numbers. Only a picture that has a ratio of the table gets its size.
+ * `adaptive` keeps the shape of the picture it was given: the area of the tier's entry that comes
+ * closest to it, both sides rounded to even numbers. Only a picture that has a ratio of the table
+ * gets its size.
  */
 export function adaptiveSize(model: Model, resolution: Resolution, shape: Size): Size {
   const entry = model.sizes[resolution][nearestRatio(shape)];

@@ -60,7 +60,9 @@ export async function fitPicture(
   );
 }
 
-/** A photograph on paper: a white border, round corners, a shadow under it. Returns its whole size. */
+/**
+ * A photograph on paper: a white border, round corners, a shadow under it. Returns its whole size.
+ */
 export async function framePicture(
   path: string,
   label: string,
@@ -88,7 +90,8 @@ export async function paper(inside: Size, target: string, photo?: Buffer): Promi
   const sheet = (fill: string, dy: number) =>
     Buffer.from(
       `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">
-        <rect x="${shade}" y="${shade + dy}" width="${width - 2 * shade}" height="${height - 2 * shade}"
+        <rect x="${shade}" y="${shade + dy}"
+          width="${width - 2 * shade}" height="${height - 2 * shade}"
           rx="${border}" fill="${fill}"/></svg>`,
     );
   const shadow = await sharp(sheet('rgba(0,0,0,0.5)', border / 2))

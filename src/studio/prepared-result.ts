@@ -1,6 +1,6 @@
 /*
- * What is told about a job that is not rendered: the size, length and usage a rendering would have had,
- * as far as they are known without looking at any media.
+ * What is told about a job that is not rendered: the size, length and usage a rendering would have
+ * had, as far as they are known without looking at any media.
  */
 
 import type { Job, JobResult } from './jobs';
@@ -13,28 +13,22 @@ const INPUT_SECONDS_MAX = 15;
 export function prepareResult(job: Job): JobResult {
   if (job.kind === 'enhancement') {
     const side = job.order.resolutionLimit ?? 1080;
-    const fps = job.order.fps ?? 24;
     return {
-      ...stillborn,
       width: Math.round((side * 16) / 9),
       height: side,
-      fps,
-      frames: Math.round(5 * fps),
+      fps: job.order.fps ?? 24,
       durationSeconds: 5,
+      inputVideoSeconds: 0,
+      hasLastFrame: false,
     };
   }
   const { order } = job;
   const seconds = order.frames === undefined ? pickSeconds(order) : order.frames / 24;
   return {
-    ...stillborn,
     ...plannedSize(order),
     fps: 24,
-    frames: order.frames ?? seconds * 24,
     durationSeconds: seconds,
     inputVideoSeconds: Math.min(order.videos.length * UNSEEN_VIDEO_SECONDS, INPUT_SECONDS_MAX),
     hasLastFrame: order.returnLastFrame,
-    hasAudio: order.generateAudio,
   };
 }
-
-const stillborn = { rendered: false, inputVideoSeconds: 0, hasLastFrame: false, hasAudio: true };

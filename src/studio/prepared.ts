@@ -1,7 +1,7 @@
 /*
- * What stands in for a rendering when a script asks for none: one second of 320 × 180 H.264 with silent
- * AAC, made once by ffmpeg, and a still of it. Kept in the source so that it is there at once, on any
- * machine, with no ffmpeg at all.
+ * What stands in for a rendering when a script asks for none: one second of 320 × 180 H.264 with
+ * silent AAC, made once by ffmpeg, and a still of it. Kept in the source so that it is there at
+ * once, on any machine, with no ffmpeg at all.
  */
 
 export const TINY_VIDEO = Buffer.from(

@@ -1,7 +1,8 @@
 /*
- * The old way to give settings: switches inside the prompt (`--rs 1080p --dur 10`). Like the original, the
- * studio reads them loosely: a value the model can do goes before the field of the same meaning, any
- * other is passed over without a word. A gateway that lets them through is billed for more than it priced.
+ * The old way to give settings: switches inside the prompt (`--rs 1080p --dur 10`). Like the
+ * original, the studio reads them loosely: a value the model can do goes before the field of the
+ * same meaning, any other is passed over without a word. A gateway that lets them through is billed
+ * for more than it priced.
  */
 
 import type { GenerationOrder } from './jobs';
@@ -12,8 +13,9 @@ type Setting = Partial<
   Pick<GenerationOrder, 'resolution' | 'ratio' | 'duration' | 'seed' | 'watermark'>
 >;
 
-const SWITCH =
-  /--(rs|resolution|rt|ratio|dur|duration|fps|framespersecond|seed|cf|camerafixed|wm|watermark)[ =]+(\S+)/gi;
+const NAMES =
+  'rs|resolution|rt|ratio|dur|duration|fps|framespersecond|seed|cf|camerafixed|wm|watermark';
+const SWITCH = new RegExp(`--(${NAMES})[ =]+(\\S+)`, 'gi');
 
 export function readSwitches(prompt: string, model: Model): { prompt: string; settings: Setting } {
   const settings: Setting = {};

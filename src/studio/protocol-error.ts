@@ -4,7 +4,7 @@
  * renders it the same way and none of them continues after it.
  */
 
-export interface ErrorBody {
+interface ErrorBody {
   code: string;
   message: string;
   param: string;

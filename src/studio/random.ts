@@ -1,6 +1,6 @@
 /*
- * Chance that repeats: numbers that look random and follow from a text and a seed alone, so that the
- * same order always gives the same frames.
+ * Chance that repeats: numbers that look random and follow from a text and a seed alone, so that
+ * the same order always gives the same frames.
  */
 
 import { createHash } from 'node:crypto';

@@ -1,6 +1,6 @@
 /*
- * Enlarges one video: frames are interpolated first, while they are small, then scaled with Lanczos. The
- * sound is copied as it is.
+ * Enlarges one video: frames are interpolated first, while they are small, then scaled with
+ * Lanczos. The sound is copied as it is.
  */
 
 import { mkdir, rename } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import type { EnhancementJob, EnhancementOrder, JobResult } from './jobs';
 import { MediaFault } from './media';
 import type { Size } from './models';
 import { even } from './models';
-import type { Studio } from './render-generation';
+import type { RenderTools } from './render-generation';
 
 const INPUT_BYTES_MAX = 1_000_000_000;
 
@@ -25,15 +25,18 @@ const INPUT_SIDE = { long: 2560, short: 1440 };
 const ENHANCE_MS = 600_000;
 
 /**
- * Motion is estimated up to 720p, and only as long as it takes about a minute on two cores (five seconds
- * of 720p to 60 frames a second); else neighbouring frames are blended.
+ * Motion is estimated up to 720p, and only as long as it takes about a minute on two cores (five
+ * seconds of 720p to 60 frames a second); else neighbouring frames are blended.
  */
 const ESTIMATED_SHORT_SIDE_MAX = 720;
 const ESTIMATED_PIXELS_MAX = 1280 * 720 * 300;
 
-export async function renderEnhancement(job: EnhancementJob, studio: Studio): Promise<JobResult> {
+export async function renderEnhancement(
+  job: EnhancementJob,
+  tools: RenderTools,
+): Promise<JobResult> {
   const { order } = job;
-  const { media, ffmpeg, signal, workFolder } = studio;
+  const { media, ffmpeg, signal, workFolder } = tools;
   const file = await media.fetch(order.videoUrl, 'video', workFolder, INPUT_BYTES_MAX);
   const clip = await openVideo(file, 'The video', ffmpeg, signal);
   if (!clip.input) {
@@ -65,17 +68,14 @@ export async function renderEnhancement(job: EnhancementJob, studio: Studio): Pr
     ...['-movflags', '+faststart', '-map_metadata', '-1', '-fflags', '+bitexact', '-f', 'mp4'],
   ];
   await runFfmpeg(ffmpeg, { args: [...args, target], timeoutMs: ENHANCE_MS, signal });
-  await mkdir(studio.resultFolder, { recursive: true });
-  await rename(target, join(studio.resultFolder, 'video.mp4'));
+  await mkdir(tools.resultFolder, { recursive: true });
+  await rename(target, join(tools.resultFolder, 'video.mp4'));
   return {
-    rendered: true,
     ...size,
-    frames,
     fps,
     durationSeconds: Math.round(seconds * 1000) / 1000,
     inputVideoSeconds: clip.seconds,
     hasLastFrame: false,
-    hasAudio: clip.hasAudio,
   };
 }
 
@@ -89,7 +89,8 @@ function targetSize(order: EnhancementOrder, clip: Size): Size {
 function changeRate(clip: Clip, fps: number): string[] {
   if (fps === clip.fps) return [];
   if (fps < clip.fps) return [`fps=${fps}`];
-  // Interpolation eats the last frames, for want of a next one: the picture is held a little longer.
+  // Interpolation eats the last frames, for want of a next one: the picture is held a little
+  // longer.
   const hold = 'tpad=stop_mode=clone:stop_duration=0.5';
   const pixels = clip.width * clip.height * clip.seconds * fps;
   const isSmall = Math.min(clip.width, clip.height) <= ESTIMATED_SHORT_SIDE_MAX;

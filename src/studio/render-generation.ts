@@ -1,6 +1,6 @@
 /*
- * Makes the video of one generation: media in, checked against the protocol's limits, a film laid out,
- * ffmpeg run once. Nothing is left in the results' folder unless everything went well.
+ * Makes the video of one generation: media in, checked against the protocol's limits, a film laid
+ * out, ffmpeg run once. Nothing is left in the results' folder unless everything went well.
  */
 
 import { mkdir, rename } from 'node:fs/promises';
@@ -23,7 +23,7 @@ import { pickSeconds, plannedSize } from './plan';
 import { designScene } from './scene';
 import { draftLayers, titleLayers, watermarkLayers } from './title-layers';
 
-export interface Studio {
+export interface RenderTools {
   ffmpeg: Ffmpeg;
   media: MediaStore;
   signal: AbortSignal;
@@ -50,9 +50,9 @@ interface Cast {
   audios: Clip[];
 }
 
-export async function renderGeneration(job: GenerationJob, studio: Studio): Promise<JobResult> {
+export async function renderGeneration(job: GenerationJob, tools: RenderTools): Promise<JobResult> {
   const { order } = job;
-  const cast = await gather(order, studio);
+  const cast = await gather(order, tools);
   const size = plannedSize(order, cast.pictures[0]?.size);
   const frames = order.frames ?? pickSeconds(order) * FPS;
   const stage: Stage = {
@@ -60,28 +60,25 @@ export async function renderGeneration(job: GenerationJob, studio: Studio): Prom
     fps: FPS,
     frames,
     seconds: frames / FPS,
-    folder: studio.workFolder,
+    folder: tools.workFolder,
   };
   const film = await layOut(order, cast, stage, size);
-  await runFfmpeg(studio.ffmpeg, {
+  await runFfmpeg(tools.ffmpeg, {
     args: filmArguments(film),
     timeoutMs: RENDER_MS,
-    signal: studio.signal,
+    signal: tools.signal,
   });
-  await mkdir(studio.resultFolder, { recursive: true });
-  await rename(film.videoFile, join(studio.resultFolder, 'video.mp4'));
+  await mkdir(tools.resultFolder, { recursive: true });
+  await rename(film.videoFile, join(tools.resultFolder, 'video.mp4'));
   if (film.lastFrameFile !== undefined) {
-    await rename(film.lastFrameFile, join(studio.resultFolder, 'last-frame.png'));
+    await rename(film.lastFrameFile, join(tools.resultFolder, 'last-frame.png'));
   }
   return {
-    rendered: true,
     ...size,
-    frames,
     fps: FPS,
     durationSeconds: frames / FPS,
     inputVideoSeconds: cast.videos.reduce((sum, clip) => sum + clip.seconds, 0),
     hasLastFrame: film.lastFrameFile !== undefined,
-    hasAudio: film.sound !== undefined,
   };
 }
 
@@ -115,8 +112,8 @@ function soundOf(cast: Cast, chord: number[]): Sound {
   return clips.length > 0 ? { clips } : { chord };
 }
 
-async function gather(order: GenerationOrder, studio: Studio): Promise<Cast> {
-  const { ffmpeg, media, signal, workFolder } = studio;
+async function gather(order: GenerationOrder, tools: RenderTools): Promise<Cast> {
+  const { ffmpeg, media, signal, workFolder } = tools;
   const pictures = order.images.map(async ({ url, role }, at): Promise<Picture> => {
     const label = `Image ${at + 1} (${role})`;
     const { path } = await media.fetch(url, 'image', workFolder);

@@ -1,7 +1,7 @@
 /*
- * Where jobs that have left the queue are rendered: so many ffmpeg processes at once, the others wait
- * their turn. A job's end or removal kills its process. Whatever goes wrong here ends in a failure of
- * that one job, never of the server.
+ * Where jobs that have left the queue are rendered: so many ffmpeg processes at once, the others
+ * wait their turn. A job's end or removal kills its process. Whatever goes wrong here ends in a
+ * failure of that one job, never of the server.
  */
 
 import { rmSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FfmpegFault, findFfmpeg } from './ffmpeg';
 import type { Log } from './http';
-import type { Job, JobResult } from './jobs';
+import type { Job, JobResult, Outcome } from './jobs';
 import type { MediaStore } from './media';
 import { MediaFault } from './media';
 import { renderEnhancement } from './render-enhancement';
@@ -22,16 +22,15 @@ interface Parts {
   dataDir: string;
   folderOf(jobId: string): string;
   log: Log;
-  onDone(job: Job, outcome: Pick<Job, 'result' | 'failure'>): void;
+  onDone(job: Job, outcome: Outcome): void;
 }
 
 export function createRenderRoom(parts: Parts) {
-  const workFolders = join(parts.dataDir, 'work');
   const turn: Job[] = [];
   const busy = new Map<string, { stop: AbortController; done: Promise<void> }>();
   let closed = false;
   // What a killed predecessor left half done.
-  rmSync(workFolders, { recursive: true, force: true });
+  rmSync(workFolders(parts.dataDir), { recursive: true, force: true });
 
   function start(job: Job): void {
     turn.push(job);
@@ -53,25 +52,15 @@ export function createRenderRoom(parts: Parts) {
 
   async function work(job: Job, signal: AbortSignal): Promise<void> {
     const began = Date.now();
-    let workFolder: string | undefined;
-    let outcome: Pick<Job, 'result' | 'failure'>;
+    let outcome: Outcome;
     try {
-      await mkdir(workFolders, { recursive: true });
-      // Its own for each attempt: the ffmpeg of a killed predecessor may still be writing its last one.
-      workFolder = await mkdtemp(join(workFolders, `${job.id}-`));
-      const ffmpeg = await findFfmpeg(parts.ffmpegPath, parts.log);
-      const resultFolder = parts.folderOf(job.id);
-      const studio = { ffmpeg, media: parts.media, signal, workFolder, resultFolder };
-      outcome = { result: await render(job, studio) };
+      outcome = { result: await renderApart(job, signal, parts) };
       parts.log.info({ job: job.id, ms: Date.now() - began }, 'studio: rendered');
     } catch (error) {
       outcome = { failure: explain(error) };
       if (!signal.aborted) {
         parts.log.warn({ job: job.id, error: String(error) }, 'studio: a rendering failed');
       }
-    }
-    if (workFolder !== undefined) {
-      await rm(workFolder, { recursive: true, force: true }).catch(() => undefined);
     }
     if (!signal.aborted) parts.onDone(job, outcome);
   }
@@ -92,8 +81,28 @@ export function createRenderRoom(parts: Parts) {
   return { start, stop, close };
 }
 
-function render(job: Job, studio: Parameters<typeof renderGeneration>[1]): Promise<JobResult> {
-  return job.kind === 'generation' ? renderGeneration(job, studio) : renderEnhancement(job, studio);
+/**
+ * In a work folder of its own for each attempt: the ffmpeg of a killed predecessor may still be
+ * writing in its last one.
+ */
+async function renderApart(job: Job, signal: AbortSignal, parts: Parts): Promise<JobResult> {
+  const { media, log } = parts;
+  const folders = workFolders(parts.dataDir);
+  await mkdir(folders, { recursive: true });
+  const workFolder = await mkdtemp(join(folders, `${job.id}-`));
+  try {
+    const ffmpeg = await findFfmpeg(parts.ffmpegPath, log);
+    const tools = { ffmpeg, media, signal, workFolder, resultFolder: parts.folderOf(job.id) };
+    return job.kind === 'generation'
+      ? await renderGeneration(job, tools)
+      : await renderEnhancement(job, tools);
+  } finally {
+    await rm(workFolder, { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+function workFolders(dataDir: string): string {
+  return join(dataDir, 'work');
 }
 
 function explain(error: unknown): { code: string; message: string } {

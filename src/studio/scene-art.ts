@@ -1,6 +1,7 @@
 /*
- * Draws a scene's parts as vector pictures: the sky, what shines in it, the strips of land that slide
- * past one another, and what floats. Only numbers and our own colours go in, never the caller's text.
+ * Draws a scene's parts as vector pictures: the sky, what shines in it, the strips of land that
+ * slide past one another, and what floats. Only numbers and our own colours go in, never the
+ * caller's text.
  */
 
 import type { Size } from './models';
@@ -23,7 +24,8 @@ export function drawOrb(scene: Scene, radius: number): string {
   const middle = side / 2;
   return svg(
     { width: side, height: side },
-    `<defs><radialGradient id="g"><stop offset="0.2" stop-color="${scene.orb.color}" stop-opacity="0.55"/>
+    `<defs><radialGradient id="g">
+      <stop offset="0.2" stop-color="${scene.orb.color}" stop-opacity="0.55"/>
       <stop offset="0.5" stop-color="${scene.orb.color}" stop-opacity="0.16"/>
       <stop offset="1" stop-color="${scene.orb.color}" stop-opacity="0"/></radialGradient></defs>
     <circle cx="${middle}" cy="${middle}" r="${middle}" fill="url(#g)"/>
@@ -90,20 +92,30 @@ function drawWaves({ width, height }: Size, depth: number, dice: Dice): string {
   });
 }
 
+/** The lower edge of a snow cap, from left to right: how far across, how far down. */
+const SNOW_EDGE = [
+  [0.6, -0.3],
+  [0.5, 0.5],
+  [0.4, -0.4],
+  [0.5, 0.2],
+] as const;
+
 function drawPeaks({ width, height }: Size, depth: number, dice: Dice): string {
   const step = height * (0.9 - depth * 0.18);
   let points = `0,${height}`;
   let caps = '';
   for (let x = -step * dice.next(); x < width + step; x += step * dice.between(0.6, 1)) {
     const top = height * dice.between(0.02, 0.4);
-    points += ` ${x.toFixed(0)},${(height * 0.75).toFixed(0)} ${(x + step / 2).toFixed(0)},${top.toFixed(0)}`;
+    const peak = x + step / 2;
+    points += ` ${x.toFixed(0)},${(height * 0.75).toFixed(0)} ${peak.toFixed(0)},${top.toFixed(0)}`;
     const cap = height * 0.1;
     const half = (cap * (step / 2)) / (height * 0.75 - top);
-    const peak = x + step / 2;
-    caps += `<path d="M${peak} ${top} l${-half} ${cap} l${half * 0.6} ${-cap * 0.3} l${half * 0.5} ${cap * 0.5} l${half * 0.4} ${-cap * 0.4} l${half * 0.5} ${cap * 0.2} z"/>`;
+    const edge = SNOW_EDGE.map(([across, down]) => `l${half * across} ${cap * down}`).join(' ');
+    caps += `<path d="M${peak} ${top} l${-half} ${cap} ${edge} z"/>`;
   }
   const snow = depth < 2 ? `<g fill="#ffffff" opacity="0.75">${caps}</g>` : '';
-  return `<polygon points="${points} ${width},${height * 0.75} ${width},${height}" fill="url(#l)"/>${snow}`;
+  points += ` ${width},${height * 0.75} ${width},${height}`;
+  return `<polygon points="${points}" fill="url(#l)"/>${snow}`;
 }
 
 function drawTrees({ width, height }: Size, depth: number, dice: Dice): string {
@@ -121,7 +133,9 @@ function drawTrees({ width, height }: Size, depth: number, dice: Dice): string {
       const top = foot - tall + tall * from;
       const bottom = top + tall * 0.5;
       const reach = (wide * spread) / 2;
-      trees += `<path d="M${x.toFixed(1)} ${top.toFixed(1)}L${(x + reach).toFixed(1)} ${bottom.toFixed(1)}H${(x - reach).toFixed(1)}z"/>`;
+      const [left, right] = [(x - reach).toFixed(1), (x + reach).toFixed(1)];
+      const tip = `${x.toFixed(1)} ${top.toFixed(1)}`;
+      trees += `<path d="M${tip}L${right} ${bottom.toFixed(1)}H${left}z"/>`;
     }
   }
   return `<g fill="url(#l)">${trees}</g>${outline(width, height, () => height * 0.84)}`;
@@ -134,18 +148,23 @@ function drawCity({ width, height }: Size, depth: number, dice: Dice): string {
   for (let x = 0; x < width; ) {
     const wide = unit * dice.between(0.7, 1.5);
     const top = height * dice.between(0.05, 0.62);
-    houses += `<rect x="${x.toFixed(0)}" y="${top.toFixed(0)}" width="${wide.toFixed(0)}" height="${height}"/>`;
+    houses += rectangle(x, top, wide, height, 0);
     const pane = unit / 7;
     for (let row = top + pane; row < height * 0.95; row += pane * 2) {
       for (let column = x + pane; column < x + wide - pane; column += pane * 2) {
         if (dice.next() > 0.42) continue;
-        windows += `<rect x="${column.toFixed(1)}" y="${row.toFixed(1)}" width="${pane.toFixed(1)}" height="${(pane * 1.2).toFixed(1)}"/>`;
+        windows += rectangle(column, row, pane, pane * 1.2, 1);
       }
     }
     x += wide * dice.between(0.95, 1.15);
   }
   const glow = depth === 0 ? 0.25 : 0.65;
   return `<g fill="url(#l)">${houses}</g><g fill="#ffd98a" opacity="${glow}">${windows}</g>`;
+}
+
+function rectangle(x: number, y: number, width: number, height: number, digits: number): string {
+  const place = `x="${x.toFixed(digits)}" y="${y.toFixed(digits)}"`;
+  return `<rect ${place} width="${width.toFixed(digits)}" height="${height.toFixed(digits)}"/>`;
 }
 
 function outline(width: number, height: number, top: (x: number) => number): string {
@@ -156,5 +175,6 @@ function outline(width: number, height: number, top: (x: number) => number): str
 }
 
 function svg({ width, height }: Size, inner: string): string {
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${inner}</svg>`;
+  const size = `width="${width}" height="${height}"`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${size}>${inner}</svg>`;
 }

@@ -1,14 +1,14 @@
 /*
- * What a prompt looks like: a theme found by its words (or thrown by the seed when none is known), its
- * colours, what stands on the horizon, what hangs and floats in the sky, and how it all moves. Pure: the
- * same prompt and seed always give the same scene.
+ * What a prompt looks like: a theme found by its words (or thrown by the seed when none is known),
+ * its colours, what stands on the horizon, what hangs and floats in the sky, and how it all moves.
+ * Pure: the same prompt and seed always give the same scene.
  */
 
 import type { Dice } from './random';
 import { createDice } from './random';
 
 export type Land = 'hills' | 'waves' | 'city' | 'trees' | 'peaks';
-export type Particles = 'stars' | 'snow' | 'embers' | 'none';
+type Particles = 'stars' | 'snow' | 'embers' | 'none';
 
 export interface Scene {
   skyTop: string;
@@ -137,7 +137,7 @@ function invent(dice: Dice): Theme {
   };
 }
 
-export function hsl(hue: number, saturation: number, lightness: number): string {
+function hsl(hue: number, saturation: number, lightness: number): string {
   const h = (((hue % 360) + 360) % 360) / 30;
   const l = lightness / 100;
   const reach = (saturation / 100) * Math.min(l, 1 - l);

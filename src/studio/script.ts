@@ -1,14 +1,15 @@
 /*
  * The stage directions: how a single job shall behave, written by a test into the field `studio` of
- * a create request, or set for all jobs through the admin endpoint. Unknown names are refused, since
- * a misspelt direction would make a test pass for the wrong reason. docs/studio.md describes them.
+ * a create request, or set for all jobs through the admin endpoint. Unknown names are refused,
+ * since a misspelt direction would make a test pass for the wrong reason. docs/studio.md describes
+ * them.
  */
 
 import { isObject } from './http';
 import { invalid } from './protocol-error';
 
-export const ENDS = ['succeeded', 'failed', 'expired', 'cancelled'] as const;
-export type End = (typeof ENDS)[number];
+const ENDS = ['succeeded', 'failed', 'expired', 'cancelled'] as const;
+type End = (typeof ENDS)[number];
 
 /** Faults of the create call itself; they apply to the first `times` attempts of one caller. */
 export interface CreateFault {

@@ -1,5 +1,6 @@
 /*
- * What is written on a film: the prompt as its title, and the marks of a draft and of generated work.
+ * What is written on a film: the prompt as its title, and the marks of a draft and of generated
+ * work.
  */
 
 import { writeFile } from 'node:fs/promises';
@@ -33,7 +34,9 @@ export async function titleLayers(order: GenerationOrder, stage: Stage): Promise
   const middle = isLow
     ? canvas.height * 0.97 - picture.height
     : (canvas.height - picture.height) / 2;
-  const rise = `${fixed(middle)}+${fixed(canvas.height * 0.09)}*exp(-max(0,t-0.3)*3.2)-${fixed(canvas.height * 0.012)}*t/${fixed(seconds)}`;
+  const settle = `${fixed(canvas.height * 0.09)}*exp(-max(0,t-0.3)*3.2)`;
+  const climb = `${fixed(canvas.height * 0.012)}*t/${fixed(seconds)}`;
+  const rise = `${fixed(middle)}+${settle}-${climb}`;
   return [
     {
       input: ['-i', path],

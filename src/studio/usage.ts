@@ -1,11 +1,12 @@
 /*
- * What a generation costs, in tokens. Settlement counts whole frames and one more than the published
- * estimate; input video has a floor; drafts are cheaper. `floor` everywhere, as on real bills.
+ * What a generation costs, in tokens. Settlement counts whole frames and one more than the
+ * published estimate; input video has a floor; drafts are cheaper. `floor` everywhere, as on real
+ * bills.
  */
 
 const FPS = 24;
 
-export interface Consumption {
+interface Consumption {
   width: number;
   height: number;
   outputSeconds: number;

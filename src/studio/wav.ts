@@ -1,11 +1,11 @@
 /*
- * WAV in and out, without ffmpeg: PCM is simple enough to read here, which spares an old decoder the
- * sight of strangers' files, and the studio's own sample sound is written with it.
+ * WAV in and out, without ffmpeg: PCM is simple enough to read here, which spares an old decoder
+ * the sight of strangers' files, and the studio's own sample sound is written with it.
  */
 
 import { MediaFault } from './media';
 
-export interface Pcm {
+interface Pcm {
   rate: number;
   /** Mono, -1 to 1. */
   samples: Float32Array;

@@ -1,4 +1,5 @@
-// What receivers answer, from the polite to the malicious: each is an answer or one of a few named failures, in time.
+// What receivers answer, from the polite to the malicious: each is an answer or one of a few named
+// failures, in time.
 
 import { createServer as createSecureServer } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';

@@ -1,5 +1,6 @@
-// The guard against sockets: canaries on loopback count connections, and there must be none, however the address is
-// written and whatever a name resolves to. Names are asked of a real name server that lies as it is told.
+// The guard against sockets: canaries on loopback count connections, and there must be none,
+// however the address is written and whatever a name resolves to. Names are asked of a real name
+// server that lies as it is told.
 
 import { guardedPost } from '../../activities/address-guard';
 import { createResolveName } from '../../activities/public-names';
@@ -105,7 +106,8 @@ test('a silent name server costs the time for a connection and nobody else waits
       return code;
     }),
   );
-  // More look-ups hang than a process has threads for the system's resolver; this one still gets its answer first.
+  // More look-ups hang than a process has threads for the system's resolver; this one still gets
+  // its answer first.
   await expect(post('https://inside.example.com/')).rejects.toMatchObject({
     code: 'address_not_allowed',
   });

@@ -1,5 +1,6 @@
-// Every way a task can end, from every stage it can be in, told by the real workflow and carried out by the real doors on a
-// real PostgreSQL: what moved, to the micro-unit. Only the generator and the enhancer are played.
+// Every way a task can end, from every stage it can be in, told by the real workflow and carried
+// out by the real doors on a real PostgreSQL: what moved, to the micro-unit. Only the generator and
+// the enhancer are played.
 
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { MockActivityEnvironment } from '@temporalio/testing';
@@ -95,7 +96,10 @@ async function bring(world: World, { task, taskId }: Case, stage: Stage): Promis
   await until(`it is ${stage}`, async () => (await task.object()).stage === shown);
 }
 
-/** What happened to a case's money, as a line: the movements after the hold, and what is left of the opening credit. */
+/**
+ * What happened to a case's money, as a line: the movements after the hold, and what is left of the
+ * opening credit.
+ */
 async function lineOf({ name, accountId, taskId, plan }: Case): Promise<string> {
   const { rows } = await database.db.raw<{ rows: { kind: string; amount: number }[] }>(
     'select kind, amount from transfers where task_id = ? order by seq',
@@ -131,7 +135,8 @@ async function expectBill({ taskId, plan }: Case, object: TaskObject): Promise<v
 
 test('successes are charged by what the services counted', () =>
   withDoors(real, async (world) => {
-    // 46.00 a million tokens; a minute of 1080p at 1.50. The plain hold is 5,009,400, the enhanced one 125,000 more.
+    // 46.00 a million tokens; a minute of 1080p at 1.50. The plain hold is 5,009,400, the enhanced
+    // one 125,000 more.
     const rows: [name: string, plan: Plan, reports: JobReport[], moved: string][] = [
       ['below', aPlan(), tokens(100_000), 'settle 4600000, refund 409400 | -4600000'],
       ['one token below', aPlan(), tokens(108_899), 'settle 5009354, refund 46 | -5009354'],

@@ -1,5 +1,5 @@
-// Callbacks that are owed and that nobody is delivering are found in the database and started again where they stopped;
-// those that are alive, over or not due are left alone.
+// Callbacks that are owed and that nobody is delivering are found in the database and started again
+// where they stopped; those that are alive, over or not due are left alone.
 
 import { defaultPayloadConverter } from '@temporalio/common';
 import { restartLostCallbacks, startDelivery } from '../../activities/callback-sweep';

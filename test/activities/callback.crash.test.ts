@@ -69,7 +69,10 @@ test('nothing leaves while the attempt cannot be recorded', async () => {
   expect(sink.received).toEqual([]);
 });
 
-/** Breaks the database for as long as the receiver thinks, so that what it answers cannot be written down. */
+/**
+ * Breaks the database for as long as the receiver thinks, so that what it answers cannot be written
+ * down.
+ */
 function breakWhileItAnswers(status: number): void {
   sink.answer = async (_, response) => {
     await database.db.raw('alter table callbacks rename to elsewhere');

@@ -1,4 +1,5 @@
-// One attempt of a callback against a real receiver: what is sent, what each answer means, what is recorded.
+// One attempt of a callback against a real receiver: what is sent, what each answer means, what is
+// recorded.
 
 import { Webhook } from 'standardwebhooks';
 import type { CallbackDeps } from '../../activities/callback';

@@ -1,4 +1,5 @@
-// What generator and enhancer are asked for, field by field. Sending it, and losing the answer, is in submit.test.ts.
+// What generator and enhancer are asked for, field by field. Sending it, and losing the answer, is
+// in submit.test.ts.
 
 import { generationBody } from '../../activities/generator';
 import { enhancementBody } from '../../activities/super-resolution';

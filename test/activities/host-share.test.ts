@@ -45,7 +45,8 @@ test('ten thousand that wait for a slow receiver get turns at the speed it answe
   expect(sooner).toBeGreaterThan(50);
   expect(sooner).toBeLessThan(70);
   expect(Math.max(...waits)).toBeLessThanOrEqual(600_000);
-  // Those past the end of the line are spread over the last half of it instead of coming all at once.
+  // Those past the end of the line are spread over the last half of it instead of coming all at
+  // once.
   const late = waits.slice(1_000);
   expect(Math.min(...late)).toBeGreaterThanOrEqual(300_000);
   expect(new Set(late.map((wait) => Math.floor(wait / 10_000))).size).toBeGreaterThan(20);

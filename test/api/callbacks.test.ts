@@ -1,4 +1,5 @@
-// What a task's owner is shown of its callback, and what of callback addresses is refused before anything is stored.
+// What a task's owner is shown of its callback, and what of callback addresses is refused before
+// anything is stored.
 
 import { beginAttempt, beginResend, finishAttempt, stopDelivery } from '../../src/db/callbacks';
 import { startApi, type TestApi, textBody } from '../support/api';

@@ -1,4 +1,5 @@
-// Creating, over HTTP: the reply to the letter, the order of the checks, idempotency, permissions, limits.
+// Creating, over HTTP: the reply to the letter, the order of the checks, idempotency, permissions,
+// limits.
 
 import { createdSchema } from '../../src/contract/reply-schema';
 import { create, startApi, type TestApi, textBody, until } from '../support/api';

@@ -105,7 +105,10 @@ const shells = pages.flatMap((page) =>
     .map(([name, block]) => [`${page}: ${name}`, block] as const),
 );
 
-/** The test's own key; and no task here ends by itself, so nobody waits for one longer than a second. */
+/**
+ * The test's own key; and no task here ends by itself, so nobody waits for one longer than a
+ * second.
+ */
 function asSent(sent: Readonly<Record<string, string>>) {
   const headers = Object.entries(sent).filter(([name]) => name !== 'authorization');
   return Object.fromEntries(headers.map(([name, v]) => [name, name === 'prefer' ? 'wait=1' : v]));

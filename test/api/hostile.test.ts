@@ -1,5 +1,5 @@
-// Generated and hostile requests thrown at a running server: only documented answers, in the documented envelope, and
-// not one line in the log that calls for a person.
+// Generated and hostile requests thrown at a running server: only documented answers, in the
+// documented envelope, and not one line in the log that calls for a person.
 
 import fc from 'fast-check';
 import { type RefusalCode, refusals } from '../../src/contract/error';
@@ -16,7 +16,10 @@ afterAll(() => api?.close());
 // What the log would show as an error is what the API answered as its own fault.
 afterEach(() => expect(api.failures).toEqual([]));
 
-/** The codes this route is documented to answer with; the generated caller has money and every permission. */
+/**
+ * The codes this route is documented to answer with; the generated caller has money and every
+ * permission.
+ */
 const documented: readonly RefusalCode[] = [
   'invalid_json',
   'missing_required_parameter',
@@ -81,7 +84,8 @@ test('anything at all, under any Idempotency-Key', async () => {
   const key = fc.string({ minLength: 1, maxLength: 40, unit: 'grapheme-ascii' });
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 200 }), key, (body, idempotencyKey) =>
-      // fetch itself refuses to send a header that is only spaces at its ends; those never reach a server.
+      // fetch itself refuses to send a header that is only spaces at its ends; those never reach a
+      // server.
       send(body, { 'idempotency-key': idempotencyKey.trim() || 'x' }),
     ),
     { numRuns: 120 },
@@ -92,7 +96,8 @@ const large = (fill: string) => (times: number) => fill.repeat(times).slice(0, -
 const listOf = (item: string, count: number) => `[${large(`${item},`)(count)}]`;
 const body = (field: string) => `{"model":"studio-2.0","prompt":"x",${field}}`;
 
-// Each fits into the one mebibyte that is read, and each would be costly to answer element by element.
+// Each fits into the one mebibyte that is read, and each would be costly to answer element by
+// element.
 test.each<[string, string]>([
   ['half a million images', body(`"images":${listOf('1', 500_000)}`)],
   ['a hundred thousand tools', body(`"metadata":{"tools":${listOf('{}', 100_000)}}`)],

@@ -1,4 +1,5 @@
-// API keys as values: their form, their checksum, their digest. What a server does with them is in surface.test.ts.
+// API keys as values: their form, their checksum, their digest. What a server does with them is in
+// surface.test.ts.
 
 import fc from 'fast-check';
 import { createAccount } from '../../src/db/accounts';

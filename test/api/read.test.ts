@@ -1,4 +1,5 @@
-// Reading and cancelling, over HTTP: whose task it is, which of row and workflow answers, waiting, lists.
+// Reading and cancelling, over HTTP: whose task it is, which of row and workflow answers, waiting,
+// lists.
 
 import { modelsSchema, taskSchema, tasksSchema } from '../../src/contract/reply-schema';
 import { taskObject } from '../../src/domain/task';

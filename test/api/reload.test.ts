@@ -1,5 +1,5 @@
-// A new edition of the catalogue: new tasks follow it at once, a running task keeps what it was submitted with, and a
-// faulty edition is not used at all.
+// A new edition of the catalogue: new tasks follow it at once, a running task keeps what it was
+// submitted with, and a faulty edition is not used at all.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// Everything that is served is documented, and everything documented is served: the routes themselves are walked.
+// Everything that is served is documented, and everything documented is served: the routes
+// themselves are walked.
 
 import { type ApiDeps, createApp } from '../../src/api/app';
 import { createOpenApiDocument } from '../../src/contract/openapi';
@@ -13,7 +14,10 @@ interface Routed {
   };
 }
 
-/** `GET /v1/models`, as the app has them; HEAD comes with every GET, a slash at the end is the same path. */
+/**
+ * `GET /v1/models`, as the app has them; HEAD comes with every GET, a slash at the end is the same
+ * path.
+ */
 function servedRoutes(playground: boolean): string[] {
   const settings = { playground, pepper: 'x', corsOrigins: [], publicUrl: 'http://localhost' };
   const deps = { settings: { ...settings, version: {} }, catalogue: theCatalogue, engine: {} };

@@ -1,5 +1,5 @@
-// What every request meets before any handler: keys, bodies, methods, headers. Hostile input gets a documented 4xx in
-// the documented envelope, and the service's log none of it as an error.
+// What every request meets before any handler: keys, bodies, methods, headers. Hostile input gets a
+// documented 4xx in the documented envelope, and the service's log none of it as an error.
 
 import { request } from 'node:http';
 import { errorSchema } from '../../src/contract/reply-schema';

@@ -1,4 +1,5 @@
-// A start of which nobody knows whether it arrived: cancelled when it did, unless its caller has come back for it.
+// A start of which nobody knows whether it arrived: cancelled when it did, unless its caller has
+// come back for it.
 
 import { createUnknownStarts } from '../../src/api/unknown-starts';
 import { listUnknownStarts } from '../../src/db/unknown-starts';

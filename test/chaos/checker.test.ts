@@ -1,4 +1,5 @@
-// The checker must be able to find something: each kind of damage is planted in the notes of a run that went well.
+// The checker must be able to find something: each kind of damage is planted in the notes of a run
+// that went well.
 
 import { startCallbackSink } from '../support/callback-sink';
 import { type Service, startService, textTask } from '../support/service';

@@ -14,7 +14,7 @@ export interface Created {
   readonly seen: { readonly step: number; readonly status: string }[];
 }
 
-export interface Crowd {
+interface Crowd {
   readonly creates: readonly Created[];
   /** Creates that were accepted so far. */
   accepted(): number;
@@ -24,7 +24,7 @@ export interface Crowd {
   untilAllFinal(withinMs: number): Promise<void>;
 }
 
-export interface CrowdOptions {
+interface CrowdOptions {
   readonly posts: number;
   readonly clients: number;
   /** Fixed by the seed: what the nth task is. */
@@ -123,7 +123,10 @@ function bodyOf(world: World, callback: boolean, chance: number): object {
   return textTask(script, { metadata });
 }
 
-/** Half of the callers send a key and repeat an unknown call until they know; the others cannot and do not. */
+/**
+ * Half of the callers send a key and repeat an unknown call until they know; the others cannot and
+ * do not.
+ */
 async function create(world: World, entry: Created, body: object, n: number): Promise<void> {
   const hasKey = n % 4 < 2;
   const until = Date.now() + 90_000;

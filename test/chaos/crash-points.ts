@@ -1,18 +1,21 @@
-// A worker is killed at a named point: just before a message that has an outside effect is passed on, or just after it had its
-// effect and before the worker hears of it. Whatever it was about to do, another worker ends the task as if nothing had
-// been: one job, one charge, one callback id.
+// A worker is killed at a named point: just before a message that has an outside effect is passed
+// on, or just after it had its effect and before the worker hears of it. Whatever it was about to
+// do, another worker ends the task as if nothing had been: one job, one charge, one callback id.
 
 import { until } from '../support/until';
 import { brokenPromises, callbacksMissing } from './checker';
 import { type Created, startTask } from './client';
 import { type LinkName, startWorld, type World } from './world';
 
-export interface CrashPoint {
+interface CrashPoint {
   readonly name: string;
   /** An effect the world outside sees; the others are the notes around it. */
   readonly effect: boolean;
   readonly link: LinkName;
-  /** Words of the one message this point is about; a prepared statement is known by its name and the zero after it. */
+  /**
+   * Words of the one message this point is about; a prepared statement is known by its name and the
+   * zero after it.
+   */
   readonly containing: readonly string[];
 }
 
@@ -75,7 +78,7 @@ export const crashPoints: readonly CrashPoint[] = [
   },
 ];
 
-export type Moment = 'before' | 'after';
+type Moment = 'before' | 'after';
 
 export function testCrashPoints(
   cases: readonly (readonly [Moment, CrashPoint])[],

@@ -9,7 +9,7 @@ import { brokenPromises } from './checker';
 import { type Created, pause } from './client';
 import { startWorld, type World } from './world';
 
-export interface FloodSize {
+interface FloodSize {
   readonly creates: number;
   readonly drippers: number;
 }

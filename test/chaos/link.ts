@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export type LinkFault = 'slow' | 'reset' | 'black hole' | 'cut short';
 
-export interface Trap {
+interface Trap {
   /** Sprung by the first message that contains all of these texts. */
   readonly containing: readonly string[];
   readonly when: 'before' | 'after';

@@ -9,7 +9,7 @@ import type { LinkFault } from './link';
 import { seedOf } from './seed';
 import { type LinkName, startWorld, type World } from './world';
 
-export interface LinksSize {
+interface LinksSize {
   readonly posts: number;
   readonly brokenMs: number;
   readonly links: readonly LinkName[];

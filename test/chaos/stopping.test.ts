@@ -1,5 +1,5 @@
-// Being told to stop while busy: every answer that was begun is given, nothing that was accepted is lost, and the process ends with
-// code 0 in time.
+// Being told to stop while busy: every answer that was begun is given, nothing that was accepted is
+// lost, and the process ends with code 0 in time.
 
 import { brokenPromises } from './checker';
 import { pause, startCrowd } from './client';

@@ -26,14 +26,23 @@ export interface World {
   readonly accountId: string;
   /** Between the workers and what they talk to. */
   readonly links: Readonly<Record<LinkName, Link>>;
-  /** What no process of ours had an answer to: rejections nobody handled, invariants that did not hold. */
-  unhandled(): Promise<readonly string[]>;
+  /**
+   * Log lines that no fault explains: rejections nobody handled, invariants that did not hold,
+   * other errors.
+   */
+  unexplained(): Promise<readonly string[]>;
+  /**
+   * Megabytes in memory, of each process of ours that runs. Empty where the system does not tell.
+   */
+  memory(): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
 }
 
-export interface WorldOptions {
+interface WorldOptions {
   readonly apis?: number;
   readonly workers?: number;
+  /** What each worker finds in its environment besides. */
+  readonly workerEnvironment?: (n: number) => Readonly<Record<string, string>>;
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -64,7 +73,10 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const proxied = throughLinks(stack.addresses.environment, links);
   const starts = [
     ...Array.from({ length: options.workers ?? 2 }, (_, n) =>
-      stack.another(`worker-${n + 1}`, 'worker', proxied),
+      stack.another(`worker-${n + 1}`, 'worker', {
+        ...proxied,
+        ...options.workerEnvironment?.(n),
+      }),
     ),
     ...ports.map((port, n) => stack.another(`api-${n + 1}`, 'api', { PORT: String(port) })),
   ];
@@ -79,15 +91,23 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     apiKey,
     accountId,
     links,
-    async unhandled() {
-      const names = [...stack.parts.keys()].filter((name) => /^(worker|api|studio)/.test(name));
+    async unexplained() {
       const lines = await Promise.all(
-        names.map(async (name) => {
-          const file = join(folder, 'data', 'logs', `${name}.log`);
-          return (await readFile(file, 'utf8').catch(() => '')).split('\n');
-        }),
+        ours(stack).map((name) =>
+          readFile(join(folder, 'data', 'logs', `${name}.log`), 'utf8').catch(() => ''),
+        ),
       );
-      return lines.flat().filter((line) => /"level":"fatal"|AssertionError|TypeError/.test(line));
+      return lines.flatMap((text) => text.split('\n')).filter(isUnexplained);
+    },
+    async memory() {
+      const found = ours(stack).map(async (name) => {
+        const status = await readFile(`/proc/${stack.part(name).pid}/status`, 'utf8').catch(
+          () => '',
+        );
+        const kilobytes = /^VmRSS:\s+(\d+)/m.exec(status)?.[1];
+        return kilobytes ? [[name, Number(kilobytes) / 1024] as const] : [];
+      });
+      return Object.fromEntries((await Promise.all(found)).flat());
     },
     async close() {
       await db.destroy();
@@ -97,6 +117,19 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+function ours({ parts }: Stack): string[] {
+  return [...parts.keys()].filter((name) => /^(worker|api|studio)/.test(name));
+}
+
+// What a fault of ours looks like from inside: an answer that could not be given, an activity that
+// failed, a worker whose engine was not there yet.
+const explained = /"event":"(request_failed|temporal|setup)"/;
+
+function isUnexplained(line: string): boolean {
+  if (/"level":"fatal"|AssertionError|TypeError|"code":"internal_error"/.test(line)) return true;
+  return line.includes('"level":"error"') && !explained.test(line);
 }
 
 /** A worker's settings with every address replaced by the proxy in front of it. */

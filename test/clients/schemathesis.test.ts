@@ -1,5 +1,5 @@
-// A stranger's fuzzer against the served document: it makes requests up from the schema, and whatever it sends must be
-// answered as the document says, never with a server error.
+// A stranger's fuzzer against the served document: it makes requests up from the schema, and
+// whatever it sends must be answered as the document says, never with a server error.
 
 import { tmpdir } from 'node:os';
 import { hasTool, pythonPackage } from '../support/foreign';

@@ -1,4 +1,5 @@
-// The operator's command line, run in this process against a real database and, where it needs one, a real engine.
+// The operator's command line, run in this process against a real database and, where it needs one,
+// a real engine.
 
 import { Connection } from '@temporalio/client';
 import { adminCommands, runAdmin } from '../../src/commands/admin';

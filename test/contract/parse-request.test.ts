@@ -1,5 +1,5 @@
-// Every rule of the document that is about the shape of a request: what is accepted and as what, what is refused, where
-// and under which code.
+// Every rule of the document that is about the shape of a request: what is accepted and as what,
+// what is refused, where and under which code.
 
 import { parseRequest } from '../../src/contract/parse-request';
 

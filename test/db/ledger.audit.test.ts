@@ -1,13 +1,14 @@
-// The audit finds what it is there to find: each kind of damage is done to an account of its own, behind the back of the
-// triggers and constraints that make it impossible otherwise; that they do is shown first.
+// The audit finds what it is there to find: each kind of damage is done to an account of its own,
+// behind the back of the triggers and constraints that make it impossible otherwise; that they do
+// is shown first.
 
 import { closeTask, openTask } from '../../src/db/ledger';
 import { type Audit, audit } from '../../src/db/ledger-audit';
 import { aClosing, anAccountWith, anOpening } from '../support/books';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
-// What is done to the books of one account, `:a`: it has 1,000, a task `:a_open` that holds 10, and a task `:a_done` that held
-// 100 and was charged 40. Then where it shows, and under which rule.
+// What is done to the books of one account, `:a`: it has 1,000, a task `:a_open` that holds 10, and
+// a task `:a_done` that held 100 and was charged 40. Then where it shows, and under which rule.
 const damages: readonly (readonly [name: string, sql: string, subject: string, rule: string])[] = [
   [
     'a balance that was changed by hand',

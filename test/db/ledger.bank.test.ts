@@ -1,5 +1,5 @@
-// Money is neither made nor lost: sixteen clients hold, settle and refund on ten accounts in races, while a reader looks at
-// the sums all along. Afterwards every movement is asked for again.
+// Money is neither made nor lost: sixteen clients hold, settle and refund on ten accounts in races,
+// while a reader looks at the sums all along. Afterwards every movement is asked for again.
 
 import type { Knex } from 'knex';
 import { closeTask, creditAccount, openTask } from '../../src/db/ledger';

@@ -1,6 +1,6 @@
-// The connection is cut at each statement of each operation on the books, COMMIT included: once before the statement reached
-// the database, once after it was carried out and before its answer came back. Whoever asked knows nothing then; asking again
-// ends as if nothing had happened.
+// The connection is cut at each statement of each operation on the books, COMMIT included: once
+// before the statement reached the database, once after it was carried out and before its answer
+// came back. Whoever asked knows nothing then; asking again ends as if nothing had happened.
 
 import { connect as connectTo, createServer, type Server, type Socket } from 'node:net';
 import type { Knex } from 'knex';

@@ -1,4 +1,5 @@
-// The two doors against a real PostgreSQL: what moves, what does not, and what a second try is answered.
+// The two doors against a real PostgreSQL: what moves, what does not, and what a second try is
+// answered.
 
 import { findFunds } from '../../src/db/funds';
 import { closeTask, creditAccount, openTask } from '../../src/db/ledger';

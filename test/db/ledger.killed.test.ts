@@ -1,5 +1,5 @@
-// The database's sessions are killed under the doors. What was answered happened, what was not is found out by asking
-// again, and nothing happens twice.
+// The database's sessions are killed under the doors. What was answered happened, what was not is
+// found out by asking again, and nothing happens twice.
 
 import { connect, isRetryable } from '../../src/db/database';
 import { closeTask, openTask } from '../../src/db/ledger';

@@ -1,5 +1,6 @@
-// What moves when, told as scenarios: one operation a line, the balances it leaves, what it is answered. The notation is in
-// test/support/scenario.ts; all of them share one database, whose books are proven at the end.
+// What moves when, told as scenarios: one operation a line, the balances it leaves, what it is
+// answered. The notation is in test/support/scenario.ts; all of them share one database, whose
+// books are proven at the end.
 
 import fc from 'fast-check';
 import { audit } from '../../src/db/ledger-audit';

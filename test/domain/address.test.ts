@@ -1,4 +1,5 @@
-// Which hosts are inside, in every spelling. The same table is used against sockets in address-guard.test.ts.
+// Which hosts are inside, in every spelling. The same table is used against sockets in
+// address-guard.test.ts.
 
 import fc from 'fast-check';
 import { checkUrl, isPublicAddress } from '../../src/domain/address';

@@ -118,7 +118,8 @@ test('metadata as a string equals metadata as an object', () => {
     fc.property(requestBody, (body) => {
       const text = { ...body, metadata: JSON.stringify(body.metadata ?? {}) };
       const asText = parseSafeJson(JSON.stringify(text)).value!;
-      // Both come through the reader of bodies, which refuses some names and characters wherever they stand.
+      // Both come through the reader of bodies, which refuses some names and characters wherever
+      // they stand.
       const asObject = parseSafeJson(JSON.stringify(body)).value;
       if (asObject) expect(judge(asText)).toEqual(judge(asObject));
       else expect(judge(asText).faults.map(({ param }) => param)).toContain('metadata');

@@ -1,5 +1,5 @@
-// What becomes of a request on the models that are sold: rows that read like the document. Requests are written as a
-// caller writes them and go through the same parser.
+// What becomes of a request on the models that are sold: rows that read like the document. Requests
+// are written as a caller writes them and go through the same parser.
 
 import { combineFaults, oneRefusal } from '../../src/contract/faults';
 import { parseRequest } from '../../src/contract/parse-request';

@@ -173,7 +173,8 @@ describe('videos that were paid for', () => {
       const counted = Math.floor((Math.max(frames, floor) * width * height) / 1024);
       const { hold } = holdFor(task);
       const adaptive = holdFor({ ...task, ratio: 'adaptive' }).hold;
-      // Not more than it takes either; a part of a frame of reference video may be held as a whole one.
+      // Not more than it takes either; a part of a frame of reference video may be held as a whole
+      // one.
       const most = counted + 1 + (Number.isInteger(reference) ? 0 : 1 + (width * height) / 1024);
       if (hold.tokens < counted || adaptive.tokens < counted || hold.tokens > most) {
         short.push(`${model.id} ${resolution} ${ratio} ${seconds}+${reference}`);

@@ -1,4 +1,5 @@
-// The super-resolution table of the document, every cell of it, and what counts as the short side of a base.
+// The super-resolution table of the document, every cell of it, and what counts as the short side
+// of a base.
 
 import { parseRequest } from '../../src/contract/parse-request';
 import { planTask } from '../../src/domain/plan';

@@ -1,4 +1,5 @@
-// PostgreSQL goes away under a running API and comes back: callers are told to come again, nothing needs a restart.
+// PostgreSQL goes away under a running API and comes back: callers are told to come again, nothing
+// needs a restart.
 
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

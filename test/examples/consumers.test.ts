@@ -1,4 +1,5 @@
-// docs/consumers.md: its receiver runs, and what it says of the schedule and of the delivery log is so.
+// docs/consumers.md: its receiver runs, and what it says of the schedule and of the delivery log is
+// so.
 
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';

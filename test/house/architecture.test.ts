@@ -7,11 +7,15 @@ import { join } from 'node:path';
 import { codeOf, filesIn, importsOf, read, root } from './sources';
 
 interface Room {
-  /** Files and folders that make up the room, without endings; a star stands for the rest of a name. */
+  /**
+   * Files and folders that make up the room, without endings; a star stands for the rest of a name.
+   */
   readonly is: readonly string[];
   /** What of ours it may import, by folder or file. */
   readonly may: readonly string[];
-  /** What of ours it may import with `import type` only, so that nothing of it is left at run time. */
+  /**
+   * What of ours it may import with `import type` only, so that nothing of it is left at run time.
+   */
   readonly types?: readonly string[];
   /** Packages, where the room's character depends on them; `node:` stands for all of Node's own. */
   readonly packages?: readonly string[];
@@ -61,7 +65,8 @@ const rooms: Readonly<Record<string, Room>> = {
     types: ['src/temporal'],
     packages: ['koa', '@koa/router', 'knex', 'swagger-ui-dist', 'node:'],
   },
-  // Where the three task queues get their activities; the one room that puts both sides of the engine together.
+  // Where the three task queues get their activities; the one room that puts both sides of the
+  // engine together.
   'worker process': {
     is: ['src/worker-process'],
     may: ['activities', 'src/db', 'src/domain', 'src/temporal-setup'],
@@ -84,7 +89,8 @@ const rooms: Readonly<Record<string, Room>> = {
   // A stand-in that shares the code it checks proves nothing.
   studio: { is: ['src/studio'], may: [] },
   embedded: { is: ['src/embedded'], may: [] },
-  // Where parts are put together, so nearly everything; but the studio only as a process of its own.
+  // Where parts are put together, so nearly everything; but the studio only as a process of its
+  // own.
   commands: { is: ['src/commands'], may: ['src', 'activities', ...messages] },
   main: { is: ['src/main'], may: ['src/commands', 'src/config', 'src/telemetry'], packages: [] },
 };
@@ -143,7 +149,8 @@ describe('what a process loads', () => {
   });
 });
 
-// Where an environment is read or handed on whole: settings come from src/config.ts and nowhere else.
+// Where an environment is read or handed on whole: settings come from src/config.ts and nowhere
+// else.
 const readersOfTheEnvironment = {
   'src/main.ts': 'hands it to the reader of settings',
   'bench/world.ts': 'hands it on to the processes it measures',

@@ -9,7 +9,8 @@ import { root } from './sources';
 const quiet = () => undefined;
 const logger = { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet };
 
-// 1.81 MB when this was written, nearly all of it Temporal's own code and its source map, and a quarter on top.
+// 1.81 MB when this was written, nearly all of it Temporal's own code and its source map, and a
+// quarter on top.
 const bytesMax = 2_270_000;
 
 let modules: string[];

@@ -1,10 +1,10 @@
-// The documents, held against what they speak of: settings, routes, scripts, paths and links. After a change of settings,
-// UPDATE_DOCUMENTS=1 npx jest --selectProjects fast -- test/house/documents
-// writes README's table anew.
+// The documents, held against what they speak of: settings, routes, scripts, paths and links. After
+// a change of settings, UPDATE_DOCUMENTS=1 npx jest --selectProjects fast -- test/house/documents
+// writes their tables anew.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { settingRows } from '../../src/config';
+import { type SettingRow, settingRows } from '../../src/config';
 import { createOpenApiDocument } from '../../src/contract/openapi';
 import { accountSchema, createdSchema, taskSchema } from '../../src/contract/reply-schema';
 import { codeOf, filesIn, read, root } from './sources';
@@ -17,17 +17,28 @@ const proseOf = (path: string) =>
     .replace(/^```[\s\S]*?^```/gm, '')
     .replace(/`[^`\n]*`/g, '');
 
-describe('README', () => {
-  const marked = /(<!-- settings: begin -->\n)([\s\S]*?)(<!-- settings: end -->)/;
+const marked = /(<!-- settings: begin -->\n)([\s\S]*?)(<!-- settings: end -->)/;
+const tableIn = (path: string) => marked.exec(read(path))?.[2]?.trim() ?? '';
 
-  test('its table of settings is the one the service has', () => {
-    const wanted = settingTable();
-    if (process.env.UPDATE_DOCUMENTS) {
-      writeFileSync(join(root, 'README.md'), readme.replace(marked, `$1\n${wanted}\n\n$3`));
-    }
-    const [, , table = ''] = marked.exec(read('README.md')) ?? [];
-    // To write it anew: UPDATE_DOCUMENTS=1 npx jest --selectProjects fast -- test/house/documents
-    expect(table.trim()).toBe(wanted);
+describe('the tables of settings', () => {
+  test('docs/settings.md has the one the service has', () => {
+    expectTable('docs/settings.md', settingTable(settingRows()));
+  });
+
+  test('README shows some rows of it', () => {
+    const shown = [...tableIn('README.md').matchAll(/^\| `(\w+)` /gm)].map(([, name]) => name);
+    const rows = settingRows().filter(({ name }) => shown.includes(name));
+    expect(rows.map(({ name }) => name)).toEqual(shown);
+    expect(rows.length).toBeGreaterThan(5);
+    expectTable('README.md', settingTable(rows));
+  });
+});
+
+describe('README', () => {
+  test('is short, and every page of docs/ is one click away', () => {
+    expect(readme.split('\n').length).toBeLessThanOrEqual(201);
+    const linked = [...readme.matchAll(/\]\((docs\/[\w-]+\.md)[)#]/g)].map(([, path]) => path);
+    expect(filesIn('docs', '.md').filter((path) => !linked.includes(path))).toEqual([]);
   });
 
   test('its table of requests is what the service documents, one of the two spellings', () => {
@@ -42,7 +53,8 @@ describe('README', () => {
         .filter((method) => /^(get|post|put|delete)$/.test(method))
         .map((method) => `${method.toUpperCase()} ${path}`),
     );
-    // A task without its id is an error of the caller's, and the second spelling is told below the table.
+    // A task without its id is an error of the caller's, and the second spelling is told below the
+    // table.
     const silent = /^(GET|DELETE) \/v1\/videos\/generations$|\/v1\/video\//;
     expect(told.sort()).toEqual(documented.filter((at) => !silent.test(at)).sort());
   });
@@ -99,8 +111,16 @@ describe('CHANGELOG.md', () => {
   });
 });
 
-function settingTable(): string {
-  const rows = settingRows().map(({ name, otherwise, sentence, secret }) => [
+function expectTable(path: string, wanted: string): void {
+  if (process.env.UPDATE_DOCUMENTS) {
+    writeFileSync(join(root, path), read(path).replace(marked, `$1\n${wanted}\n\n$3`));
+  }
+  // To write it anew: UPDATE_DOCUMENTS=1 npx jest --selectProjects fast -- test/house/documents
+  expect(tableIn(path)).toBe(wanted);
+}
+
+function settingTable(settings: readonly SettingRow[]): string {
+  const rows = settings.map(({ name, otherwise, sentence, secret }) => [
     `\`${name}\``,
     otherwise === '' ? '' : `\`${otherwise}\``,
     `${sentence.replaceAll('|', '\\|')}${secret ? ' **Secret.**' : ''}`,
@@ -134,7 +154,10 @@ function headingsOf(path: string): Set<string> {
   );
 }
 
-/** What stands in backticks and begins with a folder of ours, or is a file at the top that has an ending of ours. */
+/**
+ * What stands in backticks and begins with a folder of ours, or is a file at the top that has an
+ * ending of ours.
+ */
 function pathsIn(text: string): string[] {
   const folders = 'src|workflows|activities|test|bench|public|docs|scripts|ops|examples|\\.github';
   const pattern = new RegExp(

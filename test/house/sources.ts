@@ -24,13 +24,16 @@ export function read(path: string): string {
   return readFileSync(join(root, path), 'utf8');
 }
 
-/** Comments out, so that a sentence about an import is not taken for one. Strings with `//` in them stay whole. */
+/**
+ * Comments out, so that a sentence about an import is not taken for one. Strings with `//` in them
+ * stay whole.
+ */
 export function codeOf(path: string): string {
   const pattern = /\/\*[\s\S]*?\*\/|(^|[\s;{}(),])\/\/[^\n]*/g;
   return read(path).replace(pattern, (_, before: string | undefined) => before ?? '');
 }
 
-export interface Import {
+interface Import {
   /** A path from the project's folder without its ending, or a package's name. */
   readonly target: string;
   readonly isOurs: boolean;

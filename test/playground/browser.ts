@@ -94,7 +94,8 @@ export async function visit(
   const hosts = new Set<string>();
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
-    // A refusal the page expects is a failed resource to the browser; everything else is a complaint.
+    // A refusal the page expects is a failed resource to the browser; everything else is a
+    // complaint.
     const isRefusal = message.text().startsWith('Failed to load resource');
     if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
   });

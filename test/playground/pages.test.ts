@@ -1,4 +1,5 @@
-// How the page is served: to those it is meant for, under a policy that lets nothing foreign in, and nothing beside it.
+// How the page is served: to those it is meant for, under a policy that lets nothing foreign in,
+// and nothing beside it.
 
 import { type Service, startService } from '../support/service';
 

@@ -1,4 +1,5 @@
-// Which addresses the studio can be sent to: none inside, however they are written, and none whose name leads inside.
+// Which addresses the studio can be sent to: none inside, however they are written, and none whose
+// name leads inside.
 
 import dns from 'node:dns';
 import { guardedCall, isAllowedUrl } from '../../src/studio/address-guard';

@@ -1,5 +1,6 @@
-// Media that cannot be had, or are not what they should be: each fails its own job, with a sentence for the caller and nothing of the
-// address that could be a secret. The packaged ffmpeg is used, which is shown nothing of strangers.
+// Media that cannot be had, or are not what they should be: each fails its own job, with a sentence
+// for the caller and nothing of the address that could be a secret. The packaged ffmpeg is used,
+// which is shown nothing of strangers.
 
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

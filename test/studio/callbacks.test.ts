@@ -1,4 +1,5 @@
-// What a job tells the address its order named: every change, in order, as the reading would say it.
+// What a job tells the address its order named: every change, in order, as the reading would say
+// it.
 
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
 import { until } from '../support/until';

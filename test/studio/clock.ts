@@ -1,5 +1,5 @@
-// A clock that can be set ahead, so that a day or a week need not be waited for. It moves the time that is read, not the timers: a
-// studio lets its jobs catch up whenever it is asked for something.
+// A clock that can be set ahead, so that a day or a week need not be waited for. It moves the time
+// that is read, not the timers: a studio lets its jobs catch up whenever it is asked for something.
 
 const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;

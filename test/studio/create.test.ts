@@ -1,4 +1,5 @@
-// What the generator takes and what it refuses, in the codes and bodies of the service it stands in for.
+// What the generator takes and what it refuses, in the codes and bodies of the service it stands in
+// for.
 
 import {
   type Answer,

@@ -1,5 +1,5 @@
-// What the enhancer makes of a video: really larger, really more frames, and what it will not touch. The videos are small, so that
-// this takes seconds.
+// What the enhancer makes of a video: really larger, really more frames, and what it will not
+// touch. The videos are small, so that this takes seconds.
 
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';

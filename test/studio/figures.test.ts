@@ -1,5 +1,5 @@
-// The figures a bill is made of: pixels by resolution and ratio, and tokens by pixels and frames. The expected ones were read off
-// real bills and tables.
+// The figures a bill is made of: pixels by resolution and ratio, and tokens by pixels and frames.
+// The expected ones were read off real bills and tables.
 
 import type { Model, Size } from '../../src/studio/models';
 import { adaptiveSize, findModel, RATIOS } from '../../src/studio/models';

@@ -1,5 +1,5 @@
-// A disk without room: it fails the job or refuses the order, and the studio lives on. The disk is a small one in memory, which only
-// some systems let us make.
+// A disk without room: it fails the job or refuses the order, and the studio lives on. The disk is
+// a small one in memory, which only some systems let us make.
 
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';

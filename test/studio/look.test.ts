@@ -1,5 +1,5 @@
-// What one sees in a rendered film: that it has to do with what was asked. Pictures are compared small, so that only what
-// they show counts.
+// What one sees in a rendered film: that it has to do with what was asked. Pictures are compared
+// small, so that only what they show counts.
 
 import sharp from 'sharp';
 import { distance, frameOf, smallPicture } from './mp4';

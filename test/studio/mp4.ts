@@ -1,5 +1,5 @@
-// Reads what an mp4 says about itself, box by box, and single pictures out of it. The boxes are read here and not by the encoder that
-// wrote them; only the pictures need a decoder.
+// Reads what an mp4 says about itself, box by box, and single pictures out of it. The boxes are
+// read here and not by the encoder that wrote them; only the pictures need a decoder.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

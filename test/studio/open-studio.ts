@@ -1,5 +1,5 @@
-// A studio of its own for each test file, and the few calls a client of the protocol makes. Nothing here knows more than what goes
-// over the wire.
+// A studio of its own for each test file, and the few calls a client of the protocol makes. Nothing
+// here knows more than what goes over the wire.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

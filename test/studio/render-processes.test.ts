@@ -1,5 +1,5 @@
-// The processes that render: so many at once, none left when its job is over, and which program they are. A program that only says when
-// it began and waits stands in for ffmpeg.
+// The processes that render: so many at once, none left when its job is over, and which program
+// they are. A program that only says when it began and waits stands in for ffmpeg.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,5 @@
-// The studio as a process of its own that is killed: what was answered is still true after it, and what was under way goes on.
+// The studio as a process of its own that is killed: what was answered is still true after it, and
+// what was under way goes on.
 
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// The stage directions of a single request: each does what it says, and what is no direction is refused.
+// The stage directions of a single request: each does what it says, and what is no direction is
+// refused.
 
 import { useClock } from './clock';
 import { type OpenStudio, openStudio, tasksPath } from './open-studio';

@@ -1,4 +1,5 @@
-// What becomes of a job: its states, what may be done in each, when it is given up and when it is forgotten.
+// What becomes of a job: its states, what may be done in each, when it is given up and when it is
+// forgotten.
 
 import { dayMs, useClock } from './clock';
 import { type OpenStudio, openStudio } from './open-studio';

@@ -20,12 +20,12 @@ import { theCatalogue } from './catalogue';
 import { createTestDatabase } from './database';
 import { call, type Reply } from './service';
 
-export const testPepper = 'a pepper for tests';
+const testPepper = 'a pepper for tests';
 export const create = '/v1/videos/generations';
 export const textBody = { model: 'studio-2.0', prompt: 'a lighthouse at dusk' };
 
 /** What the engine does with the next tasks, and what it saw. */
-export interface HeldEngine extends Engine {
+interface HeldEngine extends Engine {
   answer: 'accept' | 'pending' | 'unavailable' | 'unknown';
   /** Set: each submission waits for it. */
   gate: Promise<void> | undefined;

@@ -103,7 +103,9 @@ const hostileValue = fc.oneof(
   ),
 );
 
-/** A good request with some of its fields, or of its metadata, replaced by something nobody expects. */
+/**
+ * A good request with some of its fields, or of its metadata, replaced by something nobody expects.
+ */
 export const hostileBody = fc
   .tuple(
     requestBody,

@@ -63,7 +63,7 @@ export function aClosing(
   return { taskId, object, heldMicros, charge };
 }
 
-export const aLine = (amountMicros: number): BillingLine => ({
+const aLine = (amountMicros: number): BillingLine => ({
   kind: 'generation',
   quantity: 1,
   unitPriceMicros: amountMicros,
@@ -83,7 +83,9 @@ export function randomFrom(seed: number): () => number {
   };
 }
 
-/** The seed of this run: from SEED, else from the clock; printed, so that a failure can be repeated. */
+/**
+ * The seed of this run: from SEED, else from the clock; printed, so that a failure can be repeated.
+ */
 export function seedOfRun(): number {
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000_000);
   process.stdout.write(`seed ${seed}\n`);

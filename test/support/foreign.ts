@@ -50,7 +50,10 @@ export async function javaLibrary(group: string, name: string, version: string):
   return join(folder, jar);
 }
 
-/** Runs an installer or a compiler, in the environment of the run: its mirrors and caches are named there. */
+/**
+ * Runs an installer or a compiler, in the environment of the run: its mirrors and caches are named
+ * there.
+ */
 export async function succeed(
   command: string,
   args: readonly string[],

@@ -1,5 +1,6 @@
-// Starts what all test files of a run share: one PostgreSQL with a migrated template database, one Temporal server, one
-// workflow bundle. Their addresses travel in the environment, which the files' processes inherit.
+// Starts what all test files of a run share: one PostgreSQL with a migrated template database, one
+// Temporal server, one workflow bundle. Their addresses travel in the environment, which the files'
+// processes inherit.
 
 import { chmod, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -67,7 +67,10 @@ export const publicHosts = [
   '[2606:4700::1111]',
 ];
 
-/** Hosts that no URL can carry, or that hide another: refused before anybody asks what they resolve to. */
+/**
+ * Hosts that no URL can carry, or that hide another: refused before anybody asks what they resolve
+ * to.
+ */
 export const brokenUrls = [
   'https://public@127.0.0.1/',
   'https://user:pass@example.com/',

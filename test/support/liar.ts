@@ -1,5 +1,6 @@
-// A proxy in front of the studio that passes everything on until it is told to lie: it may replace an answer, cut the
-// connection or never answer. What a lying service can do to us is played here, on the wire.
+// A proxy in front of the studio that passes everything on until it is told to lie: it may replace
+// an answer, cut the connection or never answer. What a lying service can do to us is played here,
+// on the wire.
 
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,5 +1,5 @@
-// What the documents show, taken out of them so that a test can try it: fenced blocks with their labels, and the curl
-// calls inside them as requests.
+// What the documents show, taken out of them so that a test can try it: fenced blocks with their
+// labels, and the curl calls inside them as requests.
 
 export interface Block {
   /** The word after the fence, then what else stands there: "json", "create refused". */
@@ -19,7 +19,7 @@ export function blocksOf(markdown: string): Block[] {
   }));
 }
 
-export interface Call {
+interface Call {
   readonly method: string;
   /** Path and query; whatever stood for a task's id is `{task_id}`. */
   readonly path: string;

@@ -1,10 +1,14 @@
-// A name server on a port of its own: answers what it is told, name by name and question by question.
+// A name server on a port of its own: answers what it is told, name by name and question by
+// question.
 
 import { createSocket } from 'node:dgram';
 
 export interface NameServer {
   readonly address: string;
-  /** The addresses of a name, one list per look-up of it, the last one for ever; absent: there is no such name. */
+  /**
+   * The addresses of a name, one list per look-up of it, the last one for ever; absent: there is no
+   * such name.
+   */
   readonly names: Map<string, readonly (readonly string[])[] | 'silent' | 'broken'>;
   close(): Promise<void>;
 }

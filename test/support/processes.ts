@@ -18,7 +18,7 @@ export interface RunningProcess {
   hasEnded(): boolean;
 }
 
-export interface Ended {
+interface Ended {
   readonly code: number | null;
   readonly signal: string | null;
   readonly out: string;
@@ -29,7 +29,10 @@ const main = resolve(__dirname, '../../dist/src/main.js');
 const root = resolve(__dirname, '../..');
 const started = new Set<ChildProcess>();
 
-/** In a process group of its own, so that the group can be killed as a closed terminal or a crash would. */
+/**
+ * In a process group of its own, so that the group can be killed as a closed terminal or a crash
+ * would.
+ */
 export function startProcess(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,

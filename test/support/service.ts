@@ -1,5 +1,6 @@
-// The whole service inside one test file: a database, a studio, a worker and an API of its own, on the run's shared
-// PostgreSQL and Temporal servers. Faster than processes; those are the system tests' business.
+// The whole service inside one test file: a database, a studio, a worker and an API of its own, on
+// the run's shared PostgreSQL and Temporal servers. Faster than processes; those are the system
+// tests' business.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -59,7 +60,7 @@ export interface Reply {
 // biome-ignore lint/suspicious/noExplicitAny: as above
 export type TaskReply = any;
 
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly settings?: Partial<ApiSettings>;
   readonly catalogue?: (catalogue: Catalogue) => Catalogue;
   readonly acceptTimeoutMs?: number;
@@ -71,7 +72,7 @@ export interface ServiceOptions {
   readonly temporalAddress?: string;
 }
 
-export const testPepper = 'a pepper for tests';
+const testPepper = 'a pepper for tests';
 const studioKey = 'studio-key-for-tests';
 
 export async function startService(options: ServiceOptions = {}): Promise<Service> {

@@ -1,5 +1,6 @@
-// A small world for workflow tests: the time-skipping server, one worker, and activities that remember what they were
-// asked. They are typed as the real ones, so a change of a signature is a compile error here.
+// A small world for workflow tests: the time-skipping server, one worker, and activities that
+// remember what they were asked. They are typed as the real ones, so a change of a signature is a
+// compile error here.
 
 import { randomUUID } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';

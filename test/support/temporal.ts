@@ -27,7 +27,8 @@ export async function timeSkippingEnvironment(): Promise<TestWorkflowEnvironment
   const env = await TestWorkflowEnvironment.createTimeSkipping({
     server: { executable: { type: 'existing-path', path: required('TEST_TIME_SKIPPING_SERVER') } },
   });
-  // This server cannot list what it has, so there is nothing to compare with: they are simply added.
+  // This server cannot list what it has, so there is nothing to compare with: they are simply
+  // added.
   await addSearchAttributes(
     env.client,
     'default',

@@ -1,4 +1,5 @@
-// Waiting for a condition: asked again every few milliseconds, given up after a limit that is for liveness only.
+// Waiting for a condition: asked again every few milliseconds, given up after a limit that is for
+// liveness only.
 
 export async function until(
   what: string,

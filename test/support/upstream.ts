@@ -1,4 +1,5 @@
-// A studio and the activities that talk to it, for tests that need no workflow: channels are made as a test wants them.
+// A studio and the activities that talk to it, for tests that need no workflow: channels are made
+// as a test wants them.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// Reading and accepting while somebody is away: the workers, the engine, or both; and reading what the engine has long
-// forgotten. This file stops its engine, so it has one of its own.
+// Reading and accepting while somebody is away: the workers, the engine, or both; and reading what
+// the engine has long forgotten. This file stops its engine, so it has one of its own.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

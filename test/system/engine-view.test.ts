@@ -113,7 +113,8 @@ test('no prompt, media address or secret is in what the engine shows of a failed
   });
   await service.finished(json.id);
   await handleOf(json.id).result();
-  // The task's own input and its result are the customer's request and reply; everything else is ours to show.
+  // The task's own input and its result are the customer's request and reply; everything else is
+  // ours to show.
   const shown = (await eventsOf(json.id)).map((event) => ({
     summary: text(event.userMetadata?.summary?.data),
     details: text(event.userMetadata?.details?.data),

@@ -1,4 +1,5 @@
-// The life of tasks through the whole service: HTTP in, studio behind, callbacks out, books afterwards.
+// The life of tasks through the whole service: HTTP in, studio behind, callbacks out, books
+// afterwards.
 
 import { audit } from '../../src/db/ledger-audit';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';

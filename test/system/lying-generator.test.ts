@@ -1,5 +1,5 @@
-// What a generator may answer instead of the truth, and the end each task comes to. Every row must have told its lie;
-// afterwards there is one accepted job a task, and the books are whole.
+// What a generator may answer instead of the truth, and the end each task comes to. Every row must
+// have told its lie; afterwards there is one accepted job a task, and the books are whole.
 
 import { audit } from '../../src/db/ledger-audit';
 import { type Exchange, type Liar, type Lie, startLiar } from '../support/liar';

@@ -1,5 +1,6 @@
-// What no workflow will ever finish is found by the sweep: terminated tasks, tasks the engine has lost, live ones long past
-// their deadline, and workflows whose code cannot run. The sweep is started by its Temporal Schedule, as in production.
+// What no workflow will ever finish is found by the sweep: terminated tasks, tasks the engine has
+// lost, live ones long past their deadline, and workflows whose code cannot run. The sweep is
+// started by its Temporal Schedule, as in production.
 
 import { resolve } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';

@@ -1,5 +1,5 @@
-// Channels and their watchers through the whole service: a channel that takes only so many jobs at once, and two watchers of
-// one channel at the same time.
+// Channels and their watchers through the whole service: a channel that takes only so many jobs at
+// once, and two watchers of one channel at the same time.
 
 import { audit } from '../../src/db/ledger-audit';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';

@@ -3,7 +3,7 @@
 import { createServer } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 
-export interface CollectedSpan {
+interface CollectedSpan {
   readonly service: string;
   readonly name: string;
   readonly traceId: string;

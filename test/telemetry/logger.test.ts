@@ -1,4 +1,5 @@
-// What the logger cuts out, whatever hands it in: fields by their names, and keys and addresses wherever they stand.
+// What the logger cuts out, whatever hands it in: fields by their names, and keys and addresses
+// wherever they stand.
 
 import { createLogger, type Logger } from '../../src/telemetry';
 import { createTestDatabase } from '../support/database';

@@ -1,4 +1,5 @@
-// What the files under ops/ say: the expressions of all panels and alerts, and the metrics they name.
+// What the files under ops/ say: the expressions of all panels and alerts, and the metrics they
+// name.
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -6,12 +7,12 @@ import { parse } from 'yaml';
 
 const file = (path: string) => readFileSync(resolve(__dirname, '../..', path), 'utf8');
 
-export interface Expression {
+interface Expression {
   readonly title: string;
   readonly expression: string;
 }
 
-export interface Alert extends Expression {
+interface Alert extends Expression {
   readonly severity: string;
   readonly runbook: string;
 }
@@ -56,7 +57,7 @@ export function alerts(): Alert[] {
 
 export const operationsPage = () => file('docs/operations.md');
 
-export interface Use {
+interface Use {
   /** As it is written, with the ending of a histogram's series. */
   readonly series: string;
   readonly labels: readonly string[];

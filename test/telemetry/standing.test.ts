@@ -47,7 +47,8 @@ test('what is open is counted by what it waits for, what has ended is not', asyn
   expect(standing).toMatchObject({ callbacksPending: 1, heldMicros: 3_000_000 });
   expect(standing.taskOverdueSeconds).toBeGreaterThanOrEqual(100);
   expect(standing.callbackOverdueSeconds).toBeGreaterThanOrEqual(50);
-  // Only a channel with jobs to ask about can be silent; it was looked at more lately than its job was opened.
+  // Only a channel with jobs to ask about can be silent; it was looked at more lately than its job
+  // was opened.
   expect(standing.watchers).toEqual([{ channel: 'one', silentSeconds: expect.any(Number) }]);
   expect(standing.watchers[0]?.silentSeconds).toBeGreaterThanOrEqual(20);
   expect(standing.watchers[0]?.silentSeconds).toBeLessThan(300);
@@ -75,7 +76,10 @@ test('a database that does not answer leaves no old figure behind', async () => 
   }
 });
 
-/** Three open tasks and an ended one, an open job and two waiting ones, a late callback, a watcher 20 s ago. */
+/**
+ * Three open tasks and an ended one, an open job and two waiting ones, a late callback, a watcher
+ * 20 s ago.
+ */
 async function fill({ db }: TestDatabase): Promise<void> {
   await db.raw(`
     insert into accounts (id, name) values ('a', 'a');

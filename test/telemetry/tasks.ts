@@ -24,7 +24,9 @@ export const planted = [
 /** The trace that the caller of the first task is in. */
 export const caller = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
 
-/** One that succeeds with everything, one that fails, one that is refused, one that is cancelled. */
+/**
+ * One that succeeds with everything, one that fails, one that is refused, one that is cancelled.
+ */
 export async function runTasks(world: TelemetryWorld): Promise<TaskIds> {
   const ids: Record<string, string> = {};
   const callback_url = `${world.sink.url}?token=planted-hook`;

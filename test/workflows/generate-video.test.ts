@@ -1,4 +1,5 @@
-// The life of a task, told by its workflow alone: time is skipped, activities are fakes that remember.
+// The life of a task, told by its workflow alone: time is skipped, activities are fakes that
+// remember.
 
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { PlacedJob } from '../../workflows/messages';
@@ -22,7 +23,8 @@ afterAll(async () => {
 
 const run = (test: (world: World) => Promise<void>) => inWorld(env, workflows, test);
 
-// The time-skipping server loses a workflow task when a cancel meets an update; the real one does not.
+// The time-skipping server loses a workflow task when a cancel meets an update; the real one does
+// not.
 const runReal = (test: (world: World) => Promise<void>) => inWorld(real, workflows, test);
 
 const running = { kind: 'generation', upstreamId: 'job-generation', status: 'running' } as const;
@@ -374,8 +376,9 @@ describe('history', () => {
         return task.events();
       };
       const [short, long] = [await live('1 min'), await live('47 hours')];
-      // The callback adds its start and a workflow task; see the system test for the whole with one. Two signals that
-      // meet in one workflow task save three events; days of waiting add none.
+      // The callback adds its start and a workflow task; see the system test for the whole with
+      // one. Two signals that meet in one workflow task save three events; days of waiting add
+      // none.
       for (const events of [short, long]) expect([28, 31]).toContain(events);
     }));
 

@@ -80,7 +80,8 @@ const resend: AdminCommand = {
   async run({ db, engineClient }, input) {
     const taskId = input.operand('TASK');
     if (!(await findCallback(db(), taskId))) throw new CommandError(await whyNone(db(), taskId));
-    // Connected first: a delivery that is promised and then cannot be started would wait for the sweep.
+    // Connected first: a delivery that is promised and then cannot be started would wait for the
+    // sweep.
     const engine = await engineClient();
     const delivery = await beginResend(db(), taskId);
     if (delivery === null) throw new CommandError(await whyNone(db(), taskId));
@@ -95,7 +96,8 @@ const resend: AdminCommand = {
 const rotate: AdminCommand = {
   name: 'webhooks rotate',
   operands: ['ACCOUNT'],
-  // Thirty days: a rotation that is still going on then has been forgotten, and a leaked secret with it.
+  // Thirty days: a rotation that is still going on then has been forgotten, and a leaked secret
+  // with it.
   options: { overlap: { value: '24h', about: 'how long the old secrets sign too, up to 30d' } },
   about: 'a new webhook secret, which is shown once',
   async run({ db, now }, input) {

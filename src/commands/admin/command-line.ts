@@ -14,7 +14,9 @@ export interface AdminContext {
   /** Opened when first asked for, closed at the end. */
   readonly db: () => Knex;
   readonly engine: () => Engine;
-  /** The engine's own client, connected; rejects with a sentence when the engine does not answer. */
+  /**
+   * The engine's own client, connected; rejects with a sentence when the engine does not answer.
+   */
   readonly engineClient: () => Promise<EngineClient>;
 }
 
@@ -27,7 +29,7 @@ export interface Answer {
   readonly exitCode?: 0 | 1;
 }
 
-export interface Option {
+interface Option {
   /** What stands for its value in the help. */
   readonly value: string;
   readonly about: string;
@@ -52,7 +54,7 @@ export interface Input {
 }
 
 /** Everybody's options; they may stand anywhere. */
-export interface Flags {
+interface Flags {
   readonly json: boolean;
   readonly help: boolean;
 }

@@ -1,4 +1,5 @@
-// The way from the command line to the workflow engine: one connection, opened only by the commands that need it.
+// The way from the command line to the workflow engine: one connection, opened only by the commands
+// that need it.
 
 import { Client, type Connection } from '@temporalio/client';
 import { type Config, demand } from '../../config';
@@ -12,13 +13,14 @@ export interface EngineClient {
   readonly taskQueue: string;
 }
 
-export interface EngineDoor {
+interface EngineDoor {
   engine(): Engine;
   engineClient(): Promise<EngineClient>;
   close(): Promise<void>;
 }
 
-// A person waits: long enough for a server far away, short enough to be told soon that there is none.
+// A person waits: long enough for a server far away, short enough to be told soon that there is
+// none.
 const connectTimeoutMs = 5_000;
 
 export function engineDoor(config: Config): EngineDoor {

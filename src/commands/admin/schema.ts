@@ -1,4 +1,5 @@
-// `admin migrate`: the same as the process of that name, for operators who have the command line at hand.
+// `admin migrate`: the same as the process of that name, for operators who have the command line at
+// hand.
 
 import { migrate } from '../../db/database';
 import { ensureSearchAttributes } from '../../temporal-setup';

@@ -4,9 +4,9 @@
 
 import { formatMicros } from '../../domain/money';
 
-export type Cell = string | number | boolean | Date | null | undefined;
+type Cell = string | number | boolean | Date | null | undefined;
 
-export interface Column<Row> {
+interface Column<Row> {
   readonly title: string;
   readonly of: (row: Row) => Cell;
 }

@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import { taskStatuses } from '../../contract/vocabulary';
 import { findStanding } from '../../db/callbacks';
 import { findJob } from '../../db/jobs';
-import { findTask, listTasks, type TaskRow } from '../../db/tasks';
+import { findTaskRow, listTasks, type TaskRow } from '../../db/tasks';
 import { isFinal } from '../../domain/task';
 import { CommandError } from '../command';
 import type { AdminCommand, AdminContext, Answer } from './command-line';
@@ -19,7 +19,7 @@ const show: AdminCommand = {
   about: 'one task: its object, its jobs upstream, its callback',
   async run(context, input) {
     const taskId = input.operand('ID');
-    const row = await findTask(context.db(), taskId);
+    const row = await findTaskRow(context.db(), taskId);
     if (!row) return showUnconfirmed(context, taskId);
     const jobs = await jobsOf(context.db(), taskId);
     const callback = await findStanding(context.db(), taskId);
@@ -79,12 +79,12 @@ const cancel: AdminCommand = {
   about: 'ends a task as its customer could; its hold is returned',
   async run({ db, engine }, input) {
     const taskId = input.operand('ID');
-    const row = await findTask(db(), taskId);
+    const row = await findTaskRow(db(), taskId);
     if (row && isFinal(row.status)) throw finished(taskId);
     const asked = await engine().cancel(taskId);
     if (asked === 'unavailable') throw new CommandError('Temporal does not answer; try again.');
     if (asked === 'gone') {
-      const after = await findTask(db(), taskId);
+      const after = await findTaskRow(db(), taskId);
       if (!after) throw new CommandError(`There is no task ${taskId}.`);
       if (isFinal(after.status)) throw finished(taskId);
       throw new CommandError(

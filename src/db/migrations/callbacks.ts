@@ -6,8 +6,8 @@ export async function createCallbackTables(db: Knex.Transaction): Promise<void> 
   await db.raw(callbacksSql);
 }
 
-// Attempts are numbered within one delivery; sending again by hand is another delivery of the same message. A delivery
-// that died after its request tries again: at least once, never less.
+// Attempts are numbered within one delivery; sending again by hand is another delivery of the same
+// message. A delivery that died after its request tries again: at least once, never less.
 const callbacksSql = `
 create table callbacks (
   task_id    text primary key references tasks (id),

@@ -1,5 +1,5 @@
-// The books: what each customer has, and every movement there ever was. Movements are never changed and never removed; a
-// trigger sees to that for everybody, ourselves included.
+// The books: what each customer has, and every movement there ever was. Movements are never changed
+// and never removed; a trigger sees to that for everybody, ourselves included.
 
 import type { Knex } from 'knex';
 
@@ -9,11 +9,12 @@ export async function createLedger(db: Knex.Transaction): Promise<void> {
   await db.raw(immutableSql);
 }
 
-// A row of `balances` is what one customer has: free to spend, and set aside for tasks under way. It is kept by the same
-// statement that writes the movement, can always be recomputed from them, and numbers them without gaps. Below zero
-// only by a settlement that came out higher than its hold. The house's own sums are not stored: they would be one row
-// that every customer waits for. Amounts stay where a JavaScript number is exact; half of each page is left free, so that
-// the row every door of a customer changes is changed in place.
+// A row of `balances` is what one customer has: free to spend, and set aside for tasks under way.
+// It is kept by the same statement that writes the movement, can always be recomputed from them,
+// and numbers them without gaps. Below zero only by a settlement that came out higher than its
+// hold. The house's own sums are not stored: they would be one row that every customer waits for.
+// Amounts stay where a JavaScript number is exact; half of each page is left free, so that the row
+// every door of a customer changes is changed in place.
 const balancesSql = `
 create table balances (
   account_id text primary key references accounts (id),
@@ -26,9 +27,10 @@ create table balances (
 ) with (fillfactor = 50);
 `;
 
-// A row of `transfers` is one movement of money from one ledger account (debit) to another (credit). The id is made by
-// whoever asks for it, so asking twice moves once. The customer's two accounts are `available` and `held`; which kind
-// may join which accounts is a closed list. The account needs no foreign key: its number comes from its row of `balances`.
+// A row of `transfers` is one movement of money from one ledger account (debit) to another
+// (credit). The id is made by whoever asks for it, so asking twice moves once. The customer's two
+// accounts are `available` and `held`; which kind may join which accounts is a closed list. The
+// account needs no foreign key: its number comes from its row of `balances`.
 const transfersSql = `
 create table transfers (
   id              text primary key,

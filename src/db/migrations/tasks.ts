@@ -1,4 +1,5 @@
-// The first tables: who the customers are, the tasks they gave us, and what is open upstream for those tasks.
+// The first tables: who the customers are, the tasks they gave us, and what is open upstream for
+// those tasks.
 
 import type { Knex } from 'knex';
 
@@ -8,7 +9,8 @@ export async function createTasks(db: Knex.Transaction): Promise<void> {
   await db.raw(jobsSql);
 }
 
-// A row of `accounts` is one customer; a row of `api_keys` is one key of theirs, known only by its keyed digest.
+// A row of `accounts` is one customer; a row of `api_keys` is one key of theirs, known only by its
+// keyed digest.
 const accountsSql = `
 create table accounts (
   id          text primary key,
@@ -41,8 +43,8 @@ create table webhook_secrets (
 create index webhook_secrets_account on webhook_secrets (account_id);
 `;
 
-// A row of `tasks` is one accepted task. `object` is the public task object exactly as GET answers it; `version`
-// is the step the task has reached and only ever grows (domain/task.ts).
+// A row of `tasks` is one accepted task. `object` is the public task object exactly as GET answers
+// it; `version` is the step the task has reached and only ever grows (domain/task.ts).
 const tasksSql = `
 create table tasks (
   id           text primary key,

@@ -1,5 +1,5 @@
-// The ids of starts whose answer was lost; a few at most, and none in quiet times. It does not refer to `tasks`: whether there is
-// a task is just what is not known.
+// The ids of starts whose answer was lost; a few at most, and none in quiet times. It does not
+// refer to `tasks`: whether there is a task is just what is not known.
 
 import type { Knex } from 'knex';
 

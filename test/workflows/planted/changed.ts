@@ -1,5 +1,5 @@
-// Today's workflows with one deliberate, incompatible change: a task takes a nap before anything else. A replay of any
-// recorded task has to notice.
+// Today's workflows with one deliberate, incompatible change: a task takes a nap before anything
+// else. A replay of any recorded task has to notice.
 
 import { sleep } from '@temporalio/workflow';
 import type { TaskObject } from '../../../src/contract/task';

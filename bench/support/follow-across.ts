@@ -1,0 +1,133 @@
+// The same tasks read through two API processes while they go on, each answer held against what was
+// told before, by whichever process, and against what the rows had said a second earlier.
+
+import type { Account, World } from '../world';
+import { openWire, type Reply } from './http-load';
+import { anotherApi } from './more-processes';
+import { pause } from './process-figures';
+import { readText } from './tasks';
+
+interface Seen {
+  readonly step: number;
+  readonly atMs: number;
+}
+
+const steps: Readonly<Record<string, number>> = { submitted: 1, running: 2, succeeded: 9 };
+const staleMs = 1_000;
+
+/**
+ * Reads until every task has been seen to end through both, and answers how many reads that took;
+ * throws at the first answer that breaks the promise.
+ */
+export async function followAcross(
+  world: World,
+  account: Account,
+  ids: readonly string[],
+): Promise<number> {
+  const second = await anotherApi(world, 'api-2');
+  try {
+    const stored = followRows(world, ids);
+    const judge = judgeBy(stored.seen);
+    try {
+      const [first, other] = await Promise.all([
+        readUntilAllEnded(world.apiUrl, account, ids, judge),
+        readUntilAllEnded(second.url, account, ids, judge),
+        runAndFinish(world, ids),
+      ]);
+      return first + other;
+    } finally {
+      await stored.stop();
+    }
+  } finally {
+    await second.stop();
+  }
+}
+
+/** Remembers when each step was first found in a row. */
+function followRows(world: World, ids: readonly string[]) {
+  const seen = new Map<string, Seen>();
+  let over = false;
+  const following = (async () => {
+    while (!over) {
+      for (const [id, step] of await storedSteps(world, ids)) keepHighest(seen, id, step);
+      await pause(50);
+    }
+  })();
+  return {
+    seen: seen as ReadonlyMap<string, Seen>,
+    async stop() {
+      over = true;
+      await following;
+    },
+  };
+}
+
+function keepHighest(seen: Map<string, Seen>, id: string, step: number): void {
+  if (step > (seen.get(id)?.step ?? 0)) seen.set(id, { step, atMs: Date.now() });
+}
+
+/** Called before a read is sent; what it gives back judges the answer, and is true at the end. */
+type Judge = (id: string) => (reply: Reply) => boolean;
+
+/** What was told or stored when a read leaves is the least that its answer may say. */
+function judgeBy(stored: ReadonlyMap<string, Seen>): Judge {
+  const told = new Map<string, Seen>();
+  return (id) => {
+    const before = told.get(id)?.step ?? 0;
+    const row = stored.get(id);
+    const sentAt = Date.now();
+    return ({ status: code, body }) => {
+      const { status } = JSON.parse(body) as { status: string };
+      const step = steps[status] ?? 0;
+      if (code !== 200 || step === 0) throw new Error(`GET answered ${body}`);
+      if (step < before) throw new Error(`${id} stepped back from ${before} to ${step}.`);
+      if (row && step < row.step && sentAt > row.atMs + staleMs) {
+        throw new Error(`${id} was shown as it was more than a second ago.`);
+      }
+      keepHighest(told, id, step);
+      return status === 'succeeded';
+    };
+  };
+}
+
+async function readUntilAllEnded(
+  url: string,
+  account: Account,
+  ids: readonly string[],
+  judge: Judge,
+): Promise<number> {
+  const { hostname, port } = new URL(url);
+  const wire = await openWire(hostname, Number(port));
+  try {
+    const ended = new Set<string>();
+    let reads = 0;
+    while (ended.size < ids.length) {
+      for (const id of ids) {
+        const isEnd = judge(id);
+        if (isEnd(await wire.exchange(readText(account, id)))) ended.add(id);
+        reads += 1;
+      }
+      await pause(20);
+    }
+    return reads;
+  } finally {
+    wire.close();
+  }
+}
+
+async function runAndFinish({ generator, settings }: World, ids: readonly string[]): Promise<void> {
+  await generator.run(ids);
+  await pause(settings.quick ? 3_500 : 6_000);
+  await generator.finish(ids);
+}
+
+async function storedSteps(
+  { pool }: World,
+  ids: readonly string[],
+): Promise<readonly (readonly [string, number])[]> {
+  const { rows } = await pool.query<{ id: string; status: string }>(
+    'select id, status from tasks where id = any($1)',
+    [ids],
+  );
+  return rows.map(({ id, status }) => [id, steps[status] ?? 0] as const);
+}

@@ -1,0 +1,49 @@
+// Two workers whose clocks are an hour off, one ahead and one behind: tasks live by the engine's time and the
+// database's, so nothing is lost, made twice or ended early. A lost answer is part of it, because a lost job is looked
+// for by time.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { until } from '../support/until';
+import { brokenPromises, callbacksMissing } from './checker';
+import { startCrowd, startTask } from './client';
+import { seedOf } from './seed';
+import { startWorld, type World } from './world';
+
+const { seed, random } = seedOf();
+const hourMs = 3_600_000;
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({
+    workerEnvironment: (n) => ({
+      NODE_OPTIONS: `--require ${join(__dirname, 'shifted-clock.js')}`,
+      CLOCK_SHIFT_MS: String(n === 0 ? hourMs : -hourMs),
+    }),
+  });
+}, 120_000);
+afterAll(() => world?.close());
+
+/** By how much the clock that wrote this worker's log is ahead, in hours. */
+async function hoursAhead(worker: string): Promise<number> {
+  const log = await readFile(join(world.folder, 'data', 'logs', `${worker}.log`), 'utf8');
+  const [, time = ''] = /"time":"([^"]+)"[^\n]*"event":"ready"/.exec(log) ?? [];
+  return Math.round((Date.parse(time) - Date.now()) / hourMs);
+}
+
+test(`a lost answer and 40 creates on workers two hours apart (CHAOS_SEED=${seed})`, async () => {
+  expect([await hoursAhead('worker-1'), await hoursAhead('worker-2')]).toEqual([1, -1]);
+  const { studio } = world.links;
+  const create = 'POST /api/v3/contents/generations/tasks';
+  studio.set({ containing: [create], when: 'after', spring: () => studio.mend() });
+  const lost = startTask(world);
+  await until('the answer was lost', () => studio.fired > 0);
+  const crowd = startCrowd(world, { posts: 40, clients: 8, random });
+  await crowd.done;
+  await crowd.untilAllFinal(90_000);
+  await lost.untilFinal(90_000);
+  const creates = [lost.entry, ...crowd.creates];
+  expect(await brokenPromises(world, creates)).toEqual([]);
+  await until('every callback has arrived', () => callbacksMissing(world, creates).length === 0);
+  expect(await world.unexplained()).toEqual([]);
+}, 300_000);
