@@ -8,6 +8,7 @@ import { crowdRow } from './crowd';
 import { historyRow } from './history';
 import { ledgerRow } from './ledger';
 import { liveRow } from './live';
+import { memoryRow } from './memory';
 import { pairsRow } from './pairs';
 import { peerRow } from './peer';
 import { readRow } from './read';
@@ -30,6 +31,7 @@ export const rows: readonly Row[] = [
   startsRow,
   ledgerRow,
   auditRow,
+  memoryRow,
   watcherRow,
   crowdRow,
   waitingRow,

@@ -5,7 +5,7 @@
 import type { Finding, Row } from '../row';
 import { finishLags } from '../support/finish-lags';
 import { pollEach } from '../support/poll-each';
-import { coresUsed, pause, pidOf, settledRss } from '../support/process-figures';
+import { coresUsed, pause, pidOf } from '../support/process-figures';
 import { quantile } from '../support/rounds';
 import { createTasks, untilCount } from '../support/tasks';
 import { type Account, models, type World } from '../world';
@@ -25,9 +25,6 @@ export const waitingRow: Row = {
     const idle = [await idleAt(crowd)];
     await crowd.growTo(2_000 / scale);
     found.push(await polled(crowd));
-    // More than the worker keeps in its cache: from here on, what is added is what waiting costs.
-    await crowd.growTo(2_500 / scale);
-    idle.push(await idleAt(crowd));
     if (await crowd.growTo(5_000 / scale)) {
       idle.push(await idleAt(crowd));
       found.push(...(await lagOf(crowd)));
@@ -35,7 +32,7 @@ export const waitingRow: Row = {
     if (await crowd.growTo(10_000 / scale)) idle.push(await idleAt(crowd));
     await crowd.mustStillWait();
     found.push(reached(crowd.waiting.length, 10_000 / scale));
-    return [...idle.flatMap(idleFindings), ...memoryFinding(idle), ...found];
+    return [...idle.flatMap(idleFindings), ...found];
   },
 };
 
@@ -92,7 +89,6 @@ interface Idle {
   readonly workerCores: number;
   readonly engineCores: number;
   readonly listsPerSecond: number;
-  readonly rssBytes: number;
 }
 
 async function idleAt({ world, waiting }: Crowd): Promise<Idle> {
@@ -107,7 +103,6 @@ async function idleAt({ world, waiting }: Crowd): Promise<Idle> {
     workerCores: cores[0] ?? Number.NaN,
     engineCores: cores[1] ?? Number.NaN,
     listsPerSecond: (lists - before.lists) / seconds,
-    rssBytes: await settledRss(pids[0] ?? 0),
   };
 }
 
@@ -133,26 +128,6 @@ function idleFindings({ waiting, workerCores, engineCores, listsPerSecond }: Idl
       met: listsPerSecond <= Math.max(1, most),
     },
   ];
-}
-
-/** Between the last two crowds: both fill the workflow cache, so what differs is the waiting. */
-function memoryFinding(idle: readonly Idle[]): readonly Finding[] {
-  const [before, after] = idle.slice(-2);
-  if (!before || !after) return [];
-  const grown = (after.rssBytes - before.rssBytes) / 1_024;
-  const perTask = grown / (after.waiting - before.waiting);
-  const sizes = idle.map(
-    ({ waiting, rssBytes }) => `${Math.round(rssBytes / 2 ** 20)} MB at ${waiting}`,
-  );
-  const finding: Finding = {
-    figure: 'worker memory per waiting task beyond the workflow cache',
-    unit: 'KB',
-    ours: perTask,
-    wanted: '≤ 20 KB',
-    met: perTask <= 20,
-    note: `the worker has ${sizes.join(', ')}`,
-  };
-  return [finding];
 }
 
 function reached(count: number, wanted: number): Finding {

@@ -4,6 +4,7 @@
 import type { Knex } from 'knex';
 import type { Refusal } from '../contract/error';
 import { formatMicros } from '../domain/money';
+import { prepared } from './prepared';
 
 interface Funds {
   readonly availableMicros: number;
@@ -13,11 +14,13 @@ interface Funds {
 
 /** All zero for an account without books. */
 export async function findFunds(db: Knex, accountId: string): Promise<Funds> {
-  const { rows } = await db.raw<{ rows: Funds[] }>(
-    `select available as "availableMicros", held as "heldMicros", open_tasks as "openTasks"
-       from balances where account_id = ?`,
-    [accountId],
-  );
+  const { rows } = await db
+    .raw<{ rows: Funds[] }>(
+      `select available as "availableMicros", held as "heldMicros", open_tasks as "openTasks"
+         from balances where account_id = ?`,
+      [accountId],
+    )
+    .options(prepared('find_funds'));
   return rows[0] ?? { availableMicros: 0, heldMicros: 0, openTasks: 0 };
 }
 

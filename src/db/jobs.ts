@@ -4,6 +4,7 @@
 
 import type { Knex } from 'knex';
 import type { JobKind, JobName, JobOrder, JobReport, JobStatus } from '../../workflows/messages';
+import { prepared } from './prepared';
 
 export interface Job {
   readonly taskId: string;
@@ -40,7 +41,7 @@ export async function markSending(
   order: JobOrder,
   to: { readonly channel: string; readonly upstreamModel: string },
 ): Promise<'taken' | 'known'> {
-  const { rows } = await db.raw<{ rows: unknown[] }>(
+  const marking = db.raw<{ rows: unknown[] }>(
     `insert into jobs (task_id, kind, account_id, channel, upstream_model, state, sent_at)
      select ?, ?, ?, ?, ?, 'sending', now()
       where exists (select 1 from tasks where id = ? and finished_at is null)
@@ -51,6 +52,7 @@ export async function markSending(
      returning 1`,
     [order.taskId, order.kind, order.accountId, to.channel, to.upstreamModel, order.taskId],
   );
+  const { rows } = await marking.options(prepared('mark_sending'));
   return rows.length > 0 ? 'taken' : 'known';
 }
 
@@ -67,7 +69,7 @@ export async function forgetSending(db: Knex, name: JobName): Promise<void> {
  * lost job that was looked up can meet.
  */
 export async function storeOpened(db: Knex, name: JobName, upstreamId: string): Promise<boolean> {
-  const { rows } = await db.raw<{ rows: unknown[] }>(
+  const opening = db.raw<{ rows: unknown[] }>(
     `update jobs set state = case when state = 'sending' then 'open' else state end,
             upstream_id = ?, opened_at = now()
       where task_id = ? and kind = ?
@@ -77,6 +79,7 @@ export async function storeOpened(db: Knex, name: JobName, upstreamId: string): 
      returning 1`,
     [upstreamId, name.taskId, name.kind, upstreamId],
   );
+  const { rows } = await opening.options(prepared('store_opened'));
   return rows.length > 0;
 }
 

@@ -9,10 +9,7 @@ import { assert } from '../domain/assert';
 import { stepOf } from '../domain/task';
 import { availableChange, closingMovements, holdId } from '../domain/transfers';
 import { refusalOf } from './funds';
-
-// Each connection lets PostgreSQL parse and plan a door once, by its name; half of what a door
-// costs there is that.
-const named = (name: string) => ({ name });
+import { prepared } from './prepared';
 
 /** The first door: the task's row, its hold and the customer's balance, or nothing at all. */
 export async function openTask(db: Knex, open: OpenTask): Promise<OpenedTask> {
@@ -37,7 +34,7 @@ export async function openTask(db: Knex, open: OpenTask): Promise<OpenedTask> {
      returning 1`,
     { ...taskBindings(open), ...priceBindings(open), holdId: holdId(input.taskId) },
   );
-  const { rows } = await opening.options(named('open_task'));
+  const { rows } = await opening.options(prepared('open_task'));
   if (rows.length > 0) return { outcome: 'opened' };
   const known = await findStored(db, object.id);
   if (known) {
@@ -113,7 +110,7 @@ export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask>
       movements: JSON.stringify(rows),
     },
   );
-  const stored = await closing.options(named('close_task'));
+  const stored = await closing.options(prepared('close_task'));
   if (stored.rows.length > 0) return { object, first: true };
   const known = await findStored(db, taskId);
   assert(known?.finished, `${taskId} is final, or was opened with the hold of its plan`);

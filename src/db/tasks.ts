@@ -2,6 +2,7 @@
 
 import type { Knex } from 'knex';
 import type { TaskStatus } from '../contract/vocabulary';
+import { prepared } from './prepared';
 
 /** A task as callers are answered. */
 export interface StoredTask {
@@ -26,14 +27,11 @@ const storedColumns = `
 const columns = `${storedColumns},
   trace_id as "traceId", created_at as "createdAt", deadline_at as "deadlineAt"`;
 
-// Planned once for each connection: most of what such a small query costs.
-const prepared = { name: 'find_task' };
-
 /** What a poll reads, and nothing besides: it is the query that is asked most. */
 export async function findTask(db: Knex, id: string): Promise<StoredTask | null> {
   const { rows } = await db
     .raw<{ rows: StoredTask[] }>(`select ${storedColumns} from tasks where id = ?`, [id])
-    .options(prepared);
+    .options(prepared('find_task'));
   return rows[0] ?? null;
 }
 

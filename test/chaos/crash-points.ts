@@ -25,7 +25,7 @@ export const crashPoints: readonly CrashPoint[] = [
     name: 'the note that a create leaves',
     effect: false,
     link: 'postgres',
-    containing: [`'sending', now())`],
+    containing: ['mark_sending\0'],
   },
   {
     name: 'the create',
@@ -37,7 +37,7 @@ export const crashPoints: readonly CrashPoint[] = [
     name: 'the job’s id',
     effect: false,
     link: 'postgres',
-    containing: ['upstream_id = $', 'opened_at = now()'],
+    containing: ['store_opened\0'],
   },
   {
     name: 'what the watcher heard',
