@@ -1,7 +1,7 @@
 // What a row of the table is, and what it may say. A row that cannot be measured honestly throws;
 // then there is no table.
 
-import type { Compared } from './support/rounds';
+import { type Compared, quantile } from './support/rounds';
 import type { World } from './world';
 
 export interface Finding {
@@ -50,6 +50,27 @@ export function atMost(
     wanted: `≤ ${wanted}`,
     met: compared.ratio <= wanted,
   };
+}
+
+/** How late news came, against the interval at which it is asked for; sorted, in milliseconds. */
+export function lagFindings(
+  figure: string,
+  lags: readonly number[],
+  pollIntervalMs: number,
+): readonly Finding[] {
+  const finding = (share: number, name: string, most: number): Finding => {
+    const ours = quantile(lags, share);
+    return {
+      figure: `${figure}, ${name}`,
+      unit: 'ms',
+      ours,
+      reference: pollIntervalMs,
+      ratio: ours / pollIntervalMs,
+      wanted: `≤ ${most} × the poll interval`,
+      met: ours <= most * pollIntervalMs,
+    };
+  };
+  return [finding(0.5, 'p50', 1), finding(0.99, 'p99', 2)];
 }
 
 function shared(figure: string, unit: string, compared: Compared, note: string | undefined) {

@@ -72,19 +72,20 @@ function plainError(error: unknown, depth = 0): unknown {
 
 // An address keeps its host and path; its user, password and query do not. Keys have a form of
 // their own (vk_, whsec_), so they are found in any text.
-const patterns: readonly (readonly [RegExp, string])[] = [
-  [/([a-z][a-z0-9+.-]*:\/\/)[^\s"'/?#@\\]*@/gi, '$1…@'],
-  [/([a-z][a-z0-9+.-]*:\/\/[^\s"'?#\\]*)[?#][^\s"'\\]*/gi, '$1?…'],
-  [/\b(vk_|whsec_)[A-Za-z0-9_+/=-]+/g, '$1…'],
-  [/\b(Bearer) [^\s"'\\]+/gi, '$1 …'],
+// Each begins with what no line of its kind is without.
+const patterns: readonly (readonly [string, RegExp, string])[] = [
+  ['://', /([a-z][a-z0-9+.-]*:\/\/)[^\s"'/?#@\\]*@/gi, '$1…@'],
+  ['://', /([a-z][a-z0-9+.-]*:\/\/[^\s"'?#\\]*)[?#][^\s"'\\]*/gi, '$1?…'],
+  ['vk_|whsec_', /\b(vk_|whsec_)[A-Za-z0-9_+/=-]+/g, '$1…'],
+  ['bearer', /\b(Bearer) [^\s"'\\]+/gi, '$1 …'],
 ];
 
 // Most lines have none of it, and one look is cheaper than four.
-const suspicious = /:\/\/|vk_|whsec_|bearer/i;
+const suspicious = new RegExp(patterns.map(([mark]) => mark).join('|'), 'i');
 
 function withoutSecrets(line: string): string {
   if (!suspicious.test(line)) return line;
   let cleaned = line;
-  for (const [pattern, replacement] of patterns) cleaned = cleaned.replace(pattern, replacement);
+  for (const [, pattern, replacement] of patterns) cleaned = cleaned.replace(pattern, replacement);
   return cleaned;
 }

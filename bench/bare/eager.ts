@@ -7,6 +7,7 @@ import { Client } from '@temporalio/client';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { Pool } from 'pg';
 import { createBareActivities } from './activities';
+import { failBare, runBare } from './run';
 import type { announced } from './workflows';
 
 /** Given as its one argument. */
@@ -21,7 +22,7 @@ interface EagerRun {
   readonly inFlight: number;
 }
 
-async function main(): Promise<void> {
+async function startEager(): Promise<Worker> {
   const { databaseUrl, temporalAddress, bundle } = JSON.parse(process.argv[2] ?? '') as EagerPlace;
   Runtime.install({ shutdownSignals: [] });
   const pool = new Pool({ connectionString: databaseUrl, max: 10 });
@@ -64,19 +65,10 @@ async function main(): Promise<void> {
     };
     Promise.all(Array.from({ length: inFlight }, one)).then(
       () => process.send?.({ latencies, eagerly }),
-      (error: unknown) => {
-        process.stderr.write(`${String(error)}\n`);
-        process.exit(1);
-      },
+      failBare,
     );
   });
-  process.once('disconnect', () => process.exit(0));
-  const running = worker.run();
-  process.send?.('ready');
-  await running;
+  return worker;
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`${String(error)}\n`);
-  process.exit(1);
-});
+runBare(startEager);

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { Pool } from 'pg';
 import { createBareActivities } from './activities';
+import { runBare } from './run';
 
 const need = (name: string): string => {
   const value = process.env[name];
@@ -11,11 +12,11 @@ const need = (name: string): string => {
   return value;
 };
 
-async function main(): Promise<void> {
+async function start(): Promise<Worker> {
   Runtime.install({ shutdownSignals: [] });
   const pool = new Pool({ connectionString: need('DATABASE_URL'), max: 10 });
   const connection = await NativeConnection.connect({ address: need('TEMPORAL_ADDRESS') });
-  const worker = await Worker.create({
+  return Worker.create({
     connection,
     taskQueue: need('BARE_TASK_QUEUE'),
     workflowBundle: { code: readFileSync(need('BARE_BUNDLE'), 'utf8') },
@@ -26,13 +27,6 @@ async function main(): Promise<void> {
     workflowTaskPollerBehavior: { type: 'autoscaling', minimum: 4, initial: 8, maximum: 32 },
     activityTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 4, maximum: 16 },
   });
-  process.once('disconnect', () => process.exit(0));
-  const running = worker.run();
-  process.send?.('ready');
-  await running;
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`${String(error)}\n`);
-  process.exit(1);
-});
+runBare(start);

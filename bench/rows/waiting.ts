@@ -2,7 +2,7 @@
 // what they cost while nothing happens, how soon the end of one is seen, and how two thousand of
 // them are read by as many polling clients.
 
-import type { Finding, Row } from '../row';
+import { type Finding, lagFindings, type Row } from '../row';
 import { finishLags } from '../support/finish-lags';
 import { pollEach } from '../support/poll-each';
 import { coresUsed, pause, pidOf } from '../support/process-figures';
@@ -146,19 +146,8 @@ async function lagOf(crowd: Crowd): Promise<readonly Finding[]> {
   const { world, account, waiting } = crowd;
   const size = waiting.length;
   const lags = await finishLags(world, account, crowd.take(world.settings.quick ? 10 : 100));
-  const finding = (share: number, name: string, most: number): Finding => {
-    const ours = quantile(lags, share);
-    return {
-      figure: `finish at the generator → visible by GET, ${size} waiting, ${name}`,
-      unit: 'ms',
-      ours,
-      reference: pollIntervalMs,
-      ratio: ours / pollIntervalMs,
-      wanted: `≤ ${most} × the poll interval`,
-      met: ours <= most * pollIntervalMs,
-    };
-  };
-  return [finding(0.5, 'p50', 1), finding(0.99, 'p99', 2)];
+  const figure = `finish at the generator → visible by GET, ${size} waiting`;
+  return lagFindings(figure, lags, pollIntervalMs);
 }
 
 async function polled(crowd: Crowd): Promise<Finding> {

@@ -4,10 +4,10 @@
 
 import { join } from 'node:path';
 import { startChild } from '../../src/embedded/child';
-import type { Finding, Row } from '../row';
+import { type Finding, lagFindings, type Row } from '../row';
 import { inOwnDatabase } from '../support/own-database';
 import { coresUsed, figuresOf, pause } from '../support/process-figures';
-import { median, quantile } from '../support/rounds';
+import { median } from '../support/rounds';
 import { type SimulationNews, simulatedChannel } from '../support/watch-simulation';
 import type { World } from '../world';
 
@@ -108,18 +108,6 @@ function findings(jobs: number, figures: Figures): readonly Finding[] {
   const { lists, cores, roundMs, rssBytes, lags } = figures;
   const about = `${jobs.toLocaleString('en')} waiting jobs`;
   const [watcherCores = 0, listCores = 0] = cores;
-  const lag = (share: number, name: string, most: number): Finding => {
-    const ours = quantile(lags, share);
-    return {
-      figure: `${about}: end of a job → its task is woken, ${name}`,
-      unit: 'ms',
-      ours,
-      reference: pollIntervalMs,
-      ratio: ours / pollIntervalMs,
-      wanted: `≤ ${most} × the poll interval`,
-      met: ours <= most * pollIntervalMs,
-    };
-  };
   const most = jobs / 300;
   return [
     {
@@ -137,8 +125,7 @@ function findings(jobs: number, figures: Figures): readonly Finding[] {
       note: `and ${(listCores * 100).toFixed(0)} % for the service that lists them`,
     },
     { figure: `${about}: memory of the process`, unit: 'MB', ours: rssBytes / 2 ** 20 },
-    lag(0.5, 'p50', 1),
-    lag(0.99, 'p99', 2),
+    ...lagFindings(`${about}: end of a job → its task is woken`, lags, pollIntervalMs),
   ];
 }
 

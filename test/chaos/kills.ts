@@ -85,7 +85,7 @@ export function testKills({ posts, clients, rounds, minutes }: KillsSize): void 
       expect(await world.unexplained()).toEqual([]);
       // Far above what one needs under this load (150 to 300 MB), far below what one that keeps
       // everything would have.
-      const memory = Object.entries(await world.memory());
+      const memory = Object.entries(world.memory());
       expect(memory.filter(([, megabytes]) => megabytes > 1_000)).toEqual([]);
     },
     minutes * 60_000,

@@ -6,6 +6,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
+import { figuresOf, pidOf } from '../../bench/support/process-figures';
 import { type Stack, startStack } from '../../src/commands/stack';
 import { connect } from '../../src/db/database';
 import { freePorts } from '../../src/embedded/ports';
@@ -31,10 +32,8 @@ export interface World {
    * other errors.
    */
   unexplained(): Promise<readonly string[]>;
-  /**
-   * Megabytes in memory, of each process of ours that runs. Empty where the system does not tell.
-   */
-  memory(): Promise<Readonly<Record<string, number>>>;
+  /** Megabytes in memory, of each process of ours. */
+  memory(): Readonly<Record<string, number>>;
   close(): Promise<void>;
 }
 
@@ -99,16 +98,13 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       );
       return lines.flatMap((text) => text.split('\n')).filter(isUnexplained);
     },
-    async memory() {
-      const found = ours(stack).map(async (name) => {
-        const status = await readFile(`/proc/${stack.part(name).pid}/status`, 'utf8').catch(
-          () => '',
-        );
-        const kilobytes = /^VmRSS:\s+(\d+)/m.exec(status)?.[1];
-        return kilobytes ? [[name, Number(kilobytes) / 1024] as const] : [];
-      });
-      return Object.fromEntries((await Promise.all(found)).flat());
-    },
+    memory: () =>
+      Object.fromEntries(
+        ours(stack).map((name) => {
+          const { rssBytes } = figuresOf(pidOf(stack.part(name)));
+          return [name, rssBytes / 2 ** 20];
+        }),
+      ),
     async close() {
       await db.destroy();
       await stack.stop();
