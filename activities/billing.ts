@@ -43,7 +43,7 @@ export function createBillingActivities({ db, events }: BillingDeps) {
           status: object.status,
           seconds: (object.finished_at ?? 0) - object.created_at,
           heldMicros: close.heldMicros,
-          charge: close.charge,
+          charge: object.status === 'succeeded' ? close.charge : [],
           usageMissing: object.billing?.usage_missing === true,
         });
       }

@@ -16,7 +16,7 @@ import {
   listUnwatched,
   nextSlice,
 } from '../src/db/sweep';
-import { claimUnknownStart, listUnknownStarts } from '../src/db/unknown-starts';
+import { forgetUnknownStart, isUnknownStart, listUnknownStarts } from '../src/db/unknown-starts';
 import { billing } from '../src/domain/pricing';
 import { expiredMessage, taskObject } from '../src/domain/task';
 import type {
@@ -226,12 +226,13 @@ async function cancelUnknownStarts({ db, client }: SweepDeps): Promise<void> {
     try {
       const { status, memo } = await handle.describe();
       const isOurs = status.name === 'RUNNING' && memo?.nonce === nonce;
-      if ((await claimUnknownStart(db, taskId)) && isOurs) await handle.cancel();
+      if (!isOurs) await forgetUnknownStart(db, taskId, nonce);
+      else if (await isUnknownStart(db, taskId, nonce)) await handle.cancel();
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
       // The engine answers and does not know it, long after any call could still arrive: it never
       // started.
-      if (ageSeconds > neverStartedSeconds) await claimUnknownStart(db, taskId);
+      if (ageSeconds > neverStartedSeconds) await forgetUnknownStart(db, taskId, nonce);
     }
   }
 }

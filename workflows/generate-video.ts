@@ -184,10 +184,11 @@ async function lastLook(task: TaskRecord): Promise<Ending> {
  * task's.
  */
 async function settle(task: TaskRecord, ending: Ending): Promise<TaskObject> {
-  const { object, charge } = finalObject(task, ending);
+  const { object: withdrawn } = finalObject(task, cancelled());
   const heldMicros = task.plan.hold.amountMicros;
-  const { id: taskId, createdAtMs } = task;
-  const closed = await closeTask({ taskId, object, heldMicros, charge, createdAtMs });
+  const { id: taskId, createdAtMs, nonce } = task;
+  const final = finalObject(task, ending);
+  const closed = await closeTask({ taskId, ...final, heldMicros, createdAtMs, nonce, withdrawn });
   task.closed(closed.object);
   return closed.object;
 }

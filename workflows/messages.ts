@@ -126,6 +126,10 @@ export interface CloseTask {
   readonly charge: readonly BillingLine[];
   /** When the task began; where it is absent, `created_at` of the object says so to the second. */
   readonly createdAtMs?: number;
+  /** Of the call that started the task, as in its memo. */
+  readonly nonce?: string;
+  /** Stored instead when that call was told that nothing is charged (docs/decisions.md, 23). */
+  readonly withdrawn?: TaskObject;
 }
 
 /** Whichever final state is stored first wins; `object` is the stored one. */

@@ -49,6 +49,8 @@ export class TaskRecord {
   readonly request: TaskInput['request'];
   readonly identity: TaskIdentity;
   readonly createdAtMs = workflowInfo().startTime.getTime();
+  /** Which call started it. */
+  readonly nonce = String(workflowInfo().memo?.nonce ?? '');
   readonly deadlineAtMs: number;
   readonly jobs = new TaskJobs();
   /** A caller was answered `pending`, so the id must stay readable whatever happens. */

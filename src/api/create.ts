@@ -3,8 +3,11 @@
 // prices, permissions or balances.
 
 import { parseRequest } from '../contract/parse-request';
+import type { TaskObject } from '../contract/task';
 import { findFunds, insufficientBalance } from '../db/funds';
 import type { Plan } from '../domain/plan-types';
+import { createdTask } from '../domain/task';
+import type { Submission } from '../temporal';
 import type { ApiDeps } from './app';
 import { bodyBytesMax, readJsonBody } from './body';
 import type { ApiCall, Caller } from './context';
@@ -54,19 +57,31 @@ function handingOver(deps: ApiDeps, unknownStarts: UnknownStarts): HandOver {
       requestHash: hashOfRequest(request),
     };
     ctx.state.taskId = taskId;
-    const submission = await inFlight.during(accountId, async (underWay) => {
+    const answered = await inFlight.during(accountId, async (underWay) => {
       await checkFunds(deps, caller, plan, underWay);
       const startMs = now();
-      const answered = await submit({ taskId, accountId, request, plan, requestHash, traceId });
+      const answer = await submit({ taskId, accountId, request, plan, requestHash, traceId });
       ctx.state.submission = { startMs, endMs: now() };
-      return answered;
+      return answer;
     });
-    if (submission.outcome === 'unavailable' && !submission.certain) {
-      unknownStarts.begin(taskId, submission.nonce);
-    }
+    const submission = await whatTheRowSays(unknownStarts, taskId, answered);
     answerSubmission(ctx, { taskId, requestHash }, submission);
     return submission;
   };
+}
+
+/** Where the engine did not say whether it took the task, its row may. */
+async function whatTheRowSays(
+  unknownStarts: UnknownStarts,
+  taskId: string,
+  submission: Submission,
+): Promise<Submission> {
+  if (submission.outcome !== 'unavailable' || submission.certain) return submission;
+  const task = await unknownStarts.begin(taskId, submission.nonce);
+  if (!task) return submission;
+  const { object, requestHash } = task;
+  const created = createdTask(JSON.parse(object) as TaskObject);
+  return { outcome: 'accepted', accepted: { task: created, requestHash } };
 }
 
 /** The obvious cases, before a workflow is started; the door decides for real. */

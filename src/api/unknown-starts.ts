@@ -1,14 +1,22 @@
-// Starts of which the engine did not say whether it took them. Their callers were told that nothing
-// will be charged, so the API looks for the task and cancels it, and what it does not get done the
-// sweep does. A caller who repeats the call with the same key is told what became of it instead:
-// then the id is taken back before that answer leaves.
+// Starts of which the engine did not say whether it took them. Where the task's row says so, its
+// caller is told of the task. Otherwise he is told that nothing will be charged, so the API looks
+// for the task and cancels it, and what it does not get done the sweep does. A caller who repeats
+// the call with the same key is told what became of it instead: then the id is taken back before
+// that answer leaves.
 
 import type { Knex } from 'knex';
-import { claimUnknownStart, noteUnknownStart } from '../db/unknown-starts';
+import { findTask, type StoredTask } from '../db/tasks';
+import {
+  forgetUnknownStart,
+  isUnknownStart,
+  noteUnknownStart,
+  takeBackTask,
+} from '../db/unknown-starts';
 import type { Engine } from '../temporal';
 
 export interface UnknownStarts {
-  begin(taskId: string, nonce: string): void;
+  /** The task, where it is known to exist after all; else it is noted, and will be cancelled. */
+  begin(taskId: string, nonce: string): Promise<StoredTask | null>;
   /** Before a caller is told that this task exists. */
   takeBack(taskId: string): Promise<void>;
 }
@@ -30,15 +38,18 @@ export function createUnknownStarts(
   const look = async (taskId: string, nonce: string): Promise<boolean> => {
     const task = await engine.describe(taskId);
     if (task === 'unavailable' || task === 'unknown') return false;
-    const isOurs = task.open && task.nonce === nonce;
-    if (!(await claimUnknownStart(db, taskId)) || !isOurs) return true;
-    if ((await engine.cancel(taskId)) !== 'unavailable') return true;
-    await noteUnknownStart(db, taskId, nonce);
+    if (!task.open || task.nonce !== nonce) {
+      await forgetUnknownStart(db, taskId, nonce);
+      return true;
+    }
+    if (!(await isUnknownStart(db, taskId, nonce))) return true;
+    // The note stands until the task has ended: it may succeed before it hears of this.
+    await engine.cancel(taskId);
     return false;
   };
 
-  const lookAgainAndAgain = async (taskId: string, nonce: string): Promise<void> => {
-    let isNoted = false;
+  const lookAgainAndAgain = async (taskId: string, nonce: string, wasNoted: boolean) => {
+    let isNoted = wasNoted;
     for (let n = 0; n < looksMax; n += 1) {
       try {
         if (!isNoted) await noteUnknownStart(db, taskId, nonce);
@@ -54,16 +65,33 @@ export function createUnknownStarts(
   };
 
   return {
-    begin(taskId, nonce) {
+    async begin(taskId, nonce) {
+      let isNoted = false;
+      try {
+        await noteUnknownStart(db, taskId, nonce);
+        const task = await foundAfterAll(db, taskId);
+        if (task) return task;
+        isNoted = true;
+      } catch (error) {
+        onError(error);
+      }
       looking += 1;
-      void lookAgainAndAgain(taskId, nonce).finally(() => {
+      void lookAgainAndAgain(taskId, nonce, isNoted).finally(() => {
         looking -= 1;
       });
+      return null;
     },
     async takeBack(taskId) {
-      // Without a database nobody can claim it either, and the caller must hear of the task all the
-      // same.
-      await claimUnknownStart(db, taskId).catch(onError);
+      // The caller must hear of the task all the same.
+      await takeBackTask(db, taskId).catch(onError);
     },
   };
+}
+
+/** As long as it was noted it may have been closed uncharged; afterwards nobody will. */
+async function foundAfterAll(db: Knex, taskId: string): Promise<StoredTask | null> {
+  if (!(await findTask(db, taskId))) return null;
+  await takeBackTask(db, taskId);
+  const task = await findTask(db, taskId);
+  return task?.status === 'failed' ? null : task;
 }

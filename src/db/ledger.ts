@@ -10,6 +10,7 @@ import { stepOf } from '../domain/task';
 import { availableChange, closingMovements, holdId } from '../domain/transfers';
 import { refusalOf } from './funds';
 import { prepared } from './prepared';
+import { forgetUnknownStart } from './unknown-starts';
 
 /** The first door: the task's row, its hold and the customer's balance, or nothing at all. */
 export async function openTask(db: Knex, open: OpenTask): Promise<OpenedTask> {
@@ -60,7 +61,22 @@ export async function keepRefusedTask(db: Knex, open: OpenTask): Promise<TaskObj
  * state comes first is stored; a later one is answered with that.
  */
 export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask> {
-  const { taskId, object, heldMicros, charge } = close;
+  return (await settleTask(db, close)) ?? db.transaction((trx) => closeNotedTask(trx, close));
+}
+
+/** The call that started it was told it costs nothing, unless its caller came back meanwhile. */
+async function closeNotedTask(db: Knex, close: CloseTask): Promise<ClosedTask> {
+  const { nonce = '', withdrawn, ...asAsked } = close;
+  const isNoted = await forgetUnknownStart(db, close.taskId, nonce);
+  const closing = isNoted && withdrawn ? { ...asAsked, object: withdrawn, charge: [] } : asAsked;
+  const closed = await settleTask(db, closing);
+  assert(closed, `${close.taskId} is final, or was opened with the hold of its plan`);
+  return closed;
+}
+
+/** Null when the call that started it is noted as one of which nobody knows. */
+async function settleTask(db: Knex, close: CloseTask): Promise<ClosedTask | null> {
+  const { taskId, object, heldMicros, charge, nonce = '' } = close;
   const movements = closingMovements(taskId, heldMicros, charge);
   let change = 0;
   let held = heldMicros;
@@ -76,6 +92,7 @@ export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask>
               finished_at = now()
         where id = :taskId and finished_at is null
           and exists (select 1 from transfers where id = :holdId and amount = :heldMicros)
+          and not exists (select 1 from unknown_starts where task_id = :taskId and nonce = :nonce)
        returning account_id
      ), done as (
        update jobs set state = 'closed' from closed where task_id = :taskId
@@ -100,6 +117,7 @@ export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask>
      select 1 from moved`,
     {
       taskId,
+      nonce,
       holdId: holdId(taskId),
       status: object.status,
       version: stepOf(object),
@@ -110,11 +128,10 @@ export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask>
       movements: JSON.stringify(rows),
     },
   );
-  const stored = await closing.options(prepared('close_task'));
-  if (stored.rows.length > 0) return { object, first: true };
+  const { rows: moved } = await closing.options(prepared('close_task'));
+  if (moved.length > 0) return { object, first: true };
   const known = await findStored(db, taskId);
-  assert(known?.finished, `${taskId} is final, or was opened with the hold of its plan`);
-  return { object: known.object, first: false };
+  return known?.finished ? { object: known.object, first: false } : null;
 }
 
 export type CreditResult =

@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import { createCallbackTables, recordOwedCallbacks } from './migrations/callbacks';
 import { createLedger } from './migrations/ledger';
 import { createTasks } from './migrations/tasks';
-import { createUnknownStarts } from './migrations/unknown-starts';
+import { createUnknownStarts, noteEachStart } from './migrations/unknown-starts';
 
 interface Migration {
   readonly name: string;
@@ -18,4 +18,5 @@ export const migrations: readonly Migration[] = [
   { name: '0003_callbacks', up: createCallbackTables },
   { name: '0004_callbacks_owed', up: recordOwedCallbacks },
   { name: '0005_unknown_starts', up: createUnknownStarts },
+  { name: '0006_each_unknown_start', up: noteEachStart },
 ];

@@ -1,34 +1,48 @@
-// Ids whose callers were told that their task may not exist: the engine did not say whether it took
-// the start. Whoever finds such a task running cancels it, and a caller who comes back with the
-// same key takes the id back first; the row decides which of the two it is, whatever process either
-// happens in.
+// Starts of which the engine did not say whether it took them, and whose callers were told that
+// nothing will be charged. While such a note stands its task is cancelled where it is found, and is
+// closed uncharged if it succeeds before that. A caller who comes back with the same key takes the
+// notes of that task away first, so the rows decide what becomes of it, whatever process asks.
 
 import type { Knex } from 'knex';
 
 interface UnknownStart {
   readonly taskId: string;
-  /**
-   * Of the start that is looked for; a start of another call under this id is not ours to cancel.
-   */
+  /** Tells this start from one that another call made under the same id. */
   readonly nonce: string;
   readonly ageSeconds: number;
 }
 
 export async function noteUnknownStart(db: Knex, taskId: string, nonce: string): Promise<void> {
-  await db.raw(
-    `insert into unknown_starts (task_id, nonce) values (?, ?)
-     on conflict (task_id) do update set nonce = excluded.nonce, noted_at = now()`,
-    [taskId, nonce],
-  );
+  await db.raw('insert into unknown_starts (task_id, nonce) values (?, ?) on conflict do nothing', [
+    taskId,
+    nonce,
+  ]);
 }
 
-/** True for exactly one of those who want it gone. */
-export async function claimUnknownStart(db: Knex, taskId: string): Promise<boolean> {
+export async function isUnknownStart(db: Knex, taskId: string, nonce: string): Promise<boolean> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
-    'delete from unknown_starts where task_id = ? returning 1',
-    [taskId],
+    'select 1 from unknown_starts where task_id = ? and nonce = ?',
+    [taskId, nonce],
   );
   return rows.length > 0;
+}
+
+/** True when it was noted until now. */
+export async function forgetUnknownStart(
+  db: Knex,
+  taskId: string,
+  nonce: string,
+): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    'delete from unknown_starts where task_id = ? and nonce = ? returning 1',
+    [taskId, nonce],
+  );
+  return rows.length > 0;
+}
+
+/** Whichever call started it: from now on the task is somebody's. */
+export async function takeBackTask(db: Knex, taskId: string): Promise<void> {
+  await db.raw('delete from unknown_starts where task_id = ?', [taskId]);
 }
 
 export async function listUnknownStarts(

@@ -1,9 +1,11 @@
-// A start of which nobody knows whether it arrived: cancelled when it did, unless its caller has
-// come back for it.
+// A start of which nobody knows whether it arrived: told to its caller where the row knows it,
+// cancelled when it arrives later, unless its caller has come back for it.
 
 import { createUnknownStarts } from '../../src/api/unknown-starts';
+import { closeTask, openTask } from '../../src/db/ledger';
 import { listUnknownStarts } from '../../src/db/unknown-starts';
 import type { Engine, EngineTask } from '../../src/temporal';
+import { aClosing, anAccountWith, anOpening } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { until } from '../support/until';
@@ -46,18 +48,46 @@ function play(...answers: (EngineTask | 'unknown' | 'unavailable')[]) {
 const open = async (id: string) =>
   (await listUnknownStarts(database.db, -1, 1_000)).some(({ taskId }) => taskId === id);
 
-test('a start that arrives late is found and cancelled, once', async () => {
+async function stored(id: string, close?: 'succeeded' | 'failed'): Promise<void> {
+  const accountId = await anAccountWith(database.db, `acct_${id}`, 1_000);
+  await openTask(database.db, anOpening(accountId, id, 10));
+  if (close) await closeTask(database.db, aClosing(id, 10, close === 'failed' ? null : 7));
+}
+
+test('a start that arrives late is found, cancelled, and forgotten once it has ended', async () => {
   const id = aTaskId();
-  const { starts, cancelled } = play('unavailable', 'unknown', task('mine'));
-  starts.begin(id, 'mine');
+  const { starts, cancelled } = play('unavailable', 'unknown', task('mine'), task('mine', false));
+  expect(await starts.begin(id, 'mine')).toBeNull();
   await until('it is cancelled', () => cancelled.length === 1);
-  expect(await open(id)).toBe(false);
+  expect(await open(id)).toBe(true);
+  await until('it is forgotten', async () => !(await open(id)));
+  expect(cancelled).toEqual([id]);
+});
+
+test.each([[undefined], ['succeeded']] as const)(
+  'a start whose row is there (%s) is told to its caller, and not cancelled',
+  async (close) => {
+    const id = aTaskId();
+    const { starts, asked } = play(task('mine'));
+    await stored(id, close);
+    expect(await starts.begin(id, 'mine')).toMatchObject({ id, status: close ?? 'submitted' });
+    expect(await open(id)).toBe(false);
+    expect(asked).toEqual([]);
+  },
+);
+
+test('a start whose task has failed meanwhile is answered as unknown: it costs nothing', async () => {
+  const id = aTaskId();
+  const { starts } = play(task('mine', false));
+  await stored(id, 'failed');
+  expect(await starts.begin(id, 'mine')).toBeNull();
+  await until('it is forgotten', async () => !(await open(id)));
 });
 
 test('a start whose caller came back is left alone', async () => {
   const id = aTaskId();
   const { starts, asked, cancelled } = play('unknown', task('mine'));
-  starts.begin(id, 'mine');
+  await starts.begin(id, 'mine');
   await until('it was looked for', () => asked.length === 1);
   await starts.takeBack(id);
   await until('it was looked for again', () => asked.length === 2);
@@ -68,7 +98,7 @@ test('a start whose caller came back is left alone', async () => {
 test('a task that another call started under the same id is not ours to cancel', async () => {
   const id = aTaskId();
   const { starts, asked, cancelled } = play(task('another'));
-  starts.begin(id, 'mine');
+  await starts.begin(id, 'mine');
   await until('it was looked for', () => asked.length === 1);
   await until('it is noted and let go', async () => !(await open(id)));
   expect(cancelled).toEqual([]);
@@ -77,7 +107,7 @@ test('a task that another call started under the same id is not ours to cancel',
 test('what an API does not live to find out is there for the sweep', async () => {
   const id = aTaskId();
   const { starts, asked } = play('unavailable');
-  starts.begin(id, 'mine');
+  await starts.begin(id, 'mine');
   await until('it was looked for', () => asked.length > 0);
   expect(await open(id)).toBe(true);
 });

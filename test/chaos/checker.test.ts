@@ -55,6 +55,12 @@ test('a status that stepped back is seen', async () => {
   expect(await judged([back, second])).toContain('stepped back from succeeded to running');
 });
 
+test('a charge for what was to cost nothing is seen', async () => {
+  const [first, second] = good as [Created, Created];
+  const free = { ...first, outcome: 'unknown' as const, id: null, free: first.id };
+  expect(await judged([free, second])).toContain(`${first.id} was to cost nothing and cost`);
+});
+
 test('a callback that never came is seen', () => {
   const owed = { ...(good[0] as Created), callback: true };
   expect(callbacksMissing(world, [owed])).toEqual([`${owed.id} called back under 0 ids`]);

@@ -23,6 +23,7 @@ export async function brokenPromises(
   return [
     ...checkCreates(creates, rows),
     ...rows.flatMap((row) => checkRow(row, jobs.get(row.id) ?? 0)),
+    ...creates.flatMap((create) => checkFree(create, rows)),
     ...creates.flatMap(checkReads),
     ...checkJobs(jobs, rows),
     ...(await checkBooks(world)),
@@ -56,6 +57,13 @@ function checkRow({ id, status, holds, resolutions, net }: Row, jobs: number): s
     ...(status === 'succeeded' && jobs !== 1 ? [`${id} was generated ${jobs} times`] : []),
     ...(jobs > 1 ? [`${id} was accepted ${jobs} times upstream`] : []),
   ];
+}
+
+/** Who was told that nothing is charged is charged nothing. */
+function checkFree({ outcome, free }: Created, rows: readonly Row[]): string[] {
+  if (outcome === 'ok' || !free) return [];
+  const cost = rows.find(({ id }) => id === free)?.net ?? 0;
+  return cost === 0 ? [] : [`${free} was to cost nothing and cost ${cost}`];
 }
 
 function checkReads({ id, seen }: Created): string[] {

@@ -10,6 +10,8 @@ export interface Created {
   readonly callback: boolean;
   outcome: 'ok' | 'refused' | 'unknown';
   id: string | null;
+  /** The id of which it was last told that it is being cancelled and costs nothing. */
+  free?: string | null;
   /** Every answer seen, in order, as its step; a later read must never show less. */
   readonly seen: { readonly step: number; readonly status: string }[];
 }
@@ -133,6 +135,7 @@ async function create(world: World, entry: Created, body: object, n: number): Pr
   for (let attempt = 0; ; attempt += 1) {
     const api = world.apis[(n + attempt) % world.apis.length] ?? '';
     const answer = await post(api, world.apiKey, body, hasKey ? entry.key : null);
+    entry.free = answer?.location?.split('/').at(-1) ?? null;
     if (answer?.status === 200) {
       entry.outcome = 'ok';
       entry.id = answer.json.id ?? null;
@@ -154,7 +157,8 @@ async function create(world: World, entry: Created, body: object, n: number): Pr
 interface Answer {
   readonly status: number;
   readonly text: string;
-  readonly location: boolean;
+  /** Of a task that may be there, and is being cancelled. */
+  readonly location: string | null;
   readonly json: { readonly id?: string; readonly status?: string; readonly stage?: string };
 }
 
@@ -193,7 +197,7 @@ async function ask(url: string, init: RequestInit): Promise<Answer | null> {
   try {
     const reply = await fetch(url, { ...init, signal: AbortSignal.timeout(15_000) });
     const text = await reply.text();
-    const location = reply.status === 503 && reply.headers.has('location');
+    const location = reply.status === 503 ? reply.headers.get('location') : null;
     return { status: reply.status, text, location, json: JSON.parse(text) as Answer['json'] };
   } catch {
     return null;

@@ -1,6 +1,6 @@
 // More than can be served: a flood of creates, senders that drip their request a byte at a time,
-// and one account that floods while another has a single task. Nobody who behaves is turned away by
-// those who do not, and nothing accepted is lost.
+// and a flood that meets an engine which stands still. Nobody who behaves is turned away by those
+// who do not, nothing accepted is lost, and nothing else is charged.
 
 import { connect, type Socket } from 'node:net';
 import { textTask } from '../support/service';
@@ -19,6 +19,15 @@ const cutWithinMs = 4 * 15_000;
 
 export function testFloods({ creates, drippers }: FloodSize): void {
   let world: World;
+  const entries: Created[] = [];
+  const flood = (size: number) => Array.from({ length: size }, () => post(world));
+  const judged = async (made: readonly Made[]) => {
+    for (const { outcome, id, free } of made) {
+      entries.push({ key: '', callback: false, outcome, id, free, seen: [] });
+    }
+    await until('all accepted are final', async () => (await unfinished(world)) === 0, 120_000);
+    return brokenPromises(world, entries);
+  };
   beforeAll(async () => {
     world = await startWorld({
       apis: 1,
@@ -29,18 +38,14 @@ export function testFloods({ creates, drippers }: FloodSize): void {
   afterAll(() => world?.close());
 
   test(`${creates} creates at once are each accepted, or told when to come back`, async () => {
-    const made = await Promise.all(Array.from({ length: creates }, () => post(world)));
+    const made = await Promise.all(flood(creates));
     const statuses = new Set(made.map(({ status }) => status));
     for (const status of statuses) expect([200, 429, 503]).toContain(status);
     expect(statuses).toContain(200);
     expect(statuses).toContain(429);
     const unhelpful = made.filter(({ status, retryAfter }) => status !== 200 && !retryAfter);
     expect(unhelpful).toEqual([]);
-    await until('all accepted are final', async () => (await unfinished(world)) === 0, 120_000);
-    const entries = made.map(({ outcome, id }, n): Created => {
-      return { key: String(n), callback: false, outcome, id, seen: [] };
-    });
-    expect(await brokenPromises(world, entries)).toEqual([]);
+    expect(await judged(made)).toEqual([]);
   }, 240_000);
 
   test(`${drippers} dripping senders are cut, while honest callers are served`, async () => {
@@ -62,6 +67,20 @@ export function testFloods({ creates, drippers }: FloodSize): void {
     expect(served).toBeGreaterThan(20);
     for (const { said } of slow) expect(['', 'HTTP/1.1 408']).toContain(said().slice(0, 12));
   }, 120_000);
+
+  test('an engine that stands still charges nobody who was told that it costs nothing', async () => {
+    const engine = world.stack.part('temporal');
+    let answered = 0;
+    const before = flood(35).map((made) => made.finally(() => (answered += 1)));
+    await until('some are answered', () => answered >= 5);
+    engine.kill('SIGSTOP');
+    const made = await Promise.all([...before, ...flood(5)]);
+    // The looks that follow have found nobody by then, so the tasks run before they are cancelled.
+    await pause(3_000);
+    engine.kill('SIGCONT');
+    expect(made.some(({ outcome }) => outcome === 'unknown')).toBe(true);
+    expect(await judged(made)).toEqual([]);
+  }, 240_000);
 }
 
 interface Made {
@@ -69,6 +88,7 @@ interface Made {
   readonly retryAfter: boolean;
   readonly outcome: Created['outcome'];
   readonly id: string | null;
+  readonly free: string | null;
 }
 
 async function post(world: World): Promise<Made> {
@@ -81,8 +101,9 @@ async function post(world: World): Promise<Made> {
   const { id = null } = (await reply.json()) as { id?: string };
   // An engine that is too busy to say whether it took the task leaves both sides not knowing; such
   // an answer names where the task would be.
-  const outcome = status === 200 ? 'ok' : headers.has('location') ? 'unknown' : 'refused';
-  return { status, retryAfter: headers.has('retry-after'), outcome, id };
+  const free = status === 200 ? null : (headers.get('location')?.split('/').at(-1) ?? null);
+  const outcome = status === 200 ? 'ok' : free ? 'unknown' : 'refused';
+  return { status, retryAfter: headers.has('retry-after'), outcome, id, free };
 }
 
 async function unfinished({ db }: World): Promise<number> {

@@ -3,9 +3,11 @@
 
 import { findFunds } from '../../src/db/funds';
 import { closeTask, creditAccount, openTask } from '../../src/db/ledger';
+import { noteUnknownStart, takeBackTask } from '../../src/db/unknown-starts';
 import { settlementFor } from '../../src/domain/pricing';
 import { taskObject } from '../../src/domain/task';
 import type { OpenTask, TaskInput } from '../../workflows/messages';
+import { aClosing } from '../support/books';
 import { anEnhancedPlan, aTaskInput } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
@@ -102,6 +104,43 @@ describe('closeTask', () => {
     expect(await closeTask(test_.db, close)).toEqual({ object, first: true });
     expect(await closeTask(test_.db, close)).toEqual({ object, first: false });
     expect(await funds(accountId)).toEqual([10_000_000, 0, 0]);
+  });
+
+  test.each([
+    ['noted: nothing is charged', async () => undefined, 'failed', 0],
+    [
+      'noted and taken back: it is charged',
+      (id: string) => takeBackTask(test_.db, id),
+      'succeeded',
+      7,
+    ],
+    [
+      'noted by another call as well: nothing is charged',
+      (id: string) => noteUnknownStart(test_.db, id, 'another'),
+      'failed',
+      0,
+    ],
+  ])('a success whose start was %s', async (_, meanwhile, status, charged) => {
+    const accountId = await anAccount(10_000_000);
+    const input = aTaskInput({ accountId });
+    await openTask(test_.db, opening(input));
+    await noteUnknownStart(test_.db, input.taskId, 'mine');
+    await meanwhile(input.taskId);
+    const withdrawn = failedObject(input.taskId);
+    const close = { ...aClosing(input.taskId, hold, 7), nonce: 'mine', withdrawn };
+    expect(await closeTask(test_.db, close)).toMatchObject({ object: { status }, first: true });
+    expect(await closeTask(test_.db, close)).toMatchObject({ object: { status }, first: false });
+    expect(await funds(accountId)).toEqual([10_000_000 - charged, 0, 0]);
+  });
+
+  test('a success whose start is not the one that was noted is charged', async () => {
+    const accountId = await anAccount(10_000_000);
+    const input = aTaskInput({ accountId });
+    await openTask(test_.db, opening(input));
+    await noteUnknownStart(test_.db, input.taskId, 'another');
+    const withdrawn = failedObject(input.taskId);
+    await closeTask(test_.db, { ...aClosing(input.taskId, hold, 7), nonce: 'mine', withdrawn });
+    expect(await funds(accountId)).toEqual([9_999_993, 0, 0]);
   });
 
   test.each([

@@ -8,6 +8,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { createTaskActivities } from '../../activities';
 import { createSweepActivities } from '../../activities/sweep';
 import { audit } from '../../src/db/ledger-audit';
+import { noteUnknownStart } from '../../src/db/unknown-starts';
 import { billing } from '../../src/domain/pricing';
 import { taskObject } from '../../src/domain/task';
 import type { SweepReport } from '../../workflows/messages';
@@ -108,6 +109,16 @@ test('a start whose caller was told that nothing will be charged is cancelled', 
     `insert into unknown_starts (task_id, nonce, noted_at) values (?, ?, now() - interval '1 min')`,
     [json.id, memo?.nonce],
   );
+  expect(await service.finished(json.id)).toMatchObject({
+    status: 'failed',
+    billing: { charged: '0.000000' },
+  });
+});
+
+test('one that succeeds before it is cancelled costs nothing', async () => {
+  const { json } = await service.create(textTask({ run_s: 1 }));
+  const { memo } = await temporal.client.workflow.getHandle(json.id).describe();
+  await noteUnknownStart(service.db, json.id, String(memo?.nonce));
   expect(await service.finished(json.id)).toMatchObject({
     status: 'failed',
     billing: { charged: '0.000000' },
