@@ -34,15 +34,18 @@ const { cancelJob } = proxyActivities<Activities>(cancelPolicy);
 
 export async function generateVideo(input: TaskInput): Promise<TaskObject> {
   const task = recordTask(input);
-
-  if (!(await admit(task))) return leave(task);
-
-  const ending = await untilDeadline(task, async () => {
-    const video = await generate(task);
-    return task.plan.enhancement && !isFailure(video) ? enhance(task, video) : video;
-  });
+  // Only the work can be cancelled; what is owed to the caller and to the books happens in any
+  // case.
+  const working = new CancellationScope();
 
   return CancellationScope.nonCancellable(async () => {
+    if (!(await admit(task))) return leave(task);
+
+    const ending = await untilDeadline(task, working, async () => {
+      const video = await generate(task);
+      return task.plan.enhancement && !isFailure(video) ? enhance(task, video) : video;
+    });
+
     const final = await settle(task, ending);
     await Promise.all([announce(task), abandonJobs(task, final)]);
     await condition(allHandlersFinished);
@@ -55,20 +58,18 @@ export async function generateVideo(input: TaskInput): Promise<TaskObject> {
  * will be done.
  */
 async function admit(task: TaskRecord): Promise<boolean> {
-  return CancellationScope.nonCancellable(async () => {
-    if (task.remainingMs() <= 0) {
-      task.keptAs(await keepRefusedTask(task.opening(refusedObject(task, expired(task)))));
-      return false;
-    }
-    const opened = await openTask(task.opening(task.object()));
-    if (opened.outcome === 'refused') {
-      task.refused(opened.refusal);
-      return false;
-    }
-    if (opened.outcome === 'exists') task.metAgain(opened);
-    else task.admitted();
-    return !isFinal(task.object().status);
-  });
+  if (task.remainingMs() <= 0) {
+    task.keptAs(await keepRefusedTask(task.opening(refusedObject(task, expired(task)))));
+    return false;
+  }
+  const opened = await openTask(task.opening(task.object()));
+  if (opened.outcome === 'refused') {
+    task.refused(opened.refusal);
+    return false;
+  }
+  if (opened.outcome === 'exists') task.metAgain(opened);
+  else task.admitted();
+  return !isFinal(task.object().status);
 }
 
 /**
@@ -77,45 +78,43 @@ async function admit(task: TaskRecord): Promise<boolean> {
  * so a failed row is kept for it (docs/decisions.md, 2).
  */
 async function leave(task: TaskRecord): Promise<TaskObject> {
-  return CancellationScope.nonCancellable(async () => {
-    await condition(allHandlersFinished);
-    if (task.refusal && task.toldPending) {
-      task.keptAs(await keepRefusedTask(task.opening(refusedObject(task, task.refusal))));
-    }
-    if (task.refusal && !task.kept) {
-      throw ApplicationFailure.nonRetryable(task.refusal.message, refusedFailure, task.refusal);
-    }
-    if (task.kept) await announce(task);
-    return task.object();
-  });
+  await condition(allHandlersFinished);
+  if (task.refusal && task.toldPending) {
+    task.keptAs(await keepRefusedTask(task.opening(refusedObject(task, task.refusal))));
+  }
+  if (task.refusal && !task.kept) {
+    throw ApplicationFailure.nonRetryable(task.refusal.message, refusedFailure, task.refusal);
+  }
+  if (task.kept) await announce(task);
+  return task.object();
 }
 
 /**
  * Runs the work inside the task's deadline; running out of time and being cancelled both end it
  * here (docs/decisions.md, 9).
  */
-async function untilDeadline(task: TaskRecord, work: () => Promise<JobReport>): Promise<Ending> {
-  const working = new CancellationScope();
-  const clock = new CancellationScope();
+async function untilDeadline(
+  task: TaskRecord,
+  working: CancellationScope,
+  work: () => Promise<JobReport>,
+): Promise<Ending> {
   let timeIsUp = false;
-  const deadline = clock
-    .run(() => sleep(task.remainingMs(), { summary: 'the task’s deadline' }))
-    .then(
-      () => {
-        timeIsUp = true;
-        working.cancel();
-      },
-      () => undefined,
-    );
+  const expire = () => {
+    timeIsUp = true;
+    working.cancel();
+  };
   try {
-    const report = await working.run(work);
+    const report = await working.run(() => {
+      const deadline = sleep(task.remainingMs(), { summary: 'the task’s deadline' });
+      deadline.then(expire, () => undefined);
+      return work();
+    });
     return isFailure(report) ? failedUpstream(report) : { succeeded: true };
   } catch (error) {
     if (!isCancellation(error)) throw error;
     return timeIsUp ? lastLook(task) : cancelled();
   } finally {
-    clock.cancel();
-    await CancellationScope.nonCancellable(() => deadline);
+    working.cancel(); // The timer, that is: the work is over.
   }
 }
 
@@ -165,18 +164,16 @@ async function finished(
 
 /** Time is up, but the last job may have ended since it was last asked about. */
 async function lastLook(task: TaskRecord): Promise<Ending> {
-  return CancellationScope.nonCancellable(async () => {
-    const kind = task.plan.enhancement ? 'super_resolution' : 'generation';
-    if (!task.jobs.isOpen(kind)) return expired(task);
-    try {
-      const report = await readJob({ taskId: task.id, kind });
-      if (report?.status !== 'succeeded') return expired(task);
-      task.take(report);
-      return { succeeded: true };
-    } catch {
-      return expired(task); // A service that does not answer cannot hold up a deadline.
-    }
-  });
+  const kind = task.plan.enhancement ? 'super_resolution' : 'generation';
+  if (!task.jobs.isOpen(kind)) return expired(task);
+  try {
+    const report = await readJob({ taskId: task.id, kind });
+    if (report?.status !== 'succeeded') return expired(task);
+    task.take(report);
+    return { succeeded: true };
+  } catch {
+    return expired(task); // A service that does not answer cannot hold up a deadline.
+  }
 }
 
 /**

@@ -5,8 +5,6 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import {
   ApplicationFailure,
-  CancellationScope,
-  condition,
   defineQuery,
   defineSignal,
   defineUpdate,
@@ -60,7 +58,10 @@ export class TaskRecord {
   /** A final row of a task that was never admitted has been stored. */
   kept = false;
 
-  private answered = false;
+  private decide: () => void = () => undefined;
+  private readonly decided = new Promise<void>((resolve) => {
+    this.decide = resolve;
+  });
   private shown: TaskObject;
   private requestHash: string;
 
@@ -107,7 +108,7 @@ export class TaskRecord {
   }
 
   admitted(): void {
-    this.answered = true;
+    this.decide();
     this.describe();
   }
 
@@ -115,20 +116,20 @@ export class TaskRecord {
   metAgain(opened: Extract<OpenedTask, { outcome: 'exists' }>): void {
     this.requestHash = opened.requestHash;
     this.shown = opened.object;
-    this.answered = true;
+    this.decide();
     this.describe();
   }
 
   refused(refusal: Refusal): void {
     this.refusal = refusal;
-    this.answered = true;
+    this.decide();
   }
 
   /** A final row without money was kept for a task that was never admitted. */
   keptAs(object: TaskObject): void {
     this.kept = true;
     this.shown = object;
-    this.answered = true;
+    this.decide();
     this.describe();
   }
 
@@ -184,19 +185,14 @@ export class TaskRecord {
     setHandler(defineUpdate<Accepted>(acceptUpdate), () => this.answer());
   }
 
-  /**
-   * Outside any cancellation: a caller who waits for the answer gets it even when the task is being
-   * cancelled.
-   */
-  private answer(): Promise<Accepted> {
-    return CancellationScope.nonCancellable(async () => {
-      await condition(() => this.answered);
-      const { refusal, kept } = this;
-      if (refusal && !kept) {
-        throw ApplicationFailure.nonRetryable(refusal.message, refusedFailure, refusal);
-      }
-      return { task: createdTask(this.shown), requestHash: this.requestHash };
-    });
+  /** A caller who waits for it gets it even when the task is being cancelled. */
+  private async answer(): Promise<Accepted> {
+    await this.decided;
+    const { refusal, kept } = this;
+    if (refusal && !kept) {
+      throw ApplicationFailure.nonRetryable(refusal.message, refusedFailure, refusal);
+    }
+    return { task: createdTask(this.shown), requestHash: this.requestHash };
   }
 
   private stepTo(stage: JobKind): boolean {
