@@ -4,7 +4,7 @@
 import type { Knex } from 'knex';
 import type { Refusal } from '../contract/error';
 import { formatMicros } from '../domain/money';
-import { prepared } from './prepared';
+import { askPrepared } from './prepared';
 
 interface Funds {
   readonly availableMicros: number;
@@ -14,14 +14,11 @@ interface Funds {
 
 /** All zero for an account without books. */
 export async function findFunds(db: Knex, accountId: string): Promise<Funds> {
-  const { rows } = await db
-    .raw<{ rows: Funds[] }>(
-      `select available as "availableMicros", held as "heldMicros", open_tasks as "openTasks"
-         from balances where account_id = ?`,
-      [accountId],
-    )
-    .options(prepared('find_funds'));
-  return rows[0] ?? { availableMicros: 0, heldMicros: 0, openTasks: 0 };
+  const text = `
+    select available as "availableMicros", held as "heldMicros", open_tasks as "openTasks"
+      from balances where account_id = $1`;
+  const [row] = await askPrepared<Funds>(db, 'find_funds', text, [accountId]);
+  return row ?? { availableMicros: 0, heldMicros: 0, openTasks: 0 };
 }
 
 /** Why the first door stayed shut. */

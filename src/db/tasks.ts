@@ -2,7 +2,7 @@
 
 import type { Knex } from 'knex';
 import type { TaskStatus } from '../contract/vocabulary';
-import { prepared } from './prepared';
+import { askPrepared } from './prepared';
 
 /** A task as callers are answered. */
 export interface StoredTask {
@@ -29,10 +29,9 @@ const columns = `${storedColumns},
 
 /** What a poll reads, and nothing besides: it is the query that is asked most. */
 export async function findTask(db: Knex, id: string): Promise<StoredTask | null> {
-  const { rows } = await db
-    .raw<{ rows: StoredTask[] }>(`select ${storedColumns} from tasks where id = ?`, [id])
-    .options(prepared('find_task'));
-  return rows[0] ?? null;
+  const text = `select ${storedColumns} from tasks where id = $1`;
+  const [row] = await askPrepared<StoredTask>(db, 'find_task', text, [id]);
+  return row ?? null;
 }
 
 export async function findTaskRow(db: Knex, id: string): Promise<TaskRow | null> {
