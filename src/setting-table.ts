@@ -74,7 +74,9 @@ export const table = z.object({
     .describe('Unfinished tasks an account may have.'),
   CREATES_IN_FLIGHT_PER_ACCOUNT_MAX: whole(1, 10_000)
     .default(64)
-    .describe('Creates of one account an API process works on at once.'),
+    .describe(
+      'Creates of one account an API process has under way at once; of a burst most wait in line.',
+    ),
   QUERIES_IN_FLIGHT_MAX: whole(1, 1_000)
     .default(32)
     .describe(

@@ -14,7 +14,7 @@ import type { ApiCall, Caller } from './context';
 import { Refused } from './context';
 import { createOncePerKey, type HandOver, idempotencyKeyOf } from './create-once';
 import { answerSubmission } from './created';
-import { countInFlight, sharingSubmissions } from './in-flight';
+import { limitInFlight, sharingSubmissions } from './in-flight';
 import { planForCaller } from './plan-request';
 import { createRateLimit, limitHeaders, rateLimited } from './rate-limit';
 import { hashOfRequest, newTaskId } from './task-id';
@@ -43,7 +43,7 @@ function handingOver(deps: ApiDeps, unknownStarts: UnknownStarts): HandOver {
     now,
   });
   const submit = sharingSubmissions(deps.engine);
-  const inFlight = countInFlight(settings.createsInFlightPerAccountMax);
+  const inFlight = limitInFlight(settings.createsInFlightPerAccountMax, now);
 
   return async (ctx, parsed, identity) => {
     const { caller, traceId } = ctx.state;

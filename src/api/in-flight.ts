@@ -1,5 +1,5 @@
-// Creates that are under way in this process: equal ones are one, and no account may have so many
-// that the others wait.
+// Creates that are under way in this process: equal ones are one, and those of one account stand in
+// a line of their own, so that the others do not wait behind them.
 
 import type { Engine, Submission } from '../temporal';
 import { Refused } from './context';
@@ -18,25 +18,68 @@ export function sharingSubmissions({ submit }: Pick<Engine, 'submit'>): Engine['
   };
 }
 
-/**
- * So many creates of one account are under way at most: a burst of one must not hold up the others.
- */
-export function countInFlight(max: number) {
-  const counts = new Map<string, number>();
+// Creates of one account that are worked on at once: as many as keep a small engine busy while
+// nobody else is there, and few while somebody is, because all that is ahead of a single task
+// delays it (docs/decisions.md, 27).
+const atOnceAlone = 16;
+const atOnceBesideOthers = 4;
+// An account whose last create is this old is not there any more.
+const presentForMs = 10_000;
+
+interface Line {
+  underWay: number;
+  working: number;
+  lastAt: number;
+  readonly waiting: (() => void)[];
+}
+
+/** So many creates of one account are under way at most, and most of a burst waits in line. */
+export function limitInFlight(max: number, now: () => number) {
+  /** By account, the last to come last. */
+  const lines = new Map<string, Line>();
+
+  const enter = (accountId: string): Line => {
+    const line = lines.get(accountId) ?? { underWay: 0, working: 0, lastAt: 0, waiting: [] };
+    if (line.underWay >= max) {
+      const message = `This account has ${line.underWay} creates under way, as many as it may have.`;
+      throw new Refused(rateLimited(message), limitHeaders(max, 1));
+    }
+    line.underWay += 1;
+    line.lastAt = now();
+    lines.delete(accountId);
+    lines.set(accountId, line);
+    return line;
+  };
+
+  const forgetAbsent = (): void => {
+    for (const [accountId, { underWay, lastAt }] of lines) {
+      if (underWay > 0 || lastAt > now() - presentForMs) return;
+      lines.delete(accountId);
+    }
+  };
+
+  const callUp = (line: Line): void => {
+    const atOnce = lines.size > 1 ? atOnceBesideOthers : atOnceAlone;
+    while (line.working < atOnce && line.waiting.length > 0) {
+      line.working += 1;
+      line.waiting.shift()?.();
+    }
+  };
+
   return {
     async during<T>(accountId: string, work: (underWay: number) => Promise<T>): Promise<T> {
-      const before = counts.get(accountId) ?? 0;
-      if (before >= max) {
-        const message = `This account has ${before} creates under way, as many as it may have.`;
-        throw new Refused(rateLimited(message), limitHeaders(max, 1));
-      }
-      counts.set(accountId, before + 1);
+      const line = enter(accountId);
+      const { underWay } = line;
+      forgetAbsent();
+      const turn = new Promise<void>((resolve) => line.waiting.push(resolve));
+      callUp(line);
+      await turn;
       try {
-        return await work(before + 1);
+        return await work(underWay);
       } finally {
-        const left = (counts.get(accountId) ?? 1) - 1;
-        if (left > 0) counts.set(accountId, left);
-        else counts.delete(accountId);
+        line.underWay -= 1;
+        line.working -= 1;
+        callUp(line);
       }
     },
   };
