@@ -25,25 +25,18 @@ const atOnceAlone = 16;
 const atOnceBesideOthers = 4;
 // An account whose last create is this old is not there any more.
 const presentForMs = 10_000;
-
-interface Line {
-  underWay: number;
-  working: number;
-  lastAt: number;
-  readonly waiting: (() => void)[];
-}
+// Where the engine hangs a line hardly moves: then it is better to be told to come back.
+const inLineMs = 5_000;
 
 /** So many creates of one account are under way at most, and most of a burst waits in line. */
 export function limitInFlight(max: number, now: () => number) {
   /** By account, the last to come last. */
   const lines = new Map<string, Line>();
+  const atOnce = () => (lines.size > 1 ? atOnceBesideOthers : atOnceAlone);
 
   const enter = (accountId: string): Line => {
-    const line = lines.get(accountId) ?? { underWay: 0, working: 0, lastAt: 0, waiting: [] };
-    if (line.underWay >= max) {
-      const message = `This account has ${line.underWay} creates under way, as many as it may have.`;
-      throw new Refused(rateLimited(message), limitHeaders(max, 1));
-    }
+    const line = lines.get(accountId) ?? new Line(atOnce);
+    if (line.underWay >= max) throw tooMany(line, max);
     line.underWay += 1;
     line.lastAt = now();
     lines.delete(accountId);
@@ -58,29 +51,66 @@ export function limitInFlight(max: number, now: () => number) {
     }
   };
 
-  const callUp = (line: Line): void => {
-    const atOnce = lines.size > 1 ? atOnceBesideOthers : atOnceAlone;
-    while (line.working < atOnce && line.waiting.length > 0) {
-      line.working += 1;
-      line.waiting.shift()?.();
-    }
-  };
-
   return {
     async during<T>(accountId: string, work: (underWay: number) => Promise<T>): Promise<T> {
       const line = enter(accountId);
       const { underWay } = line;
       forgetAbsent();
-      const turn = new Promise<void>((resolve) => line.waiting.push(resolve));
-      callUp(line);
-      await turn;
       try {
-        return await work(underWay);
+        if (!(await line.turn())) throw tooMany(line, max);
+        return await line.during(() => work(underWay));
       } finally {
         line.underWay -= 1;
-        line.working -= 1;
-        callUp(line);
       }
     },
   };
+}
+
+class Line {
+  underWay = 0;
+  lastAt = 0;
+  private working = 0;
+  private readonly waiting = new Set<() => void>();
+
+  constructor(private readonly atOnce: () => number) {}
+
+  /** True when there is room, false when there was none for too long. */
+  turn(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const giveUp = setTimeout(() => {
+        this.waiting.delete(begin);
+        resolve(false);
+      }, inLineMs);
+      const begin = () => {
+        clearTimeout(giveUp);
+        resolve(true);
+      };
+      this.waiting.add(begin);
+      this.callUp();
+    });
+  }
+
+  /** Work whose turn has come; then it is the next one's. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } finally {
+      this.working -= 1;
+      this.callUp();
+    }
+  }
+
+  private callUp(): void {
+    for (const begin of this.waiting) {
+      if (this.working >= this.atOnce()) return;
+      this.working += 1;
+      this.waiting.delete(begin);
+      begin();
+    }
+  }
+}
+
+function tooMany({ underWay }: Line, max: number): Refused {
+  const message = `This account has ${underWay} creates under way, as many as it may have for now.`;
+  return new Refused(rateLimited(message), limitHeaders(max, 1));
 }

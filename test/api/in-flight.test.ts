@@ -68,6 +68,22 @@ test('who has as many under way as he may have is refused, and nobody else', asy
   await creates('burst', 1);
 });
 
+test('who stands in line for five seconds is told to come back, and takes nobody a place', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
+  try {
+    await creates('burst', 16);
+    const late = expect(create('burst')).rejects.toThrow('as many as it may have for now');
+    jest.advanceTimersByTime(5_001);
+    await late;
+    await finish('burst', 1);
+    expect(working('burst')).toHaveLength(15);
+    await creates('burst', 2);
+    expect(working('burst')).toHaveLength(16);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
 test('a create that fails makes room like one that does not', async () => {
   const failing = inFlight.during('a', () => Promise.reject(new Error('no')));
   await expect(failing).rejects.toThrow('no');

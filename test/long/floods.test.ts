@@ -1,5 +1,5 @@
-// Far more than can be served, and five hundred dripping senders.
+// Twenty times what can be sustained for as many seconds, and five hundred dripping senders.
 
 import { testFloods } from '../chaos/floods';
 
-testFloods({ creates: 2_000, drippers: 500 });
+testFloods({ creates: 8_000, overMs: 20_000, drippers: 500 });
