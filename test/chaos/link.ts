@@ -4,7 +4,17 @@
 
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-export type LinkFault = 'slow' | 'reset' | 'black hole' | 'cut short';
+export type LinkFault = 'slow' | 'reset' | 'black hole' | 'cut short' | 'refused' | 'trickle';
+
+/** Every kind, for whoever tries them all. */
+export const linkFaults: readonly LinkFault[] = [
+  'slow',
+  'reset',
+  'black hole',
+  'cut short',
+  'refused',
+  'trickle',
+];
 
 interface Trap {
   /** Sprung by the first message that contains all of these texts. */
@@ -26,6 +36,8 @@ export interface Link {
 
 const slowMs = 500;
 const cutAfterBytes = 200;
+// 1.6 kB a second: a create takes most of a second, a statement with a task in it two or three.
+const trickle = { bytes: 16, everyMs: 10 };
 
 /** `target` is asked at each connection: it may have moved to another port since. */
 export async function startLink(target: () => { host: string; port: number }): Promise<Link> {
@@ -35,6 +47,11 @@ export async function startLink(target: () => { host: string; port: number }): P
   let fired = 0;
 
   const server = createServer((near) => {
+    if (fault === 'refused') {
+      fired += 1;
+      near.resetAndDestroy();
+      return;
+    }
     const far = connect(target());
     for (const socket of [near, far]) {
       sockets.add(socket);
@@ -78,6 +95,7 @@ export async function startLink(target: () => { host: string; port: number }): P
     fired += 1;
     if (fault === 'slow') setTimeout(() => to.write(bytes), slowMs);
     if (fault === 'reset') for (const socket of [to, from]) socket.resetAndDestroy();
+    if (fault === 'trickle') trickleTo(to, bytes);
     if (fault === 'cut short') {
       to.write(bytes.subarray(0, cutAfterBytes));
       to.end();
@@ -95,6 +113,8 @@ export async function startLink(target: () => { host: string; port: number }): P
     break(next) {
       fault = next;
       fired = 0;
+      // Whoever is connected has to come again, and is turned away.
+      if (fault === 'refused') for (const socket of sockets) socket.resetAndDestroy();
     },
     mend() {
       fault = null;
@@ -110,6 +130,25 @@ export async function startLink(target: () => { host: string; port: number }): P
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+const trickling = new WeakMap<Socket, Buffer>();
+
+/** Passes on a few bytes at a time, in their order, while there is somebody to take them. */
+function trickleTo(to: Socket, bytes: Buffer): void {
+  const left = trickling.get(to);
+  trickling.set(to, Buffer.concat([left ?? Buffer.alloc(0), bytes]));
+  if (left) return;
+  const timer = setInterval(() => {
+    const waiting = trickling.get(to) ?? Buffer.alloc(0);
+    if (to.destroyed || waiting.length === 0) {
+      clearInterval(timer);
+      trickling.delete(to);
+      return;
+    }
+    to.write(waiting.subarray(0, trickle.bytes));
+    trickling.set(to, waiting.subarray(trickle.bytes));
+  }, trickle.everyMs);
 }
 
 function holds({ containing }: Trap, bytes: Buffer): boolean {

@@ -9,6 +9,7 @@ import type { Knex } from 'knex';
 import { figuresOf, pidOf } from '../../bench/support/process-figures';
 import { type Stack, startStack } from '../../src/commands/stack';
 import { connect } from '../../src/db/database';
+import { creditAccount } from '../../src/db/ledger';
 import { freePorts } from '../../src/embedded/ports';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
 import { type Link, startLink } from './link';
@@ -62,6 +63,9 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   });
   const { databaseUrl, temporalAddress, studioUrl, apiKey, accountId } = stack.addresses;
   const db = connect({ url: databaseUrl, poolMax: 4, applicationName: 'chaos' });
+  // Ten thousand tasks cost five times what a demo account comes with.
+  const amountMicros = 1_000_000_000_000;
+  await creditAccount(db, { accountId, amountMicros, reference: 'chaos', reason: 'for many' });
   const links = {
     postgres: await linkTo(databaseUrl),
     temporal: await linkTo(`tcp://${temporalAddress}`),
