@@ -1,35 +1,5 @@
-// Being told to stop while busy: every answer that was begun is given, nothing that was accepted is
-// lost, and the process ends with code 0 in time.
+// One rolling restart under fifty callers.
 
-import { brokenPromises } from './checker';
-import { pause, startCrowd } from './client';
-import { seedOf } from './seed';
-import { startWorld, type World } from './world';
+import { testStopping } from './stopping';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld({ apis: 2, workers: 2 });
-}, 120_000);
-afterAll(() => world?.close());
-
-// The promise is 15 s; a busy machine gets the house's margin.
-const stopWithinMs = 15_000;
-
-test('a rolling restart under load loses nothing and ends every process with code 0', async () => {
-  const { random } = seedOf();
-  const crowd = startCrowd(world, { posts: 100, clients: 50, random });
-  for (const name of ['api-1', 'worker-1', 'api-2', 'worker-2']) {
-    await pause(500);
-    const part = world.stack.part(name);
-    const end = part.exited;
-    const asked = Date.now();
-    // As a supervisor would; the development stack itself is in more of a hurry.
-    part.kill('SIGTERM');
-    expect(await end).toEqual({ code: 0, signal: null });
-    expect(Date.now() - asked).toBeLessThan(stopWithinMs * 4);
-    await part.start();
-  }
-  await crowd.done;
-  await crowd.untilAllFinal(60_000);
-  expect(await brokenPromises(world, crowd.creates)).toEqual([]);
-}, 240_000);
+testStopping({ posts: 100, clients: 50, rounds: 1 });

@@ -1,0 +1,51 @@
+// Being told to stop while busy: every answer that was begun is given, nothing that was accepted is
+// lost, and the process ends with code 0 in time.
+
+import { brokenPromises } from './checker';
+import { type Created, pause, startCrowd } from './client';
+import { seedOf } from './seed';
+import { startWorld, type World } from './world';
+
+interface StoppingSize {
+  readonly posts: number;
+  readonly clients: number;
+  /** How often all four processes are replaced, one after the other. */
+  readonly rounds: number;
+}
+
+// The promise is 15 s; a busy machine gets the house's margin.
+const stopWithinMs = 15_000;
+
+export function testStopping({ posts, clients, rounds }: StoppingSize): void {
+  const { seed, random } = seedOf();
+  let world: World;
+  const all: Created[] = [];
+  beforeAll(async () => {
+    world = await startWorld({ apis: 2, workers: 2 });
+  }, 120_000);
+  afterAll(() => world?.close());
+
+  const each = Array.from({ length: rounds }, (_, n) => n + 1);
+  test.each(each)(
+    `rolling restart %i under load loses nothing, every code is 0 (CHAOS_SEED=${seed})`,
+    async () => {
+      const crowd = startCrowd(world, { posts, clients, random });
+      all.push(...crowd.creates);
+      for (const name of ['api-1', 'worker-1', 'api-2', 'worker-2']) {
+        await pause(500);
+        const part = world.stack.part(name);
+        const end = part.exited;
+        const asked = Date.now();
+        // As a supervisor would; the development stack itself is in more of a hurry.
+        part.kill('SIGTERM');
+        expect(await end).toEqual({ code: 0, signal: null });
+        expect(Date.now() - asked).toBeLessThan(stopWithinMs * 4);
+        await part.start();
+      }
+      await crowd.done;
+      await crowd.untilAllFinal(60_000);
+      expect(await brokenPromises(world, all)).toEqual([]);
+    },
+    240_000,
+  );
+}
