@@ -1,0 +1,71 @@
+// One key, one task: the same call many times at once, with another body, and again after every
+// process has been replaced.
+
+import { audit } from '../../src/db/ledger-audit';
+import { type Reply, type Service, startService, textTask } from '../support/service';
+
+interface OneKeySize {
+  readonly keys: number;
+  /** How often each key is called at once. */
+  readonly calls: number;
+  readonly minutes: number;
+}
+
+const keyOf = (n: number) => `order-${n}`;
+const body = (key: string) => textTask({}, { prompt: `a lighthouse for ${key}` });
+
+export function testOneKey({ keys, calls, minutes }: OneKeySize): void {
+  const all = Array.from({ length: keys }, (_, n) => keyOf(n));
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service?.close());
+
+  test(
+    `${keys} keys, ${calls} calls at once each, make ${keys} tasks; and so they stay`,
+    async () => {
+      const ids: string[] = [];
+      // Four keys at a time: their calls are enough to meet each other.
+      for (let from = 0; from < keys; from += 4) {
+        const next = all.slice(from, from + 4);
+        ids.push(...(await Promise.all(next.map((key) => manyTimes(service, key, calls)))));
+      }
+      expect(new Set(ids).size).toBe(keys);
+      expect(await counts(service)).toEqual({ tasks: keys, holds: keys });
+
+      const other = await service.create(body('another order'), { 'idempotency-key': keyOf(7) });
+      expect([other.status, other.json.error.code]).toEqual([409, 'idempotency_key_reused']);
+
+      for (const id of ids) await service.finished(id, 60_000);
+      await service.stopWorker();
+      await service.startWorker();
+      for (const [n, key] of all.entries()) {
+        const again = await service.create(body(key), { 'idempotency-key': key });
+        const answer = [again.status, again.json.id, again.json.status];
+        expect(answer).toEqual([200, ids[n], 'succeeded']);
+      }
+      expect(await counts(service)).toEqual({ tasks: keys, holds: keys });
+      expect((await audit(service.db)).differences).toEqual([]);
+    },
+    minutes * 60_000,
+  );
+}
+
+async function manyTimes(service: Service, key: string, calls: number): Promise<string> {
+  const answers = await Promise.all(
+    Array.from({ length: calls }, () => service.create(body(key), { 'idempotency-key': key })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  const ids = new Set(answers.map(({ json }: Reply) => json.id as string));
+  expect(ids.size).toBe(1);
+  return [...ids][0] ?? '';
+}
+
+async function counts({ db }: Service) {
+  const { rows } = await db.raw<{ rows: { tasks: number; holds: number }[] }>(
+    `select (select count(*)::int from tasks) as tasks,
+            (select count(*)::int from transfers where kind = 'hold') as holds`,
+  );
+  return rows[0];
+}
