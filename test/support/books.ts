@@ -91,3 +91,10 @@ export function seedOfRun(): number {
   process.stdout.write(`seed ${seed}\n`);
   return seed;
 }
+
+/** So many seeds, for tests that name them; the one of SEED alone where that is given. */
+export function seedsOfRun(count: number): readonly number[] {
+  const first = seedOfRun();
+  if (process.env.SEED) return [first];
+  return Array.from({ length: count }, (_, n) => first + n);
+}

@@ -1,0 +1,112 @@
+// PostgreSQL goes away under a running API and comes back: callers are told to come again, nothing
+// needs a restart.
+
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAccount } from '../../src/db/accounts';
+import { connect, migrate } from '../../src/db/database';
+import { type EmbeddedPostgres, startPostgres } from '../../src/embedded/postgres';
+import { endAllProcesses, type RunningProcess, startProcess } from '../support/processes';
+import { call, type Reply } from '../support/service';
+import { temporalAddress, uniqueTaskQueue } from '../support/temporal';
+import { until } from '../support/until';
+
+const pepper = 'a pepper for tests';
+
+/** An API on a PostgreSQL of its own, which comes back where it was. */
+interface Outage {
+  readonly api: RunningProcess;
+  readonly postgres: EmbeddedPostgres;
+  get(path: string): Promise<Reply>;
+  comeBack(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const paths = [
+  '/v1/account',
+  '/v1/tasks',
+  '/v1/videos/generations/task_00000000000000000000000000',
+];
+
+const unavailable = {
+  status: 503,
+  json: { ready: false, parts: { database: false, temporal: true, catalogue: true } },
+};
+
+const ends: readonly (readonly [string, (postgres: EmbeddedPostgres) => Promise<unknown>])[] = [
+  ['a stop', (postgres) => postgres.stop()],
+  ['a kill -9', (postgres) => postgres.child.stop('SIGKILL')],
+];
+
+/** Each round is one stop and one kill. */
+export function testOutage({ rounds }: { readonly rounds: number }): void {
+  let outage: Outage;
+  beforeAll(async () => {
+    outage = await startOutage();
+  }, 60_000);
+  afterAll(() => outage?.close(), 30_000);
+
+  const each = Array.from({ length: rounds }, () => ends).flat();
+  test.each(each)(
+    'after %s of PostgreSQL callers are asked to come again, until it is back',
+    async (_how, end) => {
+      const { api, get } = outage;
+      const served = { status: 200, json: { available: '1.000000' } };
+      expect(await get('/v1/account')).toMatchObject(served);
+      expect((await get('/readyz')).status).toBe(200);
+
+      await end(outage.postgres);
+      // Asked at once: each of them waits as long as an API may for a connection.
+      for (const { status, headers, json } of await Promise.all(paths.map(get))) {
+        expect({ status, code: json.error.code }).toEqual({ status: 503, code: 'unavailable' });
+        expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+      }
+      expect(await get('/readyz')).toMatchObject(unavailable);
+      expect((await get('/livez')).status).toBe(200);
+
+      await outage.comeBack();
+      await until('it is ready again', async () => (await get('/readyz')).status === 200);
+      expect(await get('/v1/account')).toMatchObject(served);
+      expect(api.hasEnded()).toBe(false);
+    },
+  );
+}
+
+async function startOutage(): Promise<Outage> {
+  const folder = await mkdtemp(join(tmpdir(), 'video-outage-'));
+  await chmod(folder, 0o755);
+  const dataDir = join(folder, 'postgres');
+  let postgres = await startPostgres({ dataDir });
+  const db = connect({ url: postgres.url, poolMax: 1, applicationName: 'test' });
+  await migrate(db);
+  const { apiKey } = await createAccount(db, { name: 'test', pepper, creditMicros: 1_000_000 });
+  await db.destroy();
+  const api = startProcess(['api'], {
+    ...{ DATA_DIR: folder, PORT: '0', STUDIO_URL: 'http://127.0.0.1:1' },
+    ...{ DATABASE_URL: postgres.url, API_KEY_PEPPER: pepper },
+    ...{ TEMPORAL_ADDRESS: temporalAddress(), TEMPORAL_TASK_QUEUE: uniqueTaskQueue() },
+  });
+  let url = '';
+  await until('the API listens', () => {
+    if (api.hasEnded()) throw new Error(`It ended:\n${api.said()}`);
+    const port = /"event":"listening","port":(\d+)/.exec(api.out())?.[1];
+    url = `http://127.0.0.1:${port}`;
+    return port !== undefined;
+  });
+  return {
+    api,
+    get postgres() {
+      return postgres;
+    },
+    get: (path) => call(url, apiKey, 'GET', path),
+    async comeBack() {
+      postgres = await startPostgres({ dataDir, port: postgres.port });
+    },
+    async close() {
+      await endAllProcesses();
+      await postgres.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

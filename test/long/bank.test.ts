@@ -1,0 +1,5 @@
+// Five thousand cycles with each of twenty seeds.
+
+import { testBank } from '../db/ledger.bank';
+
+testBank({ cycles: 5_000, seeds: 20, minutesEach: 10 });
