@@ -1,41 +1,18 @@
 // Reading and accepting while somebody is away: the workers, the engine, or both; and reading what
 // the engine has long forgotten. This file stops its engine, so it has one of its own.
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { type EmbeddedTemporal, startTemporal } from '../../src/embedded/temporal';
-import { findTemporal } from '../../src/embedded/temporal-binary';
-import { searchAttributes } from '../../workflows/search-attributes';
-import { type Service, startService, textTask } from '../support/service';
+import { type Service, textTask } from '../support/service';
 import { until } from '../support/until';
+import { type OwnEngine, startOwnEngine, testEngineAway } from './engine-away';
 
-let folder: string;
-let engine: EmbeddedTemporal;
+let own: OwnEngine;
 let service: Service;
-
-async function startEngine(port?: number): Promise<EmbeddedTemporal> {
-  const { path } = await findTemporal(process.env.TEMPORAL_CLI);
-  return startTemporal({
-    binary: path,
-    ui: false,
-    databaseFile: join(folder, 'temporal.db'),
-    searchAttributes: searchAttributes.map(({ name }) => name),
-    ...(port ? { port } : {}),
-  });
-}
-
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'video-away-'));
-  engine = await startEngine();
-  service = await startService({ temporalAddress: engine.address, acceptTimeoutMs: 1_500 });
+  own = await startOwnEngine();
+  ({ service } = own);
 });
-afterAll(async () => {
-  await service?.close();
-  await engine?.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => own?.close());
 
 const get = (id: string) => service.call('GET', `/v1/videos/generations/${id}`);
 
@@ -108,7 +85,7 @@ test('a pending task that turns out unaffordable ends failed, free, and is told 
 test('what the engine has forgotten is still read, and cannot be cancelled', async () => {
   const { id } = (await service.create(textTask())).json;
   const before = await service.finished(id);
-  const connection = await Connection.connect({ address: engine.address });
+  const connection = await Connection.connect({ address: own.address() });
   const client = new Client({ connection });
   await client.workflow.getHandle(id).result();
   await client.workflowService.deleteWorkflowExecution({
@@ -131,27 +108,4 @@ test('what the engine has forgotten is still read, and cannot be cancelled', asy
   // The engine deletes in its own time.
 }, 180_000);
 
-test('with the engine away, tasks are read, creates answer 503 with Retry-After, and all goes on after', async () => {
-  const done = (await service.create(textTask())).json.id;
-  const before = await service.finished(done);
-  const live = (await service.create(textTask({ run_s: 2 }))).json.id;
-  await running(live);
-  const port = Number(engine.address.split(':')[1]);
-  await engine.child.stop('SIGKILL', 1_000);
-
-  expect((await get(done)).json).toEqual(before);
-  expect((await get(live)).json.status).toBe('running');
-  const refused = await service.create(textTask(), { 'idempotency-key': 'engine-away' });
-  expect([refused.status, refused.json.error.code]).toEqual([503, 'unavailable']);
-  expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
-
-  engine = await startEngine(port);
-  expect(await service.finished(live, 60_000)).toMatchObject({ status: 'succeeded' });
-  let retried = await service.create(textTask(), { 'idempotency-key': 'engine-away' });
-  for (let n = 0; n < 40 && retried.status === 503; n += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 250));
-    retried = await service.create(textTask(), { 'idempotency-key': 'engine-away' });
-  }
-  expect(retried.status).toBe(200);
-  expect(await service.finished(retried.json.id, 60_000)).toMatchObject({ status: 'succeeded' });
-}, 180_000);
+testEngineAway(() => own, { rounds: 1, awayMs: 0 });
