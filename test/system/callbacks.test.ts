@@ -10,6 +10,7 @@ import { type CallbackSink, type Received, startCallbackSink } from '../support/
 import { type Service, startService, type TaskReply, textTask } from '../support/service';
 import { connectTemporal } from '../support/temporal';
 import { until } from '../support/until';
+import { testFailingReceiver } from './failing-receiver';
 
 let service: Service;
 let sink: CallbackSink;
@@ -107,23 +108,7 @@ test('a task that was pending and is refused later is called back as failed, wit
   }
 });
 
-test('a consumer that fails once hears the same message again, with a time of its own', async () => {
-  sink.answer = (received, response) =>
-    void response.writeHead(messagesOf(JSON.parse(received.body).id).length > 1 ? 200 : 503).end();
-  const id = await aTask();
-  await service.finished(id);
-  await delivered(id);
-  const [first, second, ...more] = messagesOf(id).map(({ headers }) => headers);
-  expect(more).toEqual([]);
-  expect(second?.['webhook-id']).toBe(first?.['webhook-id']);
-  expect(Number(second?.['webhook-timestamp'])).toBeGreaterThan(
-    Number(first?.['webhook-timestamp']),
-  );
-  expect((await logOf(id)).data).toMatchObject([
-    { attempt: 1, status: 503, error: 'HTTP 503' },
-    { attempt: 2, status: 200, error: null },
-  ]);
-});
+testFailingReceiver(() => ({ service, sink }), { tasks: 2, minutes: 2 });
 
 test('sent again by hand it has the same id and the same body', async () => {
   const id = await aTask();

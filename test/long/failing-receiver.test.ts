@@ -1,0 +1,18 @@
+// Five hundred tasks, about half of them told only at the second try.
+
+import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
+import { type Service, startService } from '../support/service';
+import { testFailingReceiver } from '../system/failing-receiver';
+
+let service: Service;
+let sink: CallbackSink;
+beforeAll(async () => {
+  sink = await startCallbackSink();
+  service = await startService({ allowHosts: [sink.hostPort] });
+}, 60_000);
+afterAll(async () => {
+  await service?.close();
+  await sink?.close();
+});
+
+testFailingReceiver(() => ({ service, sink }), { tasks: 500, minutes: 10 });

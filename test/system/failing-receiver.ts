@@ -1,0 +1,95 @@
+// A receiver that fails some messages once: each is heard again, the same message with a time of
+// its own, every one of them signed, and nothing is told twice once it was taken.
+
+import { Webhook } from 'standardwebhooks';
+import { randomFrom, seedOfRun } from '../support/books';
+import type { CallbackSink, Received } from '../support/callback-sink';
+import { type Service, textTask } from '../support/service';
+import { until } from '../support/until';
+
+interface Parts {
+  readonly service: Service;
+  readonly sink: CallbackSink;
+}
+
+interface ReceiverSize {
+  readonly tasks: number;
+  readonly minutes: number;
+}
+
+/** The sink's answers are replaced. */
+export function testFailingReceiver(parts: () => Parts, { tasks, minutes }: ReceiverSize): void {
+  const seed = seedOfRun();
+  test(
+    `${tasks} tasks whose consumer fails none or one time are all told (SEED=${seed})`,
+    async () => {
+      const { service, sink } = parts();
+      const random = randomFrom(seed);
+      // The first one fails, the second does not, whatever the seed.
+      const failing = Array.from({ length: tasks }, (_, n) => (n < 2 ? n === 0 : random() < 0.5));
+      // How often the consumer of each still fails, by the address it is called at.
+      const failures = new Map(failing.map((fails, n) => [`/task/${n}`, fails ? 1 : 0]));
+      sink.answer = ({ url }, response) => {
+        const left = failures.get(url) ?? 0;
+        failures.set(url, left - 1);
+        response.writeHead(left > 0 ? 503 : 200).end();
+      };
+      const ids = await createAll(parts(), tasks);
+      for (const [n, id] of ids.entries()) {
+        await until(`${id} is told`, () => isDelivered(service, id), minutes * 60_000);
+        await expectTold(parts(), id, `/task/${n}`, failing[n] ? [503, 200] : [200]);
+      }
+    },
+    minutes * 60_000 * 2,
+  );
+}
+
+/** Sixteen callers at once; the ids in the order of their addresses. */
+async function createAll({ service, sink }: Parts, tasks: number): Promise<readonly string[]> {
+  const ids: string[] = [];
+  let next = 0;
+  const caller = async () => {
+    for (let n = next++; n < tasks; n = next++) {
+      const metadata = { callback_url: `http://${sink.hostPort}/task/${n}` };
+      const reply = await service.create(textTask({}, { metadata }));
+      expect(reply.status).toBe(200);
+      ids[n] = reply.json.id;
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, caller));
+  expect(new Set(ids).size).toBe(tasks);
+  return ids;
+}
+
+const callbacksOf = async (service: Service, id: string) =>
+  (await service.call('GET', `/v1/videos/generations/${id}/callbacks`)).json;
+
+const isDelivered = async (service: Service, id: string) =>
+  (await callbacksOf(service, id)).state === 'delivered';
+
+async function expectTold(
+  { service, sink }: Parts,
+  id: string,
+  address: string,
+  statuses: readonly number[],
+): Promise<void> {
+  const messages = sink.received.filter(({ url }) => url === address);
+  expect([id, messages.length]).toEqual([id, statuses.length]);
+  const webhook = new Webhook(service.webhookSecret);
+  for (const { body, headers } of messages) {
+    expect(headers['webhook-id']).toBe(`${id}:succeeded`);
+    const told = webhook.verify(body, headers as Record<string, string>);
+    expect(told).toMatchObject({ id, status: 'succeeded' });
+  }
+  const times = messages.map(({ headers }: Received) => Number(headers['webhook-timestamp']));
+  for (const [n, time] of times.entries()) {
+    if (n > 0) expect(time).toBeGreaterThan(times[n - 1] as number);
+  }
+  expect((await callbacksOf(service, id)).data).toMatchObject(
+    statuses.map((status, n) => ({
+      attempt: n + 1,
+      status,
+      error: status === 200 ? null : `HTTP ${status}`,
+    })),
+  );
+}
