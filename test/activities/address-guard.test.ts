@@ -7,6 +7,7 @@ import { createResolveName } from '../../activities/public-names';
 import { type Canaries, startCanaries } from '../support/canaries';
 import { brokenUrls, insideHosts } from '../support/hosts';
 import { type NameServer, startNameServer } from '../support/name-server';
+import { testInsideAddresses } from './inside-addresses';
 
 let canaries: Canaries;
 let nameServer: NameServer;
@@ -119,3 +120,5 @@ test.each(brokenUrls)('%j is refused whatever it resolves to', async (url) => {
   await expect(post(url)).rejects.toMatchObject({ code: 'address_not_allowed' });
   expect(connections()).toBe(0);
 });
+
+testInsideAddresses({ spellings: 100 });

@@ -1,0 +1,44 @@
+// Generated spellings of inside addresses against the rule and against sockets: canaries on
+// loopback count connections, and there must be none.
+
+import { guardedPost } from '../../activities/address-guard';
+import { checkUrl } from '../../src/domain/address';
+import { randomFrom, seedOfRun } from '../support/books';
+import { type Canaries, startCanaries } from '../support/canaries';
+import { insideSpellings } from '../support/inside-spellings';
+
+export function testInsideAddresses({ spellings }: { readonly spellings: number }): void {
+  const seed = seedOfRun();
+  let canaries: Canaries;
+  beforeAll(async () => {
+    canaries = await startCanaries();
+  });
+  afterAll(() => canaries?.close());
+
+  test(`none of ${spellings} spellings of inside addresses is dialled (SEED=${seed})`, async () => {
+    const before = canaries.connections();
+    for (const { host, means } of insideSpellings(randomFrom(seed), spellings)) {
+      const url = `https://${host}:${canaries.port}/x`;
+      // Written so that it means what it should: else its refusal would say nothing.
+      const { hostname } = new URL(url);
+      expect([host, hostname]).toEqual([host, means]);
+      const rules = { schemes: ['https' as const], allowHosts: [], charsMax: 2048 };
+      expect([host, checkUrl(url, rules).fault]).toEqual([host, expect.any(String)]);
+      const code = await guardedPost({
+        url,
+        body: '{}',
+        headers: {},
+        allowHosts: [],
+        connectTimeoutMs: 1_000,
+        timeoutMs: 2_000,
+        replyBytesMax: 100,
+        resolve: () => Promise.resolve([]),
+      }).then(
+        () => 'it was dialled',
+        (failure: { code?: string }) => failure.code,
+      );
+      expect([host, code]).toEqual([host, 'address_not_allowed']);
+    }
+    expect(canaries.connections()).toBe(before);
+  }, 300_000);
+}

@@ -1,0 +1,5 @@
+// Two thousand spellings.
+
+import { testInsideAddresses } from '../activities/inside-addresses';
+
+testInsideAddresses({ spellings: 2_000 });
