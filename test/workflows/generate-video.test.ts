@@ -8,6 +8,7 @@ import { anEnhancedPlan, aPlan, aRequest, aSuccess, aTaskInput } from '../suppor
 import { coveredWorkflows } from '../support/coverage';
 import { inWorld, type World } from '../support/task-world';
 import { realEnvironment, timeSkippingEnvironment } from '../support/temporal';
+import { testDeadlines } from './deadlines';
 
 const workflows = coveredWorkflows();
 
@@ -242,35 +243,14 @@ describe('failure', () => {
 });
 
 describe('the deadline', () => {
-  test.each([3_600, 172_800, 259_200])('%i s after acceptance the task is expired', (seconds) =>
-    run(async (world) => {
-      const task = await world.start(aTaskInput({ plan: aPlan({ expiresAfterSeconds: seconds }) }));
-      await task.report(running);
-      const object = await task.result();
-      expect(object).toMatchObject({
-        status: 'failed',
-        error: { code: 'task_error', message: expect.stringContaining(`${seconds} seconds`) },
-        billing: { charged: '0.000000' },
-      });
-      const late = (object.finished_at ?? 0) - object.created_at - seconds;
-      expect(Math.abs(late)).toBeLessThanOrEqual(2);
-      expect(world.lookedAt).toHaveLength(1);
-      expect(world.cancelled).toHaveLength(1);
-    }),
-  );
-
-  test('it covers super-resolution as well', () =>
-    run(async (world) => {
-      const plan = { ...anEnhancedPlan(), expiresAfterSeconds: 3_600 };
-      const task = await world.start(aTaskInput({ plan }));
-      await task.accepted;
-      await world.env.sleep('30 min');
-      await task.report(aSuccess());
-      const object = await task.result();
-      expect(object.error?.message).toMatch(/3600 seconds/);
-      expect((object.finished_at ?? 0) - object.created_at).toBeLessThanOrEqual(3_602);
-      expect(world.cancelled.map(({ kind }) => kind)).toEqual(['super_resolution']);
-    }));
+  testDeadlines(() => env, workflows, [
+    { seconds: 3_600, stage: 'running', after: 0 },
+    { seconds: 172_800, stage: 'running', after: 0 },
+    { seconds: 259_200, stage: 'running', after: 0 },
+    { seconds: 3_600, stage: 'waiting', after: 0.5 },
+    { seconds: 3_600, stage: 'queued', after: 0.5 },
+    { seconds: 3_600, stage: 'enhancing', after: 0.5 },
+  ]);
 
   test('a service that does not answer the last look cannot hold it up', () =>
     run(async (world) => {
