@@ -1,0 +1,150 @@
+// Generated requests thrown at a running server: only documented answers, in the documented
+// envelope, and not one line in the log that calls for a person. fast-check prints the seed of what
+// it found; SEED plays it again.
+
+import fc from 'fast-check';
+import { type RefusalCode, refusals } from '../../src/contract/error';
+import { createdSchema, errorSchema, quoteSchema } from '../../src/contract/reply-schema';
+import { create, startApi, type TestApi } from '../support/api';
+import { hostileBody } from '../support/arbitrary';
+import type { Reply } from '../support/service';
+
+interface HostileSize {
+  /** Examples of each kind. */
+  readonly bodies: number;
+  readonly quotes: number;
+  readonly json: number;
+  readonly bytes: number;
+  readonly paths: number;
+  readonly minutesEach: number;
+}
+
+/** An API of the file's own; what its log would show as an error fails the test that caused it. */
+export function useAnApi(): () => TestApi {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi();
+  });
+  afterAll(() => api?.close());
+  // What the log would show as an error is what the API answered as its own fault.
+  afterEach(() => expect(api.failures).toEqual([]));
+  return () => api;
+}
+
+/**
+ * The codes this route is documented to answer with; the generated caller has money and every
+ * permission.
+ */
+const documented: readonly RefusalCode[] = [
+  'invalid_json',
+  'missing_required_parameter',
+  'invalid_value',
+  'unsupported_value',
+  'conflicting_parameters',
+  'model_not_found',
+  'idempotency_key_reused',
+];
+
+export function expectDocumented({ status, json, headers }: Reply): void {
+  expect(headers.get('x-request-id')).toBeTruthy();
+  if (status === 200) {
+    createdSchema.parse(json);
+    return;
+  }
+  const { error } = errorSchema.parse(json);
+  expect(documented).toContain(error.code);
+  const { status: its, type } = refusals[error.code as RefusalCode];
+  expect([status, error.type]).toEqual([its, type]);
+  expect(error.message.length).toBeLessThan(20_000);
+  expect(error.message).not.toBe('');
+}
+
+const runs = (numRuns: number) => ({
+  numRuns,
+  ...(process.env.SEED ? { seed: Number(process.env.SEED) } : {}),
+});
+
+export function testHostile(api: () => TestApi, size: HostileSize): void {
+  const { bodies, quotes, json, bytes, paths, minutesEach } = size;
+  const send = async (body: string, headers: Record<string, string> = {}) =>
+    expectDocumented(await api().call('POST', create, body, headers));
+  const within = minutesEach * 60_000;
+
+  const nearlyRight = async () => {
+    const before = api().engine.submitted.length;
+    await fc.assert(
+      fc.asyncProperty(hostileBody, (body) => send(JSON.stringify(body))),
+      runs(bodies),
+    );
+    // Nearly right must mean both: some are accepted, some are not.
+    const accepted = api().engine.submitted.length - before;
+    expect(accepted).toBeGreaterThan(0);
+    expect(accepted).toBeLessThan(bodies);
+  };
+  test(`${bodies} bodies that are nearly right`, nearlyRight, within);
+
+  const asked = fc.asyncProperty(hostileBody, (body) => expectSameQuote(api(), body));
+  test(
+    `${quotes} quotes are refused exactly where a create is`,
+    () => fc.assert(asked, runs(quotes)),
+    within,
+  );
+
+  const said = fc.asyncProperty(fc.json({ maxDepth: 4 }), (body) => send(body));
+  test(`anything JSON can say, ${json} times`, () => fc.assert(said, runs(json)), within);
+
+  const key = fc.string({ minLength: 1, maxLength: 40, unit: 'grapheme-ascii' });
+  const anything = fc.string({ unit: 'binary', maxLength: 200 });
+  // fetch itself refuses to send a header that is only spaces at its ends; those never reach a
+  // server.
+  const sent = fc.asyncProperty(anything, key, (body, idempotencyKey) =>
+    send(body, { 'idempotency-key': idempotencyKey.trim() || 'x' }),
+  );
+  const bytesName = `anything at all, under any Idempotency-Key, ${bytes} times`;
+  test(bytesName, () => fc.assert(sent, runs(bytes)), within);
+
+  const methods = fc.constantFrom('GET', 'DELETE', 'PUT');
+  const walked = fc.asyncProperty(methods, anyPath, (method, path) =>
+    expectRefused(api(), method, path),
+  );
+  test(`any path, any query, ${paths} times`, () => fc.assert(walked, runs(paths)), within);
+}
+
+async function expectSameQuote(api: TestApi, body: Record<string, unknown>): Promise<void> {
+  const text = JSON.stringify(body);
+  const made = await api.call('POST', create, text);
+  const quoted = await api.call('POST', '/v1/videos/quotes', text);
+  expect(quoted.status).toBe(made.status);
+  if (quoted.status === 200) quoteSchema.parse(quoted.json);
+  else expect(quoted.json).toEqual(made.json);
+}
+
+const word = fc.oneof(
+  fc.constantFrom('', '%00', '%', '%E0%A4%A', '..', 'null', '__proto__', 'task_', ' '),
+  fc
+    .string({ unit: 'binary', maxLength: 20 })
+    .map((text) => encodeURIComponent(text.toWellFormed())),
+);
+
+const anyPath = fc.oneof(
+  word.map((id) => `${create}/${id}`),
+  word.map((id) => `${create}/${id}/callbacks`),
+  fc.tuple(word, word, word).map(([limit, after, model]) => {
+    return `/v1/tasks?limit=${limit}&after=${after}&model=${model}&status=${after}`;
+  }),
+  fc.tuple(word, word).map(([limit, after]) => {
+    return `/v1/account/statement?limit=${limit}&after=${after}`;
+  }),
+  word.map((rest) => `/v1/${rest}`),
+);
+
+async function expectRefused(api: TestApi, method: string, path: string): Promise<void> {
+  const { status, json } = await api.call(method, path);
+  if (status === 200) return;
+  const { code, type } = errorSchema.parse(json).error;
+  expect([400, 404, 405]).toContain(status);
+  expect([status, type]).toEqual([
+    refusals[code as RefusalCode].status,
+    refusals[code as RefusalCode].type,
+  ]);
+}
