@@ -1,0 +1,78 @@
+// The formulas of docs/money.md, written down a second time and in another way: whole fractions of
+// big integers. They share nothing with the service, so that the one checks the other.
+
+import type { Catalogue } from '../../src/domain/catalogue';
+import type { Plan } from '../../src/domain/plan-types';
+
+const up = (dividend: bigint, divisor: bigint) => (dividend + divisor - 1n) / divisor;
+
+export const tokenMicros = (tokens: number, microsPerMillion: number) =>
+  Number(up(BigInt(tokens) * BigInt(microsPerMillion), 1_000_000n));
+
+export const lengthMicros = (milliseconds: number, microsPerMinute: number) =>
+  Number(up(BigInt(milliseconds) * BigInt(microsPerMinute), 60_000n));
+
+/** What a line of the catalogue's prices asks for, and how long its reference videos are. */
+export interface Reference {
+  readonly hasVideo: boolean;
+  readonly milliseconds: number | null;
+}
+
+export function heldTokens(catalogue: Catalogue, plan: Plan, reference: Reference): number {
+  const model = catalogue.models[plan.entry]!;
+  const outMs = plan.durationSeconds === -1 ? 15_000 : plan.durationSeconds * 1_000;
+  const inMs = reference.hasVideo ? (reference.milliseconds ?? 15_000) : 0;
+  const frames = up(24n * BigInt(inMs + outMs), 1_000n) + 1n;
+  const floor = reference.hasVideo ? 24n * up(5n * BigInt(outMs), 3_000n) : 0n;
+  const sizes = model.pixels[plan.resolution]!;
+  const largest = Math.max(...Object.values(sizes).map(({ width, height }) => width * height));
+  const isOpen = plan.ratio === 'adaptive';
+  const size = isOpen ? null : sizes[plan.ratio as keyof typeof sizes];
+  // In hundredths of a pixel.
+  const pixels = size ? BigInt(size.width * size.height) * 100n : BigInt(largest) * 101n;
+  const share = plan.draft ? (plan.generateAudio ? 60n : 70n) : 100n;
+  const counted = frames > floor ? frames : floor;
+  return Number(up(counted * pixels * share, 1_024n * 100n * 100n));
+}
+
+/** The first row whose conditions all hold. */
+export function pricePerMillion(catalogue: Catalogue, plan: Plan, hasVideo: boolean): number {
+  const rows = catalogue.models[plan.entry]!.prices;
+  const sound = plan.generateAudio === true;
+  for (const { resolutions, inputVideo, audio, microsPerMillionTokens } of rows) {
+    if (resolutions && !resolutions.includes(plan.resolution)) continue;
+    if (inputVideo !== undefined && inputVideo !== hasVideo) continue;
+    if (audio !== undefined && audio !== sound) continue;
+    return microsPerMillionTokens;
+  }
+  throw new Error('No price.');
+}
+
+/** Base price × coefficient of tier and frame rate; `professional` is ten times that. */
+export function pricePerMinute({ superResolution }: Catalogue, plan: Plan): number | null {
+  if (!superResolution || !plan.enhancement) return null;
+  const { resolution, resolutionLimit, fps, toolVersion } = plan.enhancement;
+  const sides = { '720p': 720, '1080p': 1080, '2k': 1440, '4k': Number.POSITIVE_INFINITY } as const;
+  const tiers = Object.keys(sides) as (keyof typeof sides)[];
+  const tier = resolution ?? tiers.find((name) => (resolutionLimit ?? 0) <= sides[name]) ?? '4k';
+  const coefficient =
+    superResolution.coefficients[tier][(fps ?? 0) > 60 ? 2 : (fps ?? 0) > 30 ? 1 : 0];
+  const hundredths = BigInt(Math.round(coefficient * 100));
+  const standard = Number(up(BigInt(superResolution.microsPerMinute) * hundredths, 100n));
+  return toolVersion === 'professional' ? standard * 10 : standard;
+}
+
+/** A hold pays the lines in their order; what it does not cover is charged besides. */
+export function movementsOf(heldMicros: number, lines: readonly number[]): string {
+  const movements: string[] = [];
+  let left = heldMicros;
+  for (const amount of lines) {
+    const paid = Math.min(left, amount);
+    left -= paid;
+    if (paid > 0) movements.push(`settle ${paid}`);
+    if (amount > paid) movements.push(`extra_charge ${amount - paid}`);
+  }
+  if (left > 0) movements.push(`refund ${left}`);
+  const charged = lines.reduce((sum, amount) => sum + amount, 0);
+  return `${movements.join(', ')} | ${charged === 0 ? 0 : -charged}`;
+}
