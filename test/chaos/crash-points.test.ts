@@ -7,5 +7,5 @@ const effects = crashPoints.filter(({ effect }) => effect);
 
 testCrashPoints(
   effects.map((point) => ['after', point] as const),
-  1,
+  { times: 1, worlds: 1 },
 );

@@ -80,24 +80,36 @@ export const crashPoints: readonly CrashPoint[] = [
 
 type Moment = 'before' | 'after';
 
+interface Repetition {
+  /** In each world, one after another. */
+  readonly times: number;
+  /** Side by side: most of a crash is waiting until somebody notices. */
+  readonly worlds: number;
+}
+
 export function testCrashPoints(
   cases: readonly (readonly [Moment, CrashPoint])[],
-  repeats: number,
+  { times, worlds: count }: Repetition,
 ): void {
-  let world: World;
-  const creates: Created[] = [];
+  const worlds: { readonly world: World; readonly creates: Created[] }[] = [];
   beforeAll(async () => {
-    world = await startWorld({ apis: 1, workers: 1 });
-  }, 120_000);
-  afterAll(() => world?.close());
+    // One after another, for they look for free ports.
+    while (worlds.length < count) {
+      worlds.push({ world: await startWorld({ apis: 1, workers: 1 }), creates: [] });
+    }
+  }, count * 120_000);
+  afterAll(() => Promise.all(worlds.map(({ world }) => world.close())));
 
   test.each(cases.map(([when, point]) => [when, point.name, point] as const))(
     'a worker killed %s %s changes nothing',
     async (when, _, point) => {
-      for (let n = 0; n < repeats; n += 1) await crashOnce(world, when, point, creates);
-      expect(await brokenPromises(world, creates)).toEqual([]);
+      const crashes = worlds.map(async ({ world, creates }) => {
+        for (let n = 0; n < times; n += 1) await crashOnce(world, when, point, creates);
+        expect(await brokenPromises(world, creates)).toEqual([]);
+      });
+      await Promise.all(crashes);
     },
-    repeats * 120_000,
+    times * 120_000,
   );
 }
 
