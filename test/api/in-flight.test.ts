@@ -7,10 +7,13 @@ let nowMs = 0;
 let ends: Map<string, (() => void)[]>;
 let inFlight: ReturnType<typeof limitInFlight>;
 beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
   nowMs = 0;
   ends = new Map();
   inFlight = limitInFlight(64, () => nowMs);
 });
+// Who is still in line at a test's end is never told to come back.
+afterEach(() => jest.useRealTimers());
 
 /** A create that is worked on until `finish` ends it. */
 function create(accountId: string): Promise<void> {
@@ -69,19 +72,14 @@ test('who has as many under way as he may have is refused, and nobody else', asy
 });
 
 test('who stands in line for five seconds is told to come back, and takes nobody a place', async () => {
-  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
-  try {
-    await creates('burst', 16);
-    const late = expect(create('burst')).rejects.toThrow('as many as it may have for now');
-    jest.advanceTimersByTime(5_001);
-    await late;
-    await finish('burst', 1);
-    expect(working('burst')).toHaveLength(15);
-    await creates('burst', 2);
-    expect(working('burst')).toHaveLength(16);
-  } finally {
-    jest.useRealTimers();
-  }
+  await creates('burst', 16);
+  const late = expect(create('burst')).rejects.toThrow('as many as it may have for now');
+  jest.advanceTimersByTime(5_001);
+  await late;
+  await finish('burst', 1);
+  expect(working('burst')).toHaveLength(15);
+  await creates('burst', 2);
+  expect(working('burst')).toHaveLength(16);
 });
 
 test('a create that fails makes room like one that does not', async () => {
