@@ -5,7 +5,7 @@
 import { createBillingActivities } from '../../activities/billing';
 import { billing } from '../../src/domain/pricing';
 import { taskObject } from '../../src/domain/task';
-import { anAccountWith } from '../support/books';
+import { anAccountWith, heldMicros } from '../support/books';
 import { aPlan, aSuccess, aTaskInput } from '../support/builders';
 import { begin, bring, type Case, type Doors, lineOf, sweepOnce } from '../support/real-doors';
 import type { World } from '../support/task-world';
@@ -43,14 +43,14 @@ export function testOrphans(doors: () => Doors, size: OrphansSize): void {
           ...(await loseMany(doors(), lost)),
         ];
         await untilListed(world, terminated + unsettled);
-        expect(await heldMicros(doors())).toBe(holdOf([...orphans, ...alive]));
+        expect(await heldMicros(doors().db)).toBe(holdOf([...orphans, ...alive]));
 
         const closed: string[] = [];
         for (let n = 0; n < sweepsMax; n += 1) {
           closed.push(...(await sweepOnce(doors(), world)).closed);
         }
         expect([...closed].sort()).toEqual(orphans.map(({ taskId }) => taskId).sort());
-        expect(await heldMicros(doors())).toBe(holdOf(alive));
+        expect(await heldMicros(doors().db)).toBe(holdOf(alive));
         const lines = await Promise.all(orphans.map((one) => lineOf(doors(), one as Case)));
         expect(lines).toEqual(
           orphans.map(({ name, plan }) => `${name} | refund ${plan.hold.amountMicros} | 0`),
@@ -58,7 +58,7 @@ export function testOrphans(doors: () => Doors, size: OrphansSize): void {
         world.script.close = createBillingActivities(doors()).closeTask;
         for (const { task } of alive) await task.cancel();
         for (const { task } of alive) expect((await task.result()).status).toBe('failed');
-        expect(await heldMicros(doors())).toBe(0);
+        expect(await heldMicros(doors().db)).toBe(0);
       }),
     minutes * 60_000,
   );
@@ -66,13 +66,6 @@ export function testOrphans(doors: () => Doors, size: OrphansSize): void {
 
 const holdOf = (cases: readonly Orphan[]) =>
   cases.reduce((sum, { plan }) => sum + plan.hold.amountMicros, 0);
-
-async function heldMicros({ db }: Doors): Promise<number> {
-  const { rows } = await db.raw<{ rows: { held: number }[] }>(
-    'select coalesce(sum(held), 0)::bigint as held from balances',
-  );
-  return rows[0]?.held ?? -1;
-}
 
 async function beginMany(doors: Doors, world: World, name: string, count: number) {
   const begun: Case[] = [];

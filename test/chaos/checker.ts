@@ -3,6 +3,7 @@
 // promise that was broken, as a sentence.
 
 import { audit } from '../../src/db/ledger-audit';
+import { heldMicros } from '../support/books';
 import type { Created } from './client';
 import type { World } from './world';
 
@@ -85,12 +86,10 @@ function checkJobs(jobs: ReadonlyMap<string, number>, rows: readonly Row[]): str
 
 async function checkBooks({ db }: World): Promise<string[]> {
   const { differences } = await audit(db);
-  const { rows } = await db.raw<{ rows: { held: number }[] }>(
-    'select coalesce(sum(held), 0)::bigint as held from balances',
-  );
+  const held = await heldMicros(db);
   return [
     ...differences.map((difference) => `the audit says ${JSON.stringify(difference)}`),
-    ...(rows[0]?.held === 0 ? [] : [`${rows[0]?.held} is held for nobody`]),
+    ...(held === 0 ? [] : [`${held} is held for nobody`]),
   ];
 }
 

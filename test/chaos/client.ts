@@ -135,13 +135,13 @@ async function create(world: World, entry: Created, body: object, n: number): Pr
   for (let attempt = 0; ; attempt += 1) {
     const api = world.apis[(n + attempt) % world.apis.length] ?? '';
     const answer = await post(api, world.apiKey, body, hasKey ? entry.key : null);
-    entry.free = answer?.location?.split('/').at(-1) ?? null;
+    entry.free = answer?.free ?? null;
     if (answer?.status === 200) {
       entry.outcome = 'ok';
       entry.id = answer.json.id ?? null;
       return;
     }
-    const isKnown = answer !== null && answer.status !== 500 && !answer.location;
+    const isKnown = answer !== null && answer.status !== 500 && !answer.free;
     const refused = answer && answer.status < 500 && answer.status !== 429;
     if (refused) throw new Error(`An unexpected answer: ${answer.status} ${answer.text}`);
     // Known not to exist, or safe to repeat: tried again. Else the caller is left not knowing.
@@ -157,8 +157,7 @@ async function create(world: World, entry: Created, body: object, n: number): Pr
 interface Answer {
   readonly status: number;
   readonly text: string;
-  /** Of a task that may be there, and is being cancelled. */
-  readonly location: string | null;
+  readonly free: string | null;
   readonly json: { readonly id?: string; readonly status?: string; readonly stage?: string };
 }
 
@@ -192,13 +191,22 @@ async function read(world: World, entry: Created): Promise<void> {
   entry.seen.push({ status, step: status === 'running' ? running : (steps[status] ?? -1) });
 }
 
+/** Of a task that may be there and is being cancelled: the answer says where it would be. */
+export function freeIdOf({ status, headers }: Response): string | null {
+  return status === 503 ? (headers.get('location')?.split('/').at(-1) ?? null) : null;
+}
+
 /** Null when nobody answered, or not to the end. */
 async function ask(url: string, init: RequestInit): Promise<Answer | null> {
   try {
     const reply = await fetch(url, { ...init, signal: AbortSignal.timeout(15_000) });
     const text = await reply.text();
-    const location = reply.status === 503 ? reply.headers.get('location') : null;
-    return { status: reply.status, text, location, json: JSON.parse(text) as Answer['json'] };
+    return {
+      status: reply.status,
+      text,
+      free: freeIdOf(reply),
+      json: JSON.parse(text) as Answer['json'],
+    };
   } catch {
     return null;
   }

@@ -3,10 +3,11 @@
 // who do not, nothing accepted is lost, and nothing else is charged.
 
 import { connect, type Socket } from 'node:net';
+import { median } from '../../bench/support/rounds';
 import { textTask } from '../support/service';
 import { until } from '../support/until';
 import { brokenPromises } from './checker';
-import { type Created, pause } from './client';
+import { type Created, freeIdOf, pause } from './client';
 import { startWorld, type World } from './world';
 
 interface FloodSize {
@@ -112,7 +113,7 @@ async function post(world: World): Promise<Made> {
   const { id = null } = (await reply.json()) as { id?: string };
   // An engine that is too busy to say whether it took the task leaves both sides not knowing; such
   // an answer names where the task would be.
-  const free = status === 200 ? null : (headers.get('location')?.split('/').at(-1) ?? null);
+  const free = freeIdOf(reply);
   const outcome = status === 200 ? 'ok' : free ? 'unknown' : 'refused';
   return { status, retryAfter: headers.has('retry-after'), outcome, id, free };
 }
@@ -139,7 +140,7 @@ async function readsUntil(world: World, id: string, done: Promise<unknown>): Pro
     await pause(20);
   }
   await end;
-  return Math.round(took.sort((a, b) => a - b)[Math.floor(took.length / 2)] ?? 0);
+  return Math.round(median(took));
 }
 
 async function unfinished({ db }: World): Promise<number> {

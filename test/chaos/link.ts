@@ -4,17 +4,15 @@
 
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-export type LinkFault = 'slow' | 'reset' | 'black hole' | 'cut short' | 'refused' | 'trickle';
-
-/** Every kind, for whoever tries them all. */
-export const linkFaults: readonly LinkFault[] = [
+export const linkFaults = [
   'slow',
   'reset',
   'black hole',
   'cut short',
   'refused',
   'trickle',
-];
+] as const;
+export type LinkFault = (typeof linkFaults)[number];
 
 interface Trap {
   /** Sprung by the first message that contains all of these texts. */

@@ -1,6 +1,7 @@
 // One account floods, another has a single task: how much longer that takes is printed, and that it
 // is done at all is asserted.
 
+import { median } from '../../bench/support/rounds';
 import { createAccount } from '../../src/db/accounts';
 import { startWorld, type World } from '../chaos/world';
 import { call, textTask } from '../support/service';
@@ -29,7 +30,7 @@ async function aTask(apiKey: string): Promise<number> {
 async function medianOf(apiKey: string): Promise<number> {
   const took: number[] = [];
   for (let n = 0; n < samples; n += 1) took.push(await aTask(apiKey));
-  return took.sort((a, b) => a - b)[Math.floor(samples / 2)] ?? 0;
+  return median(took);
 }
 
 test(`a burst of ${burst} tasks of one account and a single task of another`, async () => {

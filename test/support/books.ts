@@ -72,6 +72,14 @@ const aLine = (amountMicros: number): BillingLine => ({
 
 const identityOf = (id: string) => ({ id, traceId: 't', model: 'studio-2.0', createdAt: 1 });
 
+/** For all tasks of all customers. */
+export async function heldMicros(db: Knex): Promise<number> {
+  const { rows } = await db.raw<{ rows: { held: number }[] }>(
+    'select coalesce(sum(held), 0)::bigint as held from balances',
+  );
+  return rows[0]?.held ?? -1;
+}
+
 /** Numbers from a seed, so that a run can be had again: mulberry32. */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;

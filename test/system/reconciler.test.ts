@@ -12,6 +12,7 @@ import { noteUnknownStart } from '../../src/db/unknown-starts';
 import { billing } from '../../src/domain/pricing';
 import { taskObject } from '../../src/domain/task';
 import type { SweepReport } from '../../workflows/messages';
+import { heldMicros } from '../support/books';
 import { aTaskInput } from '../support/builders';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
 import { type Service, startService, textTask } from '../support/service';
@@ -29,10 +30,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   expect((await audit(service.db)).differences).toEqual([]);
-  const { rows } = await service.db.raw<{ rows: { held: number }[] }>(
-    'select coalesce(sum(held), 0)::int as held from balances',
-  );
-  expect(rows[0]?.held).toBe(0);
+  expect(await heldMicros(service.db)).toBe(0);
 });
 afterAll(async () => {
   await service?.close();
