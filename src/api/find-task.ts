@@ -4,7 +4,7 @@
 
 import type { TaskObject } from '../contract/task';
 import type { TaskStatus } from '../contract/vocabulary';
-import { findTask, type StoredTask } from '../db/tasks';
+import { findTask, gatheredFindTask, type StoredTask } from '../db/tasks';
 import { isFinal, stepOf, taskObject } from '../domain/task';
 import type { ApiDeps } from './app';
 import { Refused } from './context';
@@ -23,24 +23,53 @@ export interface Found {
 export type FindTask = (taskId: string, accountId: string) => Promise<Found | undefined>;
 
 // Final objects never change; this many of about 1 KB are remembered, the oldest forgotten first.
-const finalMax = 10_000;
+const rememberedMax = 10_000;
+// A task without a row stays pending until it has one, and its row is looked for each time. The
+// engine is asked anew this much later: tasks pile up there when it is slow, and to be asked by all
+// their pollers would make it slower.
+const pendingForMs = 10_000;
 
 export function createFindTask(deps: ApiDeps): FindTask {
-  const finals = new Map<string, { readonly accountId: string; readonly found: Found }>();
-  const remember = (taskId: string, accountId: string, found: Found) => {
-    if (finals.size >= finalMax) finals.delete(finals.keys().next().value ?? '');
-    finals.set(taskId, { accountId, found });
-  };
+  const findRow = gatheredFindTask(deps.db);
+  const finals = createMemory(deps.now, Number.POSITIVE_INFINITY);
+  const pending = createMemory(deps.now, pendingForMs);
   return async (taskId, accountId) => {
-    const known = finals.get(taskId);
+    const known = finals.recall(taskId);
     if (known) return known.accountId === accountId ? known.found : undefined;
     if (!isTaskId(taskId)) return undefined;
-    const row = await findTask(deps.db, taskId);
-    if (!row) return findPending(deps, taskId, accountId);
+    const row = await findRow(taskId);
+    if (!row) {
+      const waiting = pending.recall(taskId);
+      if (waiting?.accountId === accountId) return waiting.found;
+      const found = await findPending(deps, taskId, accountId);
+      if (found?.status === 'pending') pending.remember(taskId, { accountId, found });
+      return found;
+    }
     if (row.accountId !== accountId) return undefined;
     if (!isFinal(row.status)) return furtherOf(deps, row);
-    remember(taskId, accountId, { ...fromRow(row), by: 'memory' });
+    finals.remember(taskId, { accountId, found: { ...fromRow(row), by: 'memory' } });
     return fromRow(row);
+  };
+}
+
+interface Remembered {
+  readonly accountId: string;
+  readonly found: Found;
+}
+
+function createMemory(now: () => number, forMs: number) {
+  const tasks = new Map<string, Remembered & { readonly until: number }>();
+  return {
+    recall(taskId: string): Remembered | undefined {
+      const known = tasks.get(taskId);
+      return known && known.until > now() ? known : undefined;
+    },
+    remember(taskId: string, task: Remembered): void {
+      // Anew, so that the oldest stay in front.
+      tasks.delete(taskId);
+      if (tasks.size >= rememberedMax) tasks.delete(tasks.keys().next().value ?? '');
+      tasks.set(taskId, { ...task, until: now() + forMs });
+    },
   };
 }
 

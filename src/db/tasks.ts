@@ -1,5 +1,6 @@
 // Reading task rows. They are written by the two doors (ledger.ts) and by the watcher (jobs.ts).
 
+import DataLoader from 'dataloader';
 import type { Knex } from 'knex';
 import type { TaskStatus } from '../contract/vocabulary';
 import { askPrepared } from './prepared';
@@ -29,9 +30,31 @@ const columns = `${storedColumns},
 
 /** What a poll reads, and nothing besides: it is the query that is asked most. */
 export async function findTask(db: Knex, id: string): Promise<StoredTask | null> {
-  const text = `select ${storedColumns} from tasks where id = $1`;
-  const [row] = await askPrepared<StoredTask>(db, 'find_task', text, [id]);
-  return row ?? null;
+  return (await findTasks(db, [id])).get(id) ?? null;
+}
+
+/**
+ * As `findTask`, for callers that come in crowds: who asks in the same turn of the event loop is
+ * answered by one question. Nobody is answered by one that was asked before he came.
+ */
+export function gatheredFindTask(db: Knex): (id: string) => Promise<StoredTask | null> {
+  const loader = new DataLoader<string, StoredTask | null>(
+    async (ids) => {
+      const found = await findTasks(db, ids);
+      return ids.map((id) => found.get(id) ?? null);
+    },
+    { cache: false, maxBatchSize: 100, batchScheduleFn: setImmediate },
+  );
+  return (id) => loader.load(id);
+}
+
+async function findTasks(
+  db: Knex,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, StoredTask>> {
+  const text = `select ${storedColumns} from tasks where id = any($1)`;
+  const rows = await askPrepared<StoredTask>(db, 'find_tasks', text, [ids]);
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 export async function findTaskRow(db: Knex, id: string): Promise<TaskRow | null> {

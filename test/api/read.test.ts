@@ -77,6 +77,15 @@ describe('whose task', () => {
     expect((await get(id)).json.status).toBe('pending');
     expect((await call(api.url, apiKey, 'GET', `${create}/${id}`)).status).toBe(404);
   });
+
+  test('many at once, of many tasks: everybody gets his own', async () => {
+    const ids = await Promise.all(Array.from({ length: 8 }, () => aTask()));
+    const unknown = `task_${'0'.repeat(26)}`;
+    const asked = Array.from({ length: 40 }, () => [...ids, unknown]).flat();
+    const replies = await Promise.all(asked.map((id) => get(id)));
+    const shown = replies.map(({ status, json }) => (status === 404 ? unknown : json.id));
+    expect(shown).toEqual(asked);
+  });
 });
 
 describe('who answers', () => {
@@ -127,6 +136,25 @@ describe('who answers', () => {
     const id = await aTask();
     api.engine.reachable = false;
     expect((await get(id)).json.status).toBe('submitted');
+  });
+
+  test('the engine for a task without a row, which it is asked about once in ten seconds', async () => {
+    api.engine.answer = 'pending';
+    const id = await aTask();
+    const answer = async () => {
+      const { status, json } = await get(id);
+      return json.status ?? status;
+    };
+    expect(await answer()).toBe('pending');
+    api.engine.reachable = false;
+    expect(await answer()).toBe('pending');
+    api.clock += 11_000;
+    expect(await answer()).toBe(503);
+    api.engine.reachable = true;
+    expect(await answer()).toBe('pending');
+    api.engine.answer = 'accept';
+    await api.engine.submit(api.engine.submitted.at(-1)!);
+    expect(await answer()).toBe('submitted');
   });
 
   test('nobody: without a row and without the engine it is a 503, not a 404', async () => {

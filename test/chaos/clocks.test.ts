@@ -33,7 +33,7 @@ async function hoursAhead(worker: string): Promise<number> {
 
 test(`a lost answer and 40 creates on workers two hours apart (CHAOS_SEED=${seed})`, async () => {
   expect([await hoursAhead('worker-1'), await hoursAhead('worker-2')]).toEqual([1, -1]);
-  const { studio } = world.links;
+  const studio = world.links['worker to studio'];
   const create = 'POST /api/v3/contents/generations/tasks';
   studio.set({ containing: [create], when: 'after', spring: () => studio.mend() });
   const lost = startTask(world);

@@ -20,60 +20,60 @@ interface CrashPoint {
 }
 
 export const crashPoints: readonly CrashPoint[] = [
-  { name: 'row and hold', effect: true, link: 'postgres', containing: ['open_task\0'] },
+  { name: 'row and hold', effect: true, link: 'worker to postgres', containing: ['open_task\0'] },
   {
     name: 'the note that a create leaves',
     effect: false,
-    link: 'postgres',
+    link: 'worker to postgres',
     containing: ['mark_sending\0'],
   },
   {
     name: 'the create',
     effect: true,
-    link: 'studio',
+    link: 'worker to studio',
     containing: ['POST /api/v3/contents/generations/tasks'],
   },
   {
     name: 'the job’s id',
     effect: false,
-    link: 'postgres',
+    link: 'worker to postgres',
     containing: ['store_opened\0'],
   },
   {
     name: 'what the watcher heard',
     effect: true,
-    link: 'postgres',
+    link: 'worker to postgres',
     containing: ['with change as ('],
   },
   {
     name: 'that the task was told',
     effect: false,
-    link: 'postgres',
+    link: 'worker to postgres',
     containing: ['set signalled_at = now()'],
   },
   {
     name: 'the enhancement',
     effect: true,
-    link: 'studio',
+    link: 'worker to studio',
     containing: ['POST /api/v1/tools/enhance-video'],
   },
   {
     name: 'final row and settlement',
     effect: true,
-    link: 'postgres',
+    link: 'worker to postgres',
     containing: ['close_task\0'],
   },
   {
     name: 'the note that a callback leaves',
     effect: false,
-    link: 'postgres',
+    link: 'worker to postgres',
     containing: ['with cut as ('],
   },
-  { name: 'the callback', effect: true, link: 'receiver', containing: ['POST /hook'] },
+  { name: 'the callback', effect: true, link: 'worker to receiver', containing: ['POST /hook'] },
   {
     name: 'how the callback went',
     effect: false,
-    link: 'postgres',
+    link: 'worker to postgres',
     containing: ['with attempted as ('],
   },
 ];

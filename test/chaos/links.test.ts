@@ -1,10 +1,11 @@
-// Four kinds of trouble on the workers' links to the database and to the generator.
+// Four kinds of trouble on the workers' links to the database and to the generator, and on the one
+// over which an API hands its creates to the engine.
 
 import { testLinks } from './links';
 
 testLinks({
   posts: 8,
   brokenMs: 2_500,
-  links: ['postgres', 'studio'],
+  links: ['worker to postgres', 'worker to studio', 'api to temporal'],
   faults: ['slow', 'reset', 'black hole', 'cut short'],
 });

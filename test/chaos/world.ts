@@ -1,6 +1,6 @@
-// The whole system as processes, two of each that may be doubled, with a proxy on every link a
-// worker has, and a receiver of callbacks. Nothing restarts by itself here: who kills something
-// starts it again.
+// The whole system as processes, two of each that may be doubled, with a proxy on every link that
+// workers and APIs have, and a receiver of callbacks. Nothing restarts by itself here: who kills
+// something starts it again.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,17 @@ import { freePorts } from '../../src/embedded/ports';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
 import { type Link, startLink } from './link';
 
-export type LinkName = 'postgres' | 'temporal' | 'studio' | 'receiver';
+/** Who asks, and who is asked. */
+export const linkNames = [
+  'worker to postgres',
+  'worker to temporal',
+  'worker to studio',
+  'worker to receiver',
+  'api to postgres',
+  'api to temporal',
+  'caller to api',
+] as const;
+export type LinkName = (typeof linkNames)[number];
 
 export interface World {
   readonly stack: Stack;
@@ -26,7 +36,7 @@ export interface World {
   readonly apis: readonly string[];
   readonly apiKey: string;
   readonly accountId: string;
-  /** Between the workers and what they talk to. */
+  /** The one of the callers leads to the first API; who takes no part in its faults asks `apis`. */
   readonly links: Readonly<Record<LinkName, Link>>;
   /**
    * Log lines that no fault explains: rejections nobody handled, invariants that did not hold,
@@ -66,22 +76,31 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   // Ten thousand tasks cost five times what a demo account comes with.
   const amountMicros = 1_000_000_000_000;
   await creditAccount(db, { accountId, amountMicros, reference: 'chaos', reason: 'for many' });
-  const links = {
-    postgres: await linkTo(databaseUrl),
-    temporal: await linkTo(`tcp://${temporalAddress}`),
-    studio: await linkTo(studioUrl ?? ''),
-    receiver: toReceiver,
-  };
   const ports = await freePorts(options.apis ?? 2);
-  const proxied = throughLinks(stack.addresses.environment, links);
+  const apis = ports.map((port) => `http://127.0.0.1:${port}`);
+  const engineUrl = `tcp://${temporalAddress}`;
+  const links = {
+    'worker to postgres': await linkTo(databaseUrl),
+    'worker to temporal': await linkTo(engineUrl),
+    'worker to studio': await linkTo(studioUrl ?? ''),
+    'worker to receiver': toReceiver,
+    'api to postgres': await linkTo(databaseUrl),
+    'api to temporal': await linkTo(engineUrl),
+    'caller to api': await linkTo(apis[0] ?? ''),
+  };
   const starts = [
     ...Array.from({ length: options.workers ?? 2 }, (_, n) =>
       stack.another(`worker-${n + 1}`, 'worker', {
-        ...proxied,
+        ...workersWay(stack.addresses.environment, links),
         ...options.workerEnvironment?.(n),
       }),
     ),
-    ...ports.map((port, n) => stack.another(`api-${n + 1}`, 'api', { PORT: String(port) })),
+    ...ports.map((port, n) =>
+      stack.another(`api-${n + 1}`, 'api', {
+        ...apisWay(databaseUrl, links),
+        PORT: String(port),
+      }),
+    ),
   ];
   await Promise.all(starts.map((part) => part.start()));
   return {
@@ -90,7 +109,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     db,
     receiver,
     callbackUrl: `http://${toReceiver.address}/hook`,
-    apis: ports.map((port) => `http://127.0.0.1:${port}`),
+    apis,
     apiKey,
     accountId,
     links,
@@ -133,18 +152,30 @@ function isUnexplained(line: string): boolean {
 }
 
 /** A worker's settings with every address replaced by the proxy in front of it. */
-function throughLinks(
+function workersWay(
   { DATABASE_URL, STUDIO_URL, DANGEROUSLY_ALLOW_HOSTS }: Readonly<Record<string, string>>,
-  { postgres, temporal, studio }: World['links'],
+  links: World['links'],
 ): Record<string, string> {
-  const database = new URL(DATABASE_URL ?? '');
-  database.host = postgres.address;
   return {
-    DATABASE_URL: database.href,
-    TEMPORAL_ADDRESS: temporal.address,
-    STUDIO_URL: (STUDIO_URL ?? '').replace(/\d+$/, String(studio.port)),
+    DATABASE_URL: through(links['worker to postgres'], DATABASE_URL ?? ''),
+    TEMPORAL_ADDRESS: links['worker to temporal'].address,
+    STUDIO_URL: (STUDIO_URL ?? '').replace(/\d+$/, String(links['worker to studio'].port)),
     DANGEROUSLY_ALLOW_HOSTS: DANGEROUSLY_ALLOW_HOSTS ?? '',
   };
+}
+
+/** And an API's. */
+function apisWay(databaseUrl: string, links: World['links']): Record<string, string> {
+  return {
+    DATABASE_URL: through(links['api to postgres'], databaseUrl),
+    TEMPORAL_ADDRESS: links['api to temporal'].address,
+  };
+}
+
+function through({ address }: Link, url: string): string {
+  const way = new URL(url);
+  way.host = address;
+  return way.href;
 }
 
 function linkTo(url: string): Promise<Link> {

@@ -43,7 +43,7 @@ const rooms: Readonly<Record<string, Room>> = {
     may: ['src/domain', words],
     // The shapes that workflows hand over are stored as they are.
     types: ['src/contract', 'workflows/messages'],
-    packages: ['knex', 'pg', 'node:'],
+    packages: ['knex', 'pg', 'dataloader', 'node:'],
   },
   activities: { is: ['activities'], may: ['src/contract', 'src/domain', 'src/db', ...messages] },
   // The API's side of the workflow engine.

@@ -1,11 +1,12 @@
-// Every kind of trouble on every link a worker has.
+// Every kind of trouble on every link there is.
 
 import { linkFaults } from '../chaos/link';
 import { testLinks } from '../chaos/links';
+import { linkNames } from '../chaos/world';
 
 testLinks({
   posts: 100,
   brokenMs: 10_000,
-  links: ['postgres', 'temporal', 'studio', 'receiver'],
+  links: linkNames,
   faults: linkFaults,
 });
