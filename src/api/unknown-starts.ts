@@ -21,9 +21,10 @@ export interface UnknownStarts {
   takeBack(taskId: string): Promise<void>;
 }
 
-// The first look comes at once; the sweep takes over what is older than half a minute.
-const lookEveryMs = 2_000;
-const looksMax = 15;
+// The first look comes at once; the sweep takes over what is older than half a minute. An engine
+// that did not answer has much to do, so it is asked less and less often; the last ones are for a
+// note that could not be made because the database was away as well.
+const pausesMs = [0, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000];
 // A flood of creates while the engine is away must not become a flood of looks when it is back.
 const looksAtOnceMax = 20;
 
@@ -43,14 +44,17 @@ export function createUnknownStarts(
       return true;
     }
     if (!(await isUnknownStart(db, taskId, nonce))) return true;
-    // The note stands until the task has ended: it may succeed before it hears of this.
-    await engine.cancel(taskId);
-    return false;
+    // The note stands until the task has ended, for it may succeed before it hears of this; its
+    // door takes the note away, or the sweep does.
+    return (await engine.cancel(taskId)) === 'asked';
   };
 
   const lookAgainAndAgain = async (taskId: string, nonce: string, wasNoted: boolean) => {
     let isNoted = wasNoted;
-    for (let n = 0; n < looksMax; n += 1) {
+    for (const pauseMs of pausesMs) {
+      await new Promise<void>((resolve) => {
+        setTimeout(resolve, pauseMs).unref();
+      });
       try {
         if (!isNoted) await noteUnknownStart(db, taskId, nonce);
         isNoted = true;
@@ -58,9 +62,6 @@ export function createUnknownStarts(
       } catch (error) {
         onError(error);
       }
-      await new Promise<void>((resolve) => {
-        setTimeout(resolve, lookEveryMs).unref();
-      });
     }
   };
 

@@ -40,6 +40,9 @@ const steps: Readonly<Record<string, number>> = {
   failed: 9,
 };
 
+// More than a machine gets done in the time would only pile up, and be late for that reason alone.
+const openMaxPerClient = 8;
+
 let crowds = 0;
 
 export function startCrowd(world: World, { posts, clients, random }: CrowdOptions): Crowd {
@@ -53,10 +56,14 @@ export function startCrowd(world: World, { posts, clients, random }: CrowdOption
   }));
   const bodies = creates.map(({ callback }) => bodyOf(world, callback, random()));
   const waiting = creates.map((create, n) => ({ create, body: bodies[n] as object, n }));
+  const openMax = openMaxPerClient * clients;
   let reading = true;
+  let open = 0;
   const client = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
+      while (open >= openMax) await pause(50);
       await create(world, next.create, next.body, next.n);
+      if (next.create.outcome === 'ok') open += 1;
     }
   };
   const done = Promise.all(Array.from({ length: clients }, client)).then(() => undefined);
@@ -64,7 +71,9 @@ export function startCrowd(world: World, { posts, clients, random }: CrowdOption
   const readers = [0, 1, 2, 3].map(async (r) => {
     while (reading) {
       for (const one of creates.filter((_, n) => n % 4 === r)) {
-        if (one.id && !isFinal(one)) await read(world, one);
+        if (!one.id || isFinal(one)) continue;
+        await read(world, one);
+        if (isFinal(one)) open -= 1;
       }
       await pause(50);
     }
@@ -75,11 +84,13 @@ export function startCrowd(world: World, { posts, clients, random }: CrowdOption
     done,
     async untilAllFinal(withinMs) {
       const until = Date.now() + withinMs;
-      const open = () => creates.filter((one) => one.outcome === 'ok' && !isFinal(one));
-      while (open().length > 0 && Date.now() < until) await pause(100);
+      const unfinished = () => creates.filter((one) => one.outcome === 'ok' && !isFinal(one));
+      while (unfinished().length > 0 && Date.now() < until) await pause(100);
       reading = false;
       await Promise.all(readers);
-      const left = open().map(({ id, seen }) => `${id} ${seen.at(-1)?.status ?? 'never read'}`);
+      const left = unfinished().map(
+        ({ id, seen }) => `${id} ${seen.at(-1)?.status ?? 'never read'}`,
+      );
       if (left.length > 0) throw new Error(`Not final in time: ${left.join(', ')}`);
     },
   };
