@@ -30,8 +30,18 @@ export function observeApi(log: Logger, meters: Meters, keepSpan: KeepSpan): Api
       if (code) meters.add('video_http_refusals_total', { code });
       const isDull = method === 'GET' && status < 400;
       if (isDull && !requests.isLevelEnabled('debug')) return;
-      const fields = { event: 'request', method, route, status, ms, requestId, traceId };
-      const line = { ...fields, account: accountId, task: taskId, code };
+      const line = {
+        event: 'request',
+        method,
+        route,
+        status,
+        ms,
+        requestId,
+        traceId,
+        account: accountId,
+        task: taskId,
+        code,
+      };
       if (isDull) requests.debug(line, 'request');
       else requests.info(line, 'request');
     },

@@ -11,7 +11,8 @@ export interface StackLogs {
 
 // A file that has grown past this at a start is set aside, the one before it is dropped.
 const sizeMax = 20 * 1024 * 1024;
-const shownLevels = new Set(['warn', 'error', 'fatal']);
+// Lines say their level first; all others need not be read, and an API writes thousands a second.
+const isShown = /^\{"level":"(?:warn|error|fatal)"/;
 
 export function openLogs(folder: string, show: (line: string) => void): StackLogs {
   mkdirSync(folder, { recursive: true });
@@ -42,10 +43,9 @@ export function openLogs(folder: string, show: (line: string) => void): StackLog
 
 /** A warning or error as one readable line; null for everything else. */
 function sentenceOf(line: string): string | null {
-  if (!line.startsWith('{')) return null;
+  if (!isShown.test(line)) return null;
   try {
     const { level, msg, err } = JSON.parse(line) as Record<string, unknown>;
-    if (!shownLevels.has(String(level))) return null;
     const cause = (err as { message?: string } | undefined)?.message;
     return `${String(level)}: ${String(msg)}${cause ? ` (${cause.split('\n')[0]})` : ''}`;
   } catch {

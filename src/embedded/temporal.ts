@@ -79,7 +79,7 @@ const dynamicConfig = {
 };
 
 // A development server reads which attributes there are from its file whenever it meets one: half of
-// all it reads, and a quarter of what a create costs it. Ours are there from the start.
+// all it reads, for which everything else stands in line. Ours are there from the start.
 const asAnyOtherServer = { 'system.forceSearchAttributesCacheRefreshOnRead': false };
 
 async function answers(address: string): Promise<boolean> {
