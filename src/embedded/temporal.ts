@@ -42,7 +42,7 @@ export async function startTemporal(options: TemporalOptions): Promise<EmbeddedT
       ...(options.ui ? ['--ui-port', String(uiPort)] : ['--headless']),
       ...(options.databaseFile ? durably(options.databaseFile) : []),
       ...options.searchAttributes.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
-      ...Object.entries({ ...dynamicConfig, ...asAnyOtherServer }).flatMap(([name, value]) => [
+      ...Object.entries(dynamicConfig).flatMap(([name, value]) => [
         '--dynamic-config-value',
         `${name}=${String(value)}`,
       ]),
@@ -77,10 +77,6 @@ const dynamicConfig = {
   'history.rps': 50_000,
   'matching.rps': 50_000,
 };
-
-// A development server reads which attributes there are from its file whenever it meets one: half of
-// all it reads, for which everything else stands in line. Ours are there from the start.
-const asAnyOtherServer = { 'system.forceSearchAttributesCacheRefreshOnRead': false };
 
 async function answers(address: string): Promise<boolean> {
   const connection = await Connection.connect({ address, connectTimeout: '1s' });

@@ -107,6 +107,21 @@ export function callbacksMissing(world: World, creates: readonly Created[]): rea
   });
 }
 
+/** The same, each with what the service itself says of it. */
+export function missingExplained(
+  world: World,
+  creates: readonly Created[],
+): Promise<readonly string[]> {
+  const headers = { authorization: `Bearer ${world.apiKey}` };
+  const explain = async (line: string) => {
+    const [id] = line.split(' ');
+    const log = `${world.apis[0]}/v1/videos/generations/${id}/callbacks`;
+    const reply = await fetch(log, { headers });
+    return `${line}: ${await reply.text()}`;
+  };
+  return Promise.all(callbacksMissing(world, creates).map(explain));
+}
+
 /** What happened to each task's money, from the transfers alone. */
 async function rowsOf({ db }: World): Promise<Row[]> {
   const { rows } = await db.raw<{ rows: Row[] }>(`
