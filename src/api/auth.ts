@@ -10,6 +10,7 @@ import { findKeyByDigest } from '../db/accounts';
 import { digestKey, isWellFormedKey } from '../db/api-keys';
 import type { Caller } from './context';
 import { Refused } from './context';
+import { createMemory } from './memory';
 
 export type Authenticate = (authorization: string | undefined) => Caller | Promise<Caller>;
 
@@ -18,13 +19,8 @@ const knownForMs = 20_000;
 // Enough for every key in use; beyond it the oldest is looked up again.
 const knownMax = 10_000;
 
-interface Known {
-  readonly caller: Caller | null;
-  readonly until: number;
-}
-
 export function createAuthentication(db: Knex, pepper: string, now: () => number): Authenticate {
-  const known = new Map<string, Known>();
+  const known = createMemory<Caller | null>(now, knownMax);
   const lookups = new Map<string, Promise<Caller | null>>();
 
   const lookUp = async (digest: Buffer, cacheKey: string): Promise<Caller | null> => {
@@ -32,8 +28,7 @@ export function createAuthentication(db: Knex, pepper: string, now: () => number
     const expiresAt = found?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
     const valid = found && !found.revokedAt && expiresAt > now();
     const caller = valid ? callerOf(found) : null;
-    if (known.size >= knownMax) known.delete(known.keys().next().value!);
-    known.set(cacheKey, { caller, until: Math.min(now() + knownForMs, expiresAt) });
+    known.remember(cacheKey, caller, Math.min(now() + knownForMs, expiresAt));
     return caller;
   };
 
@@ -52,10 +47,9 @@ export function createAuthentication(db: Knex, pepper: string, now: () => number
     // Under a quick digest: the keys themselves are not kept, and the one in the database takes ten
     // times as long.
     const cacheKey = hash('sha256', key, 'base64');
-    const hit = known.get(cacheKey);
-    if (hit && hit.until > now()) return orRefuse(hit.caller);
+    const caller = known.recall(cacheKey);
+    if (caller !== undefined) return orRefuse(caller);
     if (!isWellFormedKey(key)) throw new Refused(invalidKey, challenge);
-    known.delete(cacheKey);
     return lookUpOnce(digestKey(pepper, key), cacheKey);
   };
 }

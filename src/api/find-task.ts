@@ -9,6 +9,7 @@ import { isFinal, stepOf, taskObject } from '../domain/task';
 import type { ApiDeps } from './app';
 import { Refused } from './context';
 import { unavailable } from './errors';
+import { createMemory } from './memory';
 import { isTaskId } from './task-id';
 
 export interface Found {
@@ -31,8 +32,8 @@ const pendingForMs = 10_000;
 
 export function createFindTask(deps: ApiDeps): FindTask {
   const findRow = gatheredFindTask(deps.db);
-  const finals = createMemory(deps.now, Number.POSITIVE_INFINITY);
-  const pending = createMemory(deps.now, pendingForMs);
+  const finals = createMemory<Remembered>(deps.now, rememberedMax);
+  const pending = createMemory<Remembered>(deps.now, rememberedMax);
   return async (taskId, accountId) => {
     const known = finals.recall(taskId);
     if (known) return known.accountId === accountId ? known.found : undefined;
@@ -42,35 +43,26 @@ export function createFindTask(deps: ApiDeps): FindTask {
       const waiting = pending.recall(taskId);
       if (waiting?.accountId === accountId) return waiting.found;
       const found = await findPending(deps, taskId, accountId);
-      if (found?.status === 'pending') pending.remember(taskId, { accountId, found });
+      if (found?.status === 'pending') {
+        pending.remember(taskId, { accountId, found }, deps.now() + pendingForMs);
+      }
       return found;
     }
     if (row.accountId !== accountId) return undefined;
     if (!isFinal(row.status)) return furtherOf(deps, row);
-    finals.remember(taskId, { accountId, found: { ...fromRow(row), by: 'memory' } });
-    return fromRow(row);
+    const found = fromRow(row);
+    finals.remember(
+      taskId,
+      { accountId, found: { ...found, by: 'memory' } },
+      Number.POSITIVE_INFINITY,
+    );
+    return found;
   };
 }
 
 interface Remembered {
   readonly accountId: string;
   readonly found: Found;
-}
-
-function createMemory(now: () => number, forMs: number) {
-  const tasks = new Map<string, Remembered & { readonly until: number }>();
-  return {
-    recall(taskId: string): Remembered | undefined {
-      const known = tasks.get(taskId);
-      return known && known.until > now() ? known : undefined;
-    },
-    remember(taskId: string, task: Remembered): void {
-      // Anew, so that the oldest stay in front.
-      tasks.delete(taskId);
-      if (tasks.size >= rememberedMax) tasks.delete(tasks.keys().next().value ?? '');
-      tasks.set(taskId, { ...task, until: now() + forMs });
-    },
-  };
 }
 
 /** The further of what is stored and what the live task says itself. */

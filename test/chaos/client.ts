@@ -57,13 +57,12 @@ export function startCrowd(world: World, { posts, clients, random }: CrowdOption
   const bodies = creates.map(({ callback }) => bodyOf(world, callback, random()));
   const waiting = creates.map((create, n) => ({ create, body: bodies[n] as object, n }));
   const openMax = openMaxPerClient * clients;
+  const unfinished = () => creates.filter((one) => one.outcome === 'ok' && !isFinal(one));
   let reading = true;
-  let open = 0;
   const client = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
-      while (open >= openMax) await pause(50);
+      while (unfinished().length >= openMax) await pause(50);
       await create(world, next.create, next.body, next.n);
-      if (next.create.outcome === 'ok') open += 1;
     }
   };
   const done = Promise.all(Array.from({ length: clients }, client)).then(() => undefined);
@@ -71,9 +70,7 @@ export function startCrowd(world: World, { posts, clients, random }: CrowdOption
   const readers = [0, 1, 2, 3].map(async (r) => {
     while (reading) {
       for (const one of creates.filter((_, n) => n % 4 === r)) {
-        if (!one.id || isFinal(one)) continue;
-        await read(world, one);
-        if (isFinal(one)) open -= 1;
+        if (one.id && !isFinal(one)) await read(world, one);
       }
       await pause(50);
     }
@@ -84,7 +81,6 @@ export function startCrowd(world: World, { posts, clients, random }: CrowdOption
     done,
     async untilAllFinal(withinMs) {
       const until = Date.now() + withinMs;
-      const unfinished = () => creates.filter((one) => one.outcome === 'ok' && !isFinal(one));
       while (unfinished().length > 0 && Date.now() < until) await pause(100);
       reading = false;
       await Promise.all(readers);
