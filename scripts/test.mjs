@@ -4,13 +4,13 @@
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { join, relative } from 'node:path';
+import { parseArgs, stripVTControlCharacters } from 'node:util';
 import { buildIfStale } from './lib/build.mjs';
 import { coverageOptions, reportCoverage } from './lib/coverage.mjs';
 import { installIfNeeded } from './lib/install.mjs';
 import { step } from './lib/progress.mjs';
-import { fail, run, ToolFailure, tool } from './lib/run.mjs';
+import { fail, root, run, ToolFailure, tool } from './lib/run.mjs';
 
 const { values: asked } = parseArgs({
   options: {
@@ -77,7 +77,8 @@ async function runJest(projects, { covered = false } = {}) {
   const enough = !covered || !counts || reportCoverage(folder);
   rmSync(folder, { recursive: true, force: true });
   if (!counts) throw failure ?? new Error('The tests gave no results.');
-  const { passed, failed, skipped } = counts;
+  const { passed, failed, skipped, failures } = counts;
+  for (const line of failures) process.stdout.write(`failed: ${line}\n`);
   process.stdout.write(
     `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`,
   );
@@ -100,10 +101,26 @@ function countsIn(file) {
       passed: result.numPassedTests,
       failed: result.numFailedTests + result.numRuntimeErrorTestSuites,
       skipped: result.numPendingTests + result.numTodoTests,
+      failures: result.testResults.flatMap(failuresOf),
     };
   } catch {
     return null;
   }
+}
+
+/** Told once more at the end: what it says first may be far above, between the words of others. */
+function failuresOf({ name, status, message, assertionResults }) {
+  const file = relative(root, name);
+  const failed = assertionResults.filter((test) => test.status === 'failed');
+  if (status === 'failed' && failed.length === 0) return [`${file}: ${firstWords(message)}`];
+  return failed.map(
+    ({ fullName, failureMessages }) => `${file}: ${fullName}: ${firstWords(failureMessages[0])}`,
+  );
+}
+
+function firstWords(message = '') {
+  const plain = stripVTControlCharacters(message).trim().replaceAll(/\s+/g, ' ');
+  return plain.length > 500 ? `${plain.slice(0, 500)}…` : plain;
 }
 
 main().catch(fail);

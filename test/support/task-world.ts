@@ -52,6 +52,8 @@ export interface TaskHandle {
   terminate(): Promise<void>;
   signal(name: string): Promise<void>;
   events(): Promise<number>;
+  /** How many timers it has ever started. */
+  timers(): Promise<number>;
 }
 
 /** Runs a test inside a world whose worker is running, and stops the worker after it. */
@@ -140,5 +142,11 @@ async function startTask(
     terminate: async () => void (await handle.terminate()),
     signal: (name) => handle.signal(name),
     events: async () => (await handle.fetchHistory()).events?.length ?? 0,
+    timers: async () => {
+      const { events } = await handle.fetchHistory();
+      return (
+        events?.filter(({ timerStartedEventAttributes }) => timerStartedEventAttributes).length ?? 0
+      );
+    },
   };
 }

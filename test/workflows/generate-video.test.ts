@@ -85,6 +85,21 @@ describe('admission', () => {
       expect(world.kept.map((kept) => kept.object.status)).toEqual(['failed']);
     }));
 
+  test('a door that fails is tried again after a timer each, until it opens', () =>
+    run(async (world) => {
+      world.script.open = () => {
+        if (world.opened.length < 4) throw new Error('The database is away.');
+        return { outcome: 'opened' };
+      };
+      const task = await world.start(aTaskInput());
+      await task.accepted;
+      expect(world.opened).toHaveLength(4);
+      // Three waits, and the deadline.
+      expect(await task.timers()).toBe(4);
+      await task.cancel();
+      await task.result();
+    }));
+
   test('a second run under the id of a task that has a final row does nothing', () =>
     run(async (world) => {
       const first = aTaskInput();
