@@ -60,14 +60,18 @@ export function createCallbackActivities(deps: CallbackDeps) {
         { name: `account:${delivery.accountId}`, max: deps.perHostMax * 2 },
       ]);
       if (place.comeBackInMs !== undefined) throw hostBusy(place.comeBackInMs);
+      let receiverMs: number | null = null;
+      const onAnswer = (ms: number) => {
+        receiverMs = ms;
+      };
       try {
         const trace = { taskId, traceId: delivery.traceId };
         return await inTrace(trace, 'attemptCallback', deps.keepSpan ?? null, (attributes) => {
           attributes['video.callback.attempt'] = attempt;
-          return whileBeating(() => makeAttempt(deps, input, delivery));
+          return whileBeating(() => makeAttempt(deps, input, delivery, onAnswer));
         });
       } finally {
-        place.leave();
+        place.leave(receiverMs);
       }
     },
 
@@ -99,12 +103,15 @@ async function makeAttempt(
   deps: CallbackDeps,
   { taskId, delivery, attempt, chance }: CallbackAttempt,
   message: Delivery,
+  onAnswer: (receiverMs: number) => void,
 ): Promise<CallbackOutcome> {
   const secrets = await activeSecrets(deps.db, message.accountId);
+  const id = await beginAttempt(deps.db, taskId, delivery, attempt, new Date(deps.now()));
+  // From here on it is the receiver's time, and not that of a slow database.
   const startedMs = deps.now();
-  const id = await beginAttempt(deps.db, taskId, delivery, attempt, new Date(startedMs));
   const sent = await post(deps, taskId, message, secrets, startedMs);
   const latencyMs = deps.now() - startedMs;
+  onAnswer(latencyMs);
   const verdict = verdictOf(sent.status);
   const nextInMs = verdict === 'again' ? nextGapMs(attempt, chance, sent.retryAfterMs) : null;
   const state = verdict === 'again' ? (nextInMs === null ? 'exhausted' : 'pending') : verdict;

@@ -15,7 +15,10 @@ interface ShareName {
 
 export interface Place {
   readonly comeBackInMs?: undefined;
-  leave(): void;
+  /**
+   * With how long the receiver took; null where it was not asked, or our own trouble made it long.
+   */
+  leave(receiverMs: number | null): void;
 }
 
 interface Share {
@@ -40,10 +43,10 @@ export function createHostShare(now: () => number): HostShare {
     shares.set(name, share);
     return share;
   };
-  const leave = (name: string, tookMs: number): void => {
+  const leave = (name: string, receiverMs: number | null): void => {
     const share = shareOf(name);
     share.running -= 1;
-    share.meanMs += (tookMs - share.meanMs) / 8;
+    if (receiverMs !== null) share.meanMs += (receiverMs - share.meanMs) / 8;
     if (shares.size > rememberedMax) forgetIdle(shares, now());
   };
   return {
@@ -52,11 +55,10 @@ export function createHostShare(now: () => number): HostShare {
         const share = shares.get(name);
         if (share && share.running >= max) return { comeBackInMs: turnOf(share, max, now()) };
       }
-      const startedMs = now();
       for (const { name } of names) shareOf(name).running += 1;
       return {
-        leave() {
-          for (const { name } of names) leave(name, now() - startedMs);
+        leave(receiverMs) {
+          for (const { name } of names) leave(name, receiverMs);
         },
       };
     },

@@ -1,6 +1,7 @@
 // What becomes of an attempt when something of ours breaks in the middle of it: at least one
 // message arrives, always under the same id, and nothing that happened is forgotten.
 
+import type { ServerResponse } from 'node:http';
 import type { CallbackDeps } from '../../activities/callback';
 import { beginAttempt, findCallback, finishAttempt, listAttempts } from '../../src/db/callbacks';
 import { connect } from '../../src/db/database';
@@ -12,6 +13,7 @@ import {
   quietWorker,
 } from '../support/callbacks';
 import type { TestDatabase } from '../support/database';
+import { until } from '../support/until';
 
 let database: TestDatabase;
 let sink: CallbackSink;
@@ -46,6 +48,42 @@ test('an attempt whose outcome was recorded is not made again when only the word
   expect(await deliver(failing, { now })).toEqual(first);
   expect(sink.received).toHaveLength(2);
 });
+
+test('a slow database is not taken for a slow receiver, whose other callbacks would wait', async () => {
+  const [slow, next, last] = await Promise.all([aTask(), aTask(), aTask()]);
+  let now = clock;
+  const activities = callbackActivities(database, {
+    allowHosts: [sink.hostPort],
+    perHostMax: 1,
+    now: () => now,
+  });
+  const attempt = (taskId: string) =>
+    activities.attemptCallback({ taskId, delivery: 1, attempt: 1, chance: 0.5 });
+  const lock = await database.db.transaction();
+  await lock.raw('lock table callback_attempts in exclusive mode');
+  const delivered = attempt(slow);
+  await until('it waits for the database', async () => {
+    const { rows } = await database.db.raw(
+      `select from pg_locks join pg_database on pg_database.oid = database
+        where datname = current_database() and not granted`,
+    );
+    return rows.length > 0;
+  });
+  now += 3_600_000;
+  await lock.commit();
+  expect(await delivered).toMatchObject({ state: 'delivered' });
+
+  sink.answer = (_, response) => void answerLater(response);
+  const held = attempt(next);
+  await until('the receiver is busy', () => sink.received.length === 2);
+  await expect(attempt(last)).rejects.toMatchObject({ type: 'HostBusy', nextRetryDelay: 1_000 });
+  expect(await held).toMatchObject({ state: 'delivered' });
+});
+
+async function answerLater(response: ServerResponse): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  response.writeHead(204).end();
+}
 
 test('an attempt that was cut off is made again and stays visible', async () => {
   const id = await aTask();

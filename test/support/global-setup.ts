@@ -20,7 +20,11 @@ export default async function globalSetup(): Promise<void> {
   // nobody removes them.
   await chmod(folder, 0o711);
   const [database, temporal, testServer, bundle, countingBundle] = await Promise.all([
-    startDatabase(folder),
+    startPostgres({
+      dataDir: join(folder, 'postgres'),
+      forgetful: true,
+      maxConnections: 300,
+    }),
     startEngine(),
     findTestServer(),
     bundleWorkflows(folder, 'workflows', (options) => options),
@@ -33,6 +37,8 @@ export default async function globalSetup(): Promise<void> {
     await database.stop();
   };
   shared.folder = folder;
+  // Not beside the bundling, which leaves a slow machine no time to answer the database.
+  await migrateTemplate(database.url);
   Object.assign(process.env, {
     TEST_DATABASE_URL: database.url,
     TEST_TEMPORAL_ADDRESS: temporal.address,
@@ -42,16 +48,13 @@ export default async function globalSetup(): Promise<void> {
   });
 }
 
-async function startDatabase(folder: string) {
-  const dataDir = join(folder, 'postgres');
-  const postgres = await startPostgres({ dataDir, forgetful: true, maxConnections: 300 });
-  const db = connect({ url: postgres.url, poolMax: 1, applicationName: 'test setup' });
+async function migrateTemplate(url: string): Promise<void> {
+  const db = connect({ url, poolMax: 1, applicationName: 'test setup' });
   try {
     await migrate(db);
   } finally {
     await db.destroy();
   }
-  return postgres;
 }
 
 async function startEngine() {
