@@ -75,7 +75,8 @@ async function admit(task: TaskRecord): Promise<boolean> {
 /**
  * The end of a task that never began. The caller who still waits hears the refusal, and the failed
  * workflow leaves the id free for another try. A caller who was told `pending` has the id already,
- * so a failed row is kept for it (docs/decisions.md, 2).
+ * so a failed row is kept for it (docs/decisions.md, 2). A row that was final before us may be the
+ * work of a worker that died before it could announce it.
  */
 async function leave(task: TaskRecord): Promise<TaskObject> {
   await condition(allHandlersFinished);
@@ -85,7 +86,7 @@ async function leave(task: TaskRecord): Promise<TaskObject> {
   if (task.refusal && !task.kept) {
     throw ApplicationFailure.nonRetryable(task.refusal.message, refusedFailure, task.refusal);
   }
-  if (task.kept) await announce(task);
+  await announce(task);
   return task.object();
 }
 

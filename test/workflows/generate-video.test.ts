@@ -2,6 +2,7 @@
 // remember.
 
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { TaskObject } from '../../src/contract/task';
 import type { PlacedJob } from '../../workflows/messages';
 import { toldPendingSignal, turnSignal } from '../../workflows/messages';
 import { anEnhancedPlan, aPlan, aRequest, aSuccess, aTaskInput } from '../support/builders';
@@ -102,26 +103,30 @@ describe('admission', () => {
 
   test('a second run under the id of a task that has a final row does nothing', () =>
     run(async (world) => {
-      const first = aTaskInput();
-      const object = {
-        id: first.taskId,
-        task_id: first.taskId,
-        object: 'video.generation.task',
-        status: 'failed',
-        message: 'gone',
-        trace_id: '',
-        data: [],
-        model: 'studio-2.0',
-        created_at: 1,
-      } as const;
+      const input = aTaskInput();
+      const object = aFailedObject(input.taskId);
       world.script.open = () => ({ outcome: 'exists', object, requestHash: 'other' });
-      const task = await world.start(first);
+      const task = await world.start(input);
       expect((await task.accepted).requestHash).toBe('other');
       expect(await task.result()).toEqual(object);
       expect(world.submitted).toEqual([]);
       expect(world.closed).toEqual([]);
     }));
 });
+
+function aFailedObject(id: string): TaskObject {
+  return {
+    id,
+    task_id: id,
+    object: 'video.generation.task',
+    status: 'failed',
+    message: 'gone',
+    trace_id: '',
+    data: [],
+    model: 'studio-2.0',
+    created_at: 1,
+  };
+}
 
 describe('success', () => {
   test('a finished generation is settled by its tokens and shown with its video', () =>
@@ -191,17 +196,34 @@ describe('success', () => {
 });
 
 describe('announcing', () => {
+  const metadata = { callback_url: 'https://example.com/hook' };
+  const aCalledBackInput = () => aTaskInput({ request: aRequest({ metadata }) });
+
+  /** Its queue has no worker, so it stays as it was begun. */
+  async function expectDelivery({ env }: World, taskId: string): Promise<void> {
+    const delivery = env.client.workflow.getHandle(`${taskId}:callback`);
+    expect((await delivery.describe()).status.name).toBe('RUNNING');
+    await delivery.terminate('the test is over');
+  }
+
   test('a task with a callback leaves behind a delivery of its own', () =>
     runReal(async (world) => {
-      const metadata = { callback_url: 'https://example.com/hook' };
-      const input = aTaskInput({ request: aRequest({ metadata }) });
+      const input = aCalledBackInput();
       const task = await world.start(input);
       await task.accepted;
       await task.report(aSuccess());
       expect((await task.result()).status).toBe('succeeded');
-      const delivery = world.env.client.workflow.getHandle(`${input.taskId}:callback`);
-      expect((await delivery.describe()).status.name).toBe('RUNNING');
-      await delivery.terminate('the test is over');
+      await expectDelivery(world, input.taskId);
+    }));
+
+  test('an end that was stored by a worker that died is announced by the next', () =>
+    runReal(async (world) => {
+      const input = aCalledBackInput();
+      const object = aFailedObject(input.taskId);
+      world.script.open = () => ({ outcome: 'exists', object, requestHash: input.requestHash });
+      const task = await world.start(input);
+      expect(await task.result()).toEqual(object);
+      await expectDelivery(world, input.taskId);
     }));
 });
 
