@@ -51,6 +51,14 @@ async function build() {
   }
 }
 
+// What else decides what comes of the sources.
+const besides = [
+  'scripts/lib/bundle.mjs',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'package-lock.json',
+];
+
 /** Changes when any source does, by name, size or time. */
 function stampOfSources() {
   const hash = createHash('sha256');
@@ -64,7 +72,6 @@ function stampOfSources() {
       if (name.endsWith('.ts')) take(join(root, folder, name));
     }
   }
-  for (const file of ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json'])
-    take(join(root, file));
+  for (const file of besides) take(join(root, file));
   return hash.digest('hex');
 }

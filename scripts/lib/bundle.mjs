@@ -10,6 +10,7 @@ const { bundleWorkflowCode } = createRequire(import.meta.url)('@temporalio/worke
 const quiet = () => undefined;
 const { code } = await bundleWorkflowCode({
   workflowsPath: join(root, 'workflows', 'index.ts'),
+  preloadModules: [join(root, 'workflows', 'stack-depth.ts')],
   logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet },
 });
 await writeFile(process.argv[2], code);

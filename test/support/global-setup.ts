@@ -5,12 +5,13 @@
 import { chmod, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type BundleOptions, bundleWorkflowCode } from '@temporalio/worker';
+import { bundleWorkflowCode } from '@temporalio/worker';
 import { connect, migrate } from '../../src/db/database';
 import { startPostgres } from '../../src/embedded/postgres';
 import { startTemporal } from '../../src/embedded/temporal';
 import { findTemporal, findTestServer } from '../../src/embedded/temporal-binary';
 import { searchAttributes } from '../../workflows/search-attributes';
+import { bundleAsBuilt } from './bundle';
 import { countingStatements } from './coverage';
 import { shared } from './shared-servers';
 
@@ -27,10 +28,8 @@ export default async function globalSetup(): Promise<void> {
     }),
     startEngine(),
     findTestServer(),
-    bundleWorkflows(folder, 'workflows', (options) => options),
-    ...(process.env.TEST_COVERAGE
-      ? [bundleWorkflows(folder, 'counting-workflows', countingStatements)]
-      : []),
+    bundleAsBuilt(join(folder, 'workflows.js')),
+    process.env.TEST_COVERAGE ? bundleCounting(join(folder, 'counting-workflows.js')) : null,
   ]);
   shared.stop = async () => {
     await temporal.stop();
@@ -66,18 +65,13 @@ async function startEngine() {
   });
 }
 
-async function bundleWorkflows(
-  folder: string,
-  name: string,
-  withOptions: (options: BundleOptions) => BundleOptions,
-): Promise<string> {
+async function bundleCounting(path: string): Promise<string> {
   const quiet = () => undefined;
   const options = {
     workflowsPath: resolve(__dirname, '../../workflows/index.ts'),
     logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet },
   };
-  const { code } = await bundleWorkflowCode(withOptions(options));
-  const path = join(folder, `${name}.js`);
+  const { code } = await bundleWorkflowCode(countingStatements(options));
   await writeFile(path, code);
   return path;
 }

@@ -81,6 +81,21 @@ test('a waiting task is found by account, model, status, channel and upstream jo
   await service.finished(json.id);
 });
 
+test('the call stack says in two lines what a waiting task waits for and who waits', async () => {
+  const { json } = await service.create(textTask({ run_s: 600 }));
+  await until('its job is placed', async () => {
+    const { json: now } = await service.call('GET', `/v1/videos/generations/${json.id}`);
+    return now.status === 'running';
+  });
+  const stack = await handleOf(json.id).query<string>('__stack_trace');
+  const waits = stack.split('\n\n').map((wait) => wait.trim().split('\n'));
+  expect(stack).toContain('workflows/generate-video.ts');
+  // Longer ones cost a worker a fifth of its work: workflows/stack-depth.ts.
+  expect(Math.max(...waits.map((lines) => lines.length))).toBe(2);
+  await service.call('DELETE', `/v1/videos/generations/${json.id}`);
+  await service.finished(json.id);
+});
+
 test('"Cancel" in the Temporal UI takes the path of DELETE', async () => {
   const { json } = await service.create(textTask({ queue_s: 600 }));
   await handleOf(json.id).cancel();
