@@ -51,7 +51,7 @@ export const api: Command<'api'> = async ({ config, log }) => {
       finish = resolve;
     });
     return {
-      done: Promise.race([stopped, schema.wrong]),
+      done: Promise.race([stopped, schema.right.then(() => stopped)]),
       async stop() {
         stopping = true;
         const closed = server.close();

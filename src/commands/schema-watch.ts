@@ -8,8 +8,8 @@ import type { Logger } from '../telemetry';
 interface SchemaWatch {
   /** The first answer, whatever it is; rejects for a wrong schema. */
   readonly first: Promise<void>;
-  /** Never resolves; rejects when a later answer shows a wrong schema. */
-  readonly wrong: Promise<never>;
+  /** Resolves once the schema is right; rejects when an answer shows a wrong one. */
+  readonly right: Promise<void>;
   isRight(): boolean;
   stop(): void;
 }
@@ -17,30 +17,37 @@ interface SchemaWatch {
 const againMs = 1_000;
 
 export function untilSchemaIsRight(db: Knex, log: Logger): SchemaWatch {
-  let right = false;
+  let isRight = false;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
-  let reject: (error: Error) => void = () => undefined;
-  const wrong = new Promise<never>((_, fail) => {
-    reject = fail;
+  let tellRight: () => void = () => undefined;
+  let tellWrong: (error: Error) => void = () => undefined;
+  const right = new Promise<void>((resolve, reject) => {
+    tellRight = resolve;
+    tellWrong = reject;
   });
-  wrong.catch(() => undefined); // It may be told before anybody listens.
-
   const ask = async () => {
     try {
       await checkSchema(db);
-      right = true;
+      isRight = true;
+      tellRight();
     } catch (error) {
-      if (error instanceof SchemaMismatch) throw error;
+      if (error instanceof SchemaMismatch) {
+        tellWrong(error);
+        throw error;
+      }
       if (stopped) return;
       log.warn({ event: 'database_trouble', err: error }, 'the database cannot be asked yet');
-      timer = setTimeout(() => ask().catch(reject), againMs);
+      timer = setTimeout(() => ask().catch(() => undefined), againMs);
     }
   };
+  const first = ask();
+  // Each is told whether or not anybody listens yet.
+  for (const answer of [first, right]) answer.catch(() => undefined);
   return {
-    first: ask(),
-    wrong,
-    isRight: () => right,
+    first,
+    right,
+    isRight: () => isRight,
     stop() {
       stopped = true;
       clearTimeout(timer);

@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConfigOf } from '../config';
-import { checkSchema, connect } from '../db/database';
+import { connect } from '../db/database';
 import { createMeters } from '../meters';
 import { createTracing } from '../tracing';
 import { startWorker, type WorkerSettings } from '../worker-process';
@@ -12,6 +12,7 @@ import { loadCatalogueOf } from './catalogue';
 import type { Command } from './command';
 import { serveMetrics } from './metrics-server';
 import { projectVersion } from './project';
+import { untilSchemaIsRight } from './schema-watch';
 import { installTemporalRuntime } from './temporal-runtime';
 import { createEvents } from './worker-events';
 
@@ -30,8 +31,9 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
     log,
   });
   try {
-    await checkSchema(db);
     let catalogue = await loadCatalogueOf(config);
+    // Without its database a worker could only take tasks and fail them.
+    await untilSchemaIsRight(db, log).right;
     const events = createEvents(log, meters, tracing.keep);
     const metrics = await serveMetrics({
       meters,

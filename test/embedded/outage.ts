@@ -1,5 +1,5 @@
-// PostgreSQL goes away under a running API and comes back: callers are told to come again, nothing
-// needs a restart.
+// PostgreSQL goes away under a running API and comes back: callers are told to come again, a worker
+// that starts meanwhile waits, nothing needs a restart.
 
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,6 +17,7 @@ const pepper = 'a pepper for tests';
 /** An API on a PostgreSQL of its own, which comes back where it was. */
 interface Outage {
   readonly api: RunningProcess;
+  startWorker(): RunningProcess;
   readonly postgres: EmbeddedPostgres;
   get(path: string): Promise<Reply>;
   comeBack(): Promise<void>;
@@ -65,8 +66,12 @@ export function testOutage({ rounds }: { readonly rounds: number }): void {
       expect(await get('/readyz')).toMatchObject(unavailable);
       expect((await get('/livez')).status).toBe(200);
 
+      const worker = outage.startWorker();
+      await until('it waits', () => worker.said().includes('the database cannot be asked yet'));
+
       await outage.comeBack();
       await until('it is ready again', async () => (await get('/readyz')).status === 200);
+      await until('the worker is ready', () => worker.said().includes('worker is ready'));
       expect(await get('/v1/account')).toMatchObject(served);
       expect(api.hasEnded()).toBe(false);
     },
@@ -82,11 +87,12 @@ async function startOutage(): Promise<Outage> {
   await migrate(db);
   const { apiKey } = await createAccount(db, { name: 'test', pepper, creditMicros: 1_000_000 });
   await db.destroy();
-  const api = startProcess(['api'], {
+  const environment = {
     ...{ DATA_DIR: folder, PORT: '0', STUDIO_URL: 'http://127.0.0.1:1' },
     ...{ DATABASE_URL: postgres.url, API_KEY_PEPPER: pepper },
     ...{ TEMPORAL_ADDRESS: temporalAddress(), TEMPORAL_TASK_QUEUE: uniqueTaskQueue() },
-  });
+  };
+  const api = startProcess(['api'], environment);
   let url = '';
   await until('the API listens', () => {
     if (api.hasEnded()) throw new Error(`It ended:\n${api.said()}`);
@@ -96,6 +102,7 @@ async function startOutage(): Promise<Outage> {
   });
   return {
     api,
+    startWorker: () => startProcess(['worker'], environment),
     get postgres() {
       return postgres;
     },
