@@ -39,10 +39,15 @@ export type Submission =
   | { readonly outcome: 'pending'; readonly requestHash: string }
   /**
    * `certain`: the start provably did not happen. Otherwise this id is being cancelled until it is
-   * known.
+   * known; `isFree` where it is noted that it may not cost anything.
    */
   | { readonly outcome: 'unavailable'; readonly certain: true }
-  | { readonly outcome: 'unavailable'; readonly certain: false; readonly nonce: string };
+  | {
+      readonly outcome: 'unavailable';
+      readonly certain: false;
+      readonly nonce: string;
+      readonly isFree?: true;
+    };
 
 /** From the workflow's memo; enough to show a `pending` task to its owner and to nobody else. */
 export interface EngineTask {

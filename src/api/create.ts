@@ -77,9 +77,10 @@ async function whatTheRowSays(
   submission: Submission,
 ): Promise<Submission> {
   if (submission.outcome !== 'unavailable' || submission.certain) return submission;
-  const task = await unknownStarts.begin(taskId, submission.nonce);
-  if (!task) return submission;
-  const { object, requestHash } = task;
+  const found = await unknownStarts.begin(taskId, submission.nonce);
+  if (found === 'noted') return { ...submission, isFree: true };
+  if (found === 'not noted') return submission;
+  const { object, requestHash } = found;
   const created = createdTask(JSON.parse(object) as TaskObject);
   return { outcome: 'accepted', accepted: { task: created, requestHash } };
 }

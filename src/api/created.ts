@@ -32,7 +32,7 @@ export function answerSubmission(
       throw new Refused(submission.refusal);
     case 'unavailable':
       throw new Refused(
-        { code: 'unavailable', param: '', message: unavailableSentence(submission.certain) },
+        { code: 'unavailable', param: '', message: unavailableSentence(submission) },
         { 'retry-after': '5', ...(submission.certain ? {} : { location: locationOf(taskId) }) },
       );
   }
@@ -73,9 +73,15 @@ function locationOf(taskId: string): string {
   return `/v1/videos/generations/${taskId}`;
 }
 
-function unavailableSentence(certain: boolean): string {
-  return certain
-    ? 'The task was not accepted: the service cannot take tasks at the moment. Try again shortly.'
-    : 'It is not known whether the task was accepted. It is being cancelled, so nothing is charged; ' +
-        'with an Idempotency-Key the same call can safely be repeated.';
+function unavailableSentence(submission: Extract<Submission, { outcome: 'unavailable' }>): string {
+  if (submission.certain) {
+    return 'The task was not accepted: the service cannot take tasks at the moment. Try again shortly.';
+  }
+  const meanwhile = submission.isFree
+    ? 'It is being cancelled, so nothing is charged'
+    : 'If it was, its Location shows it shortly';
+  return (
+    `It is not known whether the task was accepted. ${meanwhile}; ` +
+    'with an Idempotency-Key the same call can safely be repeated.'
+  );
 }

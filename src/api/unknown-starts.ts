@@ -1,6 +1,7 @@
 // Starts of which the engine did not say whether it took them. Where the task's row says so, its
-// caller is told of the task. Otherwise he is told that nothing will be charged, so the API looks
-// for the task and cancels it, and what it does not get done the sweep does. A caller who repeats
+// caller is told of the task. Otherwise the start is noted, and he is told that nothing will be
+// charged; the API looks for the task and cancels it, and what it does not get done the sweep does.
+// Where the database cannot note it either he is promised nothing. A caller who repeats
 // the call with the same key is told what became of it instead: then the id is taken back before
 // that answer leaves.
 
@@ -15,8 +16,11 @@ import {
 import type { Engine } from '../temporal';
 
 export interface UnknownStarts {
-  /** The task, where it is known to exist after all; else it is noted, and will be cancelled. */
-  begin(taskId: string, nonce: string): Promise<StoredTask | null>;
+  /**
+   * The task, where it is known to exist after all; else it will be cancelled, and if it is noted,
+   * never charged.
+   */
+  begin(taskId: string, nonce: string): Promise<StoredTask | 'noted' | 'not noted'>;
   /** Before a caller is told that this task exists. */
   takeBack(taskId: string): Promise<void>;
 }
@@ -80,7 +84,7 @@ export function createUnknownStarts(
       void lookAgainAndAgain(taskId, nonce, isNoted).finally(() => {
         looking -= 1;
       });
-      return null;
+      return isNoted ? 'noted' : 'not noted';
     },
     async takeBack(taskId) {
       // The caller must hear of the task all the same.

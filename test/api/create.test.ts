@@ -77,7 +77,7 @@ describe('the reply', () => {
     expect(certain.headers.get('location')).toBeNull();
     api.engine.answer = 'unknown';
     const unknown = await api.create();
-    expect(unknown.json.error.message).toMatch(/not known/);
+    expect(unknown.json.error.message).toMatch(/not known.*nothing is charged/);
     expect(unknown.headers.get('location')).toMatch(/^\/v1\/videos\/generations\/task_/);
   });
 });

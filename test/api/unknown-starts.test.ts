@@ -2,6 +2,7 @@
 // cancelled when it arrives later, unless its caller has come back for it.
 
 import { createUnknownStarts } from '../../src/api/unknown-starts';
+import { connect } from '../../src/db/database';
 import { closeTask, openTask } from '../../src/db/ledger';
 import { listUnknownStarts } from '../../src/db/unknown-starts';
 import type { Engine, EngineTask } from '../../src/temporal';
@@ -57,7 +58,7 @@ async function stored(id: string, close?: 'succeeded' | 'failed'): Promise<void>
 test('a start that arrives late is found and cancelled once, and noted until it has ended', async () => {
   const id = aTaskId();
   const { starts, asked, cancelled } = play('unavailable', task('mine'));
-  expect(await starts.begin(id, 'mine')).toBeNull();
+  expect(await starts.begin(id, 'mine')).toBe('noted');
   await until('it is cancelled', () => cancelled.length === 1);
   expect(await open(id)).toBe(true);
   // The next look would come four seconds later.
@@ -81,8 +82,22 @@ test('a start whose task has failed meanwhile is answered as unknown: it costs n
   const id = aTaskId();
   const { starts } = play(task('mine', false));
   await stored(id, 'failed');
-  expect(await starts.begin(id, 'mine')).toBeNull();
+  expect(await starts.begin(id, 'mine')).toBe('noted');
   await until('it is forgotten', async () => !(await open(id)));
+});
+
+test('a start that cannot be noted is not called free', async () => {
+  const nowhere = connect({
+    url: 'postgres://nobody@127.0.0.1:1/nothing',
+    poolMax: 1,
+    applicationName: 'test',
+  });
+  const errors: unknown[] = [];
+  const engine = { describe: async () => 'unknown' as const, cancel: async () => 'asked' as const };
+  const starts = createUnknownStarts(nowhere, engine, (error) => errors.push(error));
+  expect(await starts.begin(aTaskId(), 'mine')).toBe('not noted');
+  expect(errors).toHaveLength(1);
+  await nowhere.destroy();
 });
 
 test('a start whose caller came back is left alone', async () => {

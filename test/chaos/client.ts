@@ -157,7 +157,7 @@ async function create(world: World, entry: Created, body: object, n: number): Pr
       entry.id = answer.json.id ?? null;
       return;
     }
-    const isKnown = answer !== null && answer.status !== 500 && !answer.free;
+    const isKnown = answer !== null && answer.status !== 500 && !answer.unknown;
     const refused = answer && answer.status < 500 && answer.status !== 429;
     if (refused) throw new Error(`An unexpected answer: ${answer.status} ${answer.text}`);
     // Known not to exist, or safe to repeat: tried again. Else the caller is left not knowing.
@@ -173,6 +173,7 @@ async function create(world: World, entry: Created, body: object, n: number): Pr
 interface Answer {
   readonly status: number;
   readonly text: string;
+  readonly unknown: string | null;
   readonly free: string | null;
   readonly json: { readonly id?: string; readonly status?: string; readonly stage?: string };
 }
@@ -208,8 +209,13 @@ async function read(world: World, entry: Created): Promise<void> {
 }
 
 /** Of a task that may be there and is being cancelled: the answer says where it would be. */
-export function freeIdOf({ status, headers }: Response): string | null {
+export function unknownIdOf({ status, headers }: Response): string | null {
   return status === 503 ? (headers.get('location')?.split('/').at(-1) ?? null) : null;
+}
+
+/** The same where it says besides that nothing is charged. */
+export function freeIdOf(reply: Response, text: string): string | null {
+  return text.includes('nothing is charged') ? unknownIdOf(reply) : null;
 }
 
 /** Null when nobody answered, or not to the end. */
@@ -220,7 +226,8 @@ async function ask(url: string, init: RequestInit): Promise<Answer | null> {
     return {
       status: reply.status,
       text,
-      free: freeIdOf(reply),
+      unknown: unknownIdOf(reply),
+      free: freeIdOf(reply, text),
       json: JSON.parse(text) as Answer['json'],
     };
   } catch {

@@ -7,7 +7,7 @@ import { median } from '../../bench/support/rounds';
 import { textTask } from '../support/service';
 import { until } from '../support/until';
 import { brokenPromises } from './checker';
-import { type Created, freeIdOf, pause } from './client';
+import { type Created, freeIdOf, pause, unknownIdOf } from './client';
 import { startWorld, type World } from './world';
 
 interface FloodSize {
@@ -110,11 +110,12 @@ async function post(world: World): Promise<Made> {
     body: JSON.stringify(textTask()),
   });
   const { status, headers } = reply;
-  const { id = null } = (await reply.json()) as { id?: string };
+  const text = await reply.text();
+  const { id = null } = JSON.parse(text) as { id?: string };
   // An engine that is too busy to say whether it took the task leaves both sides not knowing; such
   // an answer names where the task would be.
-  const free = freeIdOf(reply);
-  const outcome = status === 200 ? 'ok' : free ? 'unknown' : 'refused';
+  const free = freeIdOf(reply, text);
+  const outcome = status === 200 ? 'ok' : unknownIdOf(reply) ? 'unknown' : 'refused';
   return { status, retryAfter: headers.has('retry-after'), outcome, id, free };
 }
 

@@ -18,7 +18,7 @@ export const shortFilm = { model: 'studio-1.0', frames: 29, resolution: '480p', 
 
 export async function rendered(studio: OpenStudio, order: object): Promise<Rendered> {
   const id = await studio.accepted({ studio: {}, ...order });
-  const reply = await studio.reaching(id, 'succeeded', 50_000);
+  const reply = await studio.reaching(id, 'succeeded', 150_000);
   const bytes = await download(reply.content.video_url);
   const path = join(studio.dataDir, `${id}.mp4`);
   await writeFile(path, bytes);

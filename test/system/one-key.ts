@@ -53,9 +53,12 @@ export function testOneKey({ keys, calls, minutes }: OneKeySize): void {
 }
 
 async function manyTimes(service: Service, key: string, calls: number): Promise<string> {
-  const answers = await Promise.all(
-    Array.from({ length: calls }, () => service.create(body(key), { 'idempotency-key': key })),
-  );
+  const call = async (): Promise<Reply> => {
+    const reply = await service.create(body(key), { 'idempotency-key': key });
+    // Who has stood in line for long on a slow machine is told to come back.
+    return reply.status === 429 ? call() : reply;
+  };
+  const answers = await Promise.all(Array.from({ length: calls }, call));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   const ids = new Set(answers.map(({ json }: Reply) => json.id as string));
   expect(ids.size).toBe(1);
