@@ -64,22 +64,26 @@ function handingOver(deps: ApiDeps, unknownStarts: UnknownStarts): HandOver {
       ctx.state.submission = { startMs, endMs: now() };
       return answer;
     });
-    const submission = await whatTheRowSays(unknownStarts, taskId, answered);
+    const start = { taskId, isFirst: identity === undefined };
+    const submission = await whatTheRowSays(unknownStarts, start, answered);
     answerSubmission(ctx, { taskId, requestHash }, submission);
     return submission;
   };
 }
 
-/** Where the engine did not say whether it took the task, its row may. */
+/**
+ * Where the engine did not say whether it took the task, its row may. Under a key the task may be
+ * that of an earlier call, for which a note of this one cannot speak.
+ */
 async function whatTheRowSays(
   unknownStarts: UnknownStarts,
-  taskId: string,
+  { taskId, isFirst }: { readonly taskId: string; readonly isFirst: boolean },
   submission: Submission,
 ): Promise<Submission> {
   if (submission.outcome !== 'unavailable' || submission.certain) return submission;
   const found = await unknownStarts.begin(taskId, submission.nonce);
-  if (found === 'noted') return { ...submission, isFree: true };
-  if (found === 'not noted') return submission;
+  if (found === 'noted' && isFirst) return { ...submission, isFree: true };
+  if (found === 'noted' || found === 'not noted') return submission;
   const { object, requestHash } = found;
   const created = createdTask(JSON.parse(object) as TaskObject);
   return { outcome: 'accepted', accepted: { task: created, requestHash } };

@@ -78,6 +78,9 @@ describe('the reply', () => {
     api.engine.answer = 'unknown';
     const unknown = await api.create();
     expect(unknown.json.error.message).toMatch(/not known.*nothing is charged/);
+    // Under a key an earlier call may have started it.
+    const keyed = await api.create({}, { 'idempotency-key': 'not-known' });
+    expect(keyed.json.error.message).toMatch(/not known.*its Location.*repeated/);
     expect(unknown.headers.get('location')).toMatch(/^\/v1\/videos\/generations\/task_/);
   });
 });
