@@ -15,9 +15,7 @@ interface ShareName {
 
 export interface Place {
   readonly comeBackInMs?: undefined;
-  /**
-   * With how long the receiver took; null where it was not asked, or our own trouble made it long.
-   */
+  /** With how long the receiver took; null where it was never asked. */
   leave(receiverMs: number | null): void;
 }
 

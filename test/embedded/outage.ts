@@ -72,6 +72,8 @@ export function testOutage({ rounds }: { readonly rounds: number }): void {
       await outage.comeBack();
       await until('it is ready again', async () => (await get('/readyz')).status === 200);
       await until('the worker is ready', () => worker.said().includes('worker is ready'));
+      worker.signal('SIGTERM');
+      await worker.ended;
       expect(await get('/v1/account')).toMatchObject(served);
       expect(api.hasEnded()).toBe(false);
     },

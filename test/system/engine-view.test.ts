@@ -31,6 +31,21 @@ async function finishedAndClosed(body: Record<string, unknown>): Promise<string>
   return json.id;
 }
 
+/** Its job is placed and runs for longer than any test. */
+async function aWaitingTask(): Promise<string> {
+  const { id } = (await service.create(textTask({ run_s: 600 }))).json;
+  await until('it runs', async () => {
+    const { json } = await service.call('GET', `/v1/videos/generations/${id}`);
+    return json.status === 'running';
+  });
+  return id;
+}
+
+async function cancelled(id: string): Promise<void> {
+  await service.call('DELETE', `/v1/videos/generations/${id}`);
+  await service.finished(id);
+}
+
 describe('events in the history of', () => {
   test('a plain finished task with callback: at most 36', async () => {
     const metadata = { callback_url: sink.url };
@@ -50,12 +65,8 @@ describe('events in the history of', () => {
 });
 
 test('a waiting task is found by account, model, status, channel and upstream job', async () => {
-  const { json } = await service.create(textTask({ run_s: 600 }));
-  await until('it runs', async () => {
-    const { json: now } = await service.call('GET', `/v1/videos/generations/${json.id}`);
-    return now.status === 'running';
-  });
-  const description = await handleOf(json.id).describe();
+  const id = await aWaitingTask();
+  const description = await handleOf(id).describe();
   const found = Object.fromEntries(
     description.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]),
   );
@@ -76,24 +87,18 @@ test('a waiting task is found by account, model, status, channel and upstream jo
     }
     return list;
   };
-  await until('the list shows it', async () => (await ids()).includes(json.id));
-  await service.call('DELETE', `/v1/videos/generations/${json.id}`);
-  await service.finished(json.id);
+  await until('the list shows it', async () => (await ids()).includes(id));
+  await cancelled(id);
 });
 
 test('the call stack says in two lines what a waiting task waits for and who waits', async () => {
-  const { json } = await service.create(textTask({ run_s: 600 }));
-  await until('its job is placed', async () => {
-    const { json: now } = await service.call('GET', `/v1/videos/generations/${json.id}`);
-    return now.status === 'running';
-  });
-  const stack = await handleOf(json.id).query<string>('__stack_trace');
+  const id = await aWaitingTask();
+  const stack = await handleOf(id).query<string>('__stack_trace');
   const waits = stack.split('\n\n').map((wait) => wait.trim().split('\n'));
   expect(stack).toContain('workflows/generate-video.ts');
   // Longer ones cost a worker a fifth of its work: workflows/stack-depth.ts.
   expect(Math.max(...waits.map((lines) => lines.length))).toBe(2);
-  await service.call('DELETE', `/v1/videos/generations/${json.id}`);
-  await service.finished(json.id);
+  await cancelled(id);
 });
 
 test('"Cancel" in the Temporal UI takes the path of DELETE', async () => {
