@@ -19,7 +19,7 @@ import {
   toldPendingSignal,
   workflowNames,
 } from '../workflows/messages';
-import * as attributes from '../workflows/search-attributes';
+import { toldAtStart } from '../workflows/search-attributes';
 import type { Refusal } from './contract/error';
 import type { EngineOptions, EngineTask, Submission } from './temporal';
 
@@ -93,12 +93,7 @@ function startOperation(
     workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
     staticSummary: summaryOf(plan),
     memo: { accountId, requestHash, traceId, nonce, model: plan.model },
-    typedSearchAttributes: [
-      { key: attributes.accountId, value: accountId },
-      { key: attributes.model, value: plan.entry },
-      { key: attributes.taskStatus, value: 'submitted' },
-      { key: attributes.stage, value: 'generation' },
-    ],
+    typedSearchAttributes: toldAtStart({ accountId, plan }),
     // Among tasks that queue for a worker, each account gets its turn.
     priority: { fairnessKey: accountId.slice(0, 64) },
   });

@@ -2,7 +2,8 @@
 // the database is migrated; they are recorded, so add, never rename. No prompt and no media URL is
 // ever put here.
 
-import { defineSearchAttributeKey } from '@temporalio/common';
+import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
+import type { TaskInput } from './messages';
 
 export const accountId = defineSearchAttributeKey('AccountId', 'KEYWORD');
 export const model = defineSearchAttributeKey('Model', 'KEYWORD');
@@ -12,3 +13,15 @@ export const stage = defineSearchAttributeKey('Stage', 'KEYWORD');
 export const upstreamJobId = defineSearchAttributeKey('UpstreamJobId', 'KEYWORD');
 
 export const searchAttributes = [accountId, model, channel, taskStatus, stage, upstreamJobId];
+
+/** What a task is started with; its channel is the one that is offered the job first. */
+export function toldAtStart(task: Pick<TaskInput, 'accountId' | 'plan'>): SearchAttributePair[] {
+  const [first] = task.plan.channels;
+  return [
+    { key: accountId, value: task.accountId },
+    { key: model, value: task.plan.entry },
+    { key: taskStatus, value: 'submitted' },
+    { key: stage, value: 'generation' },
+    ...(first ? [{ key: channel, value: first.channel }] : []),
+  ];
+}

@@ -64,6 +64,7 @@ export class TaskRecord {
   });
   private shown: TaskObject;
   private requestHash: string;
+  private untold: SearchAttributePair[] = [];
 
   constructor(private readonly input: TaskInput) {
     this.id = input.taskId;
@@ -142,11 +143,11 @@ export class TaskRecord {
   accepted(kind: JobKind, job: UpstreamJob): void {
     this.jobs.placed.set(kind, job);
     if (kind === 'super_resolution') this.stepTo(kind);
-    upsertSearchAttributes([
-      { key: attributes.channel, value: job.channel },
-      { key: attributes.upstreamJobId, value: job.upstreamId },
-      ...(kind === 'super_resolution' ? this.searchedStep() : []),
-    ]);
+    this.untold.push({ key: attributes.upstreamJobId, value: job.upstreamId });
+    const channel = { key: attributes.channel, value: job.channel };
+    const told = workflowInfo().typedSearchAttributes.get(attributes.channel);
+    if (kind === 'super_resolution') this.tell([channel, ...this.searchedStep()]);
+    else if (told !== job.channel) this.tell([channel]);
     this.describe();
   }
 
@@ -155,8 +156,8 @@ export class TaskRecord {
     if (!this.jobs.learn(report)) return;
     const moved = report.status === 'running' || report.status === 'succeeded';
     const stepped = moved && this.stepTo(report.kind);
-    // The task's end is told in a moment, and each telling is a write in the engine.
-    if (stepped && !this.isLast(report)) upsertSearchAttributes(this.searchedStep());
+    // The task's end is told in a moment.
+    if (stepped && !this.isLast(report)) this.tell(this.searchedStep());
     this.describe();
   }
 
@@ -170,7 +171,7 @@ export class TaskRecord {
 
   closed(object: TaskObject): void {
     this.shown = object;
-    upsertSearchAttributes([{ key: attributes.taskStatus, value: object.status }]);
+    this.tell([{ key: attributes.taskStatus, value: object.status }]);
     this.describe();
   }
 
@@ -209,6 +210,12 @@ export class TaskRecord {
   /** With it the task has its video. */
   private isLast({ kind, status }: JobReport): boolean {
     return status === 'succeeded' && (kind === 'super_resolution' || !this.plan.enhancement);
+  }
+
+  /** Each telling is a write in the engine, so what can wait goes with the next one. */
+  private tell(news: readonly SearchAttributePair[]): void {
+    upsertSearchAttributes([...this.untold, ...news]);
+    this.untold = [];
   }
 
   private searchedStep(): SearchAttributePair[] {

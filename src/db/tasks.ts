@@ -64,6 +64,15 @@ export async function findTaskRow(db: Knex, id: string): Promise<TaskRow | null>
   return rows[0] ?? null;
 }
 
+/** The task that a job was made for, by the job's id upstream. */
+export async function findTaskOfJob(db: Knex, upstreamId: string): Promise<string | null> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    'select task_id as id from jobs where upstream_id = ? limit 1',
+    [upstreamId],
+  );
+  return rows[0]?.id ?? null;
+}
+
 interface TaskFilter {
   readonly accountId?: string;
   readonly status?: TaskStatus;

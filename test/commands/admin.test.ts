@@ -261,6 +261,23 @@ describe('tasks', () => {
     expect(out).toMatch(/^taskId +task_/);
   });
 
+  test('one is found by the id of its job upstream', async () => {
+    const account = await anAccount('10');
+    const id = aTaskId();
+    await openTask(database.db, anOpening(account, id, 1_000_000));
+    await database.db('jobs').insert({
+      task_id: id,
+      kind: 'generation',
+      account_id: account,
+      channel: 'studio',
+      upstream_model: 'studio-2.0',
+      state: 'open',
+      upstream_id: 'cgt-findable',
+    });
+    const { json } = await admin('tasks show cgt-findable --json');
+    expect(json).toMatchObject({ taskId: id, jobs: [{ upstreamId: 'cgt-findable' }] });
+  });
+
   test('a finished one, and one whose workflow is gone, are not cancelled', async () => {
     const account = await anAccount('10');
     const [final, lost] = [aTaskId(), aTaskId()];

@@ -41,6 +41,22 @@ const plays: Readonly<Record<string, Play>> = {
     await task.report(enhanced);
     await task.result();
   },
+  async 'begun before its channel was told'(_, start) {
+    const task = await start({ plan: aPlan({ channels: [] }) });
+    await task.accepted;
+    await task.report(running);
+    await task.report(aSuccess());
+    await task.result();
+  },
+  async 'taken by another channel'(world, start) {
+    const upstreamId = 'job-elsewhere';
+    world.script.submit = () => ({ outcome: 'accepted', channel: 'elsewhere', upstreamId });
+    const task = await start();
+    await task.accepted;
+    await task.report({ ...running, upstreamId });
+    await task.report({ ...aSuccess(), upstreamId });
+    await task.result();
+  },
   async 'failed upstream'(_, start) {
     const task = await start();
     await task.accepted;

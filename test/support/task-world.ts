@@ -20,6 +20,7 @@ import type {
   TaskInput,
 } from '../../workflows/messages';
 import { acceptUpdate, jobSignal, workflowNames } from '../../workflows/messages';
+import { toldAtStart } from '../../workflows/search-attributes';
 import type { CoveredWorkflows } from './coverage';
 
 type TaskActivities = ReturnType<typeof createTaskActivities>;
@@ -130,6 +131,7 @@ async function startTask(
     workflowId: input.taskId,
     taskQueue,
     args: [input],
+    typedSearchAttributes: toldAtStart(input),
   });
   const accepted = handle.executeUpdate<Accepted, []>(acceptUpdate, { updateId: acceptUpdate });
   accepted.catch(() => undefined); // Looked at by those tests that care.

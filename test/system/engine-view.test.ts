@@ -66,11 +66,14 @@ describe('events in the history of', () => {
 
 test('a waiting task is found by account, model, status, channel and upstream job', async () => {
   const id = await aWaitingTask();
-  const description = await handleOf(id).describe();
-  const found = Object.fromEntries(
-    description.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]),
-  );
-  expect(found).toMatchObject({
+  const searched = async () => {
+    const { typedSearchAttributes } = await handleOf(id).describe();
+    const pairs = typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]);
+    return Object.fromEntries(pairs) as Record<string, unknown>;
+  };
+  // The row shows it a moment before the engine hears of it.
+  await until('the engine knows', async () => (await searched()).TaskStatus === 'running');
+  expect(await searched()).toMatchObject({
     AccountId: service.accountId,
     Model: 'studio-2.0',
     TaskStatus: 'running',
@@ -78,7 +81,9 @@ test('a waiting task is found by account, model, status, channel and upstream jo
     Channel: 'studio',
     UpstreamJobId: expect.stringMatching(/^cgt-/),
   });
-  expect(await description.staticSummary()).toBe('studio-2.0 · 720p 16:9 · 5 s');
+  expect(await (await handleOf(id).describe()).staticSummary()).toBe(
+    'studio-2.0 · 720p 16:9 · 5 s',
+  );
   const ids = async () => {
     const query = `AccountId = '${service.accountId}' and TaskStatus = 'running'`;
     const list: string[] = [];

@@ -396,7 +396,7 @@ describe('history', () => {
       // The callback adds its start and a workflow task; see the system test for the whole with
       // one. Two signals that meet in one workflow task save three events; days of waiting add
       // none.
-      for (const events of [short, long]) expect([28, 31]).toContain(events);
+      for (const events of [short, long]) expect([27, 30]).toContain(events);
     }));
 
   test('no prompt stands in summaries, details or search attributes', () =>

@@ -42,7 +42,7 @@ test('every recorded history replays on today’s code', async () => {
     }
   }
   expect(failed).toEqual([]);
-  expect(recorded().length).toBeGreaterThanOrEqual(14);
+  expect(recorded().length).toBeGreaterThanOrEqual(16);
 });
 
 test('a planted incompatible change is caught in every task’s history', async () => {
@@ -52,7 +52,7 @@ test('a planted incompatible change is caught in every task’s history', async 
     logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet },
   });
   const tasks = recorded().filter((file) => typeOf(file) === 'generateVideo');
-  expect(tasks.length).toBeGreaterThanOrEqual(11);
+  expect(tasks.length).toBeGreaterThanOrEqual(13);
   for (const file of tasks) {
     await expect(
       Worker.runReplayHistory({ workflowBundle: planted }, historyOf(file), file),

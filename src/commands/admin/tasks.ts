@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import { taskStatuses } from '../../contract/vocabulary';
 import { findStanding } from '../../db/callbacks';
 import { findJob } from '../../db/jobs';
-import { findTaskRow, listTasks, type TaskRow } from '../../db/tasks';
+import { findTaskOfJob, findTaskRow, listTasks, type TaskRow } from '../../db/tasks';
 import { isFinal } from '../../domain/task';
 import { CommandError } from '../command';
 import type { AdminCommand, AdminContext, Answer } from './command-line';
@@ -16,9 +16,10 @@ const show: AdminCommand = {
   name: 'tasks show',
   operands: ['ID'],
   options: {},
-  about: 'one task: its object, its jobs upstream, its callback',
+  about: 'one task, by its id or that of a job upstream: its object, its jobs, its callback',
   async run(context, input) {
-    const taskId = input.operand('ID');
+    const named = input.operand('ID');
+    const taskId = (await findTaskOfJob(context.db(), named)) ?? named;
     const row = await findTaskRow(context.db(), taskId);
     if (!row) return showUnconfirmed(context, taskId);
     const jobs = await jobsOf(context.db(), taskId);
