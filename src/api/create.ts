@@ -4,19 +4,18 @@
 
 import { parseRequest } from '../contract/parse-request';
 import type { TaskObject } from '../contract/task';
-import { findFunds, insufficientBalance } from '../db/funds';
-import type { Plan } from '../domain/plan-types';
 import { createdTask } from '../domain/task';
 import type { Submission } from '../temporal';
 import type { ApiDeps } from './app';
 import { bodyBytesMax, readJsonBody } from './body';
-import type { ApiCall, Caller } from './context';
+import { createFundsCheck } from './check-funds';
+import type { ApiCall } from './context';
 import { Refused } from './context';
 import { createOncePerKey, type HandOver, idempotencyKeyOf } from './create-once';
 import { answerSubmission } from './created';
 import { limitInFlight, sharingSubmissions } from './in-flight';
 import { planForCaller } from './plan-request';
-import { createRateLimit, limitHeaders, rateLimited } from './rate-limit';
+import { createRateLimit } from './rate-limit';
 import { hashOfRequest, newTaskId } from './task-id';
 import { createUnknownStarts, type UnknownStarts } from './unknown-starts';
 
@@ -42,6 +41,7 @@ function handingOver(deps: ApiDeps, unknownStarts: UnknownStarts): HandOver {
     burst: settings.createBurst,
     now,
   });
+  const checkFunds = createFundsCheck(deps);
   const submit = sharingSubmissions(deps.engine);
   const inFlight = limitInFlight(settings.createsInFlightPerAccountMax, now);
 
@@ -58,7 +58,7 @@ function handingOver(deps: ApiDeps, unknownStarts: UnknownStarts): HandOver {
     };
     ctx.state.taskId = taskId;
     const answered = await inFlight.during(accountId, async (underWay) => {
-      await checkFunds(deps, caller, plan, underWay);
+      await checkFunds(accountId, plan.hold.amountMicros, underWay);
       const startMs = now();
       const answer = await submit({ taskId, accountId, request, plan, requestHash, traceId });
       ctx.state.submission = { startMs, endMs: now() };
@@ -87,22 +87,4 @@ async function whatTheRowSays(
   const { object, requestHash } = found;
   const created = createdTask(JSON.parse(object) as TaskObject);
   return { outcome: 'accepted', accepted: { task: created, requestHash } };
-}
-
-/** The obvious cases, before a workflow is started; the door decides for real. */
-async function checkFunds(
-  { db, settings }: ApiDeps,
-  caller: Caller,
-  plan: Plan,
-  underWay: number,
-): Promise<void> {
-  const { availableMicros, openTasks } = await findFunds(db, caller.accountId);
-  const needed = plan.hold.amountMicros;
-  if (availableMicros < needed) throw new Refused(insufficientBalance(needed, availableMicros));
-  // Those under way beside this one will be open in a moment.
-  if (openTasks + underWay - 1 < settings.unfinishedTasksMax) return;
-  throw new Refused(
-    rateLimited(`This account has ${openTasks} unfinished tasks, as many as it may have.`),
-    limitHeaders(settings.unfinishedTasksMax, 10),
-  );
 }

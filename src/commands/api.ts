@@ -88,11 +88,12 @@ function openParts(config: ConfigOf<'api'>, log: Logger) {
     applicationName: 'api',
     log,
   });
+  const { temporalNamespace: namespace } = config;
   const engine = createEngine({
     // Not awaited: an API without its engine answers that it is not ready, and is ready again when
     // the engine is.
-    connection: connectEngine(temporalAccess(config), config.acceptTimeoutMs),
-    namespace: config.temporalNamespace,
+    connection: connectEngine({ ...temporalAccess(config), namespace }, config.acceptTimeoutMs),
+    namespace,
     taskQueue: config.temporalTaskQueue,
     acceptTimeoutMs: config.acceptTimeoutMs,
     queriesInFlightMax: config.queriesInFlightMax,

@@ -276,6 +276,21 @@ describe('money', () => {
     expect(json.error.message).toContain('1.000000');
   });
 
+  test('far more than enough is remembered for a second, and the door still decides', async () => {
+    const { accountId, apiKey } = await api.anAccount();
+    const post = () => call(api.url, apiKey, 'POST', create, textBody);
+    const handedOver = async () => {
+      const before = api.engine.submitted.length;
+      const { status } = await post();
+      return [status, api.engine.submitted.length - before];
+    };
+    expect(await handedOver()).toEqual([200, 1]);
+    await api.db('balances').where({ account_id: accountId }).update({ available: 0 });
+    expect(await handedOver()).toEqual([402, 1]);
+    api.clock += 1_000;
+    expect(await handedOver()).toEqual([402, 0]);
+  });
+
   test('a paid task that is asked for again is never answered with 402', async () => {
     const { apiKey } = await api.anAccount(6_000_000);
     const post = () =>

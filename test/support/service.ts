@@ -95,7 +95,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const { acceptTimeoutMs = 10_000 } = options;
   const engine = createEngine({
     connection: connectEngine(
-      { address: options.temporalAddress ?? temporalAddress() },
+      { address: options.temporalAddress ?? temporalAddress(), namespace: 'default' },
       acceptTimeoutMs,
     ),
     namespace: 'default',

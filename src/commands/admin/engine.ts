@@ -25,15 +25,15 @@ const connectTimeoutMs = 5_000;
 
 export function engineDoor(config: Config): EngineDoor {
   let connection: Connection | undefined;
+  const { temporalNamespace: namespace, temporalTaskQueue: taskQueue } = config;
   const connected = () => {
     const access = temporalAccess(demand(config, ['TEMPORAL_ADDRESS']));
     connection ??= connectEngine(
-      { ...access, connectTimeout: connectTimeoutMs },
+      { ...access, namespace, connectTimeout: connectTimeoutMs },
       config.acceptTimeoutMs,
     );
     return connection;
   };
-  const { temporalNamespace: namespace, temporalTaskQueue: taskQueue } = config;
   return {
     engine: () =>
       createEngine({

@@ -1,0 +1,48 @@
+// What is obvious before a workflow is started: too little money, too many tasks. The door decides
+// for real, so an account that had far more than enough a moment ago is not looked up again.
+
+import { findFunds, insufficientBalance } from '../db/funds';
+import type { ApiDeps } from './app';
+import { Refused } from './context';
+import { createMemory } from './memory';
+import { limitHeaders, rateLimited } from './rate-limit';
+
+// Far more is a hundred such tasks, and half of the tasks it may have.
+const plenty = 100;
+const knownForMs = 1_000;
+const knownMax = 10_000;
+
+/** Throws `Refused`. `underWay` are the account's creates in this process, this one among them. */
+type CheckFunds = (accountId: string, neededMicros: number, underWay: number) => Promise<void>;
+
+export function createFundsCheck({ db, settings, now }: ApiDeps): CheckFunds {
+  const tasksMax = settings.unfinishedTasksMax;
+  /** What was looked up, less what has been let through since. */
+  const known = createMemory<{ availableMicros: number; openTasks: number }>(now, knownMax);
+  return async (accountId, neededMicros, underWay) => {
+    const left = known.recall(accountId);
+    const isPlenty =
+      left &&
+      left.availableMicros >= plenty * neededMicros &&
+      left.openTasks + underWay <= tasksMax / 2;
+    if (isPlenty) {
+      left.availableMicros -= neededMicros;
+      left.openTasks += 1;
+      return;
+    }
+    const funds = await findFunds(db, accountId);
+    const { availableMicros, openTasks } = funds;
+    if (availableMicros < neededMicros) {
+      throw new Refused(insufficientBalance(neededMicros, availableMicros));
+    }
+    // Those under way beside this one will be open in a moment.
+    if (openTasks + underWay - 1 >= tasksMax) {
+      throw new Refused(
+        rateLimited(`This account has ${openTasks} unfinished tasks, as many as it may have.`),
+        limitHeaders(tasksMax, 10),
+      );
+    }
+    const alsoThis = { availableMicros: availableMicros - neededMicros, openTasks: openTasks + 1 };
+    known.remember(accountId, alsoThis, now() + knownForMs);
+  };
+}
