@@ -143,7 +143,7 @@ export class TaskRecord {
   accepted(kind: JobKind, job: UpstreamJob): void {
     this.jobs.placed.set(kind, job);
     if (kind === 'super_resolution') this.stepTo(kind);
-    this.untold.push({ key: attributes.upstreamJobId, value: job.upstreamId });
+    this.untold = [{ key: attributes.upstreamJobId, value: job.upstreamId }];
     const channel = { key: attributes.channel, value: job.channel };
     const told = workflowInfo().typedSearchAttributes.get(attributes.channel);
     if (kind === 'super_resolution') this.tell([channel, ...this.searchedStep()]);

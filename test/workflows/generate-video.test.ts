@@ -9,6 +9,7 @@ import { anEnhancedPlan, aPlan, aRequest, aSuccess, aTaskInput } from '../suppor
 import { coveredWorkflows } from '../support/coverage';
 import { inWorld, type World } from '../support/task-world';
 import { realEnvironment, timeSkippingEnvironment } from '../support/temporal';
+import { until } from '../support/until';
 import { testDeadlines } from './deadlines';
 
 const workflows = coveredWorkflows();
@@ -226,6 +227,22 @@ describe('announcing', () => {
       await expectDelivery(world, input.taskId);
     }));
 });
+
+test('a second run that meets a running row places both of its jobs', () =>
+  run(async (world) => {
+    const input = aTaskInput({ plan: anEnhancedPlan() });
+    const object: TaskObject = {
+      ...aFailedObject(input.taskId),
+      status: 'running',
+      stage: 'generation',
+    };
+    world.script.open = () => ({ outcome: 'exists', object, requestHash: input.requestHash });
+    const task = await world.start(input);
+    await task.report(aSuccess());
+    await until('it is enhanced', () => world.submitted.length === 2);
+    await task.report(enhanced);
+    expect((await task.result()).status).toBe('succeeded');
+  }));
 
 describe('failure', () => {
   test.each(['failed', 'cancelled', 'expired'] as const)(
