@@ -12,7 +12,7 @@ import { findTestServer } from '../../src/embedded/temporal-binary';
 import { addSearchAttributes } from '../../src/temporal-setup';
 import type { Accepted, CloseTask, JobReport, TaskInput } from '../../workflows/messages';
 import { acceptUpdate, jobSignal, workflowNames } from '../../workflows/messages';
-import { searchAttributes } from '../../workflows/search-attributes';
+import { searchAttributes, toldAtStart } from '../../workflows/search-attributes';
 import type { Finding, Row } from '../row';
 import { ledgerTasks } from '../support/ledger-task';
 
@@ -75,6 +75,7 @@ async function liveThrough(
     workflowId: input.taskId,
     taskQueue,
     args: [input],
+    typedSearchAttributes: toldAtStart(input),
   });
   await handle.executeUpdate<Accepted, []>(acceptUpdate, { updateId: acceptUpdate });
   await env.sleep('10 s');

@@ -30,8 +30,7 @@ export function createFundsCheck({ db, settings, now }: ApiDeps): CheckFunds {
       left.openTasks += 1;
       return;
     }
-    const funds = await findFunds(db, accountId);
-    const { availableMicros, openTasks } = funds;
+    const { availableMicros, openTasks } = await findFunds(db, accountId);
     if (availableMicros < neededMicros) {
       throw new Refused(insufficientBalance(neededMicros, availableMicros));
     }
