@@ -19,14 +19,13 @@ interface LogSettings {
   readonly name: string;
 }
 
-export function createLogger(
-  { level, format, name }: LogSettings,
-  output: Output = format === 'json' ? standardOutput(name) : prettyStream(),
-): Logger {
+export function createLogger(settings: LogSettings, output?: DestinationStream): Logger {
+  const { level, name } = settings;
+  const sink = output ? cleaning(output) : standardOutput(settings);
   const options: LoggerOptions = {
     level,
     base: { name, pid: process.pid },
-    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    timestamp: timestamps(),
     formatters: { level: (label) => ({ level: label }) },
     redact: { paths: redacted, censor: '[redacted]' },
     serializers: { err: plainError },
@@ -36,24 +35,59 @@ export function createLogger(
     [pino.symbols.needsMetadataGsym]: true as const,
     lastLevel: 0,
     write(line: string) {
-      output.write(withoutSecrets(line));
-      if (lines.lastLevel >= warn) output.flush?.();
+      sink.write(line);
+      if (lines.lastLevel >= warn) sink.flush?.();
     },
   };
   return pino(options, lines);
 }
 
-interface Output extends DestinationStream {
+/** Lines of one millisecond share the text of it. */
+function timestamps(): () => string {
+  let at = 0;
+  let text = '';
+  return () => {
+    const now = Date.now();
+    if (now !== at) text = `,"time":"${new Date(now).toISOString()}"`;
+    at = now;
+    return text;
+  };
+}
+
+interface Sink extends DestinationStream {
   flush?(): void;
+}
+
+function standardOutput({ format, name }: LogSettings): Sink {
+  if (format === 'pretty') return cleaning(prettyStream());
+  const sink = cleaning(pino.destination(1));
+  return name === 'api' ? gathering(sink) : sink;
+}
+
+function cleaning(output: DestinationStream): Sink {
+  return { write: (text) => output.write(withoutSecrets(text)) };
 }
 
 // An API writes a line for each request, and each write would be a third of what a refused one
 // costs. So its lines are gathered for a tenth of a second, unless something is wrong.
-function standardOutput(name: string): Output {
-  if (name !== 'api') return pino.destination(1);
-  const output = pino.destination({ dest: 1, minLength: 8_192, periodicFlush: 100, sync: true });
-  process.once('exit', () => output.flushSync());
-  return output;
+const gatherMs = 100;
+const gatherMax = 16_384;
+
+function gathering(sink: Sink): Sink {
+  let gathered = '';
+  const flush = () => {
+    if (gathered !== '') sink.write(gathered);
+    gathered = '';
+  };
+  setInterval(flush, gatherMs).unref();
+  process.once('exit', flush);
+  return {
+    write(line) {
+      gathered += line;
+      if (gathered.length >= gatherMax) flush();
+    },
+    flush,
+  };
 }
 
 function prettyStream(): DestinationStream {

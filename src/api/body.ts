@@ -52,19 +52,35 @@ async function readBytes(request: IncomingMessage, bytesMax: number): Promise<Bu
   if (declared > drainBytesMax) throw tooLarge(bytesMax);
   const chunks: Buffer[] = [];
   let length = 0;
-  try {
-    // Leaving the loop early must not close the connection the answer goes out on.
-    const stream: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
-    for await (const chunk of stream) {
-      length += chunk.length;
-      if (length <= bytesMax) chunks.push(chunk);
-      else if (length > drainBytesMax) break;
-    }
-  } catch {
+  const take = (chunk: Buffer): boolean => {
+    length += chunk.length;
+    if (length <= bytesMax) chunks.push(chunk);
+    return length <= drainBytesMax;
+  };
+  if (!(await untilRead(request, take))) {
     throw invalidJson('the connection ended before the body did');
   }
   if (length > bytesMax) throw tooLarge(bytesMax);
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+}
+
+/**
+ * True when all of it has been read, or as much as `take` wanted; false when no more will come. An
+ * iterator would do the same, and take as long as parsing the body does.
+ */
+function untilRead(request: IncomingMessage, take: (chunk: Buffer) => boolean): Promise<boolean> {
+  return new Promise((resolve) => {
+    // The caller may be gone already: nothing more is said of that.
+    if (request.destroyed) resolve(false);
+    request.on('data', (chunk: Buffer) => {
+      if (take(chunk)) return;
+      request.pause();
+      resolve(true);
+    });
+    request.once('end', () => resolve(true));
+    request.once('error', () => resolve(false));
+    request.once('close', () => resolve(false));
+  });
 }
 
 function tooLarge(bytesMax: number): Refused {

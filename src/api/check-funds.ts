@@ -3,7 +3,7 @@
 
 import { findFunds, insufficientBalance } from '../db/funds';
 import type { ApiDeps } from './app';
-import { Refused } from './context';
+import { type Denied, denied } from './context';
 import { createMemory } from './memory';
 import { limitHeaders, rateLimited } from './rate-limit';
 
@@ -12,8 +12,12 @@ const plenty = 100;
 const knownForMs = 1_000;
 const knownMax = 10_000;
 
-/** Throws `Refused`. `underWay` are the account's creates in this process, this one among them. */
-type CheckFunds = (accountId: string, neededMicros: number, underWay: number) => Promise<void>;
+/** `underWay` are the account's creates in this process, this one among them. */
+type CheckFunds = (
+  accountId: string,
+  neededMicros: number,
+  underWay: number,
+) => Promise<Denied | null>;
 
 export function createFundsCheck({ db, settings, now }: ApiDeps): CheckFunds {
   const tasksMax = settings.unfinishedTasksMax;
@@ -28,20 +32,19 @@ export function createFundsCheck({ db, settings, now }: ApiDeps): CheckFunds {
     if (isPlenty) {
       left.availableMicros -= neededMicros;
       left.openTasks += 1;
-      return;
+      return null;
     }
     const { availableMicros, openTasks } = await findFunds(db, accountId);
     if (availableMicros < neededMicros) {
-      throw new Refused(insufficientBalance(neededMicros, availableMicros));
+      return denied(insufficientBalance(neededMicros, availableMicros));
     }
     // Those under way beside this one will be open in a moment.
     if (openTasks + underWay - 1 >= tasksMax) {
-      throw new Refused(
-        rateLimited(`This account has ${openTasks} unfinished tasks, as many as it may have.`),
-        limitHeaders(tasksMax, 10),
-      );
+      const message = `This account has ${openTasks} unfinished tasks, as many as it may have.`;
+      return denied(rateLimited(message), limitHeaders(tasksMax, 10));
     }
     const alsoThis = { availableMicros: availableMicros - neededMicros, openTasks: openTasks + 1 };
     known.remember(accountId, alsoThis, now() + knownForMs);
+    return null;
   };
 }

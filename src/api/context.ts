@@ -63,6 +63,20 @@ export class Refused extends Error {
   }
 }
 
+/**
+ * What the rules refuse of a create, handed back to be answered: throwing, through every function
+ * on the way, would be a seventh of what such an answer costs.
+ */
+export interface Denied {
+  readonly outcome: 'refused';
+  readonly refusal: Refusal;
+  readonly headers?: Headers;
+}
+
+export function denied(refusal: Refusal, headers: Headers = {}): Denied {
+  return { outcome: 'refused', refusal, headers };
+}
+
 export function refuse(ctx: ApiCall, refusal: Refusal, headers?: Headers): void {
   ctx.state.code = refusal.code;
   ctx.status = refusals[refusal.code].status;

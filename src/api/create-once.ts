@@ -5,23 +5,34 @@ import type { ParsedRequest } from '../contract/parse-request';
 import type { TaskObject } from '../contract/task';
 import { findTask } from '../db/tasks';
 import { createdTask } from '../domain/task';
-import type { Submission } from '../temporal';
 import type { ApiDeps } from './app';
 import type { ApiCall } from './context';
 import { Refused } from './context';
-import { answerReplayed, type Identity, pendingTask, refuseOtherRequest } from './created';
+import {
+  answerReplayed,
+  type Identity,
+  type Outcome,
+  pendingTask,
+  refuseOtherRequest,
+} from './created';
 import { hashOfRequest, taskIdForKey } from './task-id';
 import type { UnknownStarts } from './unknown-starts';
 
-/** Starts the task and answers the call; the identity is new where none is given. */
+/**
+ * Starts the task and answers the call; a refusal is handed back, to be answered. The identity is
+ * new where none is given.
+ */
 export type HandOver = (
   ctx: ApiCall,
   parsed: ParsedRequest,
   identity?: Identity,
-) => Promise<Submission>;
+) => Promise<Outcome>;
+
+type Told = Outcome | typeof replayed;
+const replayed = { outcome: 'replayed' } as const;
 
 export function createOncePerKey(deps: ApiDeps, unknownStarts: UnknownStarts, handOver: HandOver) {
-  return async (ctx: ApiCall, parsed: ParsedRequest, key: string): Promise<void> => {
+  return async (ctx: ApiCall, parsed: ParsedRequest, key: string): Promise<Told> => {
     const taskId = taskIdForKey(deps.settings.pepper, ctx.state.caller.accountId, key);
     ctx.state.taskId = taskId;
     // A body with faults was never accepted, so it is another body than that of any task.
@@ -30,16 +41,13 @@ export function createOncePerKey(deps: ApiDeps, unknownStarts: UnknownStarts, ha
     // Somebody may be about to cancel this id, because nobody knew whether the first call had
     // started it.
     const takeBack = () => unknownStarts.takeBack(taskId);
-    if (await replay(deps, ctx, identity, takeBack)) return;
-    try {
-      const { outcome } = await handOver(ctx, parsed, identity);
-      if (outcome === 'accepted' || outcome === 'pending') await takeBack();
-    } catch (error) {
-      if (!requestHash || !isRefusedByRules(error)) throw error;
-      // A task the engine holds and no worker has confirmed has no row yet; it is found before
-      // anybody is told no.
-      if (!(await replayPending(deps, ctx, identity, takeBack))) throw error;
-    }
+    if (await replay(deps, ctx, identity, takeBack)) return replayed;
+    const told = await handOver(ctx, parsed, identity);
+    if (told.outcome === 'accepted' || told.outcome === 'pending') await takeBack();
+    if (told.outcome !== 'refused' || !requestHash) return told;
+    // A task the engine holds and no worker has confirmed has no row yet; it is found before anybody
+    // is told no.
+    return (await replayPending(deps, ctx, identity, takeBack)) ? replayed : told;
   };
 }
 
@@ -86,11 +94,4 @@ async function replayPending(
   await takeBack();
   answerReplayed(ctx, pendingTask(taskId));
   return true;
-}
-
-/** Refused by prices, permissions or limits, and not because the engine could not say. */
-function isRefusedByRules(error: unknown): boolean {
-  if (!(error instanceof Refused)) return false;
-  const { code } = error.refusal;
-  return code !== 'unavailable' && code !== 'idempotency_key_reused';
 }

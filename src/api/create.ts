@@ -5,14 +5,13 @@
 import { parseRequest } from '../contract/parse-request';
 import type { TaskObject } from '../contract/task';
 import { createdTask } from '../domain/task';
-import type { Submission } from '../temporal';
 import type { ApiDeps } from './app';
 import { bodyBytesMax, readJsonBody } from './body';
 import { createFundsCheck } from './check-funds';
 import type { ApiCall } from './context';
-import { Refused } from './context';
+import { denied, refuse } from './context';
 import { createOncePerKey, type HandOver, idempotencyKeyOf } from './create-once';
-import { answerSubmission } from './created';
+import { answerSubmission, type Outcome } from './created';
 import { limitInFlight, sharingSubmissions } from './in-flight';
 import { planForCaller } from './plan-request';
 import { createRateLimit } from './rate-limit';
@@ -28,12 +27,12 @@ export function createTask(deps: ApiDeps): (ctx: ApiCall) => Promise<void> {
   return async (ctx) => {
     const parsed = parseRequest(await readJsonBody(ctx.req, bodyBytesMax));
     const key = idempotencyKeyOf(ctx);
-    if (key) await createOnce(ctx, parsed, key);
-    else await handOver(ctx, parsed);
+    const told = key ? await createOnce(ctx, parsed, key) : await handOver(ctx, parsed);
+    if (told.outcome === 'refused') refuse(ctx, told.refusal, told.headers);
   };
 }
 
-/** What has to be good before a task may be, the task's start, and the answer to its caller. */
+/** What has to be good before a task may be, and the task's start. */
 function handingOver(deps: ApiDeps, unknownStarts: UnknownStarts): HandOver {
   const { settings, now } = deps;
   const rateLimit = createRateLimit({
@@ -49,8 +48,9 @@ function handingOver(deps: ApiDeps, unknownStarts: UnknownStarts): HandOver {
     const { caller, traceId } = ctx.state;
     const { accountId, keyId } = caller;
     const limited = rateLimit.take(keyId);
-    if (limited) throw new Refused(limited.refusal, limited.headers);
-    const plan = planForCaller(parsed, deps, caller);
+    if (limited) return limited;
+    const { plan, refusal } = planForCaller(parsed, deps, caller);
+    if (!plan) return denied(refusal);
     const { request } = parsed;
     const { taskId, requestHash } = identity ?? {
       taskId: newTaskId(now()),
@@ -58,16 +58,17 @@ function handingOver(deps: ApiDeps, unknownStarts: UnknownStarts): HandOver {
     };
     ctx.state.taskId = taskId;
     const answered = await inFlight.during(accountId, async (underWay) => {
-      await checkFunds(accountId, plan.hold.amountMicros, underWay);
+      const short = await checkFunds(accountId, plan.hold.amountMicros, underWay);
+      if (short) return short;
       const startMs = now();
       const answer = await submit({ taskId, accountId, request, plan, requestHash, traceId });
       ctx.state.submission = { startMs, endMs: now() };
       return answer;
     });
     const start = { taskId, isFirst: identity === undefined };
-    const submission = await whatTheRowSays(unknownStarts, start, answered);
-    answerSubmission(ctx, { taskId, requestHash }, submission);
-    return submission;
+    const outcome = await whatTheRowSays(unknownStarts, start, answered);
+    if (outcome.outcome !== 'refused') answerSubmission(ctx, { taskId, requestHash }, outcome);
+    return outcome;
   };
 }
 
@@ -78,12 +79,12 @@ function handingOver(deps: ApiDeps, unknownStarts: UnknownStarts): HandOver {
 async function whatTheRowSays(
   unknownStarts: UnknownStarts,
   { taskId, isFirst }: { readonly taskId: string; readonly isFirst: boolean },
-  submission: Submission,
-): Promise<Submission> {
-  if (submission.outcome !== 'unavailable' || submission.certain) return submission;
-  const found = await unknownStarts.begin(taskId, submission.nonce);
-  if (found === 'noted' && isFirst) return { ...submission, isFree: true };
-  if (found === 'noted' || found === 'not noted') return submission;
+  outcome: Outcome,
+): Promise<Outcome> {
+  if (outcome.outcome !== 'unavailable' || outcome.certain) return outcome;
+  const found = await unknownStarts.begin(taskId, outcome.nonce);
+  if (found === 'noted' && isFirst) return { ...outcome, isFree: true };
+  if (found === 'noted' || found === 'not noted') return outcome;
   const { object, requestHash } = found;
   const created = createdTask(JSON.parse(object) as TaskObject);
   return { outcome: 'accepted', accepted: { task: created, requestHash } };

@@ -4,7 +4,7 @@
 import type { CreatedTask } from '../contract/task';
 import { statusMessages } from '../domain/task';
 import type { Submission } from '../temporal';
-import type { ApiCall } from './context';
+import type { ApiCall, Denied } from './context';
 import { Refused } from './context';
 
 /** Which task a create is about, and which request made it. */
@@ -13,11 +13,14 @@ export interface Identity {
   readonly requestHash: string;
 }
 
-/** Throws `Refused` for what did not become a task, or became the task of another request. */
+/** What became of a create: as the engine has it, or what the rules said before that. */
+export type Outcome = Exclude<Submission, { readonly outcome: 'refused' }> | Denied;
+
+/** Throws `Refused` for what may not have become a task, or became that of another request. */
 export function answerSubmission(
   ctx: ApiCall,
   { taskId, requestHash }: Identity,
-  submission: Submission,
+  submission: Exclude<Outcome, Denied>,
 ): void {
   switch (submission.outcome) {
     case 'accepted':
@@ -28,8 +31,6 @@ export function answerSubmission(
       refuseOtherRequest(submission.requestHash, requestHash);
       answerCreated(ctx, pendingTask(taskId));
       return;
-    case 'refused':
-      throw new Refused(submission.refusal);
     case 'unavailable':
       throw new Refused(
         { code: 'unavailable', param: '', message: unavailableSentence(submission) },

@@ -2,7 +2,7 @@
 // a line of their own, so that the others do not wait behind them.
 
 import type { Engine, Submission } from '../temporal';
-import { Refused } from './context';
+import { type Denied, denied } from './context';
 import { limitHeaders, rateLimited } from './rate-limit';
 
 /** Equal calls in one process share one submission: a workflow takes only a few updates at once. */
@@ -34,10 +34,8 @@ export function limitInFlight(max: number, now: () => number) {
   const lines = new Map<string, Line>();
   const atOnce = () => (lines.size > 1 ? atOnceBesideOthers : atOnceAlone);
 
-  const enter = (accountId: string): Line => {
+  const lineOf = (accountId: string): Line => {
     const line = lines.get(accountId) ?? new Line(atOnce);
-    if (line.underWay >= max) throw tooMany(line, max);
-    line.underWay += 1;
     line.lastAt = now();
     lines.delete(accountId);
     lines.set(accountId, line);
@@ -52,12 +50,17 @@ export function limitInFlight(max: number, now: () => number) {
   };
 
   return {
-    async during<T>(accountId: string, work: (underWay: number) => Promise<T>): Promise<T> {
-      const line = enter(accountId);
+    async during<T>(
+      accountId: string,
+      work: (underWay: number) => Promise<T>,
+    ): Promise<T | Denied> {
+      const line = lineOf(accountId);
+      if (line.underWay >= max) return tooMany(line, max);
+      line.underWay += 1;
       const { underWay } = line;
       forgetAbsent();
       try {
-        if (!(await line.turn())) throw tooMany(line, max);
+        if (!(await line.turn())) return tooMany(line, max);
         return await line.during(() => work(underWay));
       } finally {
         line.underWay -= 1;
@@ -110,7 +113,7 @@ class Line {
   }
 }
 
-function tooMany({ underWay }: Line, max: number): Refused {
+function tooMany({ underWay }: Line, max: number): Denied {
   const message = `This account has ${underWay} creates under way, as many as it may have for now.`;
-  return new Refused(rateLimited(message), limitHeaders(max, 1));
+  return denied(rateLimited(message), limitHeaders(max, 1));
 }

@@ -2,6 +2,7 @@
 // every fault. Shared by creating and by quoting, so that a quote is refused exactly where a create
 // would be.
 
+import type { Refusal, RefusalCode } from '../contract/error';
 import { combineFaults, oneRefusal } from '../contract/faults';
 import type { ParsedRequest } from '../contract/parse-request';
 import type { Catalogue, Model } from '../domain/catalogue';
@@ -9,11 +10,15 @@ import { planTask } from '../domain/plan';
 import type { Plan } from '../domain/plan-types';
 import type { ApiDeps } from './app';
 import type { Caller } from './context';
-import { Refused } from './context';
 
-/** Throws `Refused`: first all faults of the request together, then what this key may not. */
-export function planForCaller(parsed: ParsedRequest, deps: ApiDeps, caller: Caller): Plan {
-  return permitted(planOrRefuse(parsed, deps, caller), caller);
+type Planned =
+  | { readonly plan: Plan; readonly refusal?: undefined }
+  | { readonly plan?: undefined; readonly refusal: Refusal };
+
+/** Refused are first all faults of the request together, then what this key may not. */
+export function planForCaller(parsed: ParsedRequest, deps: ApiDeps, caller: Caller): Planned {
+  const planned = planOrFaults(parsed, deps, caller);
+  return planned.plan ? permitted(planned.plan, caller) : planned;
 }
 
 /** The models this key may use, over the channels it may use. */
@@ -25,11 +30,11 @@ export function usableModels(catalogue: Catalogue, { models, channels }: Caller)
   );
 }
 
-function planOrRefuse(
+function planOrFaults(
   { request, faults: shapeFaults }: ParsedRequest,
   deps: ApiDeps,
   caller: Caller,
-): Plan {
+): Planned {
   const { settings } = deps;
   const catalogue = deps.catalogue();
   const { plan, refusals = [] } = planTask(request, catalogue, {
@@ -39,37 +44,36 @@ function planOrRefuse(
     models: () => usableModels(catalogue, caller).map(({ id }) => id),
   });
   const faults = combineFaults(shapeFaults, refusals);
-  if (plan && faults.length === 0) return plan;
-  throw new Refused(oneRefusal(faults));
+  return plan && faults.length === 0 ? { plan } : { refusal: oneRefusal(faults) };
 }
 
 /**
  * The plan with the channels this key may use; a refusal when that leaves none, or the model is not
  * among its own.
  */
-function permitted(plan: Plan, caller: Caller): Plan {
+function permitted(plan: Plan, caller: Caller): Planned {
   const { models, channels } = caller;
-  const refuse = (
-    code: 'account_disabled' | 'model_not_allowed' | 'channel_not_allowed',
-    message: string,
-    param = '',
-  ) => {
-    throw new Refused({ code, param, message });
-  };
-  if (caller.accountDisabled) refuse('account_disabled', 'This account is disabled.');
+  if (caller.accountDisabled) return refusing('account_disabled', 'This account is disabled.');
   if (models && !models.includes(plan.entry)) {
-    refuse('model_not_allowed', `This key may not use the model "${plan.entry}".`, 'model');
+    const message = `This key may not use the model "${plan.entry}".`;
+    return refusing('model_not_allowed', message, 'model');
   }
-  if (!channels) return plan;
+  if (!channels) return { plan };
   const own = plan.channels.filter(({ channel }) => channels.includes(channel));
   if (own.length === 0) {
-    refuse('channel_not_allowed', 'This key may use no channel that serves this model.', 'model');
+    const message = 'This key may use no channel that serves this model.';
+    return refusing('channel_not_allowed', message, 'model');
   }
-  if (!plan.enhancement) return { ...plan, channels: own };
+  if (!plan.enhancement) return { plan: { ...plan, channels: own } };
   const enhancers = plan.enhancement.channels.filter((channel) => channels.includes(channel));
   if (enhancers.length === 0) {
     const message = 'This key may use no channel that offers super-resolution.';
-    refuse('channel_not_allowed', message, 'metadata.super_resolution_config');
+    return refusing('channel_not_allowed', message, 'metadata.super_resolution_config');
   }
-  return { ...plan, channels: own, enhancement: { ...plan.enhancement, channels: enhancers } };
+  const enhancement = { ...plan.enhancement, channels: enhancers };
+  return { plan: { ...plan, channels: own, enhancement } };
+}
+
+function refusing(code: RefusalCode, message: string, param = ''): Planned {
+  return { refusal: { code, param, message } };
 }

@@ -8,12 +8,15 @@ import { billing } from '../domain/pricing';
 import type { ApiDeps } from './app';
 import { bodyBytesMax, readJsonBody } from './body';
 import type { ApiRouter } from './context';
+import { refuse } from './context';
 import { planForCaller } from './plan-request';
 
 export function quoteRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.post('/v1/videos/quotes', async (ctx) => {
     const parsed = parseRequest(await readJsonBody(ctx.req, bodyBytesMax));
-    ctx.body = quoteOf(planForCaller(parsed, deps, ctx.state.caller));
+    const { plan, refusal } = planForCaller(parsed, deps, ctx.state.caller);
+    if (plan) ctx.body = quoteOf(plan);
+    else refuse(ctx, refusal);
   });
 }
 

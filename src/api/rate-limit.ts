@@ -3,11 +3,12 @@
 // unfinished tasks, is counted in the database.
 
 import type { Refusal } from '../contract/error';
-import type { Headers } from './context';
+import type { Denied, Headers } from './context';
+import { denied } from './context';
 
 interface RateLimit {
-  /** Null when the call may go on; else the refusal with its headers. */
-  take(keyId: string): { readonly refusal: Refusal; readonly headers: Headers } | null;
+  /** Null when the call may go on. */
+  take(keyId: string): Denied | null;
 }
 
 interface RateLimitOptions {
@@ -43,12 +44,8 @@ export function createRateLimit({ perSecond, burst, now }: RateLimitOptions): Ra
         return null;
       }
       const seconds = Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond));
-      return {
-        refusal: rateLimited(
-          `This key may create ${perSecond} times a second (up to ${burst} at once). Try again in ${seconds} s.`,
-        ),
-        headers: limitHeaders(burst, seconds),
-      };
+      const message = `This key may create ${perSecond} times a second (up to ${burst} at once). Try again in ${seconds} s.`;
+      return denied(rateLimited(message), limitHeaders(burst, seconds));
     },
   };
 }
