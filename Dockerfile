@@ -51,5 +51,5 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/livez').then((reply) => process.exit(reply.ok ? 0 : 1), () => process.exit(1))"]
 
 # Node is process 1 and takes the signals itself: SIGTERM stops in order, SIGHUP reads the catalogue again.
-ENTRYPOINT ["node", "--enable-source-maps", "dist/src/main.js"]
+ENTRYPOINT ["node", "--enable-source-maps", "--min-semi-space-size=16", "--max-semi-space-size=32", "dist/src/main.js"]
 CMD ["api"]

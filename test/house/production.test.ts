@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { loadCatalogue } from '../../src/catalogue-file';
+import { heapFlags } from '../../src/commands/stack-site';
 import { type ProcessName, readConfig, settingRows } from '../../src/config';
 import { codeOf, filesIn, read, root } from './sources';
 
@@ -299,8 +300,11 @@ describe('Dockerfile', () => {
     expect(JSON.parse(entry?.slice(11) ?? '')).toEqual([
       'node',
       '--enable-source-maps',
+      ...heapFlags,
       'dist/src/main.js',
     ]);
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    for (const name of ['api', 'worker']) expect(scripts[name]).toContain(heapFlags.join(' '));
     const [command] = of('CMD');
     expect(table).toContain((JSON.parse(command?.slice(4) ?? '') as string[])[0]);
   });
