@@ -25,7 +25,7 @@ export function createLogger(settings: LogSettings, output?: DestinationStream):
   const options: LoggerOptions = {
     level,
     base: { name, pid: process.pid },
-    timestamp: timestamps(),
+    timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     redact: { paths: redacted, censor: '[redacted]' },
     serializers: { err: plainError },
@@ -40,18 +40,6 @@ export function createLogger(settings: LogSettings, output?: DestinationStream):
     },
   };
   return pino(options, lines);
-}
-
-/** Lines of one millisecond share the text of it. */
-function timestamps(): () => string {
-  let at = 0;
-  let text = '';
-  return () => {
-    const now = Date.now();
-    if (now !== at) text = `,"time":"${new Date(now).toISOString()}"`;
-    at = now;
-    return text;
-  };
 }
 
 interface Sink extends DestinationStream {

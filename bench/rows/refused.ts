@@ -16,8 +16,8 @@ export const refusedRow: Row = {
     const measure = async (url: string, request: string, awake: boolean) =>
       (
         await runLoad({
-          awake,
           url,
+          awake,
           connections: 16,
           until: { seconds: quick ? 1 : 2 },
           request: () => request,

@@ -13,13 +13,13 @@ import { root, run, tool } from './run.mjs';
 const dist = join(root, 'dist');
 const stampFile = join(dist, '.built-from');
 const bundler = join(root, 'scripts', 'lib', 'bundle.mjs');
-const lockFolder = join(root, 'node_modules', '.build-lock');
+const lockFile = join(root, 'node_modules', '.build-lock');
 // A build takes seconds; a lock this old has lost its owner.
 const lockStaleMs = 2 * 60_000;
 
 export async function buildIfStale() {
   if (isFresh()) return;
-  await withLock(lockFolder, lockStaleMs, async () => {
+  await withLock(lockFile, lockStaleMs, async () => {
     if (isFresh()) return;
     await step('building', async () => {
       await build();

@@ -20,7 +20,7 @@ export async function installIfNeeded() {
   const reason = whatIsMissing();
   if (!reason) return;
   await step(`installing packages: ${reason}`, () =>
-    withLock(lockFolder(), lockStaleMs, async () => {
+    withLock(lockFile(), lockStaleMs, async () => {
       if (!whatIsMissing()) return 'packages were installed by another start';
       await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund']);
       return 'packages installed (npm ci --ignore-scripts)';
@@ -29,7 +29,7 @@ export async function installIfNeeded() {
 }
 
 /** Not in the project, where an install would remove it or git would show it. */
-function lockFolder() {
+function lockFile() {
   const name = createHash('sha256').update(root).digest('hex').slice(0, 16);
   return join(tmpdir(), `video-install-${name}`);
 }

@@ -1,40 +1,36 @@
-// One at a time: a folder that only one process can make says who is at work. One whose process is
+// One at a time: a file that only one process can make says who is at work. One whose process is
 // gone, or that is older than its work could take, has lost its owner.
 
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 
-export async function withLock(folder, staleMs, work) {
+export async function withLock(file, staleMs, work) {
+  // It may be a folder: that is what an earlier version made.
+  const remove = () => rmSync(file, { recursive: true, force: true });
   for (;;) {
     try {
-      await mkdir(folder);
-      writeFileSync(join(folder, 'owner'), `${process.pid} ${hostname()}`);
+      writeFileSync(file, `${process.pid} ${hostname()}`, { flag: 'wx' });
       break;
     } catch (error) {
       if (error.code !== 'EEXIST') throw error;
     }
-    if (isOwnerGone(folder) || ageOf(folder) > staleMs)
-      rmSync(folder, { recursive: true, force: true });
+    if (isOwnerGone(file) || ageOf(file) > staleMs) remove();
     else await new Promise((done) => setTimeout(done, 200));
   }
-  const release = () => rmSync(folder, { recursive: true, force: true });
-  process.once('exit', release);
+  process.once('exit', remove);
   try {
     return await work();
   } finally {
-    process.off('exit', release);
-    release();
+    process.off('exit', remove);
+    remove();
   }
 }
 
-/** An interrupted one leaves its folder. Of a process on another host nothing can be said. */
-function isOwnerGone(folder) {
+/** An interrupted one leaves its file. Of a process on another host nothing can be said. */
+function isOwnerGone(file) {
   try {
-    const [pid, host] = readFileSync(join(folder, 'owner'), 'utf8').split(' ');
-    if (host !== hostname()) return false;
-    process.kill(Number(pid), 0);
+    const [pid, host] = readFileSync(file, 'utf8').split(' ');
+    if (host === hostname()) process.kill(Number(pid), 0);
     return false;
   } catch (error) {
     return error.code === 'ESRCH';

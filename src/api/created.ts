@@ -13,14 +13,16 @@ export interface Identity {
   readonly requestHash: string;
 }
 
-/** What became of a create: as the engine has it, or what the rules said before that. */
-export type Outcome = Exclude<Submission, { readonly outcome: 'refused' }> | Denied;
+type Submitted = Exclude<Submission, { readonly outcome: 'refused' }>;
+
+/** What became of a create: as the engine has it, or what the rules say against it. */
+export type Outcome = Submitted | Denied;
 
 /** Throws `Refused` for what may not have become a task, or became that of another request. */
 export function answerSubmission(
   ctx: ApiCall,
   { taskId, requestHash }: Identity,
-  submission: Exclude<Outcome, Denied>,
+  submission: Submitted,
 ): void {
   switch (submission.outcome) {
     case 'accepted':
@@ -74,7 +76,7 @@ function locationOf(taskId: string): string {
   return `/v1/videos/generations/${taskId}`;
 }
 
-function unavailableSentence(submission: Extract<Submission, { outcome: 'unavailable' }>): string {
+function unavailableSentence(submission: Extract<Submitted, { outcome: 'unavailable' }>): string {
   if (submission.certain) {
     return 'The task was not accepted: the service cannot take tasks at the moment. Try again shortly.';
   }

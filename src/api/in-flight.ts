@@ -34,12 +34,11 @@ export function limitInFlight(max: number, now: () => number) {
   const lines = new Map<string, Line>();
   const atOnce = () => (lines.size > 1 ? atOnceBesideOthers : atOnceAlone);
 
-  const lineOf = (accountId: string): Line => {
-    const line = lines.get(accountId) ?? new Line(atOnce);
+  const enter = (accountId: string, line: Line): void => {
+    line.underWay += 1;
     line.lastAt = now();
     lines.delete(accountId);
     lines.set(accountId, line);
-    return line;
   };
 
   const forgetAbsent = (): void => {
@@ -54,9 +53,9 @@ export function limitInFlight(max: number, now: () => number) {
       accountId: string,
       work: (underWay: number) => Promise<T>,
     ): Promise<T | Denied> {
-      const line = lineOf(accountId);
+      const line = lines.get(accountId) ?? new Line(atOnce);
       if (line.underWay >= max) return tooMany(line, max);
-      line.underWay += 1;
+      enter(accountId, line);
       const { underWay } = line;
       forgetAbsent();
       try {

@@ -81,8 +81,8 @@ export function newPart(site: Site, name: string, launch: () => Promise<Launched
 /**
  * What Node is started with, here, in the image and by the scripts in package.json. Its collector
  * begins with a young generation that a handful of requests fills and copies through again and
- * again; with 16 MB from the start a worker does with 6 % less processor time, an API with 8 %, for
- * some tens of megabytes (docs/decisions.md, 21).
+ * again; with 16 MB from the start both do with some 7 % less processor time, for some tens of
+ * megabytes (docs/decisions.md, 21).
  */
 export const heapFlags = ['--min-semi-space-size=16', '--max-semi-space-size=32'];
 
