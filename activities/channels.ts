@@ -7,9 +7,14 @@ import { createGenerator } from './generator';
 import type { FaultKind, JobService } from './service';
 import { createEnhancer } from './super-resolution';
 
+export interface KnownChannel {
+  readonly channel: Channel;
+  readonly service: JobService;
+}
+
 export interface Channels {
   /** Undefined when the catalogue no longer names the channel. */
-  find(id: string): { readonly channel: Channel; readonly service: JobService } | undefined;
+  find(id: string): KnownChannel | undefined;
   /** Milliseconds this channel is to be left alone for; 0 when it may be asked. */
   restMs(id: string): number;
   succeeded(id: string): void;
@@ -29,7 +34,7 @@ export function createChannels(
   now: () => number,
   hurry?: AbortSignal,
 ): Channels {
-  const services = new Map<string, { readonly channel: Channel; readonly service: JobService }>();
+  const services = new Map<string, KnownChannel>();
   const troubles = new Map<string, { failures: number; restUntil: number }>();
 
   return {

@@ -19,6 +19,8 @@ export interface ActivityEvents {
     code?: string,
     taskId?: string,
   ): void;
+  /** The worker that placed a job died or fell silent over it; the next attempt begins. */
+  attemptSilent(taskId: string): void;
   lostJobFound(channel: string, taskId: string, upstreamId: string): void;
   lostJobUnresolved(channel: string, taskId: string, why: string): void;
   unknownStatus(channel: string, word: string): void;

@@ -3,12 +3,14 @@
 
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Job } from '../src/db/jobs';
-import { findJob, storeReports } from '../src/db/jobs';
+import { findJob } from '../src/db/jobs';
+import { storeReports } from '../src/db/watched-jobs';
 import { statusMessages } from '../src/domain/task';
 import type { JobName, JobOrder, JobReport } from '../workflows/messages';
+import type { KnownChannel } from './channels';
 import { findLostJob } from './lost-job';
-import type { JobReading, JobService } from './service';
-import { UpstreamFault } from './service';
+import type { JobReading } from './service';
+import { isFinalReport, UpstreamFault } from './service';
 import type { SubmitDeps } from './submit';
 
 export function createFollowActivities(deps: SubmitDeps) {
@@ -19,7 +21,7 @@ export function createFollowActivities(deps: SubmitDeps) {
       if (!job?.upstreamId) return null;
       if (job.report && isFinalReport(job.report)) return job.report;
       const reading = await read(deps, job, job.upstreamId);
-      const report = reading && reportOf(name, job.upstreamId, reading);
+      const report = reading && reportOf(job, job.upstreamId, reading);
       if (!report) return null;
       // The row shows a change before the workflow can.
       await storeReports(
@@ -37,7 +39,7 @@ export function createFollowActivities(deps: SubmitDeps) {
       if (!job || !found) return;
       const started = deps.now();
       try {
-        for (const id of await upstreamIdsOf(deps, order, job, found.service)) {
+        for (const id of await upstreamIdsOf(deps, order, job, found)) {
           await found.service.cancel(id);
         }
         const ms = deps.now() - started;
@@ -78,33 +80,41 @@ async function upstreamIdsOf(
   deps: SubmitDeps,
   order: JobOrder,
   job: Job,
-  service: JobService,
+  { channel, service }: KnownChannel,
 ): Promise<readonly string[]> {
   if (job.upstreamId) return [job.upstreamId];
   if (!job.sentAt) return [];
   const lost = await findLostJob(deps, order, job, service);
-  return lost.found === 'one' ? [lost.upstreamId] : [];
+  if (lost.found === 'one') return [lost.upstreamId];
+  // The worker that sent it may be waiting for the answer at this moment.
+  if (job.sentAgoMs < channel.requestTimeoutMs + channel.listLagMs) throw stillOnItsWay();
+  return [];
+}
+
+function stillOnItsWay(): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: 'StillOnItsWay',
+    message: 'The job may be accepted yet; it is looked for again.',
+    category: 'BENIGN',
+  });
 }
 
 export function reportOf(
-  { kind }: JobName,
+  { kind, channel }: Pick<Job, 'kind' | 'channel'>,
   upstreamId: string,
   { status, result, failure }: JobReading,
 ): JobReport | null {
   if (status === null) return null;
   if (status === 'succeeded' && !result?.videoUrl) {
     const sentence = 'The generator reported success but gave no video.';
-    return { kind, upstreamId, status: 'failed', failure: { code: 'no_video', sentence } };
+    return { kind, channel, upstreamId, status: 'failed', failure: { code: 'no_video', sentence } };
   }
   return {
     kind,
+    channel,
     upstreamId,
     status,
     ...(result ? { result } : {}),
     ...(failure ? { failure } : {}),
   };
-}
-
-export function isFinalReport(report: JobReport): boolean {
-  return report.status !== 'queued' && report.status !== 'running';
 }

@@ -7,6 +7,11 @@ import { Context } from '@temporalio/activity';
 // death.
 const everyMs = 4_000;
 
+/** How often the SDK passes a beat on, of an activity that has no heartbeat timeout. */
+export const beatsPassedOnEvery = '5 s';
+/** Two beats that were due are missing, and some: its worker is taken for dead. */
+export const silentAfterSeconds = 12;
+
 export async function whileBeating<T>(work: () => Promise<T>): Promise<T> {
   const context = Context.current();
   const beating = setInterval(() => context.heartbeat(), everyMs);

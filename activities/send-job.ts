@@ -1,7 +1,7 @@
 // One create at one channel, and what its answer makes of the job. Trouble is thrown and tried
 // again by the policy of the workflow; everything else is the outcome of submitting.
 
-import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailure, Context } from '@temporalio/activity';
 import { forgetSending, storeOpened } from '../src/db/jobs';
 import type { Channel } from '../src/domain/catalogue';
 import type { JobOrder, PlacedJob } from '../workflows/messages';
@@ -53,7 +53,7 @@ export async function adopt(
   channel: Channel,
   upstreamId: string,
 ): Promise<PlacedJob> {
-  const ours = await storeOpened(deps.db, order, upstreamId);
+  const ours = await storeOpened(deps.db, order, upstreamId, waitingActivity());
   return ours
     ? accepted(channel.id, upstreamId)
     : cannotTell(deps, order, channel, 'the job belongs to another task');
@@ -76,6 +76,15 @@ export async function cannotTell(
     'The task could not be handed to the generator.',
     true,
   );
+}
+
+/**
+ * The activity that waits for the job. Null where it had a heartbeat timeout: it was begun by a
+ * workflow of before, which waits for a signal instead.
+ */
+export function waitingActivity(): string | null {
+  const { activityId, heartbeatTimeoutMs } = Context.current().info;
+  return heartbeatTimeoutMs ? null : activityId;
 }
 
 export function accepted(channel: string, upstreamId: string): PlacedJob {

@@ -2,7 +2,7 @@
 // the one kind of error a service client throws. `kind` decides everything that follows: who is
 // told, and what may be tried next.
 
-import type { JobFailure, JobOrder, JobResult, JobStatus } from '../workflows/messages';
+import type { JobFailure, JobOrder, JobReport, JobResult, JobStatus } from '../workflows/messages';
 
 export interface JobService {
   /** Places a job and answers its upstream id. */
@@ -23,6 +23,10 @@ export interface JobReading {
   readonly word: string;
   readonly result?: JobResult;
   readonly failure?: JobFailure;
+}
+
+export function isFinalReport(report: JobReport): boolean {
+  return report.status !== 'queued' && report.status !== 'running';
 }
 
 export type FaultKind =

@@ -2,19 +2,27 @@
 // is looked up before anything is sent again, and a job that may lie with one channel is never
 // offered to another. Why: docs/decisions.md, 5 to 7.
 
-import type { ApplicationFailure } from '@temporalio/activity';
+import { type ApplicationFailure, CompleteAsyncError } from '@temporalio/activity';
 import type { Knex } from 'knex';
 import { takePlace } from '../src/db/job-gate';
 import type { Job } from '../src/db/jobs';
-import { findJob, forgetSending, markSending, showEnhancing } from '../src/db/jobs';
+import { findJob, forgetSending, markSending, showEnhancing, storeOpened } from '../src/db/jobs';
 import { statusMessages } from '../src/domain/task';
 import type { JobOrder, PlacedJob } from '../workflows/messages';
 import type { Channels } from './channels';
 import type { ActivityEvents } from './events';
 import { whileBeating } from './heartbeat';
 import { findLostJob, type LostJob } from './lost-job';
-import { accepted, adopt, type Candidate, cannotTell, send, trouble } from './send-job';
-import { UpstreamFault } from './service';
+import {
+  accepted,
+  adopt,
+  type Candidate,
+  cannotTell,
+  send,
+  trouble,
+  waitingActivity,
+} from './send-job';
+import { isFinalReport, UpstreamFault } from './service';
 
 export interface SubmitDeps {
   readonly db: Knex;
@@ -29,13 +37,17 @@ const sendWithinMs = 5_000;
 
 export function createSubmitActivities(deps: SubmitDeps) {
   return {
-    submitJob: (order: JobOrder): Promise<PlacedJob> =>
-      whileBeating(async () => {
+    /** Stays open until the job has ended: then the watcher completes it (tell.ts). */
+    async submitJob(order: JobOrder): Promise<PlacedJob> {
+      const placed = await whileBeating(async () => {
         if (order.kind === 'super_resolution') {
           await showEnhancing(deps.db, order.taskId, statusMessages.super_resolution);
         }
         return tryChannels(deps, order);
-      }),
+      });
+      if (placed.outcome === 'accepted' && waitingActivity()) throw new CompleteAsyncError();
+      return placed;
+    },
   };
 }
 
@@ -83,7 +95,14 @@ function reserve(
 /** An earlier attempt has been here: its job is known, or was being sent when that attempt died. */
 async function meetAgain(deps: SubmitDeps, order: JobOrder): Promise<PlacedJob> {
   const before = await findJob(deps.db, order);
-  if (before?.upstreamId) return accepted(before.channel, before.upstreamId);
+  if (before?.report && isFinalReport(before.report)) {
+    return { outcome: 'ended', report: before.report };
+  }
+  if (before?.upstreamId) {
+    // Whoever waited for it before may not be who waits for it now.
+    await storeOpened(deps.db, order, before.upstreamId, waitingActivity());
+    return accepted(before.channel, before.upstreamId);
+  }
   if (before?.state === 'sending') return resolveLost(deps, order, before);
   throw trouble('JobMoved', 'The job changed while it was looked at.', null);
 }

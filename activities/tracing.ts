@@ -4,6 +4,7 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
+import { CompleteAsyncError } from '@temporalio/activity';
 import { formatTraceparent, type KeepSpan, type Span, spanIdOf } from '../src/domain/trace';
 
 interface Place {
@@ -73,7 +74,8 @@ async function asSpan<T>(
     end(false);
     return result;
   } catch (error) {
-    end(true);
+    // An activity that goes on without its worker is no failure.
+    end(!(error instanceof CompleteAsyncError));
     throw error;
   }
 }

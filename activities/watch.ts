@@ -1,29 +1,27 @@
 // One loop per channel that asks about all open jobs in a few list requests, stores what changed,
-// and only then wakes the tasks concerned. A waiting task costs nothing but its row. Two loops on
+// and only then tells the tasks concerned. A waiting task costs nothing but its row. Two loops on
 // one channel do no harm: rows and workflows only ever step forward. Why: docs/decisions.md, 3 and
 // 4.
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/client';
-import { giveTurns } from '../src/db/job-gate';
-import type { OpenJob } from '../src/db/jobs';
+import type { JobNews, OpenJob } from '../src/db/watched-jobs';
 import {
   listOpenJobs,
   listUnacknowledged,
-  markSignalled,
   recordRound,
   storeReports,
-} from '../src/db/jobs';
+} from '../src/db/watched-jobs';
 import { statusMessages } from '../src/domain/task';
-import type { JobName, JobReport, WatchInput } from '../workflows/messages';
-import { jobSignal, turnSignal } from '../workflows/messages';
-import { isFinalReport, reportOf } from './follow';
+import type { WatchInput } from '../workflows/messages';
+import { reportOf } from './follow';
 import { idsPerList } from './generator';
 import { whileBeating } from './heartbeat';
 import type { JobReading } from './service';
 import { UpstreamFault } from './service';
 import type { SubmitDeps } from './submit';
+import { giveWay, tellTasks } from './tell';
+import { lookAfterUnplaced } from './unplaced';
 
 export interface WatchDeps extends SubmitDeps {
   readonly client: Client;
@@ -31,8 +29,7 @@ export interface WatchDeps extends SubmitDeps {
   readonly stopping: AbortSignal;
 }
 
-type Change = JobName & { readonly report: JobReport };
-type SeenChange = Change & { readonly ageSeconds: number };
+type SeenChange = JobNews & { readonly ageSeconds: number };
 
 interface Round {
   readonly deps: WatchDeps;
@@ -82,8 +79,12 @@ async function goRound(round: Round): Promise<number> {
     if (deps.stopping.aborted || deps.channels.restMs(input.channel) > 0) break;
     changed += await ask(round, due.slice(from, from + idsPerList));
   }
-  await tell(deps, await unacknowledged(round));
-  await giveWay(round);
+  const { channel, shard, shards } = input;
+  const unheard = await listUnacknowledged(deps.db, channel, shard, shards, tellAgainSeconds);
+  await tellTasks(deps, unheard);
+  // Only one shard does it, or places were given twice.
+  if (shard === 0) await giveWay(deps, channel);
+  await lookAfterUnplaced(deps);
   // A round in which nobody was asked is none: jobs that go unasked for long are a finding.
   if (!isResting) await recordRound(deps.db, input.channel, input.shard, open.length);
   deps.events.watchRound(input.channel, open.length, changed, deps.now() - started);
@@ -113,7 +114,7 @@ async function ask({ deps, input, askedAt }: Round, jobs: readonly OpenJob[]): P
   for (const { taskId, kind, report, ageSeconds } of changes) {
     deps.events.jobChanged(input.channel, kind, taskId, report.status, ageSeconds);
   }
-  await tell(deps, changes);
+  await tellTasks(deps, changes);
   return changes.length;
 }
 
@@ -126,10 +127,11 @@ function changeOf(
   const reading = readings.get(job.upstreamId);
   if (!reading) return [];
   if (reading.status === null) deps.events.unknownStatus(channel, reading.word);
-  const report = reportOf(job, job.upstreamId, reading);
+  const report = reportOf({ kind: job.kind, channel }, job.upstreamId, reading);
   // Steps back ("running", then "queued" again) are the service's own affair.
   if (!report || report.status === job.status || report.status === 'queued') return [];
-  return [{ taskId: job.taskId, kind: job.kind, report, ageSeconds: job.ageSeconds }];
+  const { taskId, kind, activityId, ageSeconds } = job;
+  return [{ taskId, kind, activityId, report, ageSeconds }];
 }
 
 /**
@@ -147,68 +149,6 @@ function dueJobs({ deps, askedAt }: Round, open: readonly OpenJob[]): readonly O
   });
   for (const key of askedAt.keys()) if (!known.has(key)) askedAt.delete(key);
   return due;
-}
-
-async function unacknowledged({ deps, input }: Round): Promise<readonly Change[]> {
-  return listUnacknowledged(deps.db, input.channel, input.shard, input.shards, tellAgainSeconds);
-}
-
-/**
- * Signals sixteen tasks at a time. A signal that cannot be delivered is left for the next round or
- * the sweep.
- */
-async function tell(deps: WatchDeps, changes: readonly Change[]): Promise<void> {
-  const told: Change[] = [];
-  await eachOf(changes, 16, async (change) => {
-    if (await signal(deps.client, change.taskId, jobSignal, change.report)) told.push(change);
-  });
-  await markSignalled(
-    deps.db,
-    told.filter(({ report }) => isFinalReport(report)),
-  );
-}
-
-/**
- * In a channel with a limit, wakes the tasks whose turn it is. Only one shard does it, or places
- * were given twice.
- */
-async function giveWay({ deps, input }: Round): Promise<void> {
-  const places = deps.channels.find(input.channel)?.channel.jobsInFlightMax;
-  if (!places || input.shard !== 0) return;
-  const next = await giveTurns(deps.db, input.channel, places);
-  const told: JobName[] = [];
-  await eachOf(next, 16, async (name) => {
-    if (await signal(deps.client, name.taskId, turnSignal, name.kind)) told.push(name);
-  });
-  await markSignalled(deps.db, told);
-}
-
-async function signal(
-  client: Client,
-  taskId: string,
-  name: string,
-  argument: unknown,
-): Promise<boolean> {
-  try {
-    await client.workflow.getHandle(taskId).signal(name, argument);
-    return true;
-  } catch (error) {
-    // A workflow that is gone cannot be told: its row is the sweep's to close. Told again only now
-    // and then.
-    return error instanceof WorkflowNotFoundError;
-  }
-}
-
-async function eachOf<T>(
-  items: readonly T[],
-  atOnce: number,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const waiting = [...items].reverse();
-  const worker = async () => {
-    for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) await work(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
 }
 
 function handingOver(): ApplicationFailure {

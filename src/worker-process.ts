@@ -14,6 +14,7 @@ import {
 } from '../activities';
 import { createChannels } from '../activities/channels';
 import type { ActivityEvents } from '../activities/events';
+import { beatsPassedOnEvery } from '../activities/heartbeat';
 import { traced } from '../activities/tracing';
 import { audit } from './db/ledger-audit';
 import type { Catalogue } from './domain/catalogue';
@@ -146,6 +147,7 @@ function createWorkers(
       activities: activities.tasks,
       maxCachedWorkflows: settings.cachedWorkflowsMax,
       maxConcurrentActivityTaskExecutions: settings.activitySlots,
+      defaultHeartbeatThrottleInterval: beatsPassedOnEvery,
       // As many doors at once as the pool has connections twice over: a queue here is shorter than
       // one in the pool.
       maxConcurrentLocalActivityExecutions: 20,

@@ -28,8 +28,10 @@ export function detailsOf(
   );
 }
 
-function doing(task: TaskObject, { current, placed }: TaskJobs): string {
+function doing(task: TaskObject, { current, placed, waitsForTurn }: TaskJobs): string {
   if (task.finished_at) return 'finished';
   if (!current) return 'being admitted';
-  return placed.has(current) ? `waiting for ${current}` : `placing ${current}`;
+  if (waitsForTurn) return `waiting for a place for ${current}`;
+  if (placed.has(current)) return `waiting for ${current}`;
+  return `placing ${current}, or waiting for it to begin`;
 }

@@ -21,14 +21,15 @@ import type { TaskObject } from '../src/contract/task';
 import { isFinal } from '../src/domain/task';
 import type { Ending } from './endings';
 import { cancelled, expired, failedUpstream, finalObject, refusedObject } from './endings';
-import type { JobKind, JobReport, TaskInput } from './messages';
+import type { JobKind, JobReport, PlacedJob, TaskInput } from './messages';
 import { callbackWorkflowId, refusedFailure, workflowNames } from './messages';
-import { cancelPolicy, doorPolicy, lastLookPolicy, submitPolicy } from './policies';
+import { cancelPolicy, doorPolicy, jobPolicy, lastLookPolicy } from './policies';
 import type { TaskRecord } from './task-record';
 import { recordTask } from './task-record';
 
+type Ended = Extract<PlacedJob, { outcome: 'ended' }>;
+
 const { openTask, closeTask, keepRefusedTask } = proxyLocalActivities<Activities>(doorPolicy);
-const { submitJob } = proxyActivities<Activities>(submitPolicy);
 const { readJob } = proxyActivities<Activities>(lastLookPolicy);
 const { cancelJob } = proxyActivities<Activities>(cancelPolicy);
 
@@ -119,54 +120,53 @@ async function untilDeadline(
   }
 }
 
-/** Places the generation job and sleeps until its end is reported. */
-async function generate(task: TaskRecord): Promise<JobReport> {
-  return finished(task, 'generation', await place(task, 'generation', null));
+/** The generation; a task sleeps here until the video is made. */
+function generate(task: TaskRecord): Promise<JobReport> {
+  return runJob(task, 'generation', null);
 }
 
 /**
  * Chains super-resolution to a finished generation; the task id and its status stay what they are.
  */
-async function enhance(task: TaskRecord, video: JobReport): Promise<JobReport> {
-  const refusal = await place(task, 'super_resolution', video.result?.videoUrl ?? null);
-  return finished(task, 'super_resolution', refusal);
+function enhance(task: TaskRecord, video: JobReport): Promise<JobReport> {
+  return runJob(task, 'super_resolution', video.result?.videoUrl ?? null);
 }
 
 /**
- * Hands a job to one of its channels, waiting for a free place where a channel has a limit. Answers
- * a refusal.
+ * Has one of its channels do a job, waiting for a free place where a channel has a limit. Answers
+ * how it ended.
  */
-async function place(
+async function runJob(
   task: TaskRecord,
   kind: JobKind,
   videoUrl: string | null,
-): Promise<JobReport | null> {
+): Promise<JobReport> {
+  const signalled = finalSignal(task, kind);
   for (;;) {
     task.submitting(kind);
-    const placed = await submitJob(task.order(kind, videoUrl));
-    if (placed.outcome === 'accepted') {
-      task.accepted(kind, placed);
-      return null;
+    const { submitJob } = proxyActivities<Activities>(jobPolicy(task.remainingMs()));
+    const job = await Promise.race([submitJob(task.order(kind, videoUrl)), signalled]);
+    if (job.outcome === 'ended') task.take(job.report);
+    if (job.outcome === 'ended' || job.outcome === 'rejected') return job.report;
+    if (job.outcome === 'accepted') {
+      task.accepted(kind, job);
+      return (await signalled).report;
     }
-    if (placed.outcome === 'rejected') return placed.report;
+    task.waiting();
     await condition(() => task.jobs.takeTurn(kind));
   }
 }
 
-async function finished(
-  task: TaskRecord,
-  kind: JobKind,
-  refusal: JobReport | null,
-): Promise<JobReport> {
-  if (refusal) return refusal;
+/** A worker of an older build may signal the end of a job instead of completing its activity. */
+async function finalSignal(task: TaskRecord, kind: JobKind): Promise<Ended> {
   await condition(() => task.jobs.finalReport(kind) !== undefined);
-  return task.jobs.finalReport(kind) as JobReport;
+  return { outcome: 'ended', report: task.jobs.finalReport(kind) as JobReport };
 }
 
 /** Time is up, but the last job may have ended since it was last asked about. */
 async function lastLook(task: TaskRecord): Promise<Ending> {
   const kind = task.plan.enhancement ? 'super_resolution' : 'generation';
-  if (!task.jobs.isOpen(kind)) return expired(task);
+  if (!task.jobs.mayBeOpen(kind)) return expired(task);
   try {
     const report = await readJob({ taskId: task.id, kind });
     if (report?.status !== 'succeeded') return expired(task);

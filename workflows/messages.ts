@@ -45,6 +45,8 @@ export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancell
 
 export interface JobReport {
   readonly kind: JobKind;
+  /** Who has the job; absent from reports of older histories, and where nobody took it. */
+  readonly channel?: string;
   readonly upstreamId: string;
   readonly status: JobStatus;
   readonly result?: JobResult;
@@ -75,7 +77,7 @@ export interface JobFailure {
   readonly ours?: true;
 }
 
-/** What is to be made, by whom and for whom: the input of the one activity that places jobs. */
+/** What is to be made, by whom and for whom: the input of the one activity that has jobs done. */
 export interface JobOrder {
   readonly taskId: string;
   readonly accountId: string;
@@ -90,6 +92,9 @@ export interface JobOrder {
 }
 
 export type PlacedJob =
+  /** What it answers when the job has ended, however long that takes. */
+  | { readonly outcome: 'ended'; readonly report: JobReport }
+  /** Only in histories of before, whose tasks are signalled the end of their job. */
   | { readonly outcome: 'accepted'; readonly channel: string; readonly upstreamId: string }
   | { readonly outcome: 'rejected'; readonly report: JobReport }
   /** The channel is full; the watcher signals `turn` when a place is free. */

@@ -19,18 +19,22 @@ export const doorPolicy: LocalActivityOptions = {
 };
 
 /**
- * One attempt to place a job. 75 s: the service's own limit for an answer (60 s at most) and what
- * is stored around it; its heartbeat tells within 15 s that a worker died. Attempts have no limit:
- * only the task's deadline ends them. A cancel waits for a running attempt, because a job that was
- * accepted a moment ago must be known before it can be cancelled.
+ * A job from its placing to its end, for as long as its task may take. No worker holds it while it
+ * waits, so it has no heartbeat timeout: a worker that dies over the placing is noticed by the
+ * watcher (activities/unplaced.ts). Attempts have no limit: only the task's deadline ends them. A
+ * cancel waits for none; who cancels the job upstream looks for one that was on its way.
  */
-export const submitPolicy: ActivityOptions = {
-  summary: 'places the job with a channel, once',
-  startToCloseTimeout: '75 s',
-  heartbeatTimeout: '15 s',
-  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '30 s' },
-};
+export function jobPolicy(remainingMs: number): ActivityOptions {
+  return {
+    summary: 'places the job with a channel, once, and waits for its end',
+    startToCloseTimeout: remainingMs + minuteMs,
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '30 s' },
+  };
+}
+
+// So that it is the task's own timer that ends it.
+const minuteMs = 60_000;
 
 /** One last look at a job whose time is up: three tries within 20 s, then the deadline stands. */
 export const lastLookPolicy: ActivityOptions = {

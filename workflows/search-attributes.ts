@@ -4,6 +4,7 @@
 
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import type { TaskInput } from './messages';
+import type { UpstreamJob } from './task-jobs';
 
 export const accountId = defineSearchAttributeKey('AccountId', 'KEYWORD');
 export const model = defineSearchAttributeKey('Model', 'KEYWORD');
@@ -23,5 +24,13 @@ export function toldAtStart(task: Pick<TaskInput, 'accountId' | 'plan'>): Search
     { key: taskStatus, value: 'submitted' },
     { key: stage, value: 'generation' },
     ...(first ? [{ key: channel, value: first.channel }] : []),
+  ];
+}
+
+/** Of a job whose place has become known. */
+export function toldWhenLocated(job: UpstreamJob): SearchAttributePair[] {
+  return [
+    { key: upstreamJobId, value: job.upstreamId },
+    { key: channel, value: job.channel },
   ];
 }

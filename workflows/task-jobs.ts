@@ -1,19 +1,37 @@
 // What a task's workflow knows of its jobs: which is being placed, where each lies, how far it is
 // reported. Reports may repeat, cross or come late; older news changes nothing.
 
-import type { JobKind, JobReport, PlacedJob } from './messages';
+import type { JobKind, JobReport } from './messages';
 
 /** What a channel has taken. */
-export type UpstreamJob = Extract<PlacedJob, { outcome: 'accepted' }>;
+export interface UpstreamJob {
+  readonly channel: string;
+  readonly upstreamId: string;
+}
 
 export class TaskJobs {
   /** The job that was begun last. */
   current: JobKind | undefined;
+  /** Its channel is full. */
+  waitsForTurn = false;
   /** Where each was taken, in that order. */
   readonly placed = new Map<JobKind, UpstreamJob>();
 
   private readonly reports = new Map<JobKind, JobReport>();
   private readonly turns = new Set<JobKind>();
+
+  begin(kind: JobKind): void {
+    this.current = kind;
+    this.waitsForTurn = false;
+  }
+
+  /** Where the job of this report lies, if it is the first to say so. */
+  locate({ kind, channel, upstreamId }: JobReport): UpstreamJob | undefined {
+    if (!channel || this.placed.has(kind)) return undefined;
+    const job = { channel, upstreamId };
+    this.placed.set(kind, job);
+    return job;
+  }
 
   /** False for news that is no newer than what is known. */
   learn(report: JobReport): boolean {
@@ -37,8 +55,9 @@ export class TaskJobs {
     return this.turns.delete(kind);
   }
 
-  isOpen(kind: JobKind): boolean {
-    return this.placed.has(kind) && !this.finalReport(kind);
+  /** A channel may have it, as far as is known here. */
+  mayBeOpen(kind: JobKind): boolean {
+    return this.current === kind && !this.waitsForTurn && !this.finalReport(kind);
   }
 
   /**

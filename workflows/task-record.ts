@@ -135,11 +135,19 @@ export class TaskRecord {
   }
 
   submitting(kind: JobKind): void {
-    this.jobs.current = kind;
+    this.jobs.begin(kind);
     this.describe();
   }
 
-  /** By now the row shows the step as well, so no reader can see it taken back. */
+  waiting(): void {
+    this.jobs.waitsForTurn = true;
+    this.describe();
+  }
+
+  /**
+   * A task of before is told so when its job is taken; today it reads it from the job's reports. By
+   * now the row shows the step as well, so no reader can see it taken back.
+   */
   accepted(kind: JobKind, job: UpstreamJob): void {
     this.jobs.placed.set(kind, job);
     if (kind === 'super_resolution') this.stepTo(kind);
@@ -154,6 +162,8 @@ export class TaskRecord {
   /** Takes a report about a job. Older news than what is known already changes nothing. */
   take(report: JobReport): void {
     if (!this.jobs.learn(report)) return;
+    const located = this.jobs.locate(report);
+    if (located) this.untold = attributes.toldWhenLocated(located);
     const moved = report.status === 'running' || report.status === 'succeeded';
     const stepped = moved && this.stepTo(report.kind);
     // The task's end is told in a moment.

@@ -3,6 +3,9 @@
 // are those of the bundle that the worker runs.
 
 import { join } from 'node:path';
+import { CompleteAsyncError, Context } from '@temporalio/activity';
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import type { Workflow } from '@temporalio/common';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
 import { newTaskId } from '../../src/api/task-id';
@@ -10,7 +13,13 @@ import { loadCatalogue } from '../../src/catalogue-file';
 import { projectFolder } from '../../src/commands/project';
 import { findTestServer } from '../../src/embedded/temporal-binary';
 import { addSearchAttributes } from '../../src/temporal-setup';
-import type { Accepted, CloseTask, JobReport, TaskInput } from '../../workflows/messages';
+import type {
+  Accepted,
+  CloseTask,
+  JobReport,
+  PlacedJob,
+  TaskInput,
+} from '../../workflows/messages';
 import { acceptUpdate, jobSignal, workflowNames } from '../../workflows/messages';
 import { searchAttributes, toldAtStart } from '../../workflows/search-attributes';
 import type { Finding, Row } from '../row';
@@ -33,14 +42,14 @@ export const historyRow: Row = {
         connection: env.nativeConnection,
         taskQueue,
         workflowBundle: { codePath: join(projectFolder(), 'dist', 'workflow-bundle.js') },
-        activities,
+        activities: activitiesIn(env),
       });
       const makeTask = ledgerTasks(
         await loadCatalogue(join(projectFolder(), 'catalogue.yaml'), {}),
       );
-      const live = (waiting: string) => {
+      const live = (generation: string) => {
         const { input } = makeTask(newTaskId(Date.now()), 'acct_bench').open;
-        return liveThrough(env, withCallback(input), waiting);
+        return liveThrough(env, withCallback(input), generation);
       };
       const found = await worker.runUntil(async () => ({
         short: await live('5 minutes'),
@@ -53,11 +62,21 @@ export const historyRow: Row = {
   },
 };
 
-const activities = {
-  openTask: async () => ({ outcome: 'opened' }),
-  submitJob: async () => ({ outcome: 'accepted', channel: 'studio', upstreamId: 'job-1' }),
-  closeTask: async ({ object }: CloseTask) => ({ object, first: true }),
-};
+/** The activity that waits for the job, once it has begun. */
+let waiting = '';
+
+function activitiesIn({ connection }: TestWorkflowEnvironment) {
+  return {
+    openTask: async () => ({ outcome: 'opened' }),
+    submitJob: async () => {
+      waiting = Context.current().info.activityId;
+      // This server skips no time while an activity is open; here it shall.
+      await connection.testService?.unlockTimeSkipping({});
+      throw new CompleteAsyncError();
+    },
+    closeTask: async ({ object }: CloseTask) => ({ object, first: true }),
+  };
+}
 
 function withCallback(input: TaskInput): TaskInput {
   const { request } = input;
@@ -69,25 +88,29 @@ function withCallback(input: TaskInput): TaskInput {
 async function liveThrough(
   env: TestWorkflowEnvironment,
   input: TaskInput,
-  waiting: string,
+  generation: string,
 ): Promise<number> {
-  const handle = await env.client.workflow.start(workflowNames.generateVideo, {
+  const start = new WithStartWorkflowOperation(workflowNames.generateVideo, {
     workflowId: input.taskId,
     taskQueue,
     args: [input],
+    workflowIdConflictPolicy: 'FAIL',
     typedSearchAttributes: toldAtStart(input),
   });
-  await handle.executeUpdate<Accepted, []>(acceptUpdate, { updateId: acceptUpdate });
-  await env.sleep('10 s');
-  const report = (status: 'running' | 'succeeded'): JobReport => ({
-    kind: 'generation',
-    upstreamId: 'job-1',
-    status,
-    ...(status === 'succeeded' ? { result } : {}),
+  await env.client.workflow.executeUpdateWithStart<Workflow, Accepted, []>(acceptUpdate, {
+    startWorkflowOperation: start,
+    updateId: acceptUpdate,
   });
-  await handle.signal(jobSignal, report('running'));
-  await env.sleep(waiting as '5 minutes');
-  await handle.signal(jobSignal, report('succeeded'));
+  const handle = await start.workflowHandle();
+  await env.sleep('10 s');
+  const job = { kind: 'generation', channel: 'studio', upstreamId: 'job-1' } as const;
+  const running: JobReport = { ...job, status: 'running' };
+  await handle.signal(jobSignal, running);
+  await env.sleep(generation as '5 minutes');
+  const report: JobReport = { ...job, status: 'succeeded', result };
+  const ended: PlacedJob = { outcome: 'ended', report };
+  await env.connection.testService?.lockTimeSkipping({});
+  await env.client.activity.complete({ workflowId: input.taskId, activityId: waiting }, ended);
   const object = (await handle.result()) as { status: string };
   if (object.status !== 'succeeded') throw new Error(`A task ended as ${object.status}.`);
   return (await handle.describe()).historyLength;

@@ -9,6 +9,7 @@ import type { ActivityEvents } from '../../activities/events';
 import { createWatchActivities } from '../../activities/watch';
 import { connect } from '../../src/db/database';
 import type { Catalogue, Channel } from '../../src/domain/catalogue';
+import type { JobReport } from '../../workflows/messages';
 
 interface Simulation {
   readonly databaseUrl: string;
@@ -75,10 +76,14 @@ function run({ databaseUrl, listUrl, shards, pollIntervalMs }: Simulation): void
 }
 
 function clientThatTells(say: (news: SimulationNews) => void): Client {
-  const signalOf = (taskId: string) => async (_name: string, report: { status: string }) =>
-    say({ kind: 'told', taskId, status: report.status, atMs: Date.now() });
-  const workflow = { getHandle: (taskId: string) => ({ signal: signalOf(taskId) }) };
-  return { workflow } as unknown as Client;
+  const tell = async (taskId: string, { status }: JobReport) =>
+    say({ kind: 'told', taskId, status, atMs: Date.now() });
+  const handleOf = (taskId: string) => ({
+    signal: (_name: string, report: JobReport) => tell(taskId, report),
+  });
+  const complete = ({ workflowId }: { workflowId: string }, ended: { report: JobReport }) =>
+    tell(workflowId, ended.report);
+  return { workflow: { getHandle: handleOf }, activity: { complete } } as unknown as Client;
 }
 
 // Its types are imported by whoever starts it.

@@ -91,7 +91,13 @@ function upstreamServices(
   log: Logger,
   meters: Meters,
 ): Told<
-  'upstream' | 'lostJobFound' | 'lostJobUnresolved' | 'unknownStatus' | 'jobChanged' | 'watchRound'
+  | 'upstream'
+  | 'attemptSilent'
+  | 'lostJobFound'
+  | 'lostJobUnresolved'
+  | 'unknownStatus'
+  | 'jobChanged'
+  | 'watchRound'
 > {
   return {
     upstream(channel, operation, outcome, ms, code, task) {
@@ -101,6 +107,9 @@ function upstreamServices(
       if (outcome === 'operator') log.error(fields, 'a channel refuses our account');
       else if (outcome === 'ok') log.debug(fields, 'upstream request');
       else log.warn(fields, 'upstream fault');
+    },
+    attemptSilent(task) {
+      log.warn({ event: 'attempt_silent', task }, 'a worker fell silent while it placed a job');
     },
     lostJobFound(channel, task, upstreamId) {
       meters.add('video_lost_jobs_total', { outcome: 'found' });

@@ -27,7 +27,7 @@ export async function takePlace(
                   and (state in ('sending', 'open')
                        or (state = 'waiting' and signalled_at > now() - interval '30 seconds'))
               ) used
-        where exists (select 1 from tasks where id = ? and finished_at is null)
+        where exists (select 1 from tasks where id = ? and finished_at is null for share)
        on conflict (task_id, kind) do update
           set channel = excluded.channel, upstream_model = excluded.upstream_model,
               state = excluded.state, sent_at = excluded.sent_at, signalled_at = null

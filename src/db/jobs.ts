@@ -3,7 +3,7 @@
 // leaves, the upstream id as soon as it is known.
 
 import type { Knex } from 'knex';
-import type { JobKind, JobName, JobOrder, JobReport, JobStatus } from '../../workflows/messages';
+import type { JobKind, JobName, JobOrder, JobReport } from '../../workflows/messages';
 import { prepared } from './prepared';
 
 export interface Job {
@@ -34,7 +34,8 @@ export async function findJob(db: Knex, name: JobName): Promise<Job | null> {
 
 /**
  * Says that a create is about to leave. A row that is already being sent, or is further, is left as
- * it is, and for a task that has ended nothing is sent any more.
+ * it is. For a task that has ended nothing is sent any more, and one that ends at this moment waits
+ * for this row, so that who stops its jobs finds it.
  */
 export async function markSending(
   db: Knex,
@@ -44,7 +45,7 @@ export async function markSending(
   const marking = db.raw<{ rows: unknown[] }>(
     `insert into jobs (task_id, kind, account_id, channel, upstream_model, state, sent_at)
      select ?, ?, ?, ?, ?, 'sending', now()
-      where exists (select 1 from tasks where id = ? and finished_at is null)
+      where exists (select 1 from tasks where id = ? and finished_at is null for share)
      on conflict (task_id, kind) do update
         set channel = excluded.channel, upstream_model = excluded.upstream_model,
             state = 'sending', sent_at = now()
@@ -56,28 +57,43 @@ export async function markSending(
   return rows.length > 0 ? 'taken' : 'known';
 }
 
-/** Nothing was accepted: the next channel may be tried. */
+/**
+ * Nothing was accepted: the next channel may be tried. A row that was closed meanwhile, because its
+ * task has ended, goes as well: it would say that a create is on its way.
+ */
 export async function forgetSending(db: Knex, name: JobName): Promise<void> {
-  await db.raw(`delete from jobs where task_id = ? and kind = ? and state = 'sending'`, [
-    name.taskId,
-    name.kind,
-  ]);
+  await db.raw(
+    `delete from jobs
+      where task_id = ? and kind = ?
+        and (state = 'sending' or state = 'closed' and upstream_id is null)`,
+    [name.taskId, name.kind],
+  );
 }
 
 /**
- * Stores the id of an accepted job. False when another task owns that job already, which only a
- * lost job that was looked up can meet.
+ * Stores the id of an accepted job, and who waits for its end. False when another task owns that
+ * job already, which only a lost job that was looked up can meet.
  */
-export async function storeOpened(db: Knex, name: JobName, upstreamId: string): Promise<boolean> {
+export async function storeOpened(
+  db: Knex,
+  name: JobName,
+  upstreamId: string,
+  activityId: string | null,
+): Promise<boolean> {
   const opening = db.raw<{ rows: unknown[] }>(
-    `update jobs set state = case when state = 'sending' then 'open' else state end,
-            upstream_id = ?, opened_at = now()
-      where task_id = ? and kind = ?
-        and not exists (select 1 from jobs other
-                         where other.channel = jobs.channel and other.upstream_id = ?
-                           and other.task_id <> jobs.task_id)
-     returning 1`,
-    [upstreamId, name.taskId, name.kind, upstreamId],
+    `with opened as (
+       update jobs set state = case when state = 'sending' then 'open' else state end,
+              upstream_id = ?, activity_id = ?, opened_at = coalesce(opened_at, now())
+        where task_id = ? and kind = ?
+          and not exists (select 1 from jobs other
+                           where other.channel = jobs.channel and other.upstream_id = ?
+                             and other.task_id <> jobs.task_id)
+       returning task_id
+     ), placed as (
+       delete from unplaced using opened where unplaced.task_id = opened.task_id
+     )
+     select 1 from opened`,
+    [upstreamId, activityId, name.taskId, name.kind, upstreamId],
   );
   const { rows } = await opening.options(prepared('store_opened'));
   return rows.length > 0;
@@ -119,76 +135,6 @@ export async function ownedByOthers(
   return new Set(rows.map((row) => row.id));
 }
 
-/** What the watcher needs of an open job. */
-export interface OpenJob {
-  readonly taskId: string;
-  readonly kind: JobKind;
-  readonly upstreamId: string;
-  readonly status: JobStatus;
-  readonly ageSeconds: number;
-}
-
-export async function listOpenJobs(
-  db: Knex,
-  channel: string,
-  shard: number,
-  shards: number,
-): Promise<OpenJob[]> {
-  const { rows } = await db.raw<{ rows: OpenJob[] }>(
-    `select task_id as "taskId", kind, upstream_id as "upstreamId", status,
-            extract(epoch from now() - opened_at)::int as "ageSeconds"
-       from jobs
-      where channel = ? and state = 'open' and upstream_id is not null
-        and (? = 1 or abs(hashtext(task_id)) % ? = ?)`,
-    [channel, shards, shards, shard],
-  );
-  return rows;
-}
-
-/**
- * Stores what changed, in one statement for any number of jobs, and shows a job that began to run
- * on its task's row. A task only ever steps forward, so two watchers of one channel cannot harm
- * each other.
- */
-export async function storeReports(
-  db: Knex,
-  changes: readonly (JobName & { readonly report: JobReport })[],
-  running: { readonly generation: string; readonly super_resolution: string },
-): Promise<void> {
-  await db.raw(
-    `with change as (
-       select * from json_to_recordset(?) as c (task_id text, kind text, status text, report json)
-     ), stored as (
-       update jobs set status = change.status, report = change.report,
-              state = case when change.status in ('queued', 'running') then 'open' else 'reported' end
-         from change
-        where jobs.task_id = change.task_id and jobs.kind = change.kind and jobs.state = 'open'
-     )
-     update tasks
-        set status = 'running', stage = change.kind,
-            version = case change.kind when 'generation' then 2 else 3 end,
-            object = (tasks.object::jsonb || jsonb_build_object(
-              'status', 'running', 'stage', change.kind, 'message',
-              case change.kind when 'generation' then ?::text else ?::text end))::json
-       from change
-      where tasks.id = change.task_id and tasks.finished_at is null
-        and change.status in ('running', 'succeeded')
-        and tasks.version < case change.kind when 'generation' then 2 else 3 end`,
-    [
-      JSON.stringify(
-        changes.map(({ taskId, kind, report }) => ({
-          task_id: taskId,
-          kind,
-          status: report.status,
-          report,
-        })),
-      ),
-      running.generation,
-      running.super_resolution,
-    ],
-  );
-}
-
 /**
  * Shows on the task's row that the second step has begun, before anybody else can say so: of two
  * answers, one from the row and one from the workflow, the later must never be the older.
@@ -201,47 +147,5 @@ export async function showEnhancing(db: Knex, taskId: string, message: string): 
               'status', 'running', 'stage', 'super_resolution', 'message', ?::text))::json
       where id = ? and finished_at is null and version < 3`,
     [message, taskId],
-  );
-}
-
-/** Ended jobs whose task has not acknowledged it and was not told within the last while. */
-export async function listUnacknowledged(
-  db: Knex,
-  channel: string,
-  shard: number,
-  shards: number,
-  toldBeforeSeconds: number,
-): Promise<(JobName & { readonly report: JobReport })[]> {
-  const { rows } = await db.raw<{ rows: (JobName & { readonly report: JobReport })[] }>(
-    `select task_id as "taskId", kind, report from jobs
-      where channel = ? and state = 'reported'
-        and (? = 1 or abs(hashtext(task_id)) % ? = ?)
-        and (signalled_at is null or signalled_at < now() - make_interval(secs => ?))
-      limit 1000`,
-    [channel, shards, shards, shard, toldBeforeSeconds],
-  );
-  return rows;
-}
-
-export async function markSignalled(db: Knex, names: readonly JobName[]): Promise<void> {
-  if (names.length === 0) return;
-  await db.raw(
-    `update jobs set signalled_at = now()
-       from json_to_recordset(?) as told (task_id text, kind text)
-      where jobs.task_id = told.task_id and jobs.kind = told.kind`,
-    [JSON.stringify(names.map(({ taskId, kind }) => ({ task_id: taskId, kind })))],
-  );
-}
-
-export async function recordRound(
-  db: Knex,
-  channel: string,
-  shard: number,
-  open: number,
-): Promise<void> {
-  await db.raw(
-    `insert into watchers (channel, shard, round_at, open) values (?, ?, now(), ?)
-     on conflict (channel, shard) do update set round_at = now(), open = excluded.open`,
-    [channel, shard, open],
   );
 }

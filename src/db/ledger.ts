@@ -10,7 +10,9 @@ import { stepOf } from '../domain/task';
 import { availableChange, closingMovements, holdId } from '../domain/transfers';
 import { refusalOf } from './funds';
 import { prepared } from './prepared';
+import { findStored } from './tasks';
 import { forgetUnknownStart } from './unknown-starts';
+import { noteUnplaced } from './unplaced';
 
 /** The first door: the task's row, its hold and the customer's balance, or nothing at all. */
 export async function openTask(db: Knex, open: OpenTask): Promise<OpenedTask> {
@@ -26,6 +28,8 @@ export async function openTask(db: Knex, open: OpenTask): Promise<OpenedTask> {
      ), opened as (
        ${insertTask('from paid')}
        returning id
+     ), noted as (
+       insert into unplaced (task_id) select id from opened
      )
      insert into transfers
             (id, account_id, seq, kind, debit, credit, amount, available_after, held_after, task_id)
@@ -41,6 +45,7 @@ export async function openTask(db: Knex, open: OpenTask): Promise<OpenedTask> {
   if (known) {
     const { accountId, requestHash } = known;
     assert(accountId === input.accountId, `${object.id} is a task of this account`);
+    if (!known.finished) await noteUnplaced(db, object.id);
     return { outcome: 'exists', object: known.object, requestHash };
   }
   return { outcome: 'refused', refusal: await refusalOf(db, priceBindings(open)) };
@@ -96,6 +101,8 @@ async function settleTask(db: Knex, close: CloseTask): Promise<ClosedTask | null
        returning account_id
      ), done as (
        update jobs set state = 'closed' from closed where task_id = :taskId
+     ), forgotten as (
+       delete from unplaced using closed where task_id = :taskId
      ), moved as (
        update balances
           set held = held - :heldMicros, available = available + :change,
@@ -234,16 +241,4 @@ function taskBindings({ input, object, createdAtMs, deadlineAtMs }: OpenTask) {
 
 function priceBindings({ input: { accountId, plan } }: OpenTask) {
   return { accountId, amount: plan.hold.amountMicros, currency: plan.price.currency };
-}
-
-async function findStored(db: Knex, taskId: string) {
-  const { rows } = await db.raw<{
-    rows: { object: TaskObject; accountId: string; requestHash: string; finished: boolean }[];
-  }>(
-    `select object, account_id as "accountId", request_hash as "requestHash",
-            finished_at is not null as finished
-       from tasks where id = ?`,
-    [taskId],
-  );
-  return rows[0];
 }

@@ -6,6 +6,7 @@ import { createCallbackTables, recordOwedCallbacks } from './migrations/callback
 import { createLedger } from './migrations/ledger';
 import { createTasks } from './migrations/tasks';
 import { createUnknownStarts, noteEachStart } from './migrations/unknown-starts';
+import { createUnplaced } from './migrations/unplaced';
 
 interface Migration {
   readonly name: string;
@@ -19,4 +20,5 @@ export const migrations: readonly Migration[] = [
   { name: '0004_callbacks_owed', up: recordOwedCallbacks },
   { name: '0005_unknown_starts', up: createUnknownStarts },
   { name: '0006_each_unknown_start', up: noteEachStart },
+  { name: '0007_unplaced', up: createUnplaced },
 ];

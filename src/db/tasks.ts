@@ -2,6 +2,7 @@
 
 import DataLoader from 'dataloader';
 import type { Knex } from 'knex';
+import type { TaskObject } from '../contract/task';
 import type { TaskStatus } from '../contract/vocabulary';
 import { askPrepared } from './prepared';
 
@@ -62,6 +63,19 @@ export async function findTaskRow(db: Knex, id: string): Promise<TaskRow | null>
     id,
   ]);
   return rows[0] ?? null;
+}
+
+/** What the doors find of a task that is there already. */
+export async function findStored(db: Knex, taskId: string) {
+  const { rows } = await db.raw<{
+    rows: { object: TaskObject; accountId: string; requestHash: string; finished: boolean }[];
+  }>(
+    `select object, account_id as "accountId", request_hash as "requestHash",
+            finished_at is not null as finished
+       from tasks where id = ?`,
+    [taskId],
+  );
+  return rows[0];
 }
 
 /** The task that a job was made for, by the job's id upstream. */

@@ -1,9 +1,7 @@
 // One look at one job, and asking for its end: at a deadline, at a cancel, by the sweep.
 
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger } from '@temporalio/worker';
 import { createFollowActivities } from '../../activities/follow';
-import { createSubmitActivities } from '../../activities/submit';
+import { markSending } from '../../src/db/jobs';
 import type { Channel } from '../../src/domain/catalogue';
 import type { JobOrder } from '../../workflows/messages';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -31,8 +29,7 @@ afterAll(async () => {
 
 async function placed(script: object): Promise<JobOrder> {
   const order = await upstream.order(script);
-  const env = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
-  await env.run(createSubmitActivities(upstream.deps).submitJob, order);
+  await upstream.attempt(order);
   return order;
 }
 
@@ -77,5 +74,21 @@ test('a cancel the service does not take is trouble, and is asked for again', as
   liar.lie = ({ method }) => (method === 'DELETE' ? { status: 500, body: '' } : null);
   await expect(cancelJob(order)).rejects.toMatchObject({ type: 'CancelNotTaken' });
   liar.lie = () => null;
+  await expect(cancelJob(order)).resolves.toBeUndefined();
+});
+
+test('a cancel that meets a create on its way waits for it, and then stops its job', async () => {
+  const order = await upstream.order({ queue_s: 600 });
+  await markSending(database.db, order, { channel: 'studio', upstreamModel: 'studio-2.0' });
+  await expect(cancelJob(order)).rejects.toMatchObject({ type: 'StillOnItsWay' });
+  expect((await upstream.attempt(order)).outcome).toBe('accepted');
+  await cancelJob(order);
+  await until('it is cancelled', async () => (await readJob(order))?.status === 'cancelled');
+});
+
+test('a cancel that meets a create nobody took has nothing to stop', async () => {
+  liar.lie = () => ({ status: 429, body: '{"error":{"code":"RateLimitExceeded"}}' });
+  const order = await upstream.order();
+  await expect(upstream.attempt(order)).rejects.toThrow();
   await expect(cancelJob(order)).resolves.toBeUndefined();
 });

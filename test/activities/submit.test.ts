@@ -2,14 +2,14 @@
 // connection and errs. Each attempt here is one attempt of the activity; the engine's retries are
 // played by calling again.
 
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger } from '@temporalio/worker';
 import { createChannels } from '../../activities/channels';
 import { createFollowActivities } from '../../activities/follow';
-import { createSubmitActivities, type SubmitDeps } from '../../activities/submit';
+import type { SubmitDeps } from '../../activities/submit';
 import { giveTurns } from '../../src/db/job-gate';
-import { findJob, markSignalled } from '../../src/db/jobs';
+import { findJob } from '../../src/db/jobs';
+import { markSignalled, storeReports } from '../../src/db/watched-jobs';
 import type { Channel } from '../../src/domain/catalogue';
+import { statusMessages } from '../../src/domain/task';
 import type { JobOrder, PlacedJob } from '../../workflows/messages';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { startUpstream, type Upstream } from '../support/upstream';
@@ -26,10 +26,7 @@ afterEach(() => upstream?.close());
 afterAll(() => database?.drop());
 
 const attempt = (order: JobOrder, over: Partial<SubmitDeps> = {}): Promise<PlacedJob> =>
-  new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') }).run(
-    createSubmitActivities({ ...upstream.deps, ...over }).submitJob,
-    order,
-  );
+  upstream.attempt(order, over);
 
 /** As the engine does: again until it is placed, with the gap that was asked for, shortened. */
 async function placed(order: JobOrder, attemptsMax = 40): Promise<PlacedJob> {
@@ -272,4 +269,15 @@ test('a cancelled job is gone upstream, also one whose reply was lost', async ()
   });
   const { items } = (await list.json()) as { items: { status: string }[] };
   expect(items.map(({ status }) => status)).toEqual(['cancelled']);
+});
+
+test('an attempt that finds its job ended answers how', async () => {
+  await open();
+  const order = await upstream.order();
+  const { taskId, kind } = order;
+  await placed(order);
+  const { channel = '', upstreamId } = (await findJob(database.db, order)) ?? {};
+  const report = { kind, channel, upstreamId: upstreamId ?? '', status: 'failed' } as const;
+  await storeReports(database.db, [{ taskId, kind, report }], statusMessages);
+  expect(await attempt(order)).toEqual({ outcome: 'ended', report });
 });

@@ -107,7 +107,10 @@ export async function bring(world: World, { task, taskId }: Case, stage: Stage):
   await until('its job was placed', placed('generation'));
   if (stage === 'queued') return;
   await task.report(stage === 'running' ? aJob('generation', 'running') : aSuccess());
-  if (stage === 'enhancing') await until('it was chained', placed('super_resolution'));
+  if (stage === 'enhancing') {
+    await until('it was chained', placed('super_resolution'));
+    await task.report(aJob('super_resolution', 'running'));
+  }
   const shown = stage === 'running' ? 'generation' : 'super_resolution';
   await until(`it is ${stage}`, async () => (await task.object()).stage === shown);
 }

@@ -3,14 +3,18 @@
 // compile error here.
 
 import { randomUUID } from 'node:crypto';
+import { CompleteAsyncError, Context } from '@temporalio/activity';
+import { ActivityNotFoundError } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
 import type { createTaskActivities } from '../../activities';
+import { isFinalReport } from '../../activities/service';
 import type { TaskObject } from '../../src/contract/task';
 import type {
   Accepted,
   ClosedTask,
   CloseTask,
+  JobKind,
   JobName,
   JobOrder,
   JobReport,
@@ -22,6 +26,7 @@ import type {
 import { acceptUpdate, jobSignal, workflowNames } from '../../workflows/messages';
 import { toldAtStart } from '../../workflows/search-attributes';
 import type { CoveredWorkflows } from './coverage';
+import { until } from './until';
 
 type TaskActivities = ReturnType<typeof createTaskActivities>;
 
@@ -32,6 +37,8 @@ export interface World {
   readonly kept: OpenTask[];
   readonly closed: CloseTask[];
   readonly submitted: JobOrder[];
+  /** The activities that wait for the end of a job, by task and kind. */
+  readonly placed: Map<string, Place>;
   readonly cancelled: JobOrder[];
   readonly lookedAt: JobName[];
   /** What the next calls do; a test replaces what it cares about. */
@@ -40,13 +47,23 @@ export interface World {
     close: (close: CloseTask) => ClosedTask | Promise<ClosedTask>;
     submit: (order: JobOrder) => PlacedJob | Promise<PlacedJob>;
     read: (name: JobName) => JobReport | null;
+    /** Placed as for a workflow of before, which waits for a signal. */
+    ofBefore: boolean;
   };
   start(input: TaskInput): Promise<TaskHandle>;
 }
 
+interface Place {
+  readonly activityId: string;
+  readonly channel: string;
+}
+
 export interface TaskHandle {
   readonly accepted: Promise<Accepted>;
+  /** As the watcher does: the end of a job completes its activity, before it a signal tells. */
   report(report: JobReport): Promise<void>;
+  /** As the watcher of an older build does. */
+  signalReport(report: JobReport): Promise<void>;
   object(): Promise<TaskObject>;
   result(): Promise<TaskObject>;
   cancel(): Promise<void>;
@@ -75,13 +92,14 @@ export async function inWorld(
 
 function createWorld(env: TestWorkflowEnvironment): World {
   const taskQueue = `tasks-${randomUUID()}`;
-  return {
+  const world: World = {
     env,
     taskQueue,
     opened: [],
     kept: [],
     closed: [],
     submitted: [],
+    placed: new Map(),
     cancelled: [],
     lookedAt: [],
     script: {
@@ -89,9 +107,11 @@ function createWorld(env: TestWorkflowEnvironment): World {
       close: ({ object }) => ({ object, first: true }),
       submit: ({ kind }) => ({ outcome: 'accepted', channel: 'studio', upstreamId: `job-${kind}` }),
       read: () => null,
+      ofBefore: false,
     },
-    start: (input) => startTask(env, taskQueue, input),
+    start: (input) => startTask(world, input),
   };
+  return world;
 }
 
 function activitiesOf(world: World): TaskActivities {
@@ -109,8 +129,14 @@ function activitiesOf(world: World): TaskActivities {
       return world.script.close(close);
     },
     async submitJob(order) {
+      const { activityId } = Context.current().info;
       world.submitted.push(order);
-      return world.script.submit(order);
+      const placed = await world.script.submit(order);
+      if (placed.outcome !== 'accepted' || world.script.ofBefore) return placed;
+      world.placed.set(`${order.taskId} ${order.kind}`, { activityId, channel: placed.channel });
+      // The server that skips time skips none while an activity is open; here it shall.
+      await world.env.connection.testService?.unlockTimeSkipping({});
+      throw new CompleteAsyncError();
     },
     async readJob(name) {
       world.lookedAt.push(name);
@@ -122,11 +148,8 @@ function activitiesOf(world: World): TaskActivities {
   };
 }
 
-async function startTask(
-  env: TestWorkflowEnvironment,
-  taskQueue: string,
-  input: TaskInput,
-): Promise<TaskHandle> {
+async function startTask(world: World, input: TaskInput): Promise<TaskHandle> {
+  const { env, taskQueue } = world;
   const handle = await env.client.workflow.start(workflowNames.generateVideo, {
     workflowId: input.taskId,
     taskQueue,
@@ -137,7 +160,13 @@ async function startTask(
   accepted.catch(() => undefined); // Looked at by those tests that care.
   return {
     accepted,
-    report: (report) => handle.signal(jobSignal, report),
+    async report(report) {
+      const { activityId, channel } = await placeOf(world, input.taskId, report.kind);
+      const told = { ...report, channel };
+      if (isFinalReport(report)) await completeJob(env, input.taskId, activityId, told);
+      else await handle.signal(jobSignal, told);
+    },
+    signalReport: (report) => handle.signal(jobSignal, report),
     object: () => handle.query<TaskObject>('task'),
     result: () => handle.result() as Promise<TaskObject>,
     cancel: async () => void (await handle.cancel()),
@@ -151,4 +180,26 @@ async function startTask(
       );
     },
   };
+}
+
+async function placeOf({ placed }: World, taskId: string, kind: JobKind): Promise<Place> {
+  const name = `${taskId} ${kind}`;
+  await until('it is placed', () => placed.has(name));
+  return placed.get(name) as Place;
+}
+
+async function completeJob(
+  { client, connection }: TestWorkflowEnvironment,
+  workflowId: string,
+  activityId: string,
+  report: JobReport,
+): Promise<void> {
+  const ended: PlacedJob = { outcome: 'ended', report };
+  await connection.testService?.lockTimeSkipping({});
+  try {
+    await client.activity.complete({ workflowId, activityId }, ended);
+  } catch (error) {
+    if (!(error instanceof ActivityNotFoundError)) throw error;
+    await connection.testService?.unlockTimeSkipping({});
+  }
 }

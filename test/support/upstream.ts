@@ -4,13 +4,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CompleteAsyncError } from '@temporalio/activity';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
 import type { Knex } from 'knex';
 import { createChannels } from '../../activities/channels';
 import type { ActivityEvents } from '../../activities/events';
-import type { SubmitDeps } from '../../activities/submit';
+import { createSubmitActivities, type SubmitDeps } from '../../activities/submit';
+import { findJob } from '../../src/db/jobs';
 import type { Catalogue, Channel } from '../../src/domain/catalogue';
 import { createStudio, type Studio } from '../../src/studio/server';
-import type { JobOrder } from '../../workflows/messages';
+import type { JobOrder, PlacedJob } from '../../workflows/messages';
 import { anOrder, aPlan, aRequest } from './builders';
 
 const key = 'studio-key-for-tests';
@@ -23,6 +27,8 @@ export interface Upstream {
   accepted(taskId: string): Promise<number>;
   requests(): Promise<number>;
   script(script: object): Promise<void>;
+  /** One attempt of the activity; one that goes on waiting for its job has placed it. */
+  attempt(order: JobOrder, over?: Partial<SubmitDeps>): Promise<PlacedJob>;
   /** An order whose task exists in the database. */
   order(studio?: object, over?: Partial<JobOrder>): Promise<JobOrder>;
   close(): Promise<void>;
@@ -79,15 +85,17 @@ export async function startUpstream(
     return (await response.json()) as Record<string, unknown>;
   };
 
+  const deps: SubmitDeps = {
+    db,
+    now,
+    events: recorded(events),
+    channels: createChannels(() => catalogue, apiKeys, now),
+  };
   return {
     studio,
-    deps: {
-      db,
-      now,
-      events: recorded(events),
-      channels: createChannels(() => catalogue, apiKeys, now),
-    },
+    deps,
     events,
+    attempt: (order, over = {}) => attemptOf({ ...deps, ...over }, order),
     accepted: async (taskId) =>
       Number((await admin('GET', `accepted?client_request_id=${taskId}`)).total),
     requests: async () => Number((await admin('GET', 'counters')).create_requests),
@@ -125,4 +133,15 @@ function recorded(events: { name: string; args: readonly unknown[] }[]): Activit
       (...args: unknown[]) =>
         void events.push({ name: String(name), args }),
   });
+}
+
+async function attemptOf(deps: SubmitDeps, order: JobOrder): Promise<PlacedJob> {
+  const worker = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
+  try {
+    return await worker.run(createSubmitActivities(deps).submitJob, order);
+  } catch (error) {
+    if (!(error instanceof CompleteAsyncError)) throw error;
+    const { channel = '', upstreamId } = (await findJob(deps.db, order)) ?? {};
+    return { outcome: 'accepted', channel, upstreamId: upstreamId ?? '' };
+  }
 }

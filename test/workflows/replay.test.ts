@@ -1,5 +1,6 @@
 // Histories of every kind of task, recorded once, replayed on today's code: a deploy cannot break a
-// task that is two days old. A deliberate change of a workflow's steps is guarded by a version (see
+// task that is two days old. Those named `signalled` are of tasks that were told the end of their
+// job by a signal; all others wait in the activity that placed it. A deliberate change of a workflow's steps is guarded by a version (see
 // docs/operations.md) and recorded anew with RECORD_HISTORIES=1 npx jest --selectProjects stack
 // test/workflows/replay
 
