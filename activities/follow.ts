@@ -3,7 +3,7 @@
 
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Job } from '../src/db/jobs';
-import { findJob } from '../src/db/jobs';
+import { findJob, sinceEndMs } from '../src/db/jobs';
 import { storeReports } from '../src/db/watched-jobs';
 import { statusMessages } from '../src/domain/task';
 import type { JobName, JobOrder, JobReport } from '../workflows/messages';
@@ -11,7 +11,7 @@ import type { KnownChannel } from './channels';
 import { findLostJob } from './lost-job';
 import type { JobReading } from './service';
 import { isFinalReport, UpstreamFault } from './service';
-import type { SubmitDeps } from './submit';
+import { type SubmitDeps, sendWithinMs } from './submit';
 
 export function createFollowActivities(deps: SubmitDeps) {
   return {
@@ -86,8 +86,9 @@ async function upstreamIdsOf(
   if (!job.sentAt) return [];
   const lost = await findLostJob(deps, order, job, service);
   if (lost.found === 'one') return [lost.upstreamId];
-  // The worker that sent it may be waiting for the answer at this moment.
-  if (job.sentAgoMs < channel.requestTimeoutMs + channel.listLagMs) throw stillOnItsWay();
+  // A worker may be waiting for the answer at this moment. None sends it for a task that has ended.
+  const answeredMs = sendWithinMs + channel.requestTimeoutMs + channel.listLagMs;
+  if ((await sinceEndMs(deps.db, order.taskId)) < answeredMs) throw stillOnItsWay();
   return [];
 }
 

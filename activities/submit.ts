@@ -6,7 +6,7 @@ import { type ApplicationFailure, CompleteAsyncError } from '@temporalio/activit
 import type { Knex } from 'knex';
 import { takePlace } from '../src/db/job-gate';
 import type { Job } from '../src/db/jobs';
-import { findJob, forgetSending, markSending, showEnhancing, storeOpened } from '../src/db/jobs';
+import { beginEnhancing, findJob, forgetSending, markSending, storeOpened } from '../src/db/jobs';
 import { statusMessages } from '../src/domain/task';
 import type { JobOrder, PlacedJob } from '../workflows/messages';
 import type { Channels } from './channels';
@@ -33,7 +33,7 @@ export interface SubmitDeps {
 
 // A worker that was frozen between storing "about to send" and sending has been given up by then:
 // it must not send.
-const sendWithinMs = 5_000;
+export const sendWithinMs = 5_000;
 
 export function createSubmitActivities(deps: SubmitDeps) {
   return {
@@ -41,7 +41,7 @@ export function createSubmitActivities(deps: SubmitDeps) {
     async submitJob(order: JobOrder): Promise<PlacedJob> {
       const placed = await whileBeating(async () => {
         if (order.kind === 'super_resolution') {
-          await showEnhancing(deps.db, order.taskId, statusMessages.super_resolution);
+          await beginEnhancing(deps.db, order.taskId, statusMessages.super_resolution);
         }
         return tryChannels(deps, order);
       });

@@ -9,6 +9,7 @@ import { isRetryable } from '../src/db/database';
 import type { OpenRow } from '../src/db/sweep';
 import {
   auditFailed,
+  closeJobsOfEnded,
   findOpenRows,
   isAuditDue,
   listChannelsInUse,
@@ -31,6 +32,7 @@ import { workflowNames } from '../workflows/messages';
 import { restartLostCallbacks, startDelivery } from './callback-sweep';
 import { whileBeating } from './heartbeat';
 import type { SubmitDeps } from './submit';
+import { lookAfterUnplaced } from './unplaced';
 
 export interface SweepDeps extends SubmitDeps {
   readonly client: Client;
@@ -54,6 +56,8 @@ const attemptsBeforeStuck = 4;
 const auditEverySeconds = 3600;
 // Of the five minutes that a sweep may take.
 const stopJobsForMs = 2 * 60_000;
+// By then nobody looks for what a create on its way has left behind.
+const jobsSettleSeconds = 15 * 60;
 // The engine drops calls whose deadline has passed, which is seconds after they were sent.
 const neverStartedSeconds = 120;
 
@@ -70,6 +74,8 @@ async function sweepOnce(deps: SweepDeps): Promise<SweepReport> {
   }
   const callbacks = await restartLostCallbacks(deps);
   await cancelUnknownStarts(deps);
+  await lookAfterUnplaced(deps);
+  await closeJobsOfEnded(deps.db, jobsSettleSeconds);
   const toStop: OpenRow[] = [];
   const stopped = await stopOverdue(deps, toStop);
   const ended = await findOpenRows(deps.db, await listRecentlyEnded(deps));

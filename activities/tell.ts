@@ -5,7 +5,7 @@ import type { Client } from '@temporalio/client';
 import { ActivityNotFoundError, WorkflowNotFoundError } from '@temporalio/client';
 import { giveTurns } from '../src/db/job-gate';
 import { expectPlaced } from '../src/db/unplaced';
-import { type JobNews, markAcknowledged, markSignalled } from '../src/db/watched-jobs';
+import { closeReported, type JobNews, markSignalled } from '../src/db/watched-jobs';
 import type { JobName, JobReport, PlacedJob } from '../workflows/messages';
 import { jobSignal, turnSignal } from '../workflows/messages';
 import { isFinalReport } from './service';
@@ -53,8 +53,9 @@ async function tellTask({ db, client }: TellDeps, news: JobNews): Promise<boolea
     return true;
   } catch (error) {
     if (!(error instanceof ActivityNotFoundError)) return false;
-    // Nobody waits for it any more: the task has heard of it before, or is gone.
-    await markAcknowledged(db, news);
+    // The task has heard of it before, or is gone, or waits in some other way.
+    if (!(await signal(client, taskId, jobSignal, report))) return false;
+    await closeReported(db, news);
     return true;
   }
 }

@@ -15,18 +15,23 @@ type UnplacedDeps = Pick<SubmitDeps, 'db' | 'events'> & { readonly client: Clien
 type Attempt = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
 
 const atOnce = 50;
+const hourSeconds = 3_600;
 // Of the engine's states: neither waiting for a worker or its next try, nor asked to stop.
 const started = 2;
 
 export async function lookAfterUnplaced(deps: UnplacedDeps): Promise<void> {
-  const due = await claimUnplaced(deps.db, atOnce);
-  // What cannot be looked at now is due again soon.
-  await Promise.allSettled(due.map((row) => lookAfter(deps, row)));
+  for (;;) {
+    const due = await claimUnplaced(deps.db, atOnce);
+    // What cannot be looked at now is due again soon.
+    await Promise.allSettled(due.map((row) => lookAfter(deps, row)));
+    if (due.length < atOnce) return;
+  }
 }
 
 async function lookAfter({ db, client, events }: UnplacedDeps, row: Unplaced): Promise<void> {
   const { taskId, seen, state } = row;
-  if (state === 'waiting') return;
+  // It is called when it is given its turn.
+  if (state === 'waiting') return noteSeen(db, taskId, null, hourSeconds);
   if (state === 'placed') return forgetUnplaced(db, taskId);
   const attempt = await runningAttempt(client, taskId);
   if (attempt === 'gone') return forgetUnplaced(db, taskId);

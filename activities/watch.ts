@@ -91,7 +91,7 @@ async function goRound(round: Round): Promise<number> {
   return open.length;
 }
 
-/** Asks about one batch, stores what changed, then signals. */
+/** Asks about one batch, stores what changed, then tells the tasks. */
 async function ask({ deps, input, askedAt }: Round, jobs: readonly OpenJob[]): Promise<number> {
   const found = deps.channels.find(input.channel);
   if (!found) return 0;

@@ -21,15 +21,22 @@ import type { TaskObject } from '../src/contract/task';
 import { isFinal } from '../src/domain/task';
 import type { Ending } from './endings';
 import { cancelled, expired, failedUpstream, finalObject, refusedObject } from './endings';
-import type { JobKind, JobReport, PlacedJob, TaskInput } from './messages';
+import type { JobKind, JobOrder, JobReport, PlacedJob, TaskInput } from './messages';
 import { callbackWorkflowId, refusedFailure, workflowNames } from './messages';
-import { cancelPolicy, doorPolicy, jobPolicy, lastLookPolicy } from './policies';
+import {
+  cancelPolicy,
+  doorPolicy,
+  jobPolicy,
+  lastLookPolicy,
+  submitPolicyOfBefore,
+} from './policies';
 import type { TaskRecord } from './task-record';
 import { recordTask } from './task-record';
 
 type Ended = Extract<PlacedJob, { outcome: 'ended' }>;
 
 const { openTask, closeTask, keepRefusedTask } = proxyLocalActivities<Activities>(doorPolicy);
+const submitOfBefore = proxyActivities<Activities>(submitPolicyOfBefore);
 const { readJob } = proxyActivities<Activities>(lastLookPolicy);
 const { cancelJob } = proxyActivities<Activities>(cancelPolicy);
 
@@ -141,23 +148,27 @@ async function runJob(
   kind: JobKind,
   videoUrl: string | null,
 ): Promise<JobReport> {
-  const signalled = finalSignal(task, kind);
   for (;;) {
     task.submitting(kind);
-    const { submitJob } = proxyActivities<Activities>(jobPolicy(task.remainingMs()));
-    const job = await Promise.race([submitJob(task.order(kind, videoUrl)), signalled]);
+    const job = await submit(task, task.order(kind, videoUrl));
     if (job.outcome === 'ended') task.take(job.report);
     if (job.outcome === 'ended' || job.outcome === 'rejected') return job.report;
     if (job.outcome === 'accepted') {
       task.accepted(kind, job);
-      return (await signalled).report;
+      return (await finalSignal(task, kind)).report;
     }
     task.waiting();
     await condition(() => task.jobs.takeTurn(kind));
   }
 }
 
-/** A worker of an older build may signal the end of a job instead of completing its activity. */
+function submit(task: TaskRecord, order: JobOrder): Promise<PlacedJob> {
+  if (task.jobs.isOfBefore) return submitOfBefore.submitJob(order);
+  const { submitJob } = proxyActivities<Activities>(jobPolicy(task.remainingMs()));
+  // A watcher of an older build signals the end of the job instead of ending the activity.
+  return Promise.race([submitJob(order), finalSignal(task, order.kind)]);
+}
+
 async function finalSignal(task: TaskRecord, kind: JobKind): Promise<Ended> {
   await condition(() => task.jobs.finalReport(kind) !== undefined);
   return { outcome: 'ended', report: task.jobs.finalReport(kind) as JobReport };

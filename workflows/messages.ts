@@ -30,6 +30,11 @@ export interface TaskInput {
   /** Hash of the parsed request; tells a repeated Idempotency-Key with another body apart. */
   readonly requestHash: string;
   readonly traceId: string;
+  /**
+   * How it waits for its jobs. Absent from tasks of before, which are signalled; their steps must
+   * stay as they were.
+   */
+  readonly waits?: 'in activities';
 }
 
 /** The answer of the `accept` update. */
@@ -94,7 +99,7 @@ export interface JobOrder {
 export type PlacedJob =
   /** What it answers when the job has ended, however long that takes. */
   | { readonly outcome: 'ended'; readonly report: JobReport }
-  /** Only in histories of before, whose tasks are signalled the end of their job. */
+  /** For tasks of before: they are signalled the end of their job. */
   | { readonly outcome: 'accepted'; readonly channel: string; readonly upstreamId: string }
   | { readonly outcome: 'rejected'; readonly report: JobReport }
   /** The channel is full; the watcher signals `turn` when a place is free. */

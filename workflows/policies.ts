@@ -18,23 +18,36 @@ export const doorPolicy: LocalActivityOptions = {
   retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '10 s' },
 };
 
+const submitRetries = {
+  initialInterval: '1 s',
+  backoffCoefficient: 2,
+  maximumInterval: '30 s',
+} as const;
+
 /**
  * A job from its placing to its end, for as long as its task may take. No worker holds it while it
  * waits, so it has no heartbeat timeout: a worker that dies over the placing is noticed by the
- * watcher (activities/unplaced.ts). Attempts have no limit: only the task's deadline ends them. A
- * cancel waits for none; who cancels the job upstream looks for one that was on its way.
+ * watchers (activities/unplaced.ts). Attempts have no limit: only the task's deadline ends them. A
+ * cancel waits for none; who stops the job upstream looks for one that was on its way.
  */
 export function jobPolicy(remainingMs: number): ActivityOptions {
   return {
     summary: 'places the job with a channel, once, and waits for its end',
-    startToCloseTimeout: remainingMs + minuteMs,
+    // So that it is the task's own timer that ends it.
+    startToCloseTimeout: remainingMs + 60_000,
     cancellationType: ActivityCancellationType.TRY_CANCEL,
-    retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '30 s' },
+    retry: submitRetries,
   };
 }
 
-// So that it is the task's own timer that ends it.
-const minuteMs = 60_000;
+/** As it was for tasks of before, for whom the activity ends when the job is placed. */
+export const submitPolicyOfBefore: ActivityOptions = {
+  summary: 'places the job with a channel, once',
+  startToCloseTimeout: '75 s',
+  heartbeatTimeout: '15 s',
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: submitRetries,
+};
 
 /** One last look at a job whose time is up: three tries within 20 s, then the deadline stands. */
 export const lastLookPolicy: ActivityOptions = {

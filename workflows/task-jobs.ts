@@ -20,6 +20,9 @@ export class TaskJobs {
   private readonly reports = new Map<JobKind, JobReport>();
   private readonly turns = new Set<JobKind>();
 
+  /** Those of before wait for signals, in the steps that stand in their histories. */
+  constructor(readonly isOfBefore: boolean) {}
+
   begin(kind: JobKind): void {
     this.current = kind;
     this.waitsForTurn = false;
@@ -55,9 +58,10 @@ export class TaskJobs {
     return this.turns.delete(kind);
   }
 
-  /** A channel may have it, as far as is known here. */
+  /** A channel may have it and be at it, as far as is known here. */
   mayBeOpen(kind: JobKind): boolean {
-    return this.current === kind && !this.waitsForTurn && !this.finalReport(kind);
+    const isBegun = this.current === kind && !this.waitsForTurn;
+    return (this.isOfBefore ? this.placed.has(kind) : isBegun) && !this.finalReport(kind);
   }
 
   /**

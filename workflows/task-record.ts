@@ -50,7 +50,7 @@ export class TaskRecord {
   /** Which call started it. */
   readonly nonce = String(workflowInfo().memo?.nonce ?? '');
   readonly deadlineAtMs: number;
-  readonly jobs = new TaskJobs();
+  readonly jobs: TaskJobs;
   /** A caller was answered `pending`, so the id must stay readable whatever happens. */
   toldPending = false;
   /** Why the task was not admitted. */
@@ -71,6 +71,7 @@ export class TaskRecord {
     this.plan = input.plan;
     this.request = input.request;
     this.requestHash = input.requestHash;
+    this.jobs = new TaskJobs(input.waits === undefined);
     this.deadlineAtMs = this.createdAtMs + input.plan.expiresAfterSeconds * 1000;
     this.identity = {
       id: input.taskId,

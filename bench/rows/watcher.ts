@@ -72,7 +72,7 @@ async function untilRound(
   }
 }
 
-/** Milliseconds from a job's end to its task's signal, sorted. */
+/** Milliseconds from a job's end until its task is told, sorted. */
 async function endSome(
   { generator }: World,
   told: ReadonlyMap<string, number>,

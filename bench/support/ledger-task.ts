@@ -30,7 +30,9 @@ export function ledgerTasks(catalogue: Catalogue): (id: string, accountId: strin
   const createdAtMs = Date.now();
   const createdAt = Math.floor(createdAtMs / 1_000);
   return (id, accountId) => {
-    const input = { taskId: id, accountId, request, plan, requestHash: 'bench', traceId: 'bench' };
+    const waits = 'in activities' as const;
+    const hashes = { requestHash: 'bench', traceId: 'bench' };
+    const input = { taskId: id, accountId, request, plan, waits, ...hashes };
     const identity = { id, traceId: 'bench', model: plan.model, createdAt };
     const submitted = taskObject(identity, {
       status: 'submitted',

@@ -61,7 +61,16 @@ function handingOver(deps: ApiDeps, unknownStarts: UnknownStarts): HandOver {
       const short = await checkFunds(accountId, plan.hold.amountMicros, underWay);
       if (short) return short;
       const startMs = now();
-      const answer = await submit({ taskId, accountId, request, plan, requestHash, traceId });
+      const waits = 'in activities';
+      const answer = await submit({
+        taskId,
+        accountId,
+        request,
+        plan,
+        requestHash,
+        traceId,
+        waits,
+      });
       ctx.state.submission = { startMs, endMs: now() };
       return answer;
     });

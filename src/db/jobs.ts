@@ -99,6 +99,16 @@ export async function storeOpened(
   return rows.length > 0;
 }
 
+/** 0 for a task that goes on. By the database's clock. */
+export async function sinceEndMs(db: Knex, taskId: string): Promise<number> {
+  const { rows } = await db.raw<{ rows: { ms: number }[] }>(
+    `select coalesce(extract(epoch from clock_timestamp() - finished_at) * 1000, 0)::float8 as ms
+       from tasks where id = ?`,
+    [taskId],
+  );
+  return rows[0]?.ms ?? 0;
+}
+
 /**
  * Whether another task's create on this channel was lost at about the same time and asked for a job
  * that looks the same: then a job that is found may be either's.
@@ -136,16 +146,24 @@ export async function ownedByOthers(
 }
 
 /**
- * Shows on the task's row that the second step has begun, before anybody else can say so: of two
- * answers, one from the row and one from the workflow, the later must never be the older.
+ * The second step has begun: the task's row shows it before anybody else can say so, for of two
+ * answers, one from the row and one from the workflow, the later must never be the older. With that
+ * the end of the first step has been heard, and there is a job to be placed again.
  */
-export async function showEnhancing(db: Knex, taskId: string, message: string): Promise<void> {
+export async function beginEnhancing(db: Knex, taskId: string, message: string): Promise<void> {
   await db.raw(
-    `update tasks
-        set status = 'running', stage = 'super_resolution', version = 3,
-            object = (object::jsonb || jsonb_build_object(
-              'status', 'running', 'stage', 'super_resolution', 'message', ?::text))::json
-      where id = ? and finished_at is null and version < 3`,
+    `with begun as (
+       update tasks
+          set status = 'running', stage = 'super_resolution', version = 3,
+              object = (object::jsonb || jsonb_build_object(
+                'status', 'running', 'stage', 'super_resolution', 'message', ?::text))::json
+        where id = ? and finished_at is null and version < 3
+       returning id
+     ), heard as (
+       update jobs set state = 'closed' from begun
+        where task_id = begun.id and kind = 'generation' and state = 'reported'
+     )
+     insert into unplaced (task_id) select id from begun on conflict do nothing`,
     [message, taskId],
   );
 }

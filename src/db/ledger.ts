@@ -1,6 +1,6 @@
 // The only SQL that moves money. The two doors of a task are one statement each: they are a
 // transaction by themselves, cost one round trip, and wait for nobody but another door of the same
-// customer. Doing either again moves nothing.
+// customer, or a note about the same task. Doing either again moves nothing.
 
 import type { Knex } from 'knex';
 import type { ClosedTask, CloseTask, OpenedTask, OpenTask } from '../../workflows/messages';

@@ -78,6 +78,20 @@ export async function listChannelsInUse(db: Knex): Promise<readonly string[]> {
   return rows.map((row) => row.channel);
 }
 
+/**
+ * Jobs that were noted in the moment their task ended, so that its door could not see them. They
+ * hold places of their channel.
+ */
+export async function closeJobsOfEnded(db: Knex, olderThanSeconds: number): Promise<void> {
+  await db.raw(
+    `update jobs set state = 'closed'
+       from tasks
+      where tasks.id = jobs.task_id and jobs.state in ('waiting', 'sending')
+        and tasks.finished_at < now() - make_interval(secs => ?)`,
+    [olderThanSeconds],
+  );
+}
+
 /** An audit that was begun and not finished is due again. */
 export async function auditFailed(db: Knex): Promise<void> {
   await db.raw('update sweep_state set audited_at = null');

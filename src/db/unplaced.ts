@@ -12,8 +12,8 @@ export interface Unplaced {
 }
 
 /**
- * The next rows to look after. Who asks at the same time is given others, and a row is looked at
- * less often the older it is: a channel may be in trouble for hours.
+ * The next rows to look after. Who asks at the same time is given others. What waits for its next
+ * try is looked at less often the older it is: a channel may be in trouble for hours.
  */
 export async function claimUnplaced(db: Knex, limit: number): Promise<readonly Unplaced[]> {
   const { rows } = await db.raw<{ rows: Unplaced[] }>(
@@ -31,11 +31,11 @@ export async function claimUnplaced(db: Knex, limit: number): Promise<readonly U
   return rows;
 }
 
-/** Looked at again in so many seconds, to see whether anything has moved. */
+/** How it was found, and when to look again whether anything has moved. */
 export async function noteSeen(
   db: Knex,
   taskId: string,
-  seen: string,
+  seen: string | null,
   againInSeconds: number,
 ): Promise<void> {
   await db.raw(

@@ -112,10 +112,10 @@ export async function markSignalled(db: Knex, names: readonly JobName[]): Promis
 }
 
 /**
- * The task has taken the end of this job and gone on to what comes next, which may have to be
+ * No activity waits for the end of this job any more. What its task has gone on to may have to be
  * placed.
  */
-export async function markAcknowledged(db: Knex, { taskId, kind }: JobName): Promise<void> {
+export async function closeReported(db: Knex, { taskId, kind }: JobName): Promise<void> {
   await db.raw(
     `with closed as (
        update jobs set state = 'closed' where task_id = ? and kind = ? and state = 'reported'

@@ -86,6 +86,15 @@ test('a cancel that meets a create on its way waits for it, and then stops its j
   await until('it is cancelled', async () => (await readJob(order))?.status === 'cancelled');
 });
 
+test('a cancel looks for a create no longer than it could be answered', async () => {
+  const order = await upstream.order();
+  await markSending(database.db, order, { channel: 'studio', upstreamModel: 'studio-2.0' });
+  await database.db.raw(`update tasks set finished_at = now() - interval '1 hour' where id = ?`, [
+    order.taskId,
+  ]);
+  await expect(cancelJob(order)).resolves.toBeUndefined();
+});
+
 test('a cancel that meets a create nobody took has nothing to stop', async () => {
   liar.lie = () => ({ status: 429, body: '{"error":{"code":"RateLimitExceeded"}}' });
   const order = await upstream.order();

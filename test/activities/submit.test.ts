@@ -5,8 +5,9 @@
 import { createChannels } from '../../activities/channels';
 import { createFollowActivities } from '../../activities/follow';
 import type { SubmitDeps } from '../../activities/submit';
-import { giveTurns } from '../../src/db/job-gate';
+import { giveTurns, takePlace } from '../../src/db/job-gate';
 import { findJob } from '../../src/db/jobs';
+import { closeJobsOfEnded } from '../../src/db/sweep';
 import { markSignalled, storeReports } from '../../src/db/watched-jobs';
 import type { Channel } from '../../src/domain/catalogue';
 import { statusMessages } from '../../src/domain/task';
@@ -269,6 +270,21 @@ test('a cancelled job is gone upstream, also one whose reply was lost', async ()
   });
   const { items } = (await list.json()) as { items: { status: string }[] };
   expect(items.map(({ status }) => status)).toEqual(['cancelled']);
+});
+
+test('a place noted in the moment its task ended is free again after a while', async () => {
+  await open((base) => [{ ...base, id: 'one', jobsInFlightMax: 1 }]);
+  const [ended, next] = [await upstream.order(), await upstream.order()];
+  const to = { channel: 'one', upstreamModel: 'studio-2.0' };
+  expect(await takePlace(database.db, ended, to, 1)).toBe('taken');
+  expect((await placed(next, 1)).outcome).toBe('waiting');
+  await database.db.raw(`update tasks set finished_at = now() - interval '1 hour' where id = ?`, [
+    ended.taskId,
+  ]);
+  await closeJobsOfEnded(database.db, 7_200);
+  expect((await placed(next, 1)).outcome).toBe('waiting');
+  await closeJobsOfEnded(database.db, 600);
+  expect((await placed(next, 1)).outcome).toBe('accepted');
 });
 
 test('an attempt that finds its job ended answers how', async () => {

@@ -108,6 +108,7 @@ export function aTaskInput(over: Partial<TaskInput> = {}): TaskInput {
     plan: aPlan(),
     requestHash: 'hash',
     traceId: 'trace',
+    waits: 'in activities',
     ...over,
   };
 }

@@ -47,8 +47,6 @@ export interface World {
     close: (close: CloseTask) => ClosedTask | Promise<ClosedTask>;
     submit: (order: JobOrder) => PlacedJob | Promise<PlacedJob>;
     read: (name: JobName) => JobReport | null;
-    /** Placed as for a workflow of before, which waits for a signal. */
-    ofBefore: boolean;
   };
   start(input: TaskInput): Promise<TaskHandle>;
 }
@@ -107,7 +105,6 @@ function createWorld(env: TestWorkflowEnvironment): World {
       close: ({ object }) => ({ object, first: true }),
       submit: ({ kind }) => ({ outcome: 'accepted', channel: 'studio', upstreamId: `job-${kind}` }),
       read: () => null,
-      ofBefore: false,
     },
     start: (input) => startTask(world, input),
   };
@@ -129,10 +126,10 @@ function activitiesOf(world: World): TaskActivities {
       return world.script.close(close);
     },
     async submitJob(order) {
-      const { activityId } = Context.current().info;
+      const { activityId, heartbeatTimeoutMs } = Context.current().info;
       world.submitted.push(order);
       const placed = await world.script.submit(order);
-      if (placed.outcome !== 'accepted' || world.script.ofBefore) return placed;
+      if (placed.outcome !== 'accepted' || heartbeatTimeoutMs) return placed;
       world.placed.set(`${order.taskId} ${order.kind}`, { activityId, channel: placed.channel });
       // The server that skips time skips none while an activity is open; here it shall.
       await world.env.connection.testService?.unlockTimeSkipping({});

@@ -211,8 +211,9 @@ test('an end that is signalled, as watchers of older builds do, counts as well',
 
 test('a task of before, whose jobs were placed for signals, goes the whole way by them', () =>
   run(async (world) => {
-    world.script.ofBefore = true;
-    const task = await world.start(aTaskInput({ plan: anEnhancedPlan() }));
+    const { waits, ...ofBefore } = aTaskInput({ plan: anEnhancedPlan() });
+    expect(waits).toBe('in activities');
+    const task = await world.start(ofBefore);
     await task.accepted;
     await task.signalReport(running);
     await task.signalReport(aSuccess());
