@@ -87,7 +87,8 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
 /** Everything under /v1 needs a key, and nothing else does. */
 function requireKey(authenticate: Authenticate): Middleware<ApiState> {
   return async (ctx, next) => {
-    if (ctx.path.startsWith('/v1/') || ctx.path === '/v1') {
+    const { path } = ctx;
+    if (path.startsWith('/v1/') || path === '/v1') {
       ctx.state.caller = await authenticate(ctx.req.headers.authorization);
     }
     return next();

@@ -77,9 +77,9 @@ function untilRead(request: IncomingMessage, take: (chunk: Buffer) => boolean): 
       request.pause();
       resolve(true);
     });
-    request.once('end', () => resolve(true));
-    request.once('error', () => resolve(false));
-    request.once('close', () => resolve(false));
+    request.on('end', () => resolve(true));
+    // Also after an error, which is told only to who listens for it.
+    request.on('close', () => resolve(false));
   });
 }
 

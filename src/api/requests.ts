@@ -16,7 +16,6 @@ export interface RequestObserver {
 export interface FinishedRequest {
   readonly method: string;
   readonly route: string;
-  readonly path: string;
   readonly status: number;
   readonly ms: number;
   readonly requestId: string;
@@ -60,6 +59,7 @@ export function observeRequests({
     const { state } = ctx;
     state.requestId = randomUUID();
     const { req, res } = ctx;
+    const { method = '' } = req;
     const parent = parseTraceparent(ctx.get('traceparent'));
     state.traceId = parent?.traceId ?? state.requestId.replaceAll('-', '');
     res.setHeader('X-Request-Id', state.requestId);
@@ -71,14 +71,13 @@ export function observeRequests({
     const isKnownOrigin = origin !== undefined && origins.has(origin);
     if (isKnownOrigin) allowOrigin(ctx, origin);
     try {
-      if (ctx.method === 'OPTIONS' && isKnownOrigin) ctx.status = 204;
+      if (method === 'OPTIONS' && isKnownOrigin) ctx.status = 204;
       else await next();
     } finally {
       observer.finished({
-        method: ctx.method,
+        method,
         route: routeOf(ctx),
-        path: ctx.path,
-        status: ctx.status,
+        status: res.statusCode,
         ms: now() - started,
         requestId: state.requestId,
         traceId: state.traceId,

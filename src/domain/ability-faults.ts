@@ -30,6 +30,7 @@ export function promptLengthFaults(prompt: string, model: Model): Refusal[] {
 }
 
 export function promptSwitchFaults(prompt: string): Refusal[] {
+  if (!prompt.includes('--')) return [];
   const switches = new Set(
     [...prompt.matchAll(promptSwitch)].map(([, word]) => word!.toLowerCase()),
   );
