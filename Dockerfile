@@ -1,5 +1,5 @@
-# One image for every process of the service; the first argument says which: api (unless another is given), worker, migrate,
-# admin, studio. Built in three stages, so that neither compilers nor tests are in what runs.
+# One image for every process of the service. The first argument names the process: api (default), worker, migrate, admin, studio.
+# It is built in three stages, so that the final image has neither compilers nor tests.
 
 FROM node:20.20.2-bookworm-slim AS build
 WORKDIR /app
@@ -8,12 +8,12 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts scripts
 COPY src src
+COPY studio studio
 COPY workflows workflows
 COPY activities activities
 RUN node scripts/build.mjs
 
-# What runs needs no database server of its own, that package is for development; and of the five platforms that Temporal's
-# native part is delivered for, only this one.
+# The image needs neither the embedded database server, which is for development, nor Temporal's native part for other platforms.
 FROM node:20.20.2-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -23,7 +23,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
     ! -name "$(uname -m)-unknown-linux-gnu" -exec rm -r {} +
 
 FROM node:20.20.2-bookworm-slim
-# Temporal's client checks certificates against the system's list, which the slim image does not have.
+# Temporal's client needs the system's list of certificates, which the slim image lacks.
 RUN apt-get update \
   && apt-get install -y --no-install-recommends ca-certificates \
   && rm -rf /var/lib/apt/lists/* \
@@ -46,10 +46,10 @@ EXPOSE 8080 8090
 VOLUME /data
 USER node
 
-# For the API, which is what runs unless another process is named; docker-compose.yml has one for each of the others.
+# The health check of the API, the default process; docker-compose.yml has one for each other process.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/livez').then((reply) => process.exit(reply.ok ? 0 : 1), () => process.exit(1))"]
 
-# Node is process 1 and takes the signals itself: SIGTERM stops in order, SIGHUP reads the catalogue again.
+# Node is process 1 and handles the signals itself: SIGTERM stops it, SIGHUP reads the catalogue again.
 ENTRYPOINT ["node", "--enable-source-maps", "--min-semi-space-size=16", "--max-semi-space-size=32", "dist/src/main.js"]
 CMD ["api"]

@@ -1,10 +1,10 @@
-// The two doors to the money as activities, and the bell that tells waiting readers. What is
-// charged was decided before; here it only happens.
+// The two transactions that move a task's money, as activities that also notify waiting readers.
+// The amounts are decided before.
 
 import type { Knex } from 'knex';
-import type { TaskObject } from '../src/contract/task';
 import * as ledger from '../src/db/ledger';
-import type { ClosedTask, CloseTask, OpenedTask, OpenTask } from '../workflows/messages';
+import { notifyTaskChanged } from '../src/db/tasks';
+import type { ClosedTask, CloseTask, OpenedTask, OpenTask } from '../src/domain/task-transactions';
 import type { ActivityEvents } from './events';
 
 interface BillingDeps {
@@ -16,19 +16,15 @@ export function createBillingActivities({ db, events }: BillingDeps) {
   return {
     openTask: async (open: OpenTask): Promise<OpenedTask> => {
       const opened = await ledger.openTask(db, open);
-      const { taskId, traceId, plan, request } = open.input;
+      const { taskId, traceId, plan } = open.input;
       if (opened.outcome === 'opened') {
-        events.taskOpened(taskId, traceId, request.model, plan.hold.amountMicros);
+        events.taskOpened(taskId, traceId, plan.model, plan.hold.amountMicros);
       } else if (opened.outcome === 'refused') {
         events.taskRefused(taskId, opened.refusal.code);
       }
+      // openTask may have failed the task: too little money, or past its deadline.
+      if (opened.outcome === 'exists') notifyTaskChanged(db, taskId);
       return opened;
-    },
-
-    keepRefusedTask: async (open: OpenTask): Promise<TaskObject> => {
-      const object = await ledger.keepRefusedTask(db, open);
-      ring(db, object.id);
-      return object;
     },
 
     closeTask: async (close: CloseTask): Promise<ClosedTask> => {
@@ -47,17 +43,8 @@ export function createBillingActivities({ db, events }: BillingDeps) {
           usageMissing: object.billing?.usage_missing === true,
         });
       }
-      ring(db, object.id);
+      notifyTaskChanged(db, object.id);
       return closed;
     },
   };
-}
-
-/**
- * Wakes readers that wait for this task. After the commit and outside it: a notification inside
- * would make all commits of the database queue for one lock. A lost one costs a waiting reader a
- * second.
- */
-function ring(db: Knex, taskId: string): void {
-  db.raw(`select pg_notify('task_changed', ?)`, [taskId]).then(undefined, () => undefined);
 }

@@ -1,35 +1,58 @@
-// What activities tell the outside about themselves, as calls: counters and log lines are attached
-// where the process is put together. Nothing here carries a prompt or a URL.
+// Events of the activities as an interface of calls; counters and log lines are attached in
+// src/worker. No event contains a prompt or a URL.
 
+import type { Difference } from '../src/db/ledger-audit';
 import type { BillingLine } from '../src/domain/plan-types';
 
-type FindingKind = 'closed' | 'stopped' | 'stuck' | 'unwatched' | 'unreadable';
+type FindingKind =
+  | 'closed'
+  | 'stopped'
+  | 'withdrawn'
+  | 'stuck'
+  | 'unwatched'
+  | 'unreadable'
+  | 'unknown_to_temporal';
 
 export interface ActivityEvents {
   taskOpened(taskId: string, traceId: string, model: string, heldMicros: number): void;
   taskRefused(taskId: string, code: string): void;
-  /** Told once for each task, by whoever stored its end. */
+  /** Called once per task, by the process that stored its end. */
   taskClosed(closed: ClosedTaskEvent): void;
-  /** `taskId` where the request was about one task; a list is about many. */
-  upstream(
-    channel: string,
-    operation: 'create' | 'read' | 'list' | 'cancel',
-    outcome: string,
-    ms: number,
-    code?: string,
-    taskId?: string,
-  ): void;
-  /** The worker that placed a job died or fell silent over it; the next attempt begins. */
+  upstream(request: UpstreamRequestEvent): void;
+  /** The worker that placed a job died or fell silent; the next attempt begins. */
   attemptSilent(taskId: string): void;
   lostJobFound(channel: string, taskId: string, upstreamId: string): void;
   lostJobUnresolved(channel: string, taskId: string, why: string): void;
+  /** A second upstream id for one job was refused. */
+  secondJob(channel: string, taskId: string, upstreamId: string): void;
+  /**
+   * A provider does not know a job (`noticed`), knows it again (`back`), or the task has ended
+   * because of it (`ended`).
+   */
+  jobGone(channel: string, taskId: string, outcome: 'noticed' | 'back' | 'ended'): void;
+  /** A provider lists none of our open jobs. */
+  channelBlind(channel: string, open: number): void;
   unknownStatus(channel: string, word: string): void;
-  /** A job was seen to run or to have ended, so long after its acceptance. */
+  /** A job began to run or ended, this long after its acceptance. */
   jobChanged(channel: string, kind: string, taskId: string, status: string, seconds: number): void;
   watchRound(channel: string, open: number, changed: number, ms: number): void;
   cancelGivenUp(taskId: string, kind: string, why: string): void;
   finding(kind: FindingKind, taskId: string, why: string): void;
-  audited(differences: number): void;
+  /** Called once per completed audit. */
+  audited(differences: readonly Difference[]): void;
+}
+
+export type UpstreamOperation = 'create' | 'read' | 'list' | 'cancel';
+
+interface UpstreamRequestEvent {
+  readonly channel: string;
+  readonly operation: UpstreamOperation;
+  /** `ok`, or the kind of the fault. */
+  readonly outcome: string;
+  readonly ms: number;
+  readonly code: string | undefined;
+  /** Absent if the request was about several tasks. */
+  readonly taskId: string | undefined;
 }
 
 export interface ClosedTaskEvent {
@@ -41,6 +64,6 @@ export interface ClosedTaskEvent {
   readonly seconds: number;
   readonly heldMicros: number;
   readonly charge: readonly BillingLine[];
-  /** It was settled at its hold, because nobody reported what it used. */
+  /** The task was settled at its hold, because the generator reported no usage. */
   readonly usageMissing: boolean;
 }

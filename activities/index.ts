@@ -1,20 +1,21 @@
-// All activities, put together from what they need. The names of the functions are recorded in
-// histories; add, never rename. The three groups run on task queues of their own, so that none can
-// starve another.
+// All activities, created with their dependencies. Their names are recorded in histories: add,
+// never rename. The three groups run on separate task queues, so that none can starve another.
 
+import type { AuditDeps } from './audit-books';
+import { createAuditActivities } from './audit-books';
 import { createBillingActivities } from './billing';
-import type { CallbackDeps } from './callback';
-import { createCallbackActivities } from './callback';
-import { createFollowActivities } from './follow';
-import type { SubmitDeps } from './submit';
-import { createSubmitActivities } from './submit';
-import type { SweepDeps } from './sweep';
-import { createSweepActivities } from './sweep';
-import type { WatchDeps } from './watch';
-import { createWatchActivities } from './watch';
+import type { CallbackDeps } from './callbacks/attempt-callback';
+import { createCallbackActivities } from './callbacks/attempt-callback';
+import type { JobDeps } from './deps';
+import { createFollowActivities } from './jobs/read-and-cancel-job';
+import { createSubmitActivities } from './jobs/submit-job';
+import type { WatchDeps } from './jobs/watch-channel';
+import { createWatchActivities } from './jobs/watch-channel';
+import type { ReconcileDeps } from './reconcile/reconcile';
+import { createReconcileActivities } from './reconcile/reconcile';
 
-/** What a task's own workflow calls. */
-export function createTaskActivities(deps: SubmitDeps) {
+/** The activities that a task's workflow calls. */
+export function createTaskActivities(deps: JobDeps) {
   return {
     ...createBillingActivities(deps),
     ...createSubmitActivities(deps),
@@ -22,9 +23,13 @@ export function createTaskActivities(deps: SubmitDeps) {
   };
 }
 
-/** The loops: one watcher per channel, and the sweep. */
-export function createLoopActivities(deps: WatchDeps & SweepDeps) {
-  return { ...createWatchActivities(deps), ...createSweepActivities(deps) };
+/** The loops: one watcher per channel, the reconciler and the audit. */
+export function createLoopActivities(deps: WatchDeps & ReconcileDeps & AuditDeps) {
+  return {
+    ...createWatchActivities(deps),
+    ...createReconcileActivities(deps),
+    ...createAuditActivities(deps),
+  };
 }
 
 export type { CallbackDeps };

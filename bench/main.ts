@@ -1,6 +1,6 @@
 // `npm run bench`: measures every row against a bare reference in the same run and prints the
-// table. A run that saw an error, a task that did not finish or books that do not add up ends
-// without one. `-- --only post,get` measures some rows, `-- --quick` with small sizes.
+// table. A run with an error, an unfinished task or wrong books prints no table. `-- --only
+// post,get` measures some rows, `-- --quick` uses small sizes.
 
 import { parseArgs } from 'node:util';
 import { audit } from '../src/db/ledger-audit';
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
       findings.push(...named);
       say(`✓ ${row.name} (${((Date.now() - started) / 1_000).toFixed(0)} s)`);
       printTable(found, process.stderr);
-      // After each, so that a later row that fails does not take the honest figures with it.
+      // After each row, so that a later failure does not discard the figures measured so far.
       if (!settings.quick) await writeResults(world, named);
     }
     printTable(findings, process.stdout);

@@ -1,12 +1,12 @@
-// The findings for people (a table) and for machines (bench/results.json, with the machine and the
-// versions they hold for).
+// Writes the findings as a table and as bench/results.json, with the machine and the versions they
+// apply to.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { projectFolder } from '../src/commands/project';
+import { projectFolder } from '../src/commands/package-info';
 import type { Finding } from './row';
 import type { World } from './world';
 
@@ -56,7 +56,7 @@ export async function writeResults(
   await writeFile(file, `${JSON.stringify(results, null, 2)}\n`);
 }
 
-/** Rows that this run left out keep the figures, and the time, of the run they were measured in. */
+/** Rows that this run left out keep their earlier figures and time. */
 function keptFindings(file: string): { row: string }[] {
   try {
     return (JSON.parse(readFileSync(file, 'utf8')) as { findings: { row: string }[] }).findings;

@@ -1,5 +1,5 @@
-// What a row of the table is, and what it may say. A row that cannot be measured honestly throws;
-// then there is no table.
+// The type of a row and of its findings. A row that cannot be measured correctly throws; then no
+// table is printed.
 
 import { type Compared, quantile } from './support/rounds';
 import type { World } from './world';
@@ -12,7 +12,7 @@ export interface Finding {
   readonly reference?: number | string;
   readonly ratio?: number;
   readonly spread?: readonly [number, number];
-  /** As in "≥ 0.8"; none for what is only reported. */
+  /** For example "≥ 0.8". Absent if the figure is only reported. */
   readonly wanted?: string;
   readonly met?: boolean;
   readonly note?: string;
@@ -52,7 +52,7 @@ export function atMost(
   };
 }
 
-/** How late news came, against the interval at which it is asked for; sorted, in milliseconds. */
+/** How late a change was seen, compared with the poll interval. Sorted, in milliseconds. */
 export function lagFindings(
   figure: string,
   lags: readonly number[],

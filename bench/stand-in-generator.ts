@@ -1,6 +1,5 @@
-// Stands where the generator would: takes jobs, lists them, and lets them end when it is told to.
-// It does nothing else, so that what is measured is the service and not somebody's renderer. A
-// model's name says what becomes of its jobs.
+// Replaces the generator: accepts jobs, lists them and ends them on command. It renders nothing, so
+// that only the service is measured. The model's name decides what happens to its jobs.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
@@ -12,13 +11,13 @@ interface Job {
   finishedAtMs: number;
 }
 
-/** Upstream model → the status its jobs have from the start. */
+/** Upstream model → the first status of its jobs. */
 const statusOfModel = { parked: 'queued', running: 'running', instant: 'succeeded' } as const;
 
 const jobs = new Map<string, Job>();
 const byTask = new Map<string, Job>();
 const counts = { creates: 0, lists: 0, reads: 0 };
-// What 480p of four seconds count, about.
+// About the tokens of four seconds of 480p.
 const usage = { completion_tokens: 40_000, total_tokens: 40_000 };
 
 const server = createServer((request, response) => {
@@ -50,7 +49,7 @@ function create(request: IncomingMessage, body: Record<string, unknown>) {
   counts.creates += 1;
   const taskId = String(request.headers['x-client-request-id']);
   const known = byTask.get(taskId);
-  // Asked a second time for one task: the bench counts accepted jobs, so this would show.
+  // A second create for one task. The bench counts accepted jobs and would show it.
   if (known) return { status: 200, body: { id: known.id } };
   const model = String(body.model) as keyof typeof statusOfModel;
   const now = Date.now();
@@ -72,8 +71,8 @@ function list(ids: readonly string[]) {
 }
 
 /**
- * `finish`: these tasks' jobs end now. `run`: they begin. `seed`: so many run already. `counts`:
- * what was asked since the start.
+ * `finish`: end these tasks' jobs now. `run`: start them. `seed`: add this many running jobs.
+ * `counts`: the calls since the start.
  */
 function control(what: string, body: Record<string, unknown>) {
   if (what === 'finish' || what === 'run') {
@@ -90,7 +89,7 @@ function control(what: string, body: Record<string, unknown>) {
   return { status: 200, body: { ...counts, jobs: jobs.size } };
 }
 
-/** For a peer that speaks another protocol: one video, always the same, which is being made. */
+/** For the compared proxy, which speaks another protocol: always the same unfinished video. */
 function video(request: IncomingMessage) {
   request.resume();
   const created_at = Math.floor(Date.now() / 1_000);

@@ -1,6 +1,6 @@
-// Everything the rows are measured in: the service as separate processes on an embedded PostgreSQL
-// and Temporal, a stand-in generator, and the bare references on the very same servers. All of it
-// is started once, and the books are proven at the end.
+// The environment of all rows: the service as separate processes on an embedded PostgreSQL and
+// Temporal, a stand-in generator, and the bare references on the same servers. It is started once,
+// and the books are audited at the end.
 
 import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -10,10 +10,10 @@ import { Client, Connection } from '@temporalio/client';
 import type { Knex } from 'knex';
 import { Pool } from 'pg';
 import { parse } from 'yaml';
-import { projectFolder } from '../src/commands/project';
-import { type Stack, startStack } from '../src/commands/stack';
+import { projectFolder } from '../src/commands/package-info';
 import { createAccount } from '../src/db/accounts';
 import { connect } from '../src/db/database';
+import { type Stack, startStack } from '../src/dev-stack/stack';
 import { type Bare, startBare } from './bare/bare';
 import { type Generator, startGenerator } from './support/generator';
 
@@ -34,9 +34,9 @@ export interface World {
 
 interface Settings {
   readonly rounds: number;
-  /** How long the waiting tasks may take to be created, in all. */
+  /** The time limit for creating the waiting tasks. */
   readonly creatingSeconds: number;
-  /** Small sizes, to see that everything works; the figures are not to be kept. */
+  /** Small sizes, to check that every row works. The figures mean nothing. */
   readonly quick: boolean;
 }
 
@@ -45,15 +45,17 @@ export interface Account {
   readonly apiKey: string;
 }
 
-/** Enough for any number of tasks. */
+/** A balance for any number of tasks. */
 export const openingMicros = 10 ** 15;
 
-/** The models of the bench's catalogue; what becomes of their jobs is in the stand-in generator. */
+/**
+ * The models of the bench's catalogue. The stand-in generator defines what happens to their jobs.
+ */
 export const models = {
   parked: 'bench-parked',
   running: 'bench-running',
   instant: 'bench-instant',
-  /** As `parked`, on the channel that is asked ten times a second. */
+  /** As `parked`, on the channel that is polled ten times a second. */
   held: 'bench-held',
 } as const;
 
@@ -62,7 +64,7 @@ export async function openWorld(
   say: (line: string) => void,
 ): Promise<{ world: World; close(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'video-bench-'));
-  // PostgreSQL may have to run as another user, who must be able to get here.
+  // PostgreSQL may run as another user, who must be able to read this folder.
   chmodSync(folder, 0o755);
   const closers: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
   const close = async () => {
@@ -104,7 +106,7 @@ export async function openWorld(
   }
 }
 
-/** The service as it ships, but for its generator and for the limits a bench would run into. */
+/** The service as shipped, except for its generator and the limits that a bench would exceed. */
 function startService(
   dataDir: string,
   generatorUrl: string,
@@ -117,18 +119,20 @@ function startService(
       PORT: '0',
       STUDIO_URL: generatorUrl,
       CATALOGUE_FILE: writeCatalogue(dataDir, generatorUrl),
-      UNFINISHED_TASKS_MAX: '1000000',
-      // A create that comes late counts as late here, not as pending.
+      QUEUED_TASKS_MAX: '1000000',
+      // A slow create counts as slow here, not as pending.
       ACCEPT_TIMEOUT_MS: '30000',
       CREATE_RATE_PER_SECOND: '100000',
       CREATE_BURST: '100000',
+      REQUEST_RATE_PER_SECOND: '500000',
+      READ_RATE_PER_SECOND: '1000000',
     },
     without: ['studio'],
     progress: { step: (_label, work) => work(() => undefined), line: say },
   });
 }
 
-/** The shipped catalogue with three models more, whose jobs all lie with the stand-in generator. */
+/** The shipped catalogue and three more models, all served by the stand-in generator. */
 function writeCatalogue(folder: string, generatorUrl: string): string {
   const catalogue = parse(readFileSync(join(projectFolder(), 'catalogue.yaml'), 'utf8'), {
     merge: true,
@@ -147,8 +151,8 @@ function writeCatalogue(folder: string, generatorUrl: string): string {
     ...catalogue,
     channels: {
       ...channels,
-      // Three seconds is what is promised to a real service; a tenth of one, so that the poll is
-      // not the figure.
+      // The shipped interval is three seconds. A tenth of a second keeps the poll out of the
+      // figure.
       slow: { ...channel, pollIntervalMs: 3_000 },
       fast: { ...channel, pollIntervalMs: 100 },
     },

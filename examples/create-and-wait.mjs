@@ -12,9 +12,7 @@ const baseUrl = process.env.BASE_URL ?? 'http://127.0.0.1:8080';
 const apiKey = process.env.API_KEY;
 const tasks = `${baseUrl}/v1/videos/generations`;
 
-/**
- * Repeats what may be repeated: no answer, 429 and 5xx. Everything else is the caller's to mend.
- */
+/** Repeats a call after no answer, 429 or 5xx. Every other error needs a change of the request. */
 async function call(url, init = {}) {
   for (let tries = 1; ; tries += 1) {
     let response = null;
@@ -23,7 +21,7 @@ async function call(url, init = {}) {
       response = await fetch(url, {
         ...init,
         headers: { ...init.headers, authorization: `Bearer ${apiKey}` },
-        // Longer than the minute that GET is asked to wait.
+        // Longer than the minute that GET waits.
         signal: AbortSignal.timeout(90_000),
       });
     } catch (error) {
@@ -46,7 +44,7 @@ async function createTask(prompt) {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
-      // One key for all tries of this order: however often it is sent, one task is made and paid
+      // One key for all tries of this request: however often it is sent, one task is made and paid
       // for.
       'idempotency-key': randomUUID(),
     },
@@ -63,7 +61,7 @@ async function createTask(prompt) {
 
 async function waitFor(id) {
   for (;;) {
-    // The service holds the answer back until the task is final, a minute at most.
+    // The service holds the answer until the task is final, for at most a minute.
     const task = await call(`${tasks}/${id}`, { headers: { prefer: 'wait=60' } });
     if (task.status === 'succeeded' || task.status === 'failed') return task;
     console.error(`${id}: ${task.status}`);

@@ -3,30 +3,27 @@
 //
 // WEBHOOK_SECRET=whsec_… PORT=9000 node examples/receiver.mjs
 //
-// A local service calls it only if it may: `DANGEROUSLY_ALLOW_HOSTS=127.0.0.1:9000 npm start`.
+// A local service calls it only if it may: `npm start -- --receiver 127.0.0.1:9000`.
 
 import { createServer } from 'node:http';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 
-// Far above what a task's object takes.
+// Far larger than the object of a task.
 const bytesMax = 256 * 1024;
 
-// While a secret is being replaced, name both, the new one first, separated by a space.
+// During a rotation, name both secrets, the new one first, separated by a space.
 const webhooks = (process.env.WEBHOOK_SECRET ?? '')
   .split(' ')
   .filter(Boolean)
   .map((secret) => new Webhook(secret));
 
 /**
- * Which messages were taken. A real one is a table with a unique column, written together with the
- * work.
+ * The ids of accepted messages. In production use a table with a unique column, written in the same
+ * transaction as the work.
  */
 const taken = new Set();
 
-/**
- * The task the message is about. Throws when nobody we know signed it, or longer than five minutes
- * ago.
- */
+/** The task of the message. Throws if the signature is wrong, or older than five minutes. */
 function verify(body, headers) {
   let refusal;
   for (const webhook of webhooks) {
@@ -48,7 +45,7 @@ async function readBody(request) {
     if (bytes > bytesMax) return null;
     chunks.push(chunk);
   }
-  // The signature is over these very bytes: do not parse and print them again before it is checked.
+  // The signature covers exactly these bytes, so verify them before they are parsed.
   return Buffer.concat(chunks).toString('utf8');
 }
 
@@ -64,14 +61,14 @@ async function receive(request) {
     return 400;
   }
   const id = request.headers['webhook-id'];
-  // Seen before: say yes, or it will come again.
+  // Already processed: answer 2xx, or it comes again.
   if (taken.has(id)) return 204;
   taken.add(id);
   setImmediate(() => work(task));
   return 204;
 }
 
-/** Runs after the answer has left: whatever takes longer than a moment belongs here. */
+/** Runs after the answer was sent, so it may take longer. */
 function work(task) {
   if (task.status === 'succeeded') console.log(`${task.id} succeeded: ${task.video_url}`);
   else console.log(`${task.id} failed: ${task.error.message}`);

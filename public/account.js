@@ -1,8 +1,8 @@
-// The books as their owner sees them: what is free, what is held, and every movement, newest first.
+// The account page: available and held money, and every movement, newest first.
 
 import { clock, exactMoney, money } from './format.js';
-import { MoreButton, usePages } from './pages-of.js';
-import { html } from './ui.js';
+import { MoreButton, usePages } from './pagination.js';
+import { html } from './preact.js';
 
 export function AccountPage({ api, account }) {
   const ask = (after) => api.get(`/v1/account/statement?limit=20${after ? `&after=${after}` : ''}`);
@@ -51,8 +51,8 @@ export function AccountPage({ api, account }) {
 }
 
 /**
- * What went from the hold into the charge changes nothing of what is available, so it is said
- * beside it.
+ * A charge that was paid from the hold does not change the available amount, so it is shown beside
+ * it.
  */
 function Moved({ row }) {
   if (Number(row.change) !== 0 || Number(row.amount) === 0) return null;

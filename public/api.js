@@ -1,7 +1,7 @@
-// Calls to the API. Every call ends in one of three ways: an answer, a `Fault` that the API told
-// us, or `Unreachable`. The key goes into the header of each request and nowhere else.
+// Calls of the API. Each ends in one of three ways: an answer, a `Fault` from the API, or
+// `Unreachable`. The key is sent in the header of each request and nowhere else.
 
-/** What the API refused, in its own words. */
+/** A refusal, in the API's own words. */
 export class Fault extends Error {
   constructor(status, { message = '', param = '', code = '' } = {}, retryAfter = 0) {
     super(message || `The service answered ${status}.`);
@@ -12,10 +12,10 @@ export class Fault extends Error {
   }
 }
 
-/** Nobody answered, or somebody who is not ready: it may be tried again. */
+/** No answer, or a 503: the call may be repeated. */
 export class Unreachable extends Error {}
 
-// Longer than the service takes to give up on anything, so that its own answer comes first.
+// Longer than the service's own limits, so that its answer comes first.
 const patienceMs = 30_000;
 
 export function createApi(key, { onSignedOut } = {}) {
@@ -33,7 +33,7 @@ export function createApi(key, { onSignedOut } = {}) {
     const json = await reply.json().catch(() => undefined);
     if (reply.ok && json !== undefined) return json;
     if (reply.status === 401) onSignedOut?.();
-    // Asking again is safe: reads change nothing, and a create has its attempt key.
+    // Repeating is safe: reads change nothing, and a create carries its idempotency key.
     if (reply.status >= 500 || json === undefined) {
       throw new Unreachable(json?.error?.message ?? 'The service does not answer at the moment.');
     }
@@ -43,7 +43,7 @@ export function createApi(key, { onSignedOut } = {}) {
     get: (path) => call('GET', path),
     remove: (path) => call('DELETE', path),
     quote: (body) => call('POST', '/v1/videos/quotes', body),
-    /** The same attempt key makes the same task, however often it is sent. */
+    /** The same key gives the same task, however often it is sent. */
     create: (body, attempt) =>
       call('POST', '/v1/videos/generations', body, { 'idempotency-key': attempt }),
     task: (id) => call('GET', `/v1/videos/generations/${encodeURIComponent(id)}`),
@@ -52,7 +52,7 @@ export function createApi(key, { onSignedOut } = {}) {
   };
 }
 
-/** What the page learns without a key: samples to pick, where workflows are shown. */
+/** What the page learns without a key: the samples, and the address of the Temporal UI. */
 export async function loadSurroundings() {
   const reply = await send('/playground.json', {});
   return reply.json();
@@ -66,7 +66,7 @@ async function send(path, init) {
   }
 }
 
-/** Also where the page is not served over https, unlike `crypto.randomUUID`. */
+/** Unlike `crypto.randomUUID`, this works on a page without https. */
 export function newAttempt() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');

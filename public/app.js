@@ -1,22 +1,22 @@
-// The page as a whole: who is signed in, what is shown. Everything below belongs to one key and is
-// taken down with it.
+// The whole page: the session and the view it shows. Everything below belongs to one key and is
+// removed when the key changes.
 
 import { AccountPage } from './account.js';
 import { createApi, loadSurroundings } from './api.js';
 import { ComposePage } from './compose.js';
 import { Header } from './header.js';
+import { go, usePolled, useRoute } from './hooks.js';
+import { html, render, useEffect, useMemo, useState } from './preact.js';
 import { forgetEverything, recall, remember } from './session.js';
 import { SignIn } from './sign-in.js';
 import { TaskPage } from './task.js';
 import { TasksPage } from './tasks.js';
-import { html, render, useEffect, useMemo, useState } from './ui.js';
-import { go, usePolled, useRoute } from './use.js';
 
 function App() {
   const [key, setKey] = useState(() => recall('key', ''));
   const [notice, setNotice] = useState('');
   const enter = (fresh) => {
-    // Nothing of whoever was here before is left for the next one.
+    // Nothing of the previous session is left for the next one.
     forgetEverything();
     remember('key', fresh);
     setNotice('');

@@ -1,8 +1,8 @@
 // What a task holds or has cost, line by line.
 
 import { count, exactMoney } from './format.js';
+import { html } from './preact.js';
 import { Items } from './quote.js';
-import { html } from './ui.js';
 
 const titles = { succeeded: 'Bill', failed: 'Bill' };
 

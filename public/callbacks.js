@@ -1,8 +1,8 @@
-// Whom a task told that it is final, and what came of it.
+// The callback of a task and its attempts.
 
 import { clock } from './format.js';
-import { html } from './ui.js';
-import { usePolled } from './use.js';
+import { usePolled } from './hooks.js';
+import { html } from './preact.js';
 
 const states = {
   pending: 'being delivered',

@@ -1,8 +1,8 @@
-// The same request for a terminal or a program, to be copied.
+// The current request as a command or a program, to be copied.
 
 import { languages } from './code.js';
 import { CopyButton } from './controls.js';
-import { html, useState } from './ui.js';
+import { html, useState } from './preact.js';
 
 export function CodePanel({ body }) {
   const [chosen, setChosen] = useState('curl');

@@ -1,5 +1,5 @@
-// The request as somebody would send it from a program. The key is taken from the environment: what
-// is copied from here ends in chats and repositories.
+// The request as code. The key is read from the environment, because copied code ends up in chats
+// and repositories.
 
 const path = '/v1/videos/generations';
 
@@ -73,7 +73,7 @@ print(task.get("video_url") or task["error"]["message"])
 `;
 }
 
-/** JSON differs from Python in three words only; strings are the same in both. */
+/** JSON differs from Python only in three words; strings are written alike. */
 function pythonOf(value, depth = 1) {
   const indent = '    '.repeat(depth);
   const close = '    '.repeat(depth - 1);

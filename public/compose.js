@@ -1,19 +1,18 @@
-// Composing a task: fields that follow what the chosen model can do, its price beside them, and one
-// button.
+// The form for a new task: fields that follow the chosen model, the price, and the button.
 
-import { useAttempt } from './attempt.js';
 import { CodePanel } from './code-panel.js';
 import { Select, Strip, Text } from './controls.js';
+import { useAttempt } from './create-attempt.js';
 import { spread } from './faults.js';
 import { inputNames, money } from './format.js';
-import { Frame } from './frame.js';
+import { go } from './hooks.js';
 import { MediaField } from './media.js';
 import { Enhance, enhanceNames, More, moreNames, Options, optionNames } from './options.js';
+import { html, useEffect, useRef, useState } from './preact.js';
 import { Quote, useQuote } from './quote.js';
 import { emptyDraft, fitDraft, isDraft, mediaOf, requestOf } from './request.js';
 import { recall, remember } from './session.js';
-import { html, useEffect, useRef, useState } from './ui.js';
-import { go } from './use.js';
+import { Frame } from './svg.js';
 
 const prompts = [
   'A paper boat sails down a rainy street, low camera, evening light',
@@ -77,7 +76,9 @@ function startDraft(models) {
   return fitDraft(kept, models.find(({ id }) => id === kept.model) ?? models[0]);
 }
 
-/** The fields that are on the page now: a fault of any other is shown above the button. */
+/**
+ * The fields that are shown at the moment. A fault of any other field is shown above the button.
+ */
 function namesOf(draft, model) {
   return [
     ...['model', 'prompt', 'mode', 'input_type', 'resolution', 'ratio', 'duration'],

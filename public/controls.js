@@ -1,7 +1,7 @@
-// The controls of the form. Each is a native one inside, so keyboard, screen reader and autofill
-// work as everywhere; each shows at its side what the API says about it.
+// The controls of the form. Each contains a native control, so that keyboard, screen reader and
+// autofill work, and each shows the API's fault beside it.
 
-import { html, newId, useState } from './ui.js';
+import { html, newId, useState } from './preact.js';
 
 function useIds() {
   return useState(() => ({ field: newId('field'), fault: newId('fault') }))[0];
@@ -54,7 +54,7 @@ export function Select({ label, name, value, options, onValue, fault, hint }) {
   `;
 }
 
-/** One of a few, side by side: radio buttons that look like a strip. */
+/** A choice of a few: radio buttons styled as a strip. */
 export function Strip({ label, name, value, options, onValue, fault, hint, shape }) {
   const ids = useIds();
   return html`
@@ -108,8 +108,8 @@ export function Toggle({ label, name, value, onValue, fault, hint }) {
 }
 
 /**
- * Says and does what it did; elsewhere than on https and localhost there is no clipboard, so the
- * old way is kept.
+ * Copies and confirms it. Without https or localhost there is no clipboard API, so the older
+ * command is used.
  */
 export function CopyButton({ text, label = 'Copy' }) {
   const [said, setSaid] = useState('');

@@ -1,11 +1,9 @@
-// From an error of the API to the fields of the form. The first fault's field is `param`; the
-// others come one a line, each line beginning with its own.
+// Assigns the faults of an API error to the fields of the form. `param` names the first fault's
+// field; each further line of the message begins with its own field.
 
 const aliases = { image: 'images', seconds: 'duration', size: 'resolution' };
 
-/**
- * `{ fields: { name: sentence }, rest: [sentence] }` for the names the form shows at the moment.
- */
+/** `{ fields: { name: sentence }, rest: [sentence] }` for the fields that are shown. */
 export function spread({ message, param }, names) {
   const fields = {};
   const rest = [];
@@ -22,7 +20,7 @@ function pathOf(line) {
   return /^([a-z_]+(?:\.[a-z_]+|\[\d+\])*)\s*:/.exec(line)?.[1] ?? '';
 }
 
-/** The most exact field there is: `images[0]` is shown at `images`. */
+/** The closest shown field: `images[0]` is shown at `images`. */
 function nameOf(path, names) {
   const whole = aliases[path] ?? path;
   return names

@@ -1,6 +1,6 @@
 // Numbers, money and times as people read them.
 
-/** "12.340000" → "12.34"; small amounts keep what makes them different from nothing. */
+/** "12.340000" → "12.34". Small amounts keep the digits that distinguish them from zero. */
 export function money(amount, currency) {
   const number = Number(amount);
   const digits = number !== 0 && Math.abs(number) < 0.1 ? 6 : 2;
@@ -11,7 +11,7 @@ export function money(amount, currency) {
   return currency ? `${text} ${currency}` : text;
 }
 
-/** Every place that counts, for a bill. */
+/** All significant places, for a bill. */
 export function exactMoney(amount) {
   const [whole, places = ''] = String(amount).split('.');
   const kept = places.replace(/0+$/, '').padEnd(2, '0');

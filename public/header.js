@@ -1,8 +1,8 @@
-// What stands above every page: where one can go, what is left to spend, who is signed in.
+// The header of every page: navigation, available money, the signed-in key.
 
 import { money } from './format.js';
+import { html, useEffect, useState } from './preact.js';
 import { recall, remember } from './session.js';
-import { html, useEffect, useState } from './ui.js';
 
 const places = [
   ['create', 'Create'],
@@ -28,7 +28,7 @@ export function Header({ route, account, onLeave }) {
         )}
         <a href="/docs" class="wide">API docs</a>
       </nav>
-      <a class="balance" href="#/account" aria-label="Available balance">
+      <a class="balance" href="#/account" title="Available balance">
         ${available === undefined ? '…' : money(available, currency)}
       </a>
       <${Theme} />
@@ -37,7 +37,7 @@ export function Header({ route, account, onLeave }) {
   `;
 }
 
-/** The system's choice until somebody chooses. */
+/** Follows the system's theme until the user chooses one. */
 function Theme() {
   const [theme, setTheme] = useState(() => recall('theme', ''));
   useEffect(() => {

@@ -1,7 +1,7 @@
-// Pictures, films and sounds that go into a task: picked from the samples or by an address of one's
-// own, in an order that matters for frames.
+// Images, videos and audios of a task, chosen from the samples or entered as addresses, in an order
+// that matters for frames.
 
-import { html, newId, useState } from './ui.js';
+import { html, newId, useState } from './preact.js';
 
 const titles = { images: 'Images', videos: 'Videos', audios: 'Audio' };
 
@@ -42,7 +42,7 @@ export function MediaField({ slot, draft, urls, samples, onUrls, fault }) {
   `;
 }
 
-/** An address is taken when it is left or with Enter, which would otherwise send the form. */
+/** An address is added on blur or with Enter, which would otherwise submit the form. */
 function AddressInput({ name, kind, isWrong, onAdd }) {
   const [id] = useState(() => newId('url'));
   const [typed, setTyped] = useState('');

@@ -1,9 +1,9 @@
-// What goes into `metadata`: switches for the result, then what is needed more rarely, folded away
-// until it is at fault.
+// The fields of `metadata`: switches for the result, then the rarer ones, collapsed unless one has
+// a fault.
 
 import { Select, Strip, Text, Toggle } from './controls.js';
+import { html, useEffect, useState } from './preact.js';
 import { isDraft, takesTools } from './request.js';
-import { html, useEffect, useState } from './ui.js';
 
 export const optionNames = [
   'metadata.generate_audio',
@@ -28,7 +28,7 @@ export const moreNames = [
   'metadata',
 ];
 
-/** A toggle or text for one place of the draft, with the fault of the field the API knows it by. */
+/** A toggle or text for one field of the draft, with that field's fault. */
 function bound(draft, change, faults) {
   return (place, name) => ({
     name,
@@ -126,7 +126,7 @@ export function More({ draft, change, faults, moreFault }) {
   const at = bound(draft, change, faults);
   const isFaulty = moreNames.some((name) => faults[name]) || Boolean(moreFault);
   const [isOpen, setOpen] = useState(isFaulty);
-  // A fault opens it; mending the fault does not shut it in front of whoever types there.
+  // A fault opens the section. Correcting it does not close the section while the user types in it.
   useEffect(() => {
     if (isFaulty) setOpen(true);
   }, [isFaulty]);

@@ -1,14 +1,14 @@
-// What the task would hold, asked for a moment after the last change. Nothing is stored for it.
+// The hold of the task, requested shortly after the last change. A quote stores nothing.
 
 import { Fault } from './api.js';
 import { count, exactMoney, itemNames, money, span } from './format.js';
-import { html, useEffect, useState } from './ui.js';
+import { html, useEffect, useState } from './preact.js';
 
 const pauseMs = 350;
 
-/** `{ quote, fault, busy }`; a price never stands beside a request that it is not the price of. */
+/** `{ quote, fault, busy }`. A price is only shown for the request it belongs to. */
 export function useQuote(api, body) {
-  // The price does not depend on the words, so there is one before the first of them.
+  // The price does not depend on the prompt, so an empty prompt is quoted too.
   const text = JSON.stringify(body.prompt.trim() ? body : { ...body, prompt: '…' });
   const [state, setState] = useState({ busy: true });
   useEffect(() => {
@@ -83,7 +83,7 @@ export function Items({ items }) {
   `;
 }
 
-/** Tokens are priced by the million; people count them by the piece. */
+/** Prices are per million tokens; quantities are shown in tokens. */
 function workOf({ quantity, unit, unit_price: price }) {
   if (!unit.startsWith('1M ')) return `${count(quantity)} ${unit} × ${exactMoney(price)}`;
   return `${count(Number(quantity) * 1e6)} ${unit.slice(3)} at ${exactMoney(price)} a million`;

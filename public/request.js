@@ -1,6 +1,5 @@
-// From what stands in the form to the body of a request. What the chosen model cannot do is not in
-// the form and so not in the body either; everything else is sent as it was entered, since judging
-// it is the API's business.
+// Turns the form into the body of a request. Options that the chosen model lacks are not in the
+// form and not in the body. Everything else is sent as entered, because the API validates it.
 
 export const emptyDraft = {
   model: '',
@@ -35,7 +34,7 @@ export const emptyDraft = {
   more: '',
 };
 
-/** The draft as far as this model can take it; empty choices stand for the model's own. */
+/** The part of the draft that this model supports. Empty choices mean the model's default. */
 export function fitDraft(draft, model) {
   const { inputs, features } = model;
   const known = (value, values) => (values.includes(value) ? value : '');
@@ -55,7 +54,7 @@ function withinDurations({ duration }, { durations }) {
   return Number(duration) >= durations.min && Number(duration) <= durations.max;
 }
 
-/** Which media the chosen kind of input takes on this model, and how many. */
+/** The media that the chosen input type takes on this model, and how many. */
 export function mediaOf({ inputType }, { inputs }) {
   if (inputType === 'first_last_frame') {
     return [{ name: 'images', kind: 'image', max: inputs.middle_frames ? 9 : 2 }];
@@ -68,7 +67,7 @@ export function mediaOf({ inputType }, { inputs }) {
   ].filter(({ max }) => max > 0);
 }
 
-/** A draft has a resolution of its own. */
+/** A draft has a fixed resolution. */
 export function isDraft({ draft }, { features }) {
   return features.draft && draft;
 }
@@ -78,7 +77,8 @@ export function takesTools({ inputType }, { features }) {
 }
 
 /**
- * The body, and the one fault that only the page can find: further metadata that is no JSON object.
+ * The body, and the one fault that only the page can find: further metadata that is not a JSON
+ * object.
  */
 export function requestOf(draft, model) {
   const media = mediaOf(draft, model).map(({ name }) => [name, draft[name]]);
@@ -135,14 +135,14 @@ function furtherOf(text) {
     const more = JSON.parse(text);
     if (more !== null && typeof more === 'object' && !Array.isArray(more)) return { more };
   } catch {
-    // The sentence below says what to do.
+    // The message below says what to do.
   }
   return { more: {}, fault: 'This must be a JSON object, for example {"camera": "slow"}.' };
 }
 
 /**
- * A number where it reads as one; else what was typed, so that the API can say what is wrong with
- * it.
+ * A number if it parses as one; otherwise the entered text, so that the API can say what is wrong
+ * with it.
  */
 function numberOr(text) {
   const trimmed = text.trim();
@@ -150,8 +150,7 @@ function numberOr(text) {
 }
 
 /**
- * Without what is empty: that is what the API calls absent. The prompt stays, since it is always
- * required.
+ * Leaves out empty values, because the API treats them as absent. The prompt is required and stays.
  */
 function present(fields) {
   const isEmpty = (value) =>

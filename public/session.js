@@ -1,6 +1,5 @@
-// What outlives a reload: the key, the draft, an attempt whose answer is outstanding, and what this
-// page saw of its tasks. All of it is in session storage, so it goes with the tab; signing out
-// forgets it at once.
+// What survives a reload: the key, the draft, an unanswered attempt, and what this page has seen of
+// its tasks. It is in session storage, so it ends with the tab; signing out deletes it at once.
 
 const prefix = 'playground.';
 const notesMax = 200;
@@ -19,7 +18,7 @@ export function remember(name, value) {
     if (value === undefined) sessionStorage.removeItem(prefix + name);
     else sessionStorage.setItem(prefix + name, JSON.stringify(value));
   } catch {
-    // A full or forbidden storage costs the memory of a reload, nothing else.
+    // If storage is full or forbidden, only the recovery after a reload is lost.
   }
 }
 
@@ -29,7 +28,10 @@ export function forgetEverything() {
   }
 }
 
-/** What the API does not tell about a task but this page knows, since it sent or watched it. */
+/**
+ * Facts about a task that the API does not report and this page knows, because it sent or watched
+ * the task.
+ */
 export function noteOf(taskId) {
   return recall('notes', {})[taskId] ?? {};
 }
@@ -42,9 +44,7 @@ export function note(taskId, more) {
   remember('notes', notes);
 }
 
-/**
- * The first time a stage was seen counts; without an own clock of the API it is the best there is.
- */
+/** When this page first saw the stage. The API does not report that time. */
 export function noteStage(taskId, stage) {
   const { seen = {} } = noteOf(taskId);
   if (seen[stage] === undefined) note(taskId, { seen: { ...seen, [stage]: Date.now() } });

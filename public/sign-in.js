@@ -1,8 +1,11 @@
-// The door: a key, tried against the account it belongs to.
+// The sign-in page: it checks a key with the account it belongs to.
 
 import { createApi, Unreachable } from './api.js';
 import { Text } from './controls.js';
-import { html, useState } from './ui.js';
+import { html, useState } from './preact.js';
+
+const wrongKey =
+  'This key is not valid. Check that it was copied whole; an expired or revoked key does not work.';
 
 export function SignIn({ onKey, notice }) {
   const [key, setKey] = useState('');
@@ -18,16 +21,16 @@ export function SignIn({ onKey, notice }) {
       await createApi(tried).get('/v1/account');
       onKey(tried);
     } catch (error) {
-      // Only what the API says of the key keeps anyone out; a refusal for other reasons is shown
-      // inside.
-      if (error instanceof Unreachable || error.status === 401) setFault(error.message);
+      // Only a fault of the key itself keeps the user out. Other refusals are shown after sign-in.
+      if (error.status === 401) setFault(wrongKey);
+      else if (error instanceof Unreachable) setFault(error.message);
       else onKey(tried);
       setBusy(false);
     }
     return undefined;
   };
   return html`
-    <main class="door">
+    <main class="sign-in">
       <img class="mark" src="/playground/icon.svg" alt="" width="56" height="56" />
       <h1>Words in,<br />film out.</h1>
       <p class="lead">Sign in with an API key to make a video and watch how it comes about.</p>

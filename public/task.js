@@ -1,17 +1,17 @@
-// One task: the screen it plays on, where it stands, what it cost, whom it told.
+// One task: its player, its state, its bill and its callback.
 
 import { BillCard } from './bill.js';
 import { CallbacksCard } from './callbacks.js';
 import { CodePanel } from './code-panel.js';
 import { CopyButton } from './controls.js';
 import { clock } from './format.js';
-import { Screen } from './screen.js';
+import { go, usePolled } from './hooks.js';
+import { Screen } from './player.js';
+import { html, useEffect, useState } from './preact.js';
 import { noteOf, noteStage, remember } from './session.js';
 import { Timeline } from './timeline.js';
-import { html, useEffect, useState } from './ui.js';
-import { go, usePolled } from './use.js';
 
-// The lower end of what the API recommends: a person is watching.
+// The lower end of the recommended polling interval, because a person is watching.
 const pollMs = 2_000;
 
 const isFinal = ({ status }) => status === 'succeeded' || status === 'failed';
@@ -23,6 +23,7 @@ export function TaskPage({ api, id, around, account }) {
     [api, id],
   );
   const task = polled.value;
+  const [size, setSize] = useState({});
   useEffect(() => {
     if (!task) return;
     noteStage(id, task.stage ?? task.status);
@@ -32,10 +33,11 @@ export function TaskPage({ api, id, around, account }) {
   const known = noteOf(id);
   return html`
     <main class="task">
+      <h1 class="unseen">Task ${task.id}</h1>
       <div class="stage">
-        <${Screen} task=${task} />
+        <${Screen} task=${task} onSize=${setSize} />
         ${known.body && html`<p class="words">${known.body.prompt}</p>`}
-        <${Facts} task=${task} />
+        <${Facts} task=${task} size=${size} />
         <${Actions} api=${api} task=${task} known=${known} around=${around}
           onChanged=${polled.refresh} />
         ${known.body && html`<${CodePanel} body=${known.body} />`}
@@ -52,7 +54,7 @@ export function TaskPage({ api, id, around, account }) {
 function NoTask({ fault, lost }) {
   if (!fault) {
     const words = lost ? 'The service cannot be reached. Trying again…' : 'Loading…';
-    return html`<main><p class="boot">${words}</p></main>`;
+    return html`<main><h1 class="unseen">Task</h1><p class="boot">${words}</p></main>`;
   }
   return html`
     <main class="list">
@@ -63,11 +65,14 @@ function NoTask({ fault, lost }) {
   `;
 }
 
-function Facts({ task }) {
+/** With the ratio "adaptive" the task has no size, so it is read from the loaded video. */
+function Facts({ task, size }) {
   const video = task.data[0] ?? {};
+  const { width, height } = video.width ? video : size;
   const facts = [
     ['Model', task.model],
     ['Length', task.duration && `${task.duration} s`],
+    ['Frame', width && `${width} × ${height}`],
     ['Resolution', video.resolution],
     ['Ratio', video.ratio],
     ['Seed', task.seed],

@@ -1,11 +1,11 @@
-// One's recent tasks, newest first.
+// The account's recent tasks, newest first.
 
 import { Select } from './controls.js';
 import { ago, money, span } from './format.js';
-import { MoreButton, usePages } from './pages-of.js';
+import { useNow } from './hooks.js';
+import { MoreButton, usePages } from './pagination.js';
+import { html, useState } from './preact.js';
 import { noteOf } from './session.js';
-import { html, useState } from './ui.js';
-import { useNow } from './use.js';
 
 const statuses = ['pending', 'submitted', 'running', 'succeeded', 'failed'];
 const everyMs = 4_000;

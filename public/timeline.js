@@ -1,9 +1,9 @@
-// The life of a task in steps. When it was accepted and when it ended the API says; the steps
-// between are marked with the time at which this page first saw them.
+// The steps of a task. The API reports when it was accepted and when it ended; the steps between
+// show when this page first saw them.
 
 import { clock, span } from './format.js';
-import { html } from './ui.js';
-import { useNow } from './use.js';
+import { useNow } from './hooks.js';
+import { html } from './preact.js';
 
 const defaultLimit = 172_800;
 const steps = ['submitted', 'generation', 'super_resolution'];
@@ -32,6 +32,10 @@ export function Timeline({ task, known, lost }) {
           `,
         )}
       </ol>
+      ${
+        steps.some((step) => known.seen?.[step]) &&
+        html`<p class="small">“seen”: when this page first saw the step.</p>`
+      }
       <dl>
         <div><dt>${isOver ? 'Took' : 'Elapsed'}</dt><dd data-test="elapsed">
           ${span(end - task.created_at)}</dd></div>
@@ -47,7 +51,7 @@ export function Timeline({ task, known, lost }) {
 }
 
 function Deadline({ task, known, now }) {
-  // Another page may have sent another limit; then only the usual one can be named.
+  // Another page may have sent another limit, so only the default can be named.
   const limit = known.body?.metadata?.execution_expires_after ?? defaultLimit;
   const at = task.created_at + Number(limit);
   return html`<div>
@@ -78,13 +82,13 @@ function rowsOf(task, known) {
     state: task.status === 'failed' ? 'failed' : task.status === 'succeeded' ? 'done' : 'ahead',
     at: task.finished_at && clock(task.finished_at),
   };
-  // A task that failed did not necessarily go through the steps nobody saw.
+  // A failed task may have skipped the steps that were not seen.
   return [...rows.filter(({ state }) => state !== 'unknown'), last];
 }
 
 function timeOf(step, task, seen) {
   if (step === 'pending') return clock(task.created_at);
-  return seen[step] === undefined ? undefined : `~ ${clock(seen[step] / 1000)}`;
+  return seen[step] === undefined ? undefined : `seen ${clock(seen[step] / 1000)}`;
 }
 
 function stateOf(index, position, task, wasSeen) {

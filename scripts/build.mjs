@@ -1,4 +1,4 @@
-// `npm run build`: dist, if it is older than its sources.
+// `npm run build`: builds dist if it is older than its sources.
 
 import { buildIfStale } from './lib/build.mjs';
 import { fail } from './lib/run.mjs';

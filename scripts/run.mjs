@@ -1,5 +1,5 @@
-// `npm run api`, `worker`, `studio`, `admin`, `bench`: one process, built first where that is
-// needed. What it prints of its own goes to standard error: standard output belongs to the process.
+// `npm run api`, `worker`, `studio`, `admin`, `bench`: builds if needed and runs one process. Its
+// own messages go to standard error, because standard output belongs to the process.
 
 import { becomes } from './lib/become.mjs';
 

@@ -1,6 +1,5 @@
-// `npm start`: installs what is missing, builds what is old, then becomes the development stack. It
-// stays the same process throughout, so that a signal sent to it meets the one that knows what to
-// stop.
+// `npm start`: installs missing packages, builds outdated files, then becomes the development
+// stack. The process stays the same, so that a signal reaches the code that can stop everything.
 
 import { becomes } from './lib/become.mjs';
 

@@ -1,6 +1,6 @@
-// `npm test` and its smaller sisters: checks types, lint and format, runs the tests, and ends with
-// one line that counts them. `--install` installs first what is missing; `--fast` leaves out what
-// needs servers; `--long` and `--clients` run the tests that are not part of every run.
+// `npm test` and its variants: checks types, lint and format, runs the tests, and prints the counts
+// in the last line. `--install` first installs missing packages, `--fast` leaves out tests that
+// need servers, `--long` and `--clients` run tests that are not part of every run.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ async function main() {
   return runJest(['fast', 'stack'], { covered: true });
 }
 
-/** Side by side, since each leaves a core idle half of the time; all that is wrong is told. */
+/** In parallel, because each check leaves a core idle half of the time. All errors are printed. */
 async function checkSources() {
   await step('checking types, lint and format', async () => {
     const checks = await Promise.allSettled([
@@ -48,10 +48,10 @@ async function checkSources() {
   });
 }
 
-// What the last check found out about types; only what has changed since is checked again.
+// The result of the last type check; only changed files are checked again.
 const typesCache = ['--tsBuildInfoFile', join('node_modules', '.cache', 'types.tsbuildinfo')];
 
-/** Runs the projects and counts; a file that could not even be loaded counts as one failure. */
+/** Runs the projects and counts; a file that cannot be loaded counts as one failure. */
 async function runJest(projects, { covered = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'video-results-'));
   const results = join(folder, 'results.json');
@@ -86,8 +86,8 @@ async function runJest(projects, { covered = false } = {}) {
 }
 
 /**
- * With servers half of the time is waiting, so two at least; four share their connections without
- * want.
+ * Tests with servers wait half of the time, so at least two workers; four still have enough
+ * connections.
  */
 function workers() {
   const cores = availableParallelism();
@@ -108,7 +108,7 @@ function countsIn(file) {
   }
 }
 
-/** Told once more at the end: what it says first may be far above, between the words of others. */
+/** Repeated at the end, because the first output may be far above. */
 function failuresOf({ name, status, message, assertionResults }) {
   const file = relative(root, name);
   const failed = assertionResults.filter((test) => test.status === 'failed');

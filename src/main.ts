@@ -1,11 +1,11 @@
-// The process table: every process the system can be is one line here, loaded only when it is asked
-// for, so that the worker never loads Koa and the API never loads the native worker. The only file
-// that touches argv, signals and exit.
+// The process table: one line for each process. A process is loaded only when it is started, so the
+// worker never loads Koa and the API never loads the native worker. Only this file uses arguments,
+// signals and exit.
 
 import type { Command, Running } from './commands/command';
-import { withDevStack } from './commands/dev-file';
-import { type ProcessName, readConfig } from './config';
-import { createLogger, type Logger } from './telemetry';
+import { type ProcessName, readConfig } from './config/config';
+import { withDevStack } from './dev-stack/dev-file';
+import { createLogger, type Logger } from './telemetry/logger';
 
 interface Process<P extends ProcessName> {
   readonly about: string;
@@ -18,7 +18,7 @@ const processes: { readonly [P in ProcessName]: Process<P> } = {
     load: () => (require('./commands/api') as typeof import('./commands/api')).api,
   },
   worker: {
-    about: 'runs tasks: workflows, activities, callbacks, the sweep',
+    about: 'runs tasks: workflows, activities, callbacks, the reconciler',
     load: () => (require('./commands/worker') as typeof import('./commands/worker')).worker,
   },
   studio: {
@@ -29,13 +29,17 @@ const processes: { readonly [P in ProcessName]: Process<P> } = {
     about: 'brings database and Temporal up to date, then ends',
     load: () => (require('./commands/migrate') as typeof import('./commands/migrate')).migrate,
   },
+  codec: {
+    about: 'decrypts payloads for the Temporal UI',
+    load: () => (require('./commands/codec') as typeof import('./commands/codec')).codec,
+  },
   admin: {
     about: 'accounts, keys, money, tasks; "admin help" lists the commands',
     load: () => (require('./commands/admin') as typeof import('./commands/admin')).admin,
   },
   dev: {
     about: 'all of them, with a PostgreSQL and a Temporal server where none are given',
-    load: () => (require('./commands/dev') as typeof import('./commands/dev')).dev,
+    load: () => (require('./dev-stack/dev') as typeof import('./dev-stack/dev')).dev,
   },
 };
 
@@ -52,9 +56,12 @@ async function main(): Promise<void> {
 }
 
 async function run<P extends ProcessName>(name: P, args: readonly string[]): Promise<void> {
-  // An errand's standard output is its answer; only a process that serves may log there.
+  // The standard output of a command is its result; only a server process may log there.
   const environment = name === 'dev' ? process.env : await withDevStack(process.env);
   const config = readConfig(name, environment);
+  if (name === 'admin' && environment !== process.env) {
+    process.stderr.write(`Using the stack that runs in ${config.dataDir}.\n`);
+  }
   const log = createLogger({ level: config.logLevel, format: config.logFormat, name });
   process.on('unhandledRejection', (error) => {
     log.fatal({ err: error }, 'a rejection nobody handled');
@@ -71,29 +78,29 @@ async function run<P extends ProcessName>(name: P, args: readonly string[]): Pro
   if (name !== 'dev') log.info({ event: 'ready' }, `${name} is ready`);
   process.send?.('ready');
   await running.done;
-  // Whatever is still open has had its time; a handle that a library forgot must not keep us.
+  // Open handles of libraries must not keep the process running after a stop.
   process.exit(process.exitCode ?? 0);
 }
 
 const sameSignalMs = 400;
 
-/** The first signal stops everything in order, a second one ends at once. */
+/** The first signal stops everything in order, a second one exits at once. */
 function listenForSignals(log: Logger) {
   let running: Running | undefined;
   let askedAt = 0;
   const stop = () => {
     if (askedAt > 0) {
-      // A Ctrl-C reaches us twice when npm passes its own on: from the terminal and from npm.
+      // A Ctrl-C arrives twice if npm forwards its own: from the terminal and from npm.
       if (Date.now() - askedAt > sameSignalMs) process.exit(130);
       return;
     }
     askedAt = Date.now();
-    // While still starting there is nothing to lose: nobody was told that it is ready.
+    // During the start nothing can be lost, because the process was not reported as ready.
     if (!running) process.exit(130);
     running.stop().catch((error: unknown) => fail(error));
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
-  // Started by a stack: when that has died there is nobody left to stop us.
+  // Started by a stack: if the stack has died, nothing else would stop this process.
   if (process.send) process.once('disconnect', stop);
   process.on('SIGHUP', () => {
     running?.reload?.().catch((error: unknown) => log.error({ err: error }, 'could not reload'));
@@ -121,10 +128,11 @@ const knownFaults = new Set([
 ]);
 
 /**
- * Faults that a person can mend end with their sentence alone; the rest shows where it came from.
+ * An error that the operator can correct is printed as its message only, every other error with its
+ * stack.
  */
 function fail(error: unknown): void {
-  // By name where the class is in a room that only some processes load.
+  // By name, because the class is in a folder that only some processes load.
   const { name, message, stack, exitCode } = error as Error & { exitCode?: unknown };
   const known = knownFaults.has(name);
   process.stderr.write(`${known ? message : (stack ?? String(error))}\n`);

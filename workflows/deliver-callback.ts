@@ -1,5 +1,5 @@
-// The life of one callback: try, wait, try again, for up to three days. It outlives its task and
-// never holds it up; while it waits it is a timer and nothing else.
+// The delivery of one callback: attempt, wait, attempt again, for up to three days. It outlives its
+// task and never delays it. While it waits it is only a timer.
 
 import {
   CancellationScope,
@@ -10,13 +10,13 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { createCallbackActivities } from '../activities';
-import { callbackPolicy } from './callback-policies';
 import type { CallbackInput, CallbackOutcome } from './messages';
+import { callbackPolicy } from './policies';
 import { movesWithDeploys } from './versioning';
 
 type CallbackActivities = ReturnType<typeof createCallbackActivities>;
 
-// It may outlive several deploys and has nothing to lose by moving to new code.
+// A delivery may outlive several deploys, and any attempt can run on new code.
 movesWithDeploys(deliverCallback);
 export async function deliverCallback({
   taskId,
@@ -33,20 +33,20 @@ export async function deliverCallback({
   try {
     for (let attempt = firstAttempt; ; attempt += 1) {
       const outcome = await tryOnce(attempt);
-      const told = `attempt ${attempt}: ${answerOf(outcome)}`;
+      const summary = `attempt ${attempt}: ${answerOf(outcome)}`;
       if (outcome.nextInMs === null) {
-        setCurrentDetails(`**${outcome.state}** — ${told}`);
+        setCurrentDetails(`**${outcome.state}** — ${summary}`);
         return outcome.state;
       }
       const next = new Date(Date.now() + outcome.nextInMs).toISOString();
-      const coming = `${told}; attempt ${attempt + 1} at ${next}`;
+      const coming = `${summary}; attempt ${attempt + 1} at ${next}`;
       setCurrentDetails(coming);
       await sleep(outcome.nextInMs, { summary: coming.slice(0, 200) });
     }
   } catch (error) {
-    if (!isCancellation(error)) throw error;
-    // "Cancel" in the Temporal UI means that it is to end, so the sweep must not take it for a lost
-    // one.
+    if (!isCancellation(error)) throw error; // Untested: only a defect gets here.
+    // "Cancel" in the Temporal UI ends the delivery for good, so the reconciler must not count it
+    // as lost.
     await CancellationScope.nonCancellable(() => activities.stopCallback({ taskId, delivery }));
     setCurrentDetails('**stopped** by an operator');
     return 'stopped';

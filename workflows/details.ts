@@ -1,5 +1,5 @@
-// The page an SRE sees when opening a task in the Temporal UI, as Markdown, and the one line above
-// it. No prompt and no media URL: those are the customer's.
+// The details of a task in the Temporal UI, as Markdown, and its one-line summary. They contain no
+// prompt and no media URL, which belong to the customer.
 
 import type { TaskObject } from '../src/contract/task';
 import type { Plan } from '../src/domain/plan-types';
@@ -31,7 +31,7 @@ export function detailsOf(
 function doing(task: TaskObject, { current, placed, waitsForTurn }: TaskJobs): string {
   if (task.finished_at) return 'finished';
   if (!current) return 'being admitted';
-  if (waitsForTurn) return `waiting for a place for ${current}`;
+  if (waitsForTurn) return `waiting for a slot for ${current}`;
   if (placed.has(current)) return `waiting for ${current}`;
   return `placing ${current}, or waiting for it to begin`;
 }

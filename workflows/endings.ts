@@ -1,25 +1,23 @@
-// How a task can end, and the final object each ending gives. The sentences a customer reads about
-// a failure that was decided here stand in this file; the one that the sweep needs too is with the
-// states, in domain/task.ts.
+// The endings of a task, and the final object of each. The sentences customers read about failures
+// decided in the workflow are here; those also needed elsewhere are in domain/task.ts.
 
-import type { Refusal } from '../src/contract/error';
 import type { TaskError, TaskObject } from '../src/contract/task';
+import type { JobReport } from '../src/domain/job';
 import type { BillingLine } from '../src/domain/plan-types';
 import { billing, settlementFor } from '../src/domain/pricing';
-import { expiredMessage, taskObject } from '../src/domain/task';
-import type { JobReport } from './messages';
-import type { TaskRecord } from './task-record';
+import { cancelledMessage, expiredMessage, taskObject } from '../src/domain/task';
+import type { TaskState } from './task-state';
 
 export type Ending =
   | { readonly succeeded: true }
   | { readonly succeeded: false; readonly error: TaskError };
 
-export function expired(task: TaskRecord): Ending & { succeeded: false } {
+export function expired(task: TaskState): Ending & { succeeded: false } {
   return failed({ code: 'task_error', message: expiredMessage(task.plan.expiresAfterSeconds) });
 }
 
 export function cancelled(): Ending {
-  return failed({ code: 'task_error', message: 'The task was cancelled by the caller.' });
+  return failed({ code: 'task_error', message: cancelledMessage });
 }
 
 export function failedUpstream(report: JobReport): Ending {
@@ -27,17 +25,8 @@ export function failedUpstream(report: JobReport): Ending {
   return failed({ code: report.failure?.ours ? 'task_error' : 'provider_error', message });
 }
 
-/** The failed object of a task that was never admitted; no money was held, so none is shown. */
-export function refusedObject(task: TaskRecord, why: Refusal | Ending): TaskObject {
-  const error: TaskError =
-    'succeeded' in why && !why.succeeded
-      ? why.error
-      : { code: 'task_error', message: (why as Refusal).message };
-  return taskObject(task.identity, { status: 'failed', finishedAt: task.nowSeconds(), error });
-}
-
 export function finalObject(
-  task: TaskRecord,
+  task: TaskState,
   ending: Ending,
 ): { object: TaskObject; charge: readonly BillingLine[] } {
   const finishedAt = task.nowSeconds();

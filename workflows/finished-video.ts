@@ -1,9 +1,10 @@
-// What a caller is shown of a finished video, put together from what the generator and, where it
-// had a part, the enhancer reported. What the enhancer says of the film counts; what it leaves out
-// is the generator's.
+// Combines the reports of the generator and the enhancer into the video that callers see. The
+// enhancer's values take precedence; the generator's fill the gaps.
 
 import type { VideoResult } from '../src/contract/task';
-import type { JobReport, TaskInput } from './messages';
+import type { JobReport } from '../src/domain/job';
+import { outputSize } from '../src/domain/output-size';
+import type { TaskInput } from '../src/domain/task-transactions';
 
 export interface FinishedVideo {
   readonly shown: VideoResult;
@@ -14,19 +15,21 @@ export interface FinishedVideo {
 }
 
 export function finishedVideo(
-  request: TaskInput['request'],
+  { plan, returnsLastFrame }: Pick<TaskInput, 'plan' | 'returnsLastFrame'>,
   base: JobReport['result'] | undefined,
   enhanced: JobReport['result'] | undefined,
 ): FinishedVideo {
   const last = enhanced ?? base;
   const seconds = lengthOf(last) ?? lengthOf(base);
-  const lastFrame = request.metadata.return_last_frame ? base?.lastFrameUrl : null;
+  const size = outputSize(plan);
+  const lastFrame = returnsLastFrame ? base?.lastFrameUrl : null;
   return {
     shown: {
       url: last?.videoUrl ?? '',
       ...(lastFrame ? { last_frame_url: lastFrame } : {}),
       ...(last?.resolution ? { resolution: last.resolution } : {}),
       ...(base?.ratio ? { ratio: base.ratio } : {}),
+      ...(size ? { width: size.width, height: size.height } : {}),
       ...(last?.expiresAt ? { expires_at: last.expiresAt } : {}),
     },
     durationSeconds: seconds,
@@ -36,8 +39,8 @@ export function finishedVideo(
   };
 }
 
-// No model makes more than seconds; a length that is none, or beyond this, is treated as one that
-// was not told.
+// Models make videos of seconds. A length that is zero, negative or above this counts as not
+// reported.
 const longestSeconds = 3_600;
 
 function lengthOf(result: JobReport['result'] | undefined): number | null {

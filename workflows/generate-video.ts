@@ -1,7 +1,6 @@
-// The life of one task: admit, generate, enhance, settle, announce. Everything else (what is
-// remembered on the way, how it is shown, what a failure is called) is in task-record.ts and
-// endings.ts beside this file; every outside effect is an activity, every sum a pure function in
-// src/domain.
+// The life of one task: admit, generate, enhance, settle, announce. The state on the way is in
+// task-state.ts, the endings are in endings.ts. Every effect is an activity, every calculation a
+// pure function of src/domain.
 
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
@@ -18,32 +17,30 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities';
 import type { TaskObject } from '../src/contract/task';
+import type { JobKind, JobReport } from '../src/domain/job';
 import { isFinal } from '../src/domain/task';
+import type { TaskInput } from '../src/domain/task-transactions';
 import type { Ending } from './endings';
-import { cancelled, expired, failedUpstream, finalObject, refusedObject } from './endings';
-import type { JobKind, JobOrder, JobReport, PlacedJob, TaskInput } from './messages';
+import { cancelled, expired, failedUpstream, finalObject } from './endings';
 import { callbackWorkflowId, refusedFailure, workflowNames } from './messages';
 import {
   cancelPolicy,
-  doorPolicy,
+  giveUpPolicy,
   jobPolicy,
-  lastLookPolicy,
-  submitPolicyOfBefore,
+  lastCheckPolicy,
+  transactionPolicy,
 } from './policies';
-import type { TaskRecord } from './task-record';
-import { recordTask } from './task-record';
+import type { TaskState } from './task-state';
+import { startTaskState } from './task-state';
 
-type Ended = Extract<PlacedJob, { outcome: 'ended' }>;
-
-const { openTask, closeTask, keepRefusedTask } = proxyLocalActivities<Activities>(doorPolicy);
-const submitOfBefore = proxyActivities<Activities>(submitPolicyOfBefore);
-const { readJob } = proxyActivities<Activities>(lastLookPolicy);
+const { openTask, closeTask } = proxyLocalActivities<Activities>(transactionPolicy);
+const { readJob } = proxyActivities<Activities>(lastCheckPolicy);
 const { cancelJob } = proxyActivities<Activities>(cancelPolicy);
+const { giveUpCancel } = proxyActivities<Activities>(giveUpPolicy);
 
 export async function generateVideo(input: TaskInput): Promise<TaskObject> {
-  const task = recordTask(input);
-  // Only the work can be cancelled; what is owed to the caller and to the books happens in any
-  // case.
+  const task = startTaskState(input);
+  // Only the work can be cancelled. Settlement and callback happen in any case.
   const working = new CancellationScope();
 
   return CancellationScope.nonCancellable(async () => {
@@ -62,48 +59,38 @@ export async function generateVideo(input: TaskInput): Promise<TaskObject> {
 }
 
 /**
- * Row and hold in one transaction. False when the task was refused: nothing is held and nothing
- * will be done.
+ * Opens the pending task: status and hold in one transaction. False if the task was refused or has
+ * ended before.
  */
-async function admit(task: TaskRecord): Promise<boolean> {
-  if (task.remainingMs() <= 0) {
-    task.keptAs(await keepRefusedTask(task.opening(refusedObject(task, expired(task)))));
-    return false;
-  }
-  const opened = await openTask(task.opening(task.object()));
+async function admit(task: TaskState): Promise<boolean> {
+  const opened = await openTask(task.opening());
   if (opened.outcome === 'refused') {
     task.refused(opened.refusal);
     return false;
   }
-  if (opened.outcome === 'exists') task.metAgain(opened);
-  else task.admitted();
+  task.admitted(opened.outcome === 'exists' ? opened.object : task.object());
   return !isFinal(task.object().status);
 }
 
 /**
- * The end of a task that never began. The caller who still waits hears the refusal, and the failed
- * workflow leaves the id free for another try. A caller who was told `pending` has the id already,
- * so a failed row is kept for it (docs/decisions.md, 2). A row that was final before us may be the
- * work of a worker that died before it could announce it.
+ * Ends a workflow whose task was not opened. A refused task has no row any more, and its failed
+ * workflow frees the id (docs/decisions.md, 2). For a task that ended before, the callback is
+ * started here, in case it was not yet.
  */
-async function leave(task: TaskRecord): Promise<TaskObject> {
+async function leave(task: TaskState): Promise<TaskObject> {
   await condition(allHandlersFinished);
-  if (task.refusal && task.toldPending) {
-    task.keptAs(await keepRefusedTask(task.opening(refusedObject(task, task.refusal))));
-  }
-  if (task.refusal && !task.kept) {
-    throw ApplicationFailure.nonRetryable(task.refusal.message, refusedFailure, task.refusal);
-  }
+  const { refusal } = task;
+  if (refusal) throw ApplicationFailure.nonRetryable(refusal.message, refusedFailure, refusal);
   await announce(task);
   return task.object();
 }
 
 /**
- * Runs the work inside the task's deadline; running out of time and being cancelled both end it
- * here (docs/decisions.md, 9).
+ * Runs the work until the task's deadline. The deadline and a cancellation both end it here
+ * (docs/decisions.md, 9).
  */
 async function untilDeadline(
-  task: TaskRecord,
+  task: TaskState,
   working: CancellationScope,
   work: () => Promise<JobReport>,
 ): Promise<Ending> {
@@ -120,62 +107,49 @@ async function untilDeadline(
     });
     return isFailure(report) ? failedUpstream(report) : { succeeded: true };
   } catch (error) {
-    if (!isCancellation(error)) throw error;
-    return timeIsUp ? lastLook(task) : cancelled();
+    if (!isCancellation(error)) throw error; // Untested: only a defect gets here.
+    return timeIsUp ? lastCheck(task) : cancelled();
   } finally {
-    working.cancel(); // The timer, that is: the work is over.
+    working.cancel(); // Cancels the timer of the deadline.
   }
 }
 
-/** The generation; a task sleeps here until the video is made. */
-function generate(task: TaskRecord): Promise<JobReport> {
+/** Runs the generation and waits until the video is finished. */
+function generate(task: TaskState): Promise<JobReport> {
   return runJob(task, 'generation', null);
 }
 
 /**
- * Chains super-resolution to a finished generation; the task id and its status stay what they are.
+ * Runs super-resolution on the finished generation. The id and status of the task stay the same.
  */
-function enhance(task: TaskRecord, video: JobReport): Promise<JobReport> {
+function enhance(task: TaskState, video: JobReport): Promise<JobReport> {
   return runJob(task, 'super_resolution', video.result?.videoUrl ?? null);
 }
 
 /**
- * Has one of its channels do a job, waiting for a free place where a channel has a limit. Answers
- * how it ended.
+ * Has one of the plan's channels do the job, waiting for a free slot if all are full. Returns the
+ * final report.
  */
-async function runJob(
-  task: TaskRecord,
-  kind: JobKind,
-  videoUrl: string | null,
-): Promise<JobReport> {
+async function runJob(task: TaskState, kind: JobKind, videoUrl: string | null): Promise<JobReport> {
   for (;;) {
     task.submitting(kind);
-    const job = await submit(task, task.order(kind, videoUrl));
-    if (job.outcome === 'ended') task.take(job.report);
-    if (job.outcome === 'ended' || job.outcome === 'rejected') return job.report;
-    if (job.outcome === 'accepted') {
-      task.accepted(kind, job);
-      return (await finalSignal(task, kind)).report;
+    const { submitJob } = proxyActivities<Activities>(jobPolicy(task.remainingMs()));
+    const job = await submitJob(task.jobInput(kind, videoUrl));
+    if (job.outcome === 'rejected') return job.report;
+    if (job.outcome === 'ended') {
+      task.take(job.report);
+      return job.report;
     }
     task.waiting();
     await condition(() => task.jobs.takeTurn(kind));
   }
 }
 
-function submit(task: TaskRecord, order: JobOrder): Promise<PlacedJob> {
-  if (task.jobs.isOfBefore) return submitOfBefore.submitJob(order);
-  const { submitJob } = proxyActivities<Activities>(jobPolicy(task.remainingMs()));
-  // A watcher of an older build signals the end of the job instead of ending the activity.
-  return Promise.race([submitJob(order), finalSignal(task, order.kind)]);
-}
-
-async function finalSignal(task: TaskRecord, kind: JobKind): Promise<Ended> {
-  await condition(() => task.jobs.finalReport(kind) !== undefined);
-  return { outcome: 'ended', report: task.jobs.finalReport(kind) as JobReport };
-}
-
-/** Time is up, but the last job may have ended since it was last asked about. */
-async function lastLook(task: TaskRecord): Promise<Ending> {
+/**
+ * Reads the last job once more at the deadline, because it may have ended since the watcher last
+ * polled it.
+ */
+async function lastCheck(task: TaskState): Promise<Ending> {
   const kind = task.plan.enhancement ? 'super_resolution' : 'generation';
   if (!task.jobs.mayBeOpen(kind)) return expired(task);
   try {
@@ -184,28 +158,32 @@ async function lastLook(task: TaskRecord): Promise<Ending> {
     task.take(report);
     return { succeeded: true };
   } catch {
-    return expired(task); // A service that does not answer cannot hold up a deadline.
+    return expired(task); // A provider that does not answer cannot delay the deadline.
   }
 }
 
 /**
- * The final object and its money in one transaction. Whichever final state was stored first is the
- * task's.
+ * Stores the final object and settles the money in one transaction. The first final state that is
+ * stored counts.
  */
-async function settle(task: TaskRecord, ending: Ending): Promise<TaskObject> {
-  const { object: withdrawn } = finalObject(task, cancelled());
+async function settle(task: TaskState, ending: Ending): Promise<TaskObject> {
   const heldMicros = task.plan.hold.amountMicros;
-  const { id: taskId, createdAtMs, nonce } = task;
-  const final = finalObject(task, ending);
-  const closed = await closeTask({ taskId, ...final, heldMicros, createdAtMs, nonce, withdrawn });
+  const { id: taskId, createdAtMs } = task;
+  const closed = await closeTask({
+    taskId,
+    ...finalObject(task, ending),
+    heldMicros,
+    createdAtMs,
+  });
   task.closed(closed.object);
   return closed.object;
 }
 
-/** The callback has a life of its own: it may take days and must not keep the task open. */
-async function announce(task: TaskRecord): Promise<void> {
-  const url = task.request.metadata.callback_url;
-  if (!url) return;
+/**
+ * Starts the callback as a workflow of its own: it may take days and must not keep the task open.
+ */
+async function announce(task: TaskState): Promise<void> {
+  if (!task.hasCallback) return;
   try {
     await startChild(workflowNames.deliverCallback, {
       workflowId: callbackWorkflowId(task.id),
@@ -214,22 +192,24 @@ async function announce(task: TaskRecord): Promise<void> {
       staticSummary: 'callback',
     });
   } catch (error) {
+    // Untested: two closers of one task at the same moment; the reconciler's side is tested.
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
 }
 
 /**
- * What still runs upstream for a task that has ended is asked to stop, after the customer has the
- * money back (docs/decisions.md, 8).
+ * Cancels the job that still runs upstream for a failed task. The customer has the refund by then
+ * (docs/decisions.md, 8).
  */
-async function abandonJobs(task: TaskRecord, final: TaskObject): Promise<void> {
+async function abandonJobs(task: TaskState, final: TaskObject): Promise<void> {
   if (final.status === 'succeeded') return;
   const kind = task.jobs.unfinished();
   if (!kind) return;
   try {
-    await cancelJob(task.order(kind, null));
+    await cancelJob(task.jobInput(kind, null));
   } catch {
-    // Given up after the policy's limit; the activity has logged and counted it.
+    // The activity logs and counts it, and the task's row shows it.
+    await giveUpCancel({ taskId: task.id, kind });
   }
 }
 

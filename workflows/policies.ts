@@ -1,90 +1,108 @@
-// Every timeout and retry of a task's activities, in one table, each with its reason. Retries exist
-// here and nowhere else: no client inside an activity repeats anything by itself.
+// All timeouts and retries of activities in one table, each with its reason. Retries are defined only
+// here: no client inside an activity retries by itself. The workflow of a callback retries failures
+// of the receiver, on the documented schedule.
 
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
 import { ActivityCancellationType } from '@temporalio/workflow';
 
 /**
- * The two doors to the money. Local: they are one short transaction, and a round trip to the engine
- * would double the time a POST takes. They are repeated until the database answers, because a task
- * between its doors is a customer's held money. Every wait between two tries is a timer: no
- * workflow task is kept open for it, and the SDK, which forgets to end the time limit of a try that
- * it repeats by itself, has none to repeat.
+ * For openTask and closeTask. Local activities, because each is one short transaction and a round
+ * trip to Temporal would double the time of a POST. They are retried until the database answers,
+ * because an open task holds a customer's money. The threshold of 1 ms makes every pause between
+ * retries a timer of the workflow: it keeps no workflow task open, and avoids the SDK's own
+ * retries, which leave the timeout timer of the failed attempt running.
  */
-export const doorPolicy: LocalActivityOptions = {
+export const transactionPolicy: LocalActivityOptions = {
   summary: 'row and money in one transaction',
   startToCloseTimeout: '7 s',
   localRetryThreshold: '1 ms',
   retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '10 s' },
 };
 
-const submitRetries = {
-  initialInterval: '1 s',
-  backoffCoefficient: 2,
-  maximumInterval: '30 s',
-} as const;
-
 /**
- * A job from its placing to its end, for as long as its task may take. No worker holds it while it
- * waits, so it has no heartbeat timeout: a worker that dies over the placing is noticed by the
- * watchers (activities/unplaced.ts). Attempts have no limit: only the task's deadline ends them. A
- * cancel waits for none; who stops the job upstream looks for one that was on its way.
+ * For a job from its placement to its end. No worker holds the activity while it waits, so it has
+ * no heartbeat timeout; a worker that dies while it places the job is noticed by the watchers
+ * (activities/jobs/recover-stalled-placements.ts). Attempts are unlimited, until the task's
+ * deadline. A cancellation does not wait for an attempt in progress: cancelJob looks for a create
+ * that was on its way.
  */
 export function jobPolicy(remainingMs: number): ActivityOptions {
   return {
     summary: 'places the job with a channel, once, and waits for its end',
-    // So that it is the task's own timer that ends it.
+    // Longer than the remaining time, so that the task's own timer ends it first.
     startToCloseTimeout: remainingMs + 60_000,
     cancellationType: ActivityCancellationType.TRY_CANCEL,
-    retry: submitRetries,
+    retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '30 s' },
   };
 }
 
-/** As it was for tasks of before, for whom the activity ends when the job is placed. */
-export const submitPolicyOfBefore: ActivityOptions = {
-  summary: 'places the job with a channel, once',
-  startToCloseTimeout: '75 s',
-  heartbeatTimeout: '15 s',
-  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  retry: submitRetries,
-};
-
-/** One last look at a job whose time is up: three tries within 20 s, then the deadline stands. */
-export const lastLookPolicy: ActivityOptions = {
-  summary: 'time is up: one last look at the job',
+/**
+ * For the last read of a job at the deadline: three attempts within 20 s, then the task expires.
+ */
+export const lastCheckPolicy: ActivityOptions = {
+  summary: 'deadline: reads the job once more',
   startToCloseTimeout: '10 s',
   scheduleToCloseTimeout: '20 s',
   retry: { initialInterval: '1 s', maximumAttempts: 3 },
 };
 
 /**
- * Asking a service to cancel is a courtesy with a limit: the customer has been refunded already,
- * and a service that does not answer within ten minutes will finish the job at our cost.
+ * Cancelling upstream has a time limit, because the customer has been refunded already. A create on
+ * its way can be found only after its request and the lag of the provider's list, at most 70
+ * minutes by the catalogue's rules; the rest is for the cancel itself.
  */
 export const cancelPolicy: ActivityOptions = {
-  summary: 'asks the service to stop the job',
+  summary: 'asks the provider to stop the job',
   startToCloseTimeout: '30 s',
-  scheduleToCloseTimeout: '10 min',
+  scheduleToCloseTimeout: '90 min',
   retry: { initialInterval: '2 s', backoffCoefficient: 2, maximumInterval: '1 min' },
 };
 
+/** A short write, retried until the database answers. */
+export const giveUpPolicy: ActivityOptions = {
+  summary: 'records that no cancel succeeded',
+  startToCloseTimeout: '10 s',
+  retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
+};
+
 /**
- * The watcher's loop is one long activity: an hour, then a fresh one, so that its history stays
- * short. Its heartbeat tells within 15 s that a worker died; the next attempt starts a second later
- * elsewhere.
+ * Of the 40 s the receiver has 15 s and the database the rest. A missing heartbeat shows within 15
+ * s that a worker died. Attempts are unlimited: while the database is away nothing can be sent or
+ * recorded, but the callback is still owed. A cancel waits for the request in progress, so that its
+ * answer is recorded.
+ */
+export const callbackPolicy: ActivityOptions = {
+  startToCloseTimeout: '40 s',
+  heartbeatTimeout: '15 s',
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
+};
+
+/**
+ * For the watcher's loop: one activity of an hour, then a new one, so that the history stays short.
+ * A missing heartbeat shows within 15 s that its worker died; the next attempt starts a second
+ * later on another worker.
  */
 export const watchPolicy: ActivityOptions = {
-  summary: 'asks about all open jobs, again and again',
+  summary: 'polls all open jobs of the channel',
   startToCloseTimeout: '65 min',
   heartbeatTimeout: '15 s',
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   retry: { initialInterval: '1 s', backoffCoefficient: 1, maximumInterval: '5 s' },
 };
 
-/** A sweep that fails is not repeated at length: the next one starts within the minute anyway. */
-export const sweepPolicy: ActivityOptions = {
-  summary: 'finishes what no workflow will ever finish',
+/** Few attempts for the reconciler, because its next run starts within a minute anyway. */
+export const reconcilePolicy: ActivityOptions = {
+  summary: 'repairs what no workflow will finish',
   startToCloseTimeout: '5 min',
   heartbeatTimeout: '30 s',
   retry: { initialInterval: '1 s', maximumAttempts: 3 },
+};
+
+/** An audit reads the movements of an hour; after a restore it reads all of them once. */
+export const auditPolicy: ActivityOptions = {
+  summary: 'checks the books',
+  startToCloseTimeout: '50 min',
+  heartbeatTimeout: '30 s',
+  retry: { initialInterval: '10 s', backoffCoefficient: 2, maximumInterval: '5 min' },
 };

@@ -1,9 +1,9 @@
-// What an SRE can filter tasks by in the Temporal UI. The names are registered with the server when
-// the database is migrated; they are recorded, so add, never rename. No prompt and no media URL is
-// ever put here.
+// Search attributes, by which operators filter tasks in the Temporal UI. They are registered when
+// the database is migrated. Names are recorded: add, never rename. They never contain a prompt or a
+// media URL.
 
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
-import type { TaskInput } from './messages';
+import type { TaskInput } from '../src/domain/task-transactions';
 import type { UpstreamJob } from './task-jobs';
 
 export const accountId = defineSearchAttributeKey('AccountId', 'KEYWORD');
@@ -11,12 +11,14 @@ export const model = defineSearchAttributeKey('Model', 'KEYWORD');
 export const channel = defineSearchAttributeKey('Channel', 'KEYWORD');
 export const taskStatus = defineSearchAttributeKey('TaskStatus', 'KEYWORD');
 export const stage = defineSearchAttributeKey('Stage', 'KEYWORD');
-export const upstreamJobId = defineSearchAttributeKey('UpstreamJobId', 'KEYWORD');
+const upstreamJobId = defineSearchAttributeKey('UpstreamJobId', 'KEYWORD');
 
 export const searchAttributes = [accountId, model, channel, taskStatus, stage, upstreamJobId];
 
-/** What a task is started with; its channel is the one that is offered the job first. */
-export function toldAtStart(task: Pick<TaskInput, 'accountId' | 'plan'>): SearchAttributePair[] {
+/** Set at start. The channel is the first of the plan. */
+export function attributesAtStart(
+  task: Pick<TaskInput, 'accountId' | 'plan'>,
+): SearchAttributePair[] {
   const [first] = task.plan.channels;
   return [
     { key: accountId, value: task.accountId },
@@ -27,8 +29,8 @@ export function toldAtStart(task: Pick<TaskInput, 'accountId' | 'plan'>): Search
   ];
 }
 
-/** Of a job whose place has become known. */
-export function toldWhenLocated(job: UpstreamJob): SearchAttributePair[] {
+/** Set once it is known which channel accepted the job. */
+export function attributesWhenLocated(job: UpstreamJob): SearchAttributePair[] {
   return [
     { key: upstreamJobId, value: job.upstreamId },
     { key: channel, value: job.channel },

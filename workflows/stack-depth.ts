@@ -1,8 +1,8 @@
-// Loaded once, before the sandbox in which the workflows run is sealed: how long a stack is in
-// there. The SDK notes one for every promise, for the call stack that the Temporal UI shows, and
-// translates each of its lines back to a source: with the usual ten lines that is a fifth of all
-// that a worker does for a task. Of four, two are the SDK's own; the others say what is waited for
-// and who waits.
+// Limits stack traces in the workflow sandbox to four lines; loaded once, before the sandbox is
+// sealed. The SDK records a stack for every promise, for the call stack in the Temporal UI, and
+// maps each line to its source. With the default of ten lines this takes a fifth of a worker's time
+// per task. Two of the four lines are the SDK's; the others show the call that waits and its
+// caller.
 
 Error.stackTraceLimit = 4;
 

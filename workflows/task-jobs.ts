@@ -1,34 +1,32 @@
-// What a task's workflow knows of its jobs: which is being placed, where each lies, how far it is
-// reported. Reports may repeat, cross or come late; older news changes nothing.
+// What a task's workflow knows about its jobs: the job being placed, the channel and upstream id of
+// each, and its last report. Reports may be repeated or arrive out of order; older ones change
+// nothing.
 
-import type { JobKind, JobReport } from './messages';
+import type { JobKind, JobReport } from '../src/domain/job';
 
-/** What a channel has taken. */
+/** The channel and upstream id of an accepted job. */
 export interface UpstreamJob {
   readonly channel: string;
   readonly upstreamId: string;
 }
 
 export class TaskJobs {
-  /** The job that was begun last. */
+  /** The job that was started last. */
   current: JobKind | undefined;
-  /** Its channel is full. */
+  /** True if the current job waits for a slot. */
   waitsForTurn = false;
-  /** Where each was taken, in that order. */
+  /** Accepted jobs, in the order of acceptance. */
   readonly placed = new Map<JobKind, UpstreamJob>();
 
   private readonly reports = new Map<JobKind, JobReport>();
   private readonly turns = new Set<JobKind>();
-
-  /** Those of before wait for signals, in the steps that stand in their histories. */
-  constructor(readonly isOfBefore: boolean) {}
 
   begin(kind: JobKind): void {
     this.current = kind;
     this.waitsForTurn = false;
   }
 
-  /** Where the job of this report lies, if it is the first to say so. */
+  /** Returns the upstream job of this report if it was not known before. */
   locate({ kind, channel, upstreamId }: JobReport): UpstreamJob | undefined {
     if (!channel || this.placed.has(kind)) return undefined;
     const job = { channel, upstreamId };
@@ -36,7 +34,7 @@ export class TaskJobs {
     return job;
   }
 
-  /** False for news that is no newer than what is known. */
+  /** False if the report is not newer than the known one. */
   learn(report: JobReport): boolean {
     const known = this.reports.get(report.kind);
     if (known && rank(known) >= rank(report)) return false;
@@ -53,20 +51,19 @@ export class TaskJobs {
     this.turns.add(kind);
   }
 
-  /** True once for each turn the watcher has given. */
+  /** True once for each turn given by the watcher. */
   takeTurn(kind: JobKind): boolean {
     return this.turns.delete(kind);
   }
 
-  /** A channel may have it and be at it, as far as is known here. */
+  /** True if a channel may be working on the job, as far as the workflow knows. */
   mayBeOpen(kind: JobKind): boolean {
-    const isBegun = this.current === kind && !this.waitsForTurn;
-    return (this.isOfBefore ? this.placed.has(kind) : isBegun) && !this.finalReport(kind);
+    return this.current === kind && !this.waitsForTurn && !this.finalReport(kind);
   }
 
   /**
-   * The job that may still be running upstream; one that was being placed counts, for it may have
-   * arrived.
+   * The job that may still run upstream. A job that was being placed counts too, because its create
+   * may have arrived.
    */
   unfinished(): JobKind | undefined {
     const kind = this.current;
@@ -77,6 +74,6 @@ export class TaskJobs {
 const finalRank = 2;
 
 function rank(report: JobReport): number {
-  if (report.status === 'queued') return 0;
+  if (report.status === 'queued') return 0; // Untested: the watcher does not pass on such reports.
   return report.status === 'running' ? 1 : finalRank;
 }

@@ -1,6 +1,6 @@
-// Which workflows move to new code with the workers. A task stays on the build it began on (the
-// worker's default); what lives for ever or has nothing to lose moves. Where workers carry no build
-// id there is nothing to say, and the server refuses it when it is said.
+// Chooses which workflows move to new code on a deploy. A task stays on the build on which it began
+// (the worker's default); endless loops and deliveries move. Without a build id nothing is set,
+// because the server would refuse it.
 
 import { setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
 

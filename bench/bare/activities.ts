@@ -11,14 +11,6 @@ export function createBareActivities(pool: Pool) {
         JSON.stringify({ id, status: 'submitted' }),
       ]);
     },
-    /** The row and the word that it is there, in one statement. */
-    async storeAndTell(id: string): Promise<void> {
-      await pool.query(
-        `with stored as (insert into bench_rows (id, object) values ($1, $2) returning id)
-         select pg_notify('bench_stored', id) from stored`,
-        [id, JSON.stringify({ id, status: 'submitted' })],
-      );
-    },
     async nothing(): Promise<void> {},
   };
 }

@@ -1,5 +1,5 @@
-// The references as processes: a worker with bare workflows and a server with bare routes, and how
-// they are called.
+// The reference processes: a worker with bare workflows and a server with bare routes, and the
+// calls to both.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,11 +13,11 @@ import type { parked, whole } from './workflows';
 export interface Bare {
   readonly url: string;
   readonly workerPid: number;
-  /** Update-with-start of a workflow that stays, or of one that ends. */
+  /** Calls update-with-start of a workflow that stays open, or of one that ends. */
   start(kind: 'parked' | 'whole'): Promise<string>;
   result(id: string): Promise<unknown>;
   query(id: string): Promise<unknown>;
-  /** Ends those that stay. */
+  /** Ends the open workflows. */
   end(ids: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }

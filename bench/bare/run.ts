@@ -1,8 +1,8 @@
-// How a bare process lives: it says when its worker runs, and ends with the bench or with a sentence.
+// Runs a bare process: it reports when its worker is ready and ends together with the bench.
 
 import type { Worker } from '@temporalio/worker';
 
-/** `start` makes the worker and everything that has to be there before it is told to be ready. */
+/** `start` creates the worker and everything it needs before it reports ready. */
 export function runBare(start: () => Promise<Worker>): void {
   live(start).catch(failBare);
 }

@@ -1,5 +1,5 @@
-// The references for the HTTP side: bare Koa routes that parse JSON, read one indexed row, or
-// answer from memory.
+// The HTTP references: bare Koa routes that parse JSON, read one indexed row, or answer from
+// memory.
 
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';

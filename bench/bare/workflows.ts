@@ -1,5 +1,5 @@
-// The references for everything that goes through the engine: workflows that do the least a durable
-// task can do and that keep none of the promises.
+// The Temporal references: workflows that do the minimum of a durable task and keep none of its
+// promises.
 
 import {
   condition,
@@ -12,7 +12,7 @@ import {
 } from '@temporalio/workflow';
 import type { BareActivities } from './activities';
 
-const { storeRow, storeAndTell } = proxyLocalActivities<BareActivities>({
+const { storeRow } = proxyLocalActivities<BareActivities>({
   startToCloseTimeout: '7 s',
 });
 const { nothing } = proxyActivities<BareActivities>({ startToCloseTimeout: '75 s' });
@@ -21,7 +21,8 @@ const { nothing: nothingLocally } = proxyLocalActivities<BareActivities>({
 });
 
 /**
- * One local activity (one transaction), one activity, and then it is parked like a task that waits.
+ * One local activity (one transaction), one activity, then it waits like a task that waits for its
+ * job.
  */
 export async function parked(id: string): Promise<void> {
   let stored = false;
@@ -40,7 +41,7 @@ export async function parked(id: string): Promise<void> {
   await condition(() => over);
 }
 
-/** A whole task: both doors, the submit and its answer, with activities that do nothing. */
+/** A whole task: both transactions, the submit and its answer, with activities that do nothing. */
 export async function whole(id: string): Promise<string> {
   let stored = false;
   setHandler(defineUpdate('accept'), async () => {
@@ -52,15 +53,4 @@ export async function whole(id: string): Promise<string> {
   await nothing();
   await nothingLocally();
   return id;
-}
-
-/** As `parked`, for those who are told by the database that the row is there. */
-export async function announced(id: string): Promise<void> {
-  let over = false;
-  setHandler(defineSignal('over'), () => {
-    over = true;
-  });
-  await storeAndTell(id);
-  await nothing();
-  await condition(() => over);
 }

@@ -1,10 +1,9 @@
-// The audit of a million movements: how long it takes, and that the process that asks for it stays
-// as small as it was. Ends the bench when the books it made up do not agree, or when a planted
-// difference is not found.
+// The audit of a million movements: how long it takes, and that the memory of the process does not
+// grow. The bench fails if the generated books do not agree or a planted difference is not found.
 
 import { join } from 'node:path';
-import { loadCatalogue } from '../../src/catalogue-file';
-import { projectFolder } from '../../src/commands/project';
+import { loadCatalogue } from '../../src/catalogue/catalogue-file';
+import { projectFolder } from '../../src/commands/package-info';
 import { audit } from '../../src/db/ledger-audit';
 import type { Finding, Row } from '../row';
 import { ledgerTasks } from '../support/ledger-task';
@@ -14,8 +13,8 @@ import { median } from '../support/rounds';
 import type { World } from '../world';
 
 const wantedSeconds = 30;
-// What one answer and the garbage between two collections may take; a million rows would be
-// hundreds.
+// One answer and the garbage between two collections need less than this; a million rows in memory
+// would need hundreds.
 const wantedMegabytes = 32;
 
 export const auditRow: Row = {

@@ -1,6 +1,6 @@
-// How much the engine keeps of a task whose video takes five minutes, and of one whose video takes
-// two days, both with a callback. Time is skipped by the engine's own test server; the workflows
-// are those of the bundle that the worker runs.
+// The history size of a task whose video takes five minutes, and of one whose video takes two days,
+// both with a callback. Temporal's test server skips the time; the workflows are those of the
+// worker's bundle.
 
 import { join } from 'node:path';
 import { CompleteAsyncError, Context } from '@temporalio/activity';
@@ -8,20 +8,16 @@ import { WithStartWorkflowOperation } from '@temporalio/client';
 import type { Workflow } from '@temporalio/common';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
-import { newTaskId } from '../../src/api/task-id';
-import { loadCatalogue } from '../../src/catalogue-file';
-import { projectFolder } from '../../src/commands/project';
+import { newTaskId } from '../../src/api/create/task-id';
+import { loadCatalogue } from '../../src/catalogue/catalogue-file';
+import { projectFolder } from '../../src/commands/package-info';
+import type { JobReport, PlacedJob } from '../../src/domain/job';
+import type { CloseTask, TaskInput } from '../../src/domain/task-transactions';
 import { findTestServer } from '../../src/embedded/temporal-binary';
-import { addSearchAttributes } from '../../src/temporal-setup';
-import type {
-  Accepted,
-  CloseTask,
-  JobReport,
-  PlacedJob,
-  TaskInput,
-} from '../../workflows/messages';
+import { addSearchAttributes } from '../../src/temporal/setup';
+import type { Accepted } from '../../workflows/messages';
 import { acceptUpdate, jobSignal, workflowNames } from '../../workflows/messages';
-import { searchAttributes, toldAtStart } from '../../workflows/search-attributes';
+import { attributesAtStart, searchAttributes } from '../../workflows/search-attributes';
 import type { Finding, Row } from '../row';
 import { ledgerTasks } from '../support/ledger-task';
 
@@ -62,7 +58,7 @@ export const historyRow: Row = {
   },
 };
 
-/** The activity that waits for the job, once it has begun. */
+/** The activity that waits for the job, after it has started. */
 let waiting = '';
 
 function activitiesIn({ connection }: TestWorkflowEnvironment) {
@@ -70,7 +66,7 @@ function activitiesIn({ connection }: TestWorkflowEnvironment) {
     openTask: async () => ({ outcome: 'opened' }),
     submitJob: async () => {
       waiting = Context.current().info.activityId;
-      // This server skips no time while an activity is open; here it shall.
+      // The test server skips no time while an activity is open, so it is unlocked here.
       await connection.testService?.unlockTimeSkipping({});
       throw new CompleteAsyncError();
     },
@@ -79,12 +75,10 @@ function activitiesIn({ connection }: TestWorkflowEnvironment) {
 }
 
 function withCallback(input: TaskInput): TaskInput {
-  const { request } = input;
-  const metadata = { ...request.metadata, callback_url: 'https://example.com/hook' };
-  return { ...input, request: { ...request, metadata } };
+  return { ...input, hasCallback: true };
 }
 
-/** Lives a whole task and answers how many events its history has. */
+/** Runs a whole task and returns the number of events in its history. */
 async function liveThrough(
   env: TestWorkflowEnvironment,
   input: TaskInput,
@@ -95,7 +89,7 @@ async function liveThrough(
     taskQueue,
     args: [input],
     workflowIdConflictPolicy: 'FAIL',
-    typedSearchAttributes: toldAtStart(input),
+    typedSearchAttributes: attributesAtStart(input),
   });
   await env.client.workflow.executeUpdateWithStart<Workflow, Accepted, []>(acceptUpdate, {
     startWorkflowOperation: start,

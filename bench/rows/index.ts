@@ -1,10 +1,11 @@
-// The table's rows in the order they are measured: what leaves much behind comes last.
+// The rows in the order of measurement. Rows that leave much data behind come last.
 
 import type { Row } from '../row';
-import { admissionRow } from './admission';
 import { auditRow } from './audit';
+import { awayRow } from './away';
 import { createRow } from './create';
 import { crowdRow } from './crowd';
+import { floodRow } from './flood';
 import { historyRow } from './history';
 import { ledgerRow } from './ledger';
 import { liveRow } from './live';
@@ -17,15 +18,16 @@ import { startsRow } from './starts';
 import { waitingRow } from './waiting';
 import { watcherRow } from './watcher';
 import { wholeRow } from './whole';
+import { writesRow } from './writes';
 
 export const rows: readonly Row[] = [
   createRow,
+  writesRow,
   refusedRow,
   readRow,
   liveRow,
   wholeRow,
   pairsRow,
-  admissionRow,
   peerRow,
   historyRow,
   startsRow,
@@ -34,5 +36,7 @@ export const rows: readonly Row[] = [
   memoryRow,
   watcherRow,
   crowdRow,
+  awayRow,
+  floodRow,
   waitingRow,
 ];

@@ -1,12 +1,13 @@
-// Hold and settle at the real doors, sixteen clients at once, against the least that could be
-// called the same: two transactions of two statements (a balance, a movement) each. Once over many
-// accounts and once with all clients on one, whose row they then wait for. Ends the bench when the
-// books do not agree afterwards.
+// Accept, hold and settle with the real transactions, sixteen clients at once, against the minimum: two
+// transactions of two statements each (a balance, a movement). Measured over many accounts, and
+// with all clients on one account, whose row they wait for. The bench fails if the books do not
+// agree.
 
 import { join } from 'node:path';
 import { Pool } from 'pg';
-import { loadCatalogue } from '../../src/catalogue-file';
-import { projectFolder } from '../../src/commands/project';
+import { loadCatalogue } from '../../src/catalogue/catalogue-file';
+import { projectFolder } from '../../src/commands/package-info';
+import { acceptTask } from '../../src/db/accept-task';
 import { connect } from '../../src/db/database';
 import { closeTask, openTask } from '../../src/db/ledger';
 import { audit } from '../../src/db/ledger-audit';
@@ -19,6 +20,7 @@ import type { World } from '../world';
 
 const clients = 16;
 const accounts = 200;
+const accepting = { leaseSeconds: 60, queuedTasksMax: 1_000_000 };
 
 export const ledgerRow: Row = {
   name: 'ledger',
@@ -35,7 +37,8 @@ export const ledgerRow: Row = {
         let last = 0;
         const ours = async (account: string): Promise<void> => {
           last += 1;
-          const { open, close } = makeTask(`task_bench_${last}`, account);
+          const { create, open, close } = makeTask(`task_bench_${last}`, account);
+          await acceptTask(db, create, accepting);
           const opened = await openTask(db, open);
           const closed = await closeTask(db, close);
           if (opened.outcome !== 'opened' || !closed.first) throw new Error('A door did not open.');

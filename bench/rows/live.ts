@@ -1,6 +1,6 @@
-// GET of live tasks, fifty clients each polling a task of its own as fast as it can, against asking
-// the engine for every answer. Then two API processes are asked about the same tasks while these go
-// on: no answer may step back behind one that was given before, by whichever process, and none may
+// GET of live tasks, fifty clients each polling a task of its own as fast as possible, against
+// asking Temporal for every answer. Then two API processes are asked about the same tasks while
+// they run: no answer may show an older state than an earlier one of either process, and none may
 // be older than a second.
 
 import { atLeast, type Finding, type Row } from '../row';

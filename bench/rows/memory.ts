@@ -1,5 +1,5 @@
-// What a waiting task costs its worker in memory beyond the workflows that are kept ready: a worker
-// with a small cache and no garbage, with so many tasks and then with many more.
+// The worker's memory per waiting task, besides the cached workflows: a worker with a small cache
+// and collected garbage, with some tasks and then with many more.
 
 import { join } from 'node:path';
 import type { Finding, Row } from '../row';
@@ -10,7 +10,7 @@ import { models, type World } from '../world';
 
 const cached = 100;
 const kilobytesMax = 20;
-// Two rounds of the collector, and what the system takes to get the memory back.
+// Two rounds of garbage collection, and time for the system to take the memory back.
 const settlingMs = 10_000;
 
 export const memoryRow: Row = {

@@ -1,6 +1,6 @@
-// Two workers and two APIs side by side against one of each, on the same queue and database:
-// nothing is done twice, and the rate does not fall. One of each is measured before and after, so
-// that a machine that gets busier meets both.
+// Two workers and two APIs against one of each, on the same task queue and database: nothing is
+// done twice, and the rate does not fall. One of each is measured before and after, so that a
+// change in the machine's load affects both.
 
 import { atLeast, type Finding, type Row } from '../row';
 import { anotherApi, anotherWorker } from '../support/more-processes';
@@ -65,7 +65,7 @@ async function nothingTwice(
   );
   const wrong = rows.filter(({ n, tasks }) => n !== ids.length || tasks !== ids.length);
   if (creates - createsBefore !== ids.length || rows.length !== 2 || wrong.length > 0) {
-    const told = JSON.stringify({ tasks: ids.length, jobs: creates - createsBefore, rows });
-    throw new Error(`Something was done twice, or not at all: ${told}`);
+    const counts = JSON.stringify({ tasks: ids.length, jobs: creates - createsBefore, rows });
+    throw new Error(`Something was done twice, or not at all: ${counts}`);
   }
 }

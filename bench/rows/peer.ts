@@ -1,12 +1,11 @@
-// LiteLLM's proxy beside ours in the same run. It keeps nothing: a create is passed on and
-// forgotten, a read is passed on every time. So its creates are the mark for what durability costs,
-// and its reads for what keeping things is worth.
+// LiteLLM's proxy beside this service in the same run. It stores nothing: it passes on each create
+// and each read. Its creates show the cost of durability, its reads the benefit of stored tasks.
 
 import { atLeast, type Finding, type Row } from '../row';
 import { type Reply, requestText, runLoad } from '../support/http-load';
 import { type Peer, startPeer } from '../support/peer';
 import { alternate, compare } from '../support/rounds';
-import { createTasks, readText, untilCount } from '../support/tasks';
+import { acceptedId, createTasks, createText, readText, untilCount } from '../support/tasks';
 import { models, type World } from '../world';
 
 export const peerRow: Row = {
@@ -40,7 +39,13 @@ async function measureBeside(world: World, peer: Peer): Promise<readonly Finding
       created.push(...ids);
       return perSecond;
     },
-    () => peerCreates(peer, count, peerIds),
+    () => peerCreates(peer, { count, connections: 16 }, peerIds),
+  );
+  const burst = { count: quick ? 100 : 1_000, connections: 50 };
+  const bursts = await alternate(
+    quick ? 1 : 3,
+    () => ourBurst(world, burst),
+    () => peerCreates(peer, burst, peerIds),
   );
   const texts = created.slice(0, 50).map((id) => readText(account, id));
   const peerTexts = peerIds.slice(0, 50).map((id) => peerRequest(peer, 'GET', `/v1/videos/${id}`));
@@ -54,6 +59,13 @@ async function measureBeside(world: World, peer: Peer): Promise<readonly Finding
   const { ours, bare, ratio, spread } = compare(creates);
   return [
     { figure: 'POST against LiteLLM', unit: '/s', ours, reference: bare, ratio, spread, note },
+    atLeast(
+      `burst of ${burst.count} POSTs of one account on ${burst.connections} connections, against LiteLLM`,
+      '/s',
+      compare(bursts),
+      2,
+      note,
+    ),
     atLeast('GET against LiteLLM, 50 connections', '/s', compare(reads), 20),
   ];
 }
@@ -62,12 +74,36 @@ function peerRequest({ apiKey }: Peer, method: string, path: string, body?: unkn
   return requestText(method, path, { authorization: `Bearer ${apiKey}` }, body);
 }
 
-async function peerCreates(peer: Peer, count: number, ids: string[]): Promise<number> {
+interface Burst {
+  readonly count: number;
+  readonly connections: number;
+}
+
+/** Until all are answered, with `pending` for most. Their work is done before the next round. */
+async function ourBurst(world: World, { count, connections }: Burst): Promise<number> {
+  const text = createText(await world.anAccount(), models.instant);
+  const ids: string[] = [];
+  const { perSecond } = await runLoad({
+    url: world.apiUrl,
+    connections,
+    until: { requests: count },
+    request: () => text,
+    check: (reply) => void ids.push(acceptedId(reply, true)),
+  });
+  await untilCount(world, ids, 'finished', 300_000);
+  return perSecond;
+}
+
+async function peerCreates(
+  peer: Peer,
+  { count, connections }: Burst,
+  ids: string[],
+): Promise<number> {
   const body = { model: 'sora-2', prompt: 'A paper boat', seconds: '4' };
   const text = peerRequest(peer, 'POST', '/v1/videos', body);
   const { perSecond } = await runLoad({
     url: peer.url,
-    connections: 16,
+    connections,
     until: { requests: count },
     request: () => text,
     check: (reply) => void ids.push((JSON.parse(ok(reply).body) as { id: string }).id),

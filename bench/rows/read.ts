@@ -7,8 +7,8 @@ import { seedFinished } from '../support/seed';
 import { readText } from '../support/tasks';
 import type { Account, World } from '../world';
 
-// The API remembers ten thousand final objects, the oldest forgotten first: going round this many
-// it never meets one.
+// The API remembers ten thousand final objects and drops the oldest. A cycle over this many tasks
+// never finds one in memory.
 const beyondMemory = 12_000;
 
 export const readRow: Row = {
@@ -35,7 +35,7 @@ function readEach(world: World, account: Account, ids: readonly string[]): () =>
   const texts = ids.map((id) => readText(account, id));
   let at = 0;
   return () => {
-    // Goes on where the last round stopped: starting over would meet what is still remembered.
+    // Continues after the last round's task. Starting over would find remembered tasks.
     const from = at;
     return load(world, world.apiUrl, (index) => {
       at = (from + index + 1) % texts.length;

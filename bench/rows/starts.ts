@@ -1,5 +1,5 @@
-// How long a process needs from its start to its first answer: the API to a 200, the worker to the
-// first task it admits.
+// The time from the start of a process to its first answer: for the API a 200, for the worker the
+// first accepted task.
 
 import type { Finding, Row } from '../row';
 import { anotherApi } from '../support/more-processes';
@@ -35,7 +35,7 @@ async function startApi(world: World, name: string): Promise<number> {
   return ms;
 }
 
-/** The task is waiting already when the worker starts, as after a crash. */
+/** The task is already waiting when the worker starts, as after a crash. */
 async function startWorker(world: World): Promise<number> {
   const account = await world.anAccount();
   const part = world.stack.part('worker');

@@ -1,6 +1,6 @@
-// Thousands of tasks that wait for the generator, created once and measured in place on the way up:
-// what they cost while nothing happens, how soon the end of one is seen, and how two thousand of
-// them are read by as many polling clients.
+// Thousands of tasks that wait for the generator, created once and measured at several sizes: their
+// idle cost, how soon an end is seen, and how two thousand of them are read by as many polling
+// clients.
 
 import { type Finding, lagFindings, type Row } from '../row';
 import { finishLags } from '../support/finish-lags';
@@ -36,10 +36,10 @@ export const waitingRow: Row = {
   },
 };
 
-/** Tasks that were created and still wait. */
+/** Tasks that were created and have not ended. */
 class Crowd {
   readonly waiting: string[] = [];
-  /** A machine that needs longer for all creates is measured with as many as there are by then. */
+  /** A slow machine is measured with the number of tasks it has created within the time limit. */
   private msLeft: number;
 
   constructor(
@@ -49,7 +49,10 @@ class Crowd {
     this.msLeft = world.settings.creatingSeconds * 1_000;
   }
 
-  /** As many as there is time for; false when that were hardly more than before. */
+  /**
+   * Creates tasks up to this count, or as many as the time allows. False if the time allowed hardly
+   * any.
+   */
   async growTo(count: number): Promise<boolean> {
     const { world, account, waiting } = this;
     const before = waiting.length;
@@ -68,7 +71,7 @@ class Crowd {
     return waiting.length >= before * 1.5;
   }
 
-  /** The oldest leave it to be finished by whoever takes them. */
+  /** Finishes jobs from the oldest on. */
   take(count: number): readonly string[] {
     return this.waiting.splice(0, count);
   }
@@ -87,7 +90,7 @@ class Crowd {
 interface Idle {
   readonly waiting: number;
   readonly workerCores: number;
-  readonly engineCores: number;
+  readonly temporalCores: number;
   readonly listsPerSecond: number;
 }
 
@@ -101,29 +104,29 @@ async function idleAt({ world, waiting }: Crowd): Promise<Idle> {
   return {
     waiting: waiting.length,
     workerCores: cores[0] ?? Number.NaN,
-    engineCores: cores[1] ?? Number.NaN,
+    temporalCores: cores[1] ?? Number.NaN,
     listsPerSecond: (lists - before.lists) / seconds,
   };
 }
 
-function idleFindings({ waiting, workerCores, engineCores, listsPerSecond }: Idle): Finding[] {
+function idleFindings({ waiting, workerCores, temporalCores, listsPerSecond }: Idle): Finding[] {
   const most = waiting / 300;
   const cpu = (who: string, cores: number): Finding => ({
-    figure: `${waiting} tasks wait, nothing happens: CPU of the ${who}`,
+    figure: `${waiting} tasks wait, nothing happens: CPU of ${who}`,
     unit: '% of a core',
     ours: cores * 100,
     wanted: '≤ 10 %',
     met: cores <= 0.1,
   });
   return [
-    cpu('worker', workerCores),
-    cpu('engine', engineCores),
+    cpu('the worker', workerCores),
+    cpu('Temporal', temporalCores),
     {
       figure: `${waiting} tasks wait: list requests upstream`,
       unit: '/s',
       ours: listsPerSecond,
-      // One round asks about at least one task; below 300 that is one request in three seconds all
-      // the same.
+      // A round asks about at least one task. Below 300 tasks that is still one request in three
+      // seconds.
       wanted: `≤ ${Math.max(1, most).toFixed(1)}/s`,
       met: listsPerSecond <= Math.max(1, most),
     },
@@ -136,8 +139,8 @@ function reached(count: number, wanted: number): Finding {
     unit: '',
     ours: String(count),
     wanted: String(wanted),
-    // A hundred of each crowd whose lag is measured, and those that ended while they were polled,
-    // have left.
+    // Not counted: the hundred of each size that were ended to measure the lag, and those that
+    // ended while they were polled.
     met: count >= wanted * 0.9,
   };
 }

@@ -1,6 +1,6 @@
-// A hundred thousand waiting jobs: the watcher's real loop on real rows and a real list service,
-// with nobody rendering and no engine behind it. First nothing happens, then a thousand jobs end,
-// spread over three poll intervals.
+// A hundred thousand waiting jobs: the real watcher loop on real rows and a real list endpoint,
+// without rendering and without Temporal. First nothing changes, then a thousand jobs end, spread
+// over three poll intervals.
 
 import { join } from 'node:path';
 import { startChild } from '../../src/embedded/child';
@@ -23,7 +23,7 @@ export const watcherRow: Row = {
       await db.raw(insertWaiting, { jobs, channel: simulatedChannel });
       await db.raw('vacuum analyze jobs');
       await generator.seed(jobs);
-      const told = new Map<string, number>();
+      const notified = new Map<string, number>();
       const rounds: number[] = [];
       const simulation = { databaseUrl: url, listUrl: generator.url, shards, pollIntervalMs };
       const child = startChild(process.execPath, {
@@ -32,7 +32,7 @@ export const watcherRow: Row = {
         onMessage: (message) => {
           const news = message as SimulationNews;
           if (news.kind === 'round') rounds.push(news.ms);
-          else if (!told.has(news.taskId)) told.set(news.taskId, news.atMs);
+          else if (!notified.has(news.taskId)) notified.set(news.taskId, news.atMs);
         },
       });
       try {
@@ -42,9 +42,10 @@ export const watcherRow: Row = {
         const pids = [child.pid, generator.pid];
         const idle = await coresUsed(pids, () => pause(settings.quick ? 4_000 : 15_000));
         const { lists } = await generator.counts();
-        if (told.size > 0) throw new Error(`${told.size} tasks were woken while nothing happened.`);
+        if (notified.size > 0)
+          throw new Error(`${notified.size} tasks were woken while nothing happened.`);
         const { rssBytes } = figuresOf(child.pid);
-        const lags = await endSome(world, told, settings.quick ? 100 : 1_000);
+        const lags = await endSome(world, notified, settings.quick ? 100 : 1_000);
         if (!child.isAlive()) throw new Error(`The watchers ended:\n${child.lastWords()}`);
         return findings(jobs, {
           lists: (lists - before.lists) / idle.seconds,
@@ -72,28 +73,28 @@ async function untilRound(
   }
 }
 
-/** Milliseconds from a job's end until its task is told, sorted. */
+/** Milliseconds from a job's end until its task is notified. Sorted. */
 async function endSome(
   { generator }: World,
-  told: ReadonlyMap<string, number>,
+  notified: ReadonlyMap<string, number>,
   count: number,
 ): Promise<readonly number[]> {
   const ended = new Map<string, number>();
   const batch = Math.max(1, Math.floor(count / 90));
   for (let from = 0; from < count; from += batch) {
     const size = Math.min(batch, count - from);
-    // Far apart, so that they lie in many lists and in every shard.
+    // Spread out, so that they are in many lists and in every shard.
     const ids = Array.from({ length: size }, (_, at) => `task_${1 + (from + at) * 5}`);
     const atMs = await generator.finish(ids);
     for (const id of ids) ended.set(id, atMs);
     await pause(100);
   }
   const until = Date.now() + 60_000;
-  while (told.size < ended.size) {
-    if (Date.now() > until) throw new Error(`Of ${ended.size} ends ${told.size} were told.`);
+  while (notified.size < ended.size) {
+    if (Date.now() > until) throw new Error(`Of ${ended.size} ends ${notified.size} were told.`);
     await pause(50);
   }
-  return [...ended].map(([id, atMs]) => (told.get(id) ?? 0) - atMs).sort((a, b) => a - b);
+  return [...ended].map(([id, atMs]) => (notified.get(id) ?? 0) - atMs).sort((a, b) => a - b);
 }
 
 interface Figures {
@@ -129,7 +130,8 @@ function findings(jobs: number, figures: Figures): readonly Finding[] {
   ];
 }
 
-// All of an age at which every round asks about them; all seen to run, so that none is news.
+// Old enough that every round asks about them, and all known to run, so that none of them is a
+// change.
 const insertWaiting = `
   with one as (
     insert into accounts (id, name) values ('acct_1', 'bench') returning id

@@ -1,5 +1,5 @@
-// Loaded into a process before anything else: it collects the garbage of each of its threads every
-// few seconds, so that what it has in memory is what it needs.
+// Preloaded into a process: collects the garbage of each thread every few seconds, so that its
+// memory is what it needs.
 
 import { Session } from 'node:inspector';
 

@@ -5,13 +5,14 @@ import { openWire } from './http-load';
 import { pause } from './process-figures';
 import { readText, untilCount } from './tasks';
 
-// Fine enough beside a poll interval of three seconds, coarse enough not to be a load of its own.
-const lookEveryMs = 100;
+// Short compared with a poll interval of three seconds, and long enough not to be a load of its
+// own.
+const checkEveryMs = 100;
 const spreadMs = 9_000;
 
 /**
- * Sorted, in milliseconds. The ends are spread over three rounds of the watcher, so that they meet
- * every phase of it.
+ * Sorted, in milliseconds. The ends are spread over three rounds of the watcher, so that they fall
+ * on every phase of a round.
  */
 export async function finishLags(
   world: World,
@@ -31,7 +32,7 @@ export async function finishLags(
           const lag = Date.now() - finishedAt;
           if (body.includes('"succeeded"')) return lag;
           if (lag > 60_000) throw new Error(`${id} is not finished a minute after its job.`);
-          await pause(lookEveryMs);
+          await pause(checkEveryMs);
         }
       } finally {
         wire.close();

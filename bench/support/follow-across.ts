@@ -1,5 +1,5 @@
-// The same tasks read through two API processes while they go on, each answer held against what was
-// told before, by whichever process, and against what the rows had said a second earlier.
+// Reads the same live tasks through two API processes and compares each answer with every earlier
+// answer of either process, and with the rows of a second ago.
 
 import type { Account, World } from '../world';
 import { openWire, type Reply } from './http-load';
@@ -16,8 +16,8 @@ const steps: Readonly<Record<string, number>> = { submitted: 1, running: 2, succ
 const staleMs = 1_000;
 
 /**
- * Reads until every task has been seen to end through both, and answers how many reads that took;
- * throws at the first answer that breaks the promise.
+ * Reads until both processes have shown the end of every task. Returns the number of reads; throws
+ * at the first answer that goes backwards or is too old.
  */
 export async function followAcross(
   world: World,
@@ -43,7 +43,7 @@ export async function followAcross(
   }
 }
 
-/** Remembers when each step was first found in a row. */
+/** Records when each step was first found in a row. */
 function followRows(world: World, ids: readonly string[]) {
   const seen = new Map<string, Seen>();
   let over = false;
@@ -66,14 +66,17 @@ function keepHighest(seen: Map<string, Seen>, id: string, step: number): void {
   if (step > (seen.get(id)?.step ?? 0)) seen.set(id, { step, atMs: Date.now() });
 }
 
-/** Called before a read is sent; what it gives back judges the answer, and is true at the end. */
+/**
+ * Called before a read is sent. The returned function checks the answer and is true at the task's
+ * end.
+ */
 type Judge = (id: string) => (reply: Reply) => boolean;
 
-/** What was told or stored when a read leaves is the least that its answer may say. */
+/** The answer may not be older than what was answered or stored before the read was sent. */
 function judgeBy(stored: ReadonlyMap<string, Seen>): Judge {
-  const told = new Map<string, Seen>();
+  const seen = new Map<string, Seen>();
   return (id) => {
-    const before = told.get(id)?.step ?? 0;
+    const before = seen.get(id)?.step ?? 0;
     const row = stored.get(id);
     const sentAt = Date.now();
     return ({ status: code, body }) => {
@@ -84,7 +87,7 @@ function judgeBy(stored: ReadonlyMap<string, Seen>): Judge {
       if (row && step < row.step && sentAt > row.atMs + staleMs) {
         throw new Error(`${id} was shown as it was more than a second ago.`);
       }
-      keepHighest(told, id, step);
+      keepHighest(seen, id, step);
       return status === 'succeeded';
     };
   };

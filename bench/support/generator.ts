@@ -1,4 +1,4 @@
-// The stand-in generator as a process, and the ways to tell it what to do.
+// The stand-in generator as a process, and its commands.
 
 import { join } from 'node:path';
 import { startChild } from '../../src/embedded/child';
@@ -7,11 +7,11 @@ import { untilMessage } from './message';
 export interface Generator {
   readonly url: string;
   readonly pid: number;
-  /** These tasks' jobs end now; answers when that was. */
+  /** Ends these tasks' jobs now and returns the time. */
   finish(taskIds: readonly string[]): Promise<number>;
-  /** These tasks' jobs begin now. */
+  /** Starts these tasks' jobs now. */
   run(taskIds: readonly string[]): Promise<void>;
-  /** So many jobs that run, of tasks `task_1` and on, as if they had been created. */
+  /** Adds this many running jobs, for tasks `task_1` and on. */
   seed(count: number): Promise<void>;
   counts(): Promise<GeneratorCounts>;
   stop(): Promise<void>;

@@ -1,6 +1,5 @@
-// A load generator of few parts: keep-alive sockets, one request at a time on each, every answer
-// checked. It is lean, because it shares the machine with what it measures and would otherwise be
-// half of the figure.
+// A small load generator: keep-alive sockets, one request at a time on each, every answer checked.
+// It uses little processor time, because it shares the machine with what it measures.
 
 import { connect, type Socket } from 'node:net';
 
@@ -13,15 +12,15 @@ export interface Reply {
 interface Load {
   readonly url: string;
   readonly connections: number;
-  /** So many requests in all, or as many as fit into so many seconds. */
+  /** A number of requests, or a number of seconds. */
   readonly until: { readonly requests: number } | { readonly seconds: number };
-  /** The whole request as text, for the n-th request of all and the connection it leaves on. */
+  /** The whole request as text, by its number and its connection. */
   readonly request: (index: number, connection: number) => string;
-  /** Throws when the answer is not the one that was to come: the bench then fails. */
+  /** Throws if the answer is not the expected one; the bench then fails. */
   readonly check: (reply: Reply, index: number) => void;
   /**
-   * Never sleeps between answers. On a virtual machine waking a process that sleeps costs the one
-   * that wakes it 15 µs, so a slower server would pay for its client too, and a faster one not.
+   * Polls instead of sleeping between answers. On a virtual machine, waking a sleeping process
+   * costs the waking process 15 µs, which would count against the slower server only.
    */
   readonly awake?: boolean;
 }
@@ -73,7 +72,7 @@ async function whileAwake(work: Promise<unknown>): Promise<void> {
   });
 }
 
-/** A request's text; the body, where there is one, is JSON. */
+/** The text of a request. A body is JSON. */
 export function requestText(
   method: string,
   path: string,
@@ -131,7 +130,7 @@ export async function openWire(host: string, port: number): Promise<Wire> {
   return {
     async exchange(text) {
       if (isLast) {
-        // The server has said that it takes so many requests on a connection and no more.
+        // The server closes a connection after this many requests, and has announced it.
         const before = socket;
         socket = await opened(host, port);
         before.destroy();
@@ -158,10 +157,7 @@ function opened(host: string, port: number): Promise<Socket> {
 
 const headEnd = Buffer.from('\r\n\r\n');
 
-/**
- * The first whole reply in what came so far. All servers measured here say how long their bodies
- * are.
- */
+/** The first complete reply in the bytes received. All measured servers send a content length. */
 function replyIn(bytes: Buffer): { reply: Reply; length: number } | null {
   const end = bytes.indexOf(headEnd);
   if (end < 0) return null;

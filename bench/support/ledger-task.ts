@@ -1,19 +1,20 @@
-// What the two doors are given, as a task's workflow would give it: a real plan, the row a caller
-// would see, a bill.
+// The arguments of the two transactions, as a task's workflow would pass them: a real plan, the
+// row, a bill.
 
 import { parseRequest } from '../../src/contract/parse-request';
 import type { Catalogue } from '../../src/domain/catalogue';
 import { planTask } from '../../src/domain/plan';
 import { billing, settlementFor } from '../../src/domain/pricing';
 import { taskObject } from '../../src/domain/task';
-import type { CloseTask, OpenTask } from '../../workflows/messages';
+import type { CloseTask, NewTask, OpenTask } from '../../src/domain/task-transactions';
 
 export interface LedgerTask {
+  readonly create: NewTask;
   readonly open: OpenTask;
   readonly close: CloseTask;
 }
 
-/** Five seconds of 720p; a little less is used than was held, so that it moves three times. */
+/** Five seconds of 720p. Slightly less is used than was held, so that there are three movements. */
 export function ledgerTasks(catalogue: Catalogue): (id: string, accountId: string) => LedgerTask {
   const body = {
     model: 'studio-2.0',
@@ -30,9 +31,15 @@ export function ledgerTasks(catalogue: Catalogue): (id: string, accountId: strin
   const createdAtMs = Date.now();
   const createdAt = Math.floor(createdAtMs / 1_000);
   return (id, accountId) => {
-    const waits = 'in activities' as const;
-    const hashes = { requestHash: 'bench', traceId: 'bench' };
-    const input = { taskId: id, accountId, request, plan, waits, ...hashes };
+    const task = { taskId: id, accountId, plan, traceId: 'bench' };
+    const times = { createdAtMs, deadlineAtMs: createdAtMs + 172_800_000 };
+    const input = {
+      ...task,
+      ...times,
+      hasCallback: false,
+      returnsLastFrame: false,
+      labels: null,
+    };
     const identity = { id, traceId: 'bench', model: plan.model, createdAt };
     const submitted = taskObject(identity, {
       status: 'submitted',
@@ -49,7 +56,8 @@ export function ledgerTasks(catalogue: Catalogue): (id: string, accountId: strin
     });
     const heldMicros = plan.hold.amountMicros;
     return {
-      open: { input, object: submitted, createdAtMs, deadlineAtMs: createdAtMs + 172_800_000 },
+      create: { ...task, keyId: 'key_bench', request, requestHash: 'bench' },
+      open: { input, object: submitted },
       close: { taskId: id, object: succeeded, heldMicros, charge: lines },
     };
   };

@@ -1,5 +1,5 @@
-// Books of any size in seconds: accounts whose finished tasks each moved three times (hold, settle,
-// refund), written by SQL so that every number, balance and bill agrees.
+// Generates books of any size in seconds, by SQL: finished tasks with three movements each (hold,
+// settle, refund), with consistent numbers, balances and bills.
 
 import type { Knex } from 'knex';
 import type { LedgerTask, ledgerTasks } from './ledger-task';
@@ -12,7 +12,7 @@ interface Size {
 const templateId = 'task_template';
 const opening = 10 ** 12;
 
-/** How many movements there are then. */
+/** The number of movements afterwards. */
 export async function writeBooks(
   db: Knex,
   makeTask: ReturnType<typeof ledgerTasks>,
@@ -34,8 +34,8 @@ export async function writeBooks(
   return accounts * (1 + 3 * tasksEach);
 }
 
-function rowOf({ open, close }: LedgerTask) {
-  const { request, plan } = open.input;
+function rowOf({ create, close }: LedgerTask) {
+  const { request, plan } = create;
   return {
     object: JSON.stringify(close.object),
     request: JSON.stringify(request),
@@ -56,9 +56,9 @@ const insertAccounts = `
 
 const insertTasks = `
   insert into tasks (id, account_id, model, status, version, object, request, plan, request_hash,
-                     trace_id, created_at, deadline_at, finished_at)
+                     trace_id, hold_micros, answered, created_at, deadline_at, finished_at)
   select id, account_id, 'studio-2.0', 'succeeded', 9, replace(:object, :templateId, id)::json,
-         cast(:request as json), cast(:plan as json), 'bench', 'bench', now(), now(), now()
+         cast(:request as json), cast(:plan as json), 'bench', 'bench', 0, true, now(), now(), now()
     from (select 'acct_' || a as account_id, 'task_' || a || '_' || n as id
             from generate_series(1, cast(:accounts as int)) a,
                  generate_series(1, cast(:tasksEach as int)) n) new`;
@@ -70,7 +70,7 @@ const insertCredits = `
          :opening, :opening, 0
     from generate_series(1, cast(:accounts as int)) a`;
 
-// Tasks one after the other; across accounts in turn, as they would have come.
+// Tasks in sequence, across the accounts in turn, as in real use.
 const insertMovements = `
   insert into transfers (id, account_id, seq, kind, debit, credit, amount, available_after,
                          held_after, task_id)

@@ -1,4 +1,4 @@
-// Starting a process of ours and waiting for the first thing it says.
+// Starts a process and waits for its first message.
 
 import type { Child } from '../../src/embedded/child';
 
@@ -14,7 +14,7 @@ export async function untilMessage(
   const died = child.exited.then(() => {
     throw new Error(`${what} ended while starting:\n${child.lastWords()}`);
   });
-  // Its later end is somebody else's business.
+  // The caller handles a later exit.
   died.catch(() => undefined);
   return { child, message: await Promise.race([said, died]) };
 }

@@ -1,11 +1,11 @@
-// Further processes of the service beside those the bench was started with: a second API, a second
-// worker, or a whole second service on a database and a queue of its own.
+// Starts further processes beside the bench's own: a second API, a second worker, or a second
+// service with its own database and task queue.
 
 import type { Knex } from 'knex';
 import { Pool } from 'pg';
-import type { Part } from '../../src/commands/stack-part';
 import { createAccount } from '../../src/db/accounts';
 import { connect, migrate } from '../../src/db/database';
+import type { Part } from '../../src/dev-stack/supervised-process';
 import { freePorts } from '../../src/embedded/ports';
 import type { Account, World } from '../world';
 import { openingMicros } from '../world';
@@ -40,7 +40,7 @@ export async function anotherWorker(
   return part;
 }
 
-/** As much of the bench's world as seeding and creating need, for a service of its own. */
+/** The part of the bench's world that seeding and creating need, for a service of its own. */
 export interface Side {
   readonly apiUrl: string;
   readonly db: Knex;

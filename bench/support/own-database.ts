@@ -1,4 +1,5 @@
-// A database of a row's own on the bench's server, with the service's schema, dropped afterwards.
+// A database for one row on the bench's server, with the service's schema. It is dropped
+// afterwards.
 
 import type { Knex } from 'knex';
 import { connect, migrate } from '../../src/db/database';
@@ -13,8 +14,8 @@ export async function inOwnDatabase<T>(
   url.pathname = `/${name}`;
   try {
     await server.raw(`create database ${name}`);
-    // One connection, so that what is set on it holds: filling tables takes longer than the service
-    // may take.
+    // One connection, so that a session setting applies to every statement: filling tables takes
+    // longer than the service's statement timeout.
     const db = connect({ url: url.href, poolMax: 1, applicationName: 'bench' });
     try {
       await db.raw(`set statement_timeout = '10min'`);

@@ -1,6 +1,5 @@
-// LiteLLM's proxy, the usual way to put one API in front of many services, with its video routes in
-// front of our stand-in. It is installed by pip into the cache on first use; where that cannot be
-// done there is no peer, and the reason is told.
+// LiteLLM's proxy with its video routes in front of the stand-in generator. pip installs it into
+// the cache on first use. If that fails, the row is left out and the reason is printed.
 
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -46,7 +45,7 @@ export async function startPeer({ folder, generator }: World): Promise<Peer | { 
 }
 
 const versionScript = 'from importlib.metadata import version; print(version("litellm"))';
-// Prices from its own file: it would otherwise fetch a list from the network as it starts.
+// Prices come from its own file. It would otherwise download a list when it starts.
 const serveScript = [
   'import os',
   'os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"',
@@ -58,11 +57,11 @@ function installed(): Promise<string> {
   return cached({
     name: `litellm-${series}`,
     needs: ['bin/python'],
-    async fill(place) {
+    async fill(folder) {
       const patient = { timeout: installWithinMs };
-      await execute('python3', ['-m', 'venv', place], patient);
+      await execute('python3', ['-m', 'venv', folder], patient);
       const wanted = `litellm[proxy]==${series}.*`;
-      await execute(join(place, 'bin', 'python'), ['-m', 'pip', 'install', '-q', wanted], patient);
+      await execute(join(folder, 'bin', 'python'), ['-m', 'pip', 'install', '-q', wanted], patient);
     },
   });
 }

@@ -1,5 +1,5 @@
-// One polling client for each of many live tasks, as the public document asks them to behave, while
-// jobs begin and end. Every client must see every state of its task, in order.
+// One polling client for each of many live tasks, as the public document recommends, while jobs
+// start and end. Every client must see every state of its task, in order.
 
 import type { Account, World } from '../world';
 import { openWire } from './http-load';
@@ -10,15 +10,15 @@ interface Polled {
   /** Sorted, in milliseconds. */
   readonly latencies: readonly number[];
   readonly changes: number;
-  /** Tasks that have finished meanwhile. */
+  /** Tasks that have finished during the run. */
   readonly ended: readonly string[];
 }
 
 const order = ['submitted', 'running', 'succeeded'];
-// The clients share this many connections: what is measured is the service and not its sockets.
+// The clients share these connections, so that the service is measured and not the sockets.
 const connections = 50;
-// Long enough for a watcher's round and a client's poll, twice over, so that no state can slip by
-// between two looks.
+// Longer than a watcher's round and a client's poll, twice over, so that no state falls between two
+// polls.
 const betweenStatesMs = 9_000;
 
 export async function pollEach(
@@ -30,7 +30,7 @@ export async function pollEach(
   const seen = new Map<string, string>(ids.map((id) => [id, 'submitted']));
   const latencies: number[] = [];
   let changes = 0;
-  const look = (id: string, body: string, status: number): void => {
+  const check = (id: string, body: string, status: number): void => {
     const before = seen.get(id) ?? '';
     const now = (JSON.parse(body) as { status: string }).status;
     const step = order.indexOf(now) - order.indexOf(before);
@@ -47,14 +47,14 @@ export async function pollEach(
     const mine = ids.filter((_, index) => index % connections === connection);
     try {
       for (let round = 0; round * everyMs < seconds * 1_000; round += 1) {
-        for (const [place, id] of mine.entries()) {
-          const due = started + round * everyMs + (place * everyMs) / mine.length;
+        for (const [position, id] of mine.entries()) {
+          const due = started + round * everyMs + (position * everyMs) / mine.length;
           const early = due - performance.now();
           if (early > 1) await pause(early);
           const sent = performance.now();
           const reply = await wire.exchange(readText(account, id));
           latencies.push(performance.now() - sent);
-          look(id, reply.body, reply.status);
+          check(id, reply.body, reply.status);
         }
       }
     } finally {
@@ -73,9 +73,7 @@ export async function pollEach(
   return { latencies: latencies.sort((a, b) => a - b), changes, ended };
 }
 
-/**
- * A fifth of the jobs begins during the first half; a quarter of those ends before the last rounds.
- */
+/** A fifth of the jobs starts in the first half. A quarter of those ends before the last rounds. */
 async function beginAndEnd(
   { generator }: World,
   ids: readonly string[],
@@ -98,7 +96,8 @@ async function beginAndEnd(
   };
   const end = async () => {
     await pause(betweenStatesMs);
-    // The first quarter began first; at the same pace none ends sooner than it was seen to run.
+    // The first quarter started first. At the same pace none ends before a client has seen it
+    // running.
     for (let step = 0; step < steps; step += 1) {
       await generator.finish(part(ended, step));
       await pause(stepMs);

@@ -1,5 +1,4 @@
-// What a process has used, as the operating system counts it: processor time and memory. Where
-// there is no /proc, `ps` is asked.
+// Processor time and memory of a process, from /proc, or from `ps` on systems without /proc.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -10,13 +9,13 @@ interface ProcessFigures {
   readonly rssBytes: number;
 }
 
-// Linux counts processor time in hundredths and memory in pages; both are fixed for the platforms
-// Node runs on.
+// Linux counts processor time in hundredths of a second and memory in pages. Both are fixed on the
+// platforms Node supports.
 const ticksPerSecond = 100;
 
 export function figuresOf(pid: number): ProcessFigures {
   if (!existsSync('/proc/self/stat')) return askPs(pid);
-  // The name in brackets may hold spaces; what follows it does not.
+  // The name in parentheses may contain spaces; the fields after it do not.
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
   const rss = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   const cpuSeconds = (Number(stat[11]) + Number(stat[12])) / ticksPerSecond;
@@ -30,7 +29,7 @@ function askPs(pid: number): ProcessFigures {
   return { cpuSeconds, rssBytes: Number(rss) * 1_024 };
 }
 
-/** Share of one core each process used while the work went on. */
+/** Share of one core that each process used during the work. */
 export async function coresUsed(
   pids: readonly number[],
   work: () => Promise<unknown>,
@@ -45,14 +44,14 @@ export async function coresUsed(
   return { cores, seconds };
 }
 
-/** Median of several looks: between two collections a process grows and shrinks by megabytes. */
+/** Median of several readings: between two collections a process grows and shrinks by megabytes. */
 export async function settledRss(pid: number): Promise<number> {
-  const looks: number[] = [];
-  for (let look = 0; look < 5; look += 1) {
-    looks.push(figuresOf(pid).rssBytes);
+  const samples: number[] = [];
+  for (let check = 0; check < 5; check += 1) {
+    samples.push(figuresOf(pid).rssBytes);
     await pause(400);
   }
-  return median(looks);
+  return median(samples);
 }
 
 export function pause(ms: number): Promise<void> {

@@ -1,15 +1,12 @@
-// How figures are compared: ours and the bare reference take turns, so that whatever else the
-// machine does meets both, and what is reported is the median of the rounds with its spread.
+// Compares figures: the service and the reference take turns, so that other load on the machine
+// affects both. The result is the median of the rounds with its spread.
 
 interface Rounds {
   readonly ours: readonly number[];
   readonly bare: readonly number[];
 }
 
-/**
- * One round of each that is not counted, then so many that are; the order changes from round to
- * round.
- */
+/** One warm-up round of each, then the counted rounds. The order changes from round to round. */
 export async function alternate(
   rounds: number,
   ours: (round: number) => Promise<number>,
@@ -51,11 +48,11 @@ export function median(figures: readonly number[]): number {
   );
 }
 
-/** Of sorted figures; between two of them it is interpolated. */
+/** A quantile of sorted figures, interpolated. */
 export function quantile(sorted: readonly number[], share: number): number {
   if (sorted.length === 0) return Number.NaN;
-  const place = (sorted.length - 1) * share;
-  const below = sorted[Math.floor(place)] ?? Number.NaN;
-  const above = sorted[Math.ceil(place)] ?? Number.NaN;
-  return below + (above - below) * (place - Math.floor(place));
+  const position = (sorted.length - 1) * share;
+  const below = sorted[Math.floor(position)] ?? Number.NaN;
+  const above = sorted[Math.ceil(position)] ?? Number.NaN;
+  return below + (above - below) * (position - Math.floor(position));
 }

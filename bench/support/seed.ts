@@ -1,8 +1,7 @@
-// Finished tasks by the ten thousand: copies of one that really went through the service, rows,
-// jobs and movements alike, so that the books still add up. What a year of use leaves behind, in
-// seconds.
+// Adds finished tasks by the ten thousand: copies of a real one with its rows, jobs and movements,
+// so that the books still agree.
 
-import { newTaskId } from '../../src/api/task-id';
+import { newTaskId } from '../../src/api/create/task-id';
 import type { Account, World } from '../world';
 import { models } from '../world';
 import { createTasks, untilCount } from './tasks';
@@ -67,14 +66,13 @@ const copyTasks = `
 
 const copyJobs = `
   insert into jobs (task_id, kind, account_id, channel, upstream_model, state, upstream_id,
-                    status, report, waiting_since, sent_at, opened_at, signalled_at)
+                    status, report, sent_at, opened_at, notified_at)
   select new.id, kind, account_id, channel, upstream_model, state, 'seeded-' || new.id,
-         status, report, waiting_since, sent_at, opened_at, signalled_at
+         status, report, sent_at, opened_at, notified_at
     from jobs, unnest($2::text[]) as new (id)
    where task_id = $1`;
 
-// Each copy repeats the template's movements in their order; what is available falls by what the
-// template was charged.
+// Each copy repeats the movements in order. The available amount falls by the template's charge.
 const copyTransfers = `
   with template as (
     select *, row_number() over (order by seq) as place, count(*) over () as movements,

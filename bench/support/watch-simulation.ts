@@ -1,15 +1,14 @@
-// A process with nothing in it but the watcher's real loop, one for each shard, on rows of a
-// database and a service that lists jobs. Whom it would wake it tells its parent, instead of an
-// engine.
+// A process with only the real watcher loop, one per shard, on rows of a database and a server that
+// lists jobs. It notifies its parent process instead of Temporal.
 
 import type { Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { createChannels } from '../../activities/channels';
 import type { ActivityEvents } from '../../activities/events';
-import { createWatchActivities } from '../../activities/watch';
+import { createWatchActivities } from '../../activities/jobs/watch-channel';
+import { createChannels } from '../../activities/upstream/channels';
 import { connect } from '../../src/db/database';
 import type { Catalogue, Channel } from '../../src/domain/catalogue';
-import type { JobReport } from '../../workflows/messages';
+import type { JobReport } from '../../src/domain/job';
 
 interface Simulation {
   readonly databaseUrl: string;
@@ -20,7 +19,7 @@ interface Simulation {
 
 export type SimulationNews =
   | {
-      readonly kind: 'told';
+      readonly kind: 'notified';
       readonly taskId: string;
       readonly status: string;
       readonly atMs: number;
@@ -46,11 +45,11 @@ function run({ databaseUrl, listUrl, shards, pollIntervalMs }: Simulation): void
   const ignore = () => undefined;
   const heard: Partial<ActivityEvents> = {
     watchRound: (_channel, _open, _changed, ms) => say({ kind: 'round', ms }),
-    upstream: (_channel, _operation, outcome) => {
+    upstream: ({ outcome }) => {
       if (outcome !== 'ok') throw new Error(`A list request ended as ${outcome}.`);
     },
   };
-  // Whatever else it is told about goes unheard.
+  // All other events are ignored.
   const events = new Proxy(heard, {
     get: (known, name) => Reflect.get(known, name) ?? ignore,
   }) as ActivityEvents;
@@ -58,12 +57,15 @@ function run({ databaseUrl, listUrl, shards, pollIntervalMs }: Simulation): void
     db,
     events,
     now: Date.now,
+    jobGoneAfterSeconds: 3_600,
+    ensureWatchers: async () => undefined,
     channels: createChannels(
       () => catalogue,
       () => 'none',
       Date.now,
+      { events },
     ),
-    client: clientThatTells(say),
+    client: clientThatNotifies(say),
     stopping: new AbortController().signal,
   });
   for (let shard = 0; shard < shards; shard += 1) {
@@ -75,18 +77,18 @@ function run({ databaseUrl, listUrl, shards, pollIntervalMs }: Simulation): void
   }
 }
 
-function clientThatTells(say: (news: SimulationNews) => void): Client {
-  const tell = async (taskId: string, { status }: JobReport) =>
-    say({ kind: 'told', taskId, status, atMs: Date.now() });
+function clientThatNotifies(say: (news: SimulationNews) => void): Client {
+  const notify = async (taskId: string, { status }: JobReport) =>
+    say({ kind: 'notified', taskId, status, atMs: Date.now() });
   const handleOf = (taskId: string) => ({
-    signal: (_name: string, report: JobReport) => tell(taskId, report),
+    signal: (_name: string, report: JobReport) => notify(taskId, report),
   });
   const complete = ({ workflowId }: { workflowId: string }, ended: { report: JobReport }) =>
-    tell(workflowId, ended.report);
+    notify(workflowId, ended.report);
   return { workflow: { getHandle: handleOf }, activity: { complete } } as unknown as Client;
 }
 
-// Its types are imported by whoever starts it.
+// The process that starts this file imports its types.
 if (require.main === module) {
   process.once('disconnect', () => process.exit(0));
   run(JSON.parse(process.argv[2] ?? '') as Simulation);

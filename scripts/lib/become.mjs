@@ -1,4 +1,4 @@
-// From a script to a process of the system, in the same Node process.
+// Continues a script as a process of the system, in the same Node process.
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export async function becomes(name, args, { quiet }) {
     fail(new Error(`Node ${process.versions.node} is too old: 20.19 or later is needed.`));
   }
   if (quiet) sayOn(process.stderr);
-  // What follows takes a second to load; on a busy machine that is long enough to wonder.
+  // Loading the process takes a second, or several on a busy machine, so a line is printed first.
   else process.stdout.write(`Starting the development stack on Node ${process.versions.node}.\n`);
   try {
     await installIfNeeded();

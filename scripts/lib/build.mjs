@@ -1,11 +1,11 @@
-// Source → dist: compiled TypeScript and the workflows in one bundle, so that a worker need not
-// bundle them as it starts. Nothing is done when dist is younger than its sources; it is made
-// beside its place and moved there when whole.
+// Builds dist from the sources: compiled TypeScript, and the workflows in one bundle, so that a
+// worker need not bundle them when it starts. A current dist is kept. A new one is built beside it
+// and moved into place when complete.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join, sep } from 'node:path';
 import { withLock } from './lock.mjs';
 import { step } from './progress.mjs';
 import { root, run, tool } from './run.mjs';
@@ -13,8 +13,10 @@ import { root, run, tool } from './run.mjs';
 const dist = join(root, 'dist');
 const stampFile = join(dist, '.built-from');
 const bundler = join(root, 'scripts', 'lib', 'bundle.mjs');
+// Files that the built program reads from its own folder.
+const assets = ['studio', 'assets'];
 const lockFile = join(root, 'node_modules', '.build-lock');
-// A build takes seconds; a lock this old has lost its owner.
+// A build takes seconds; the owner of an older lock has died.
 const lockStaleMs = 2 * 60_000;
 
 export async function buildIfStale() {
@@ -39,6 +41,7 @@ async function build() {
     await mkdir(draft, { recursive: true });
     await Promise.all([
       run(tool('tsc'), ['-p', 'tsconfig.build.json', '--outDir', draft]),
+      cp(join(root, ...assets), join(draft, ...assets), { recursive: true }),
       run(process.execPath, [bundler, join(draft, 'workflow-bundle.js')]),
     ]);
     await writeFile(join(draft, '.built-from'), stamp);
@@ -51,7 +54,7 @@ async function build() {
   }
 }
 
-// What else decides what comes of the sources.
+// Other files that determine the result.
 const besides = [
   'scripts/lib/bundle.mjs',
   'tsconfig.json',
@@ -59,17 +62,18 @@ const besides = [
   'package-lock.json',
 ];
 
-/** Changes when any source does, by name, size or time. */
+/** Changes if any source changes its name, size or time. */
 function stampOfSources() {
   const hash = createHash('sha256');
   const take = (path) => {
     const { mtimeMs, size } = statSync(path);
     hash.update(`${path} ${mtimeMs} ${size}\n`);
   };
-  for (const folder of ['src', 'workflows', 'activities', 'bench']) {
+  for (const folder of ['src', 'studio', 'workflows', 'activities', 'bench']) {
     if (!existsSync(join(root, folder))) continue;
     for (const name of readdirSync(join(root, folder), { recursive: true }).sort()) {
-      if (name.endsWith('.ts')) take(join(root, folder, name));
+      const path = join(root, folder, name);
+      if (name.endsWith('.ts') || path.startsWith(join(root, ...assets, sep))) take(path);
     }
   }
   for (const file of besides) take(join(root, file));

@@ -1,5 +1,5 @@
-// The workflows in one file, written to the path that is given. A process of its own: bundling
-// keeps a thread busy for seconds, and whoever waits for it has progress to show.
+// Bundles the workflows into one file at the given path. In a process of its own, because bundling
+// blocks a thread for seconds and the caller shows its progress.
 
 import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';

@@ -1,4 +1,4 @@
-// Installs the packages of the lock file when they are not there already. Nothing we use needs an
+// Installs the packages of the lock file if they are not installed. No package of ours needs an
 // install script.
 
 import { createHash } from 'node:crypto';
@@ -9,17 +9,16 @@ import { withLock } from './lock.mjs';
 import { step } from './progress.mjs';
 import { root, run } from './run.mjs';
 
-// An install takes a minute or two; a lock this old has lost its owner.
+// An install takes a minute or two; the owner of an older lock has died.
 const lockStaleMs = 10 * 60_000;
 
 /**
- * Two at once in one folder would tear out each other's packages; the second finds nothing left to
- * do.
+ * Two installs in one folder would break each other. The second waits and then finds nothing to do.
  */
 export async function installIfNeeded() {
   const reason = whatIsMissing();
   if (!reason) return;
-  await step(`installing packages: ${reason}`, () =>
+  await step(`installing packages, ${reason}`, () =>
     withLock(lockFile(), lockStaleMs, async () => {
       if (!whatIsMissing()) return 'packages were installed by another start';
       await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund']);
@@ -34,17 +33,17 @@ function lockFile() {
   return join(tmpdir(), `video-install-${name}`);
 }
 
-/** npm leaves a copy of what it installed; it is compared with what the lock file asks for. */
+/** npm keeps a list of the installed packages, which is compared with the lock file. */
 function whatIsMissing() {
-  // A link leads to somebody else's packages, which an install would first remove.
+  // A link leads to packages of another folder, and an install would remove those.
   if (lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink()) {
     return null;
   }
   const wanted = packagesOf('package-lock.json');
   const found = packagesOf('node_modules/.package-lock.json');
-  if (!found) return 'there are none yet';
+  if (!found) return 'first time';
   const different = Object.entries(wanted ?? {}).filter(([path, { version, optional, link }]) => {
-    // Optional ones are for other platforms, mostly; npm knows which of them belong here.
+    // Optional packages are mostly for other platforms; npm knows which of them belong here.
     if (path === '' || link || (optional && !found[path])) return false;
     return found[path]?.version !== version;
   });

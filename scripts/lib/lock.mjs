@@ -1,12 +1,11 @@
-// One at a time: a file that only one process can make says who is at work. One whose process is
-// gone, or that is older than its work could take, has lost its owner.
+// A lock: a file that only one process can create names its owner. If that process has ended, or
+// the file is older than the work can take, the lock is free.
 
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 export async function withLock(file, staleMs, work) {
-  // It may be a folder: that is what an earlier version made.
-  const remove = () => rmSync(file, { recursive: true, force: true });
+  const remove = () => rmSync(file, { force: true });
   for (;;) {
     try {
       writeFileSync(file, `${process.pid} ${hostname()}`, { flag: 'wx' });
@@ -26,7 +25,7 @@ export async function withLock(file, staleMs, work) {
   }
 }
 
-/** An interrupted one leaves its file. Of a process on another host nothing can be said. */
+/** An interrupted process leaves its file. The state of a process on another host is unknown. */
 function isOwnerGone(file) {
   try {
     const [pid, host] = readFileSync(file, 'utf8').split(' ');

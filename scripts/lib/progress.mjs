@@ -1,29 +1,21 @@
-// What goes on, in lines a person reads: each step says when it is done and how long it took, and
-// while it lasts something moves at least every second and a half.
+// The output of a script: each step prints its end and its time. During a step a terminal shows one
+// changing line; without a terminal a line is added every ten seconds.
 
 let out = process.stdout;
 
-/** Elsewhere than standard output, where that is for something else. */
+/** The output stream; another one if standard output is needed for results. */
 export function sayOn(stream) {
   out = stream;
 }
 
-/**
- * Runs `work` as one step named `label`; it answers with what to say about the end, or with
- * nothing.
- */
+/** Runs `work` as one step named `label`. `work` may return a line about its end. */
 export async function step(label, work) {
   const isTerminal = out.isTTY === true;
   const startedAt = Date.now();
   const seconds = () => ((Date.now() - startedAt) / 1000).toFixed(1);
-  const timer = setInterval(
-    () => {
-      out.write(
-        isTerminal ? `\r\x1b[K… ${label} (${seconds()} s)` : `… ${label} (${seconds()} s)\n`,
-      );
-    },
-    isTerminal ? 200 : 1_500,
-  );
+  const show = () =>
+    out.write(isTerminal ? `\r\x1b[K… ${label} (${seconds()} s)` : `… ${label} (${seconds()} s)\n`);
+  const timer = setInterval(show, isTerminal ? 200 : 10_000);
   const end = (mark, text) => {
     clearInterval(timer);
     out.write(`${isTerminal ? '\r\x1b[K' : ''}${mark} ${text} (${seconds()} s)\n`);

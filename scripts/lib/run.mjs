@@ -1,5 +1,4 @@
-// Running a tool as a child process, with its output kept until it is known whether anybody needs
-// it.
+// Runs a tool as a child process and keeps its output until it is clear if it is needed.
 
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
@@ -8,14 +7,14 @@ import { fileURLToPath } from 'node:url';
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 export const tool = (name) => join(root, 'node_modules', '.bin', name);
 
-/** Runs a command in the project's folder; its output is in the error when it fails. */
+/** Runs a command in the project's folder. If it fails, its output is in the error. */
 export function run(command, args, { shown = false, env = process.env } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd: root,
       env,
-      // 'errors': what it reports is shown, what it answers is not (jest's report goes there, its
-      // JSON here).
+      // 'errors': shows standard error and keeps standard output (jest's report goes to the first,
+      // its JSON to the second).
       stdio: ['ignore', shown === true ? 'inherit' : 'pipe', shown ? 'inherit' : 'pipe'],
       shell: process.platform === 'win32',
     });
@@ -40,7 +39,7 @@ export class ToolFailure extends Error {
   }
 }
 
-/** Ends the script with the tool's own words. */
+/** Ends the script with the output of the tool. */
 export function fail(error) {
   if (error instanceof ToolFailure && error.output) process.stderr.write(`${error.output}\n`);
   process.stderr.write(`${error.message}\n`);

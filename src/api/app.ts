@@ -1,96 +1,85 @@
-// The HTTP API on one screen: what every request passes, in its order, and which routes there are.
-// Handlers parse, call one function and answer.
+// The HTTP API: its middleware in order, and all routes. Handlers parse, call one function and
+// answer.
 
 import Router from '@koa/router';
-import type { Knex } from 'knex';
-import Koa, { type Middleware } from 'koa';
-import type { TaskListener } from '../db/task-listener';
-import type { Catalogue } from '../domain/catalogue';
-import type { Engine } from '../temporal';
-import { accountRoutes } from './account';
-import { type Authenticate, createAuthentication } from './auth';
-import { busyRoutes } from './busy-routes';
-import { callbackRoutes } from './callbacks';
-import type { ApiState } from './context';
-import { createTask } from './create';
-import { docsRoutes } from './docs';
+import Koa from 'koa';
+import { createAdmission, kindOf } from './admit';
+import { limitAtOnce } from './at-once';
+import { createAuthentication } from './auth';
+import type { ApiState, KeyedState } from './context';
+import { createTask } from './create/create';
+import type { ApiDeps } from './deps';
 import { answerErrors, answerUnknownRoutes } from './errors';
-import { createFindTask } from './find-task';
-import { listRoutes } from './list';
-import { modelRoutes } from './models';
-import { opsRoutes } from './ops';
-import { pageRoutes } from './pages';
-import { quoteRoutes } from './quotes';
-import { readRoutes, showTask } from './read';
-import { observeRequests, type RequestObserver } from './requests';
-
-export interface ApiSettings {
-  readonly pepper: string;
-  readonly publicUrl: string;
-  readonly corsOrigins: readonly string[];
-  readonly allowHosts: readonly string[];
-  readonly createRatePerSecond: number;
-  readonly createBurst: number;
-  readonly unfinishedTasksMax: number;
-  readonly createsInFlightPerAccountMax: number;
-  readonly playground: boolean;
-  readonly temporalUiUrl: string | null;
-  /** For links into that page. */
-  readonly temporalNamespace?: string;
-  /** Where the playground finds media to pick from; the address ends with a slash. */
-  readonly playgroundSamplesUrl?: string | null;
-  readonly version: { readonly name: string; readonly version: string; readonly commit: string };
-}
-
-export interface ApiDeps {
-  readonly db: Knex;
-  readonly engine: Engine;
-  readonly catalogue: () => Catalogue;
-  readonly settings: ApiSettings;
-  readonly listener: TaskListener;
-  readonly now: () => number;
-  readonly observer: RequestObserver;
-  /** False while the process is stopping: balancers are to look elsewhere. */
-  readonly isServing: () => boolean;
-}
+import { busyRoutes } from './fast-path';
+import { delayRefusals } from './late-refusals';
+import { createBuckets } from './limits';
+import { observeRequests } from './observe-requests';
+import { accountRoutes } from './routes/account';
+import { callbackRoutes } from './routes/callbacks';
+import { docsRoutes } from './routes/docs';
+import { createFindTask } from './routes/find-task';
+import { opsRoutes } from './routes/health';
+import { listRoutes } from './routes/list';
+import { modelRoutes } from './routes/models';
+import { pageRoutes } from './routes/playground';
+import { quoteRoutes } from './routes/quotes';
+import { readRoutes, showTask } from './routes/read';
 
 export function createApp(deps: ApiDeps): Koa<ApiState> {
   const app = new Koa<ApiState>();
-  app.silent = true; // Errors are logged once, where they are answered.
+  app.silent = true; // Errors are logged in errors.ts, once.
 
-  const open = new Router<ApiState>();
+  // Case-sensitive like admission, so that no other spelling of a path reaches a route past its
+  // checks.
+  const open = new Router<ApiState>({ sensitive: true });
   opsRoutes(open, deps);
   docsRoutes(open, deps);
   pageRoutes(open, deps);
 
-  const find = createFindTask(deps);
-  const create = createTask(deps);
-  const routes = new Router<ApiState>();
+  const { settings, elapsed, now, db } = deps;
+  app.proxy = settings.trustedProxies > 0;
+  app.maxIpsCount = settings.trustedProxies;
+  const unknownLookups = createBuckets({
+    subject: 'This address may ask for keys and tasks that do not exist',
+    perSecond: settings.unknownRatePerSecond,
+    // Each of these look-ups costs a statement.
+    burst: settings.unknownRatePerSecond,
+    elapsed,
+  });
+  const find = createFindTask(deps, unknownLookups);
+  const changesAtOnce = limitAtOnce({
+    running: settings.changesAtOncePerAccountMax,
+    // No limit of its own: the rate limits of the keys bound the number of waiting creates.
+    waiting: Number.POSITIVE_INFINITY,
+    work: 'creates',
+  });
+  const create = createTask(deps, changesAtOnce);
+  const show = showTask(deps, find);
+  const { peppers } = settings;
+  const authenticate = createAuthentication({ db, peppers, now, elapsed, unknownLookups });
+  const admit = createAdmission(authenticate, settings, elapsed);
+  const running = settings.listsAtOncePerAccountMax;
+  const listsAtOnce = limitAtOnce({ running, waiting: 25 * running, work: 'lists' });
+  const routes = new Router<KeyedState>({ sensitive: true });
+  // Installed on the router, so that none of its routes can be reached without a key.
+  routes.use(async (ctx, next) => {
+    const { caller } = (await admit(ctx)).state;
+    return kindOf(ctx) === 'lists' ? listsAtOnce(caller.accountId, next) : next();
+  });
   routes.post(['/v1/videos/generations', '/v1/video/generations'], create);
   quoteRoutes(routes, deps);
-  readRoutes(routes, deps, find);
+  readRoutes(routes, deps, { find, show, changesAtOnce });
   listRoutes(routes, deps);
   modelRoutes(routes, deps);
-  callbackRoutes(routes, deps);
+  callbackRoutes(routes, deps, find);
   accountRoutes(routes, deps);
 
+  app.use(delayRefusals(deps));
   app.use(observeRequests(deps));
   app.use(answerErrors(deps.observer));
-  app.use(requireKey(createAuthentication(deps.db, deps.settings.pepper, deps.now)));
-  app.use(busyRoutes({ create, show: showTask(deps, find) }));
+  app.use(busyRoutes({ admit, create, show }));
   app.use(open.routes());
   app.use(routes.routes());
-  app.use(answerUnknownRoutes([open, routes]));
+  app.use(answerUnknownRoutes({ open, keyed: routes, admit }));
   return app;
-}
-
-/** Everything under /v1 needs a key, and nothing else does. */
-function requireKey(authenticate: Authenticate): Middleware<ApiState> {
-  return async (ctx, next) => {
-    const { path } = ctx;
-    if (path.startsWith('/v1/') || path === '/v1') {
-      ctx.state.caller = await authenticate(ctx.req.headers.authorization);
-    }
-    return next();
-  };
 }

@@ -1,71 +1,115 @@
-// Authorization: Bearer <API key> → the caller. Missing, malformed, unknown, expired and revoked
-// keys all look the same from outside. Answers of the database are kept for a while, shorter than
-// revoking may take to be effective.
+// Finds the caller of `Authorization: Bearer <API key>`. Missing, malformed, unknown, expired and
+// revoked keys get the same reply. Look-ups are cached for less time than a revocation may take to
+// become effective.
 
 import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Refusal } from '../contract/error';
 import type { FoundKey } from '../db/accounts';
 import { findKeyByDigest } from '../db/accounts';
-import { digestKey, isWellFormedKey } from '../db/api-keys';
-import type { Caller } from './context';
+import { digestKey, isWellFormedKey, moveKey } from '../db/api-keys';
+import type { ApiCall, Caller } from './context';
 import { Refused } from './context';
-import { createMemory } from './memory';
+import type { Buckets } from './limits';
+import { createMemory } from './ttl-cache';
 
-export type Authenticate = (authorization: string | undefined) => Caller | Promise<Caller>;
+export type Authenticate = (
+  authorization: string | undefined,
+  address: string,
+) => Caller | Promise<Caller>;
 
-// A revoked key must stop working within 30 s; the rest of them is room for a slow database.
+interface AuthenticationDeps {
+  readonly db: Knex;
+  readonly peppers: readonly string[];
+  readonly now: () => number;
+  readonly elapsed: () => number;
+  /** Limits look-ups of unknown keys, per address. */
+  readonly unknownLookups: Buckets;
+}
+
+// A revoked key must stop working within 30 s; the remaining 10 s allow for a slow database.
 const knownForMs = 20_000;
-// Enough for every key in use; beyond it the oldest is looked up again.
+// Enough for all keys in use. Beyond it the least recently used key is looked up again.
 const knownMax = 10_000;
 
-export function createAuthentication(db: Knex, pepper: string, now: () => number): Authenticate {
-  const known = createMemory<Caller | null>(now, knownMax);
+export function createAuthentication(deps: AuthenticationDeps): Authenticate {
+  const { db, peppers, now, elapsed, unknownLookups } = deps;
+  const callers = createMemory<Caller>(elapsed, knownMax);
+  // A cache of its own, so that invalid keys do not push out valid ones.
+  const unknown = createMemory<true>(elapsed, knownMax);
   const lookups = new Map<string, Promise<Caller | null>>();
 
-  const lookUp = async (digest: Buffer, cacheKey: string): Promise<Caller | null> => {
-    const found = await findKeyByDigest(db, digest);
-    const expiresAt = found?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
-    const valid = found && !found.revokedAt && expiresAt > now();
-    const caller = valid ? callerOf(found) : null;
-    known.remember(cacheKey, caller, Math.min(now() + knownForMs, expiresAt));
+  const lookUp = async (key: string, cacheKey: string): Promise<Caller | null> => {
+    const digests = peppers.map((pepper) => digestKey(pepper, key));
+    const found = await findKeyByDigest(db, digests);
+    const expiresInMs = (found?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY) - now();
+    if (!found || found.revokedAt || expiresInMs <= 0) {
+      unknown.remember(cacheKey, true, elapsed() + knownForMs);
+      return null;
+    }
+    // Stores the key under the first pepper. Only a call carries the key itself, so the digest can
+    // be made only now.
+    const [digest] = digests;
+    if (digest && !digest.equals(found.digest)) await moveKey(db, found, digest);
+    const caller = callerOf(found);
+    callers.remember(cacheKey, caller, elapsed() + Math.min(knownForMs, expiresInMs));
     return caller;
   };
 
-  const lookUpOnce = async (digest: Buffer, cacheKey: string): Promise<Caller> => {
-    let lookup = lookups.get(cacheKey);
-    if (!lookup) {
-      lookup = lookUp(digest, cacheKey).finally(() => lookups.delete(cacheKey));
-      lookups.set(cacheKey, lookup);
-    }
-    return orRefuse(await lookup);
+  // Limited by address, for keys that were never valid in this process. A key in use is looked up
+  // without this limit, whatever else is sent from its address.
+  const lookUpStranger = async (key: string, cacheKey: string, address: string) => {
+    const limited = unknownLookups.take(address);
+    if (limited) throw new Refused(limited.refusal, limited.headers);
+    const caller = await lookUp(key, cacheKey);
+    if (caller) unknownLookups.giveBack(address);
+    return caller;
   };
 
-  return (authorization) => {
+  const lookUpOnce = async (key: string, cacheKey: string, address: string): Promise<Caller> => {
+    let lookup = lookups.get(cacheKey);
+    if (!lookup) {
+      lookup = (
+        callers.everKnown(cacheKey) ? lookUp(key, cacheKey) : lookUpStranger(key, cacheKey, address)
+      ).finally(() => lookups.delete(cacheKey));
+      lookups.set(cacheKey, lookup);
+    }
+    const caller = await lookup;
+    if (!caller) throw new Refused(invalidKey, challenge);
+    return caller;
+  };
+
+  return (authorization, address) => {
     const key = authorization === undefined ? null : /^bearer +(\S+) *$/i.exec(authorization)?.[1];
     if (!key) throw new Refused(invalidKey, challenge);
-    // Under a quick digest: the keys themselves are not kept, and the one in the database takes ten
-    // times as long.
+    // A quick digest as the cache's key: keys are not kept in memory, and the digest of the
+    // database takes ten times as long.
     const cacheKey = hash('sha256', key, 'base64');
-    const caller = known.recall(cacheKey);
-    if (caller !== undefined) return orRefuse(caller);
-    if (!isWellFormedKey(key)) throw new Refused(invalidKey, challenge);
-    return lookUpOnce(digestKey(pepper, key), cacheKey);
+    const caller = callers.recall(cacheKey);
+    if (caller !== undefined) return caller;
+    if (unknown.recall(cacheKey) || !isWellFormedKey(key)) throw new Refused(invalidKey, challenge);
+    return lookUpOnce(key, cacheKey, address);
   };
 }
 
-function callerOf({ keyId, accountId, accountDisabled, models, channels }: FoundKey): Caller {
-  return { keyId, accountId, accountDisabled, models, channels };
+/**
+ * The caller's address; of an IPv6 address only the /64 network, which belongs to one subscriber.
+ */
+export function addressOf(ctx: Pick<ApiCall, 'ip'>): string {
+  const address = ctx.ip.replace(/^::ffff:(?=\d+\.)/, '');
+  return address.includes(':') ? address.split('::')[0]!.split(':').slice(0, 4).join(':') : address;
+}
+
+function callerOf(found: FoundKey): Caller {
+  const { keyId, accountId, accountDisabled, models, channels, rates, accountRates } = found;
+  return { keyId, accountId, accountDisabled, models, channels, rates, accountRates };
 }
 
 const challenge = { 'www-authenticate': 'Bearer' };
 const invalidKey: Refusal = {
   code: 'invalid_api_key',
   param: '',
-  message: 'The API key is missing or invalid. Send it as "Authorization: Bearer <API_KEY>".',
+  message:
+    'The API key is missing, unknown, expired or revoked. ' +
+    'Send a valid one as "Authorization: Bearer <API_KEY>".',
 };
-
-function orRefuse(caller: Caller | null): Caller {
-  if (!caller) throw new Refused(invalidKey, challenge);
-  return caller;
-}

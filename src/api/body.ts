@@ -1,6 +1,6 @@
-// The request body: JSON, UTF-8, bounded. Read by hand, because what it has to refuse (a foreign
-// content type, junk under content-encoding, half a surrogate, sixty levels of nesting) the usual
-// readers let through or turn into a 500.
+// Reads the request body: JSON in UTF-8 of limited size. Written by hand because common body
+// readers accept, or answer with a 500, some of what must be refused: a wrong content type, a bad
+// Content-Encoding, lone surrogates, deep nesting.
 
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
@@ -9,10 +9,10 @@ import type { JsonObject } from '../contract/safe-json';
 import { parseSafeJson } from '../contract/safe-json';
 import { Refused } from './context';
 
-// Far above what the documented fields can need.
-export const bodyBytesMax = 1024 * 1024;
+// Far more than the documented fields can need.
+export const bodyBytesMax = 128 * 1024;
 
-/** Throws `Refused` for anything that is not such a body. */
+/** Throws `Refused` for any other body. */
 export async function readJsonBody(
   request: IncomingMessage,
   bytesMax: number,
@@ -43,13 +43,13 @@ function mediaTypeFault({ headers }: IncomingMessage): Refusal | null {
   );
 }
 
-// What is read and thrown away of a body that is too large, so that an honest client gets to read
-// the answer instead of a reset connection.
-const drainBytesMax = 8 * 1024 * 1024;
+// The rest of a body that is too large is read and discarded up to this size, so that the client
+// receives the reply instead of a connection reset.
+const drainBytesMax = 1024 * 1024;
 
 async function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? 0);
-  if (declared > drainBytesMax) throw tooLarge(bytesMax);
+  if (declared > drainBytesMax) throw tooLarge(bytesMax, declared);
   const chunks: Buffer[] = [];
   let length = 0;
   const take = (chunk: Buffer): boolean => {
@@ -60,17 +60,17 @@ async function readBytes(request: IncomingMessage, bytesMax: number): Promise<Bu
   if (!(await untilRead(request, take))) {
     throw invalidJson('the connection ended before the body did');
   }
-  if (length > bytesMax) throw tooLarge(bytesMax);
+  if (length > bytesMax) throw tooLarge(bytesMax, Math.max(declared, length));
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
 }
 
 /**
- * True when all of it has been read, or as much as `take` wanted; false when no more will come. An
- * iterator would do the same, and take as long as parsing the body does.
+ * True once the whole body is read or `take` returns false; false if the connection closed first.
+ * An async iterator would be simpler, but takes as long as parsing the body.
  */
 function untilRead(request: IncomingMessage, take: (chunk: Buffer) => boolean): Promise<boolean> {
   return new Promise((resolve) => {
-    // The caller may be gone already: nothing more is said of that.
+    // A destroyed request emits no further events.
     if (request.destroyed) resolve(false);
     request.on('data', (chunk: Buffer) => {
       if (take(chunk)) return;
@@ -78,17 +78,17 @@ function untilRead(request: IncomingMessage, take: (chunk: Buffer) => boolean): 
       resolve(true);
     });
     request.on('end', () => resolve(true));
-    // Also after an error, which is told only to who listens for it.
+    // After an error there is no 'end', only 'close'.
     request.on('close', () => resolve(false));
   });
 }
 
-function tooLarge(bytesMax: number): Refused {
+function tooLarge(bytesMax: number, bytes: number): Refused {
   return new Refused(
     {
       code: 'request_too_large',
       param: '',
-      message: `The body may have at most ${bytesMax} bytes.`,
+      message: `The body may have at most ${bytesMax} bytes; this one has ${bytes} or more.`,
     },
     { connection: 'close' },
   );

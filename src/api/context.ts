@@ -1,13 +1,14 @@
-// What every request carries on its way through the API, and the few ways to answer it. Handlers
-// know these names and nothing else of how a request came in.
+// The state of a request on its way through the API, and the ways to answer it. Handlers depend on
+// these names only.
 
 import type Router from '@koa/router';
 import type { RouterContext } from '@koa/router';
 import type { ParameterizedContext } from 'koa';
 import type { Refusal } from '../contract/error';
 import { errorBody, refusals } from '../contract/error';
+import type { Rates } from '../db/account-terms';
 
-/** Who calls: the API key and the account behind it. */
+/** The API key of a request, and its account. */
 export interface Caller {
   readonly keyId: string;
   readonly accountId: string;
@@ -16,21 +17,32 @@ export interface Caller {
   readonly models: readonly string[] | null;
   /** The channels this key may use; null is all. */
   readonly channels: readonly string[] | null;
+  readonly rates: Rates;
+  /** Of all keys of the account together. */
+  readonly accountRates: Rates;
 }
 
 export interface ApiState {
-  /** This request's own id, on every reply and log line. */
+  /** The id of this request, on its reply and its log line. */
   requestId: string;
-  /** The trace a created task belongs to: the caller's, where one was sent, else the request id. */
+  /**
+   * Trace id of a created task: the caller's, if it sent a traceparent, else made from the request
+   * id.
+   */
   traceId: string;
-  /** Set for everything under /v1. */
-  caller: Caller;
-  /** The pattern of its address, where no router found it. */
+  /** Absent until the key is checked. */
+  caller?: Caller;
+  /** Route pattern, set if the request bypassed the router. */
   route?: string;
-  /** Named in the log line of the request. */
+  /** Logged with the request. */
   taskId?: string;
   code?: string;
   submission?: Interval;
+}
+
+/** The state after the key was checked. Handlers of the task API require it. */
+export interface KeyedState extends ApiState {
+  caller: Caller;
 }
 
 export interface Interval {
@@ -38,23 +50,24 @@ export interface Interval {
   readonly endMs: number;
 }
 
-/** A request on its way, whoever found its handler. */
+/** A request, with or without the router. */
 export type ApiCall = ParameterizedContext<ApiState>;
+export type KeyedCall = ParameterizedContext<KeyedState>;
 export type ApiContext = RouterContext<ApiState>;
+export type KeyedContext = RouterContext<KeyedState>;
 export type ApiRouter = Router<ApiState>;
+export type KeyedRouter = Router<KeyedState>;
 
 export type Headers = Readonly<Record<string, string>>;
 
-/**
- * Thrown where a refusal ends a request from below; handlers may as well call `refuse` themselves.
- */
+/** Thrown to refuse a request from a nested call. Handlers may also call `refuse` directly. */
 export class Refused extends Error {
   constructor(
     readonly refusal: Refusal,
     readonly headers: Headers = {},
   ) {
-    // Its sentence goes to the caller; where it was thrown, nobody reads, and to note it takes
-    // longer than to answer.
+    // No stack trace: only the message is used, and recording the stack takes longer than the
+    // reply.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(refusal.message);
@@ -64,8 +77,8 @@ export class Refused extends Error {
 }
 
 /**
- * What the rules refuse of a create, handed back to be answered: throwing, through every function
- * on the way, would be a seventh of what such an answer costs.
+ * A refusal as a return value. Throwing it through all functions of a create would make up a
+ * seventh of the cost of such a reply.
  */
 export interface Denied {
   readonly outcome: 'refused';
@@ -84,7 +97,7 @@ export function refuse(ctx: ApiCall, refusal: Refusal, headers?: Headers): void 
   answerJsonText(ctx, JSON.stringify(errorBody(refusal)));
 }
 
-/** JSON that is text already goes out as it is. */
+/** Sends text that is JSON already. */
 export function answerJsonText(ctx: ApiCall, text: string): void {
   ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
   ctx.body = text;

@@ -1,13 +1,13 @@
-// The one place where what was thrown becomes an answer. A refusal says what it says; trouble with
-// what we stand on is a 503 that may be tried again; everything else is a bug of ours: 500, its
-// sentence hidden, logged once.
+// The only place that turns errors into replies. A refusal is sent as it is. A temporary error of
+// the database becomes a retryable 503. Every other error is a bug: a 500 without details, logged
+// once.
 
-import type Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { isRetryable } from '../db/database';
-import type { ApiState } from './context';
+import type { Admit } from './admit';
+import type { ApiRouter, ApiState, KeyedRouter } from './context';
 import { Refused, refuse } from './context';
-import type { RequestObserver } from './requests';
+import type { RequestObserver } from './deps';
 
 export function answerErrors(observer: RequestObserver): Middleware<ApiState> {
   return async (ctx, next) => {
@@ -35,15 +35,22 @@ export const unavailable = {
   message: 'The service cannot answer at the moment. Try again shortly.',
 } as const;
 
-/** Nobody answered: a known path with another method is a 405, everything else a 404. */
-export function answerUnknownRoutes(routers: readonly Router<ApiState>[]): Middleware<ApiState> {
-  return (ctx) => {
-    const allowed = new Set<string>();
-    for (const router of routers) {
-      for (const layer of router.match(ctx.path, ctx.method).path) {
-        for (const method of layer.methods) allowed.add(method);
-      }
-    }
+interface Routers {
+  readonly open: ApiRouter;
+  readonly keyed: KeyedRouter;
+  readonly admit: Admit;
+}
+
+/**
+ * No route matched: 405 if the path exists for another method, else 404. Under /v1 a caller without
+ * a key gets 401 for both.
+ */
+export function answerUnknownRoutes({ open, keyed, admit }: Routers): Middleware<ApiState> {
+  return async (ctx) => {
+    if (/^\/v1(?:\/|$)/.test(ctx.path)) await admit(ctx);
+    const layers = [...open.match(ctx.path, ctx.method).path];
+    const keyedLayers = keyed.match(ctx.path, ctx.method).path;
+    const allowed = new Set([...layers, ...keyedLayers].flatMap(({ methods }) => methods));
     if (allowed.size === 0) {
       const message = `There is nothing at ${ctx.path.slice(0, 200)}.`;
       refuse(ctx, { code: 'route_not_found', param: '', message });

@@ -1,11 +1,13 @@
-// The operator's command line: finds the command that was typed, runs it, prints its answer as text
-// or as one JSON document. Standard output is the answer and nothing else; what went wrong is told
-// on standard error, with `--json` on both.
+// The command line of the operator: finds the command, runs it, and prints its answer as text or as
+// one JSON document. Standard output has the answer only; errors go to standard error, with
+// `--json` to both.
 
-import { type Config, ConfigError, demand } from '../config';
+import { type Config, ConfigError } from '../config/config';
+import { resembled } from '../contract/near-names';
 import { checkSchema, connect, isRetryable, SchemaMismatch } from '../db/database';
 import { accountCommands } from './admin/accounts';
 import { bookCommands } from './admin/books';
+import { budgetCommands } from './admin/budgets';
 import { callbackCommands } from './admin/callbacks';
 import {
   type AdminCommand,
@@ -14,21 +16,26 @@ import {
   readInput,
   takeFlags,
 } from './admin/command-line';
-import { engineDoor } from './admin/engine';
 import { helpOn } from './admin/help';
 import { keyCommands } from './admin/keys';
+import { reconcileCommands } from './admin/reconcile';
 import { schemaCommands } from './admin/schema';
 import { taskCommands } from './admin/tasks';
+import { openTemporal } from './admin/temporal';
+import { termCommands } from './admin/terms';
+import { checkDatabase } from './checks';
 import { type Command, CommandError } from './command';
-import { checkDatabase } from './database-check';
 
 export const adminCommands: readonly AdminCommand[] = [
   ...schemaCommands,
   ...accountCommands,
+  ...termCommands,
   ...keyCommands,
   ...taskCommands,
   ...bookCommands,
+  ...budgetCommands,
   ...callbackCommands,
+  ...reconcileCommands,
 ];
 
 export interface Output {
@@ -42,7 +49,7 @@ export const admin: Command<'admin'> = ({ config, args }) =>
     err: (text) => void process.stderr.write(text),
   });
 
-/** The exit code: 0 done, 1 the thing asked for is not so, 2 wrong use. */
+/** Returns the exit code: 0 done, 1 the answer is negative or the command failed, 2 wrong use. */
 export async function runAdmin(
   config: Config,
   args: readonly string[],
@@ -72,18 +79,25 @@ async function answerTo(config: Config, words: readonly string[], help: boolean)
 }
 
 async function runCommand(config: Config, command: AdminCommand, input: Input): Promise<Answer> {
-  const { databaseUrl } = demand(config, ['DATABASE_URL']);
+  const { databaseUrl } = config;
+  if (databaseUrl === null) {
+    throw new CommandError(
+      `DATABASE_URL is not set, and no stack of \`npm start\` runs in ${config.dataDir} (DATA_DIR): ` +
+        'start one, or set DATABASE_URL.',
+      2,
+    );
+  }
   await checkDatabase(databaseUrl);
   const db = connect({ url: databaseUrl, poolMax: 2, applicationName: 'admin' });
-  const door = engineDoor(config);
+  const temporal = openTemporal(config);
   try {
     if (!command.migrates) await checkSchema(db);
-    return await command.run({ config, now: Date.now, db: () => db, ...door }, input);
+    return await command.run({ config, now: Date.now, db: () => db, ...temporal }, input);
   } catch (error) {
     if (!isRetryable(error)) throw error;
     throw new CommandError(`The database does not answer any more: ${(error as Error).message}`);
   } finally {
-    await door.close();
+    await temporal.close();
     await db.destroy();
   }
 }
@@ -97,12 +111,22 @@ function commandOf(words: readonly string[]): { command: AdminCommand; length: n
   if (words.length === 0)
     throw new CommandError(`Which command?\n\n${helpOn(adminCommands, []).text}`, 2);
   const typed = words.slice(0, 2).join(' ');
+  const meant = nearestCommand(words);
+  if (meant) {
+    throw new CommandError(`There is no command "${typed}". Did you mean "${meant}"?`, 2);
+  }
   const group = adminCommands.some(({ name }) => name.startsWith(`${words[0]} `));
   const near = helpOn(adminCommands, group ? words.slice(0, 1) : []).text;
   throw new CommandError(`There is no command "${typed}".\n\n${near}`, 2);
 }
 
-/** Null for what no person can mend by typing something else. */
+function nearestCommand(words: readonly string[]): string | undefined {
+  const names = adminCommands.map(({ name }) => name);
+  const typed = [words.slice(0, 2).join(' '), words[0] ?? ''];
+  return typed.map((text) => resembled(text, names)).find((name) => name !== undefined);
+}
+
+/** Null for an unexpected error, which is rethrown. */
 function exitCodeOf(error: unknown): 1 | 2 | null {
   if (error instanceof CommandError) return error.exitCode;
   if (error instanceof ConfigError || (error as Error).name === 'CatalogueError') return 2;

@@ -1,26 +1,27 @@
-// What the API tells about its requests and about the engine behind it: log lines and counts. Reads
-// that went well are many and alike, so they are lines for debugging only.
+// Logs and counts the API's requests and its calls to Temporal. Successful reads and calls without
+// a valid key are logged at level debug only, because their number is unlimited; the metrics count
+// them all.
 
 import { randomBytes } from 'node:crypto';
-import type { FinishedRequest, RequestObserver } from '../api/requests';
+import type { FinishedRequest, RequestObserver } from '../api/deps';
 import { type KeepSpan, spanIdOf } from '../domain/trace';
-import type { Meters } from '../meters';
-import type { Logger } from '../telemetry';
+import type { Logger } from '../telemetry/logger';
+import type { Meters } from '../telemetry/meters';
 
 interface ApiObserver extends RequestObserver {
   query(outcome: 'answered' | 'shared' | 'over_budget' | 'failed'): void;
-  engineTrouble(what: string, error: unknown): void;
+  temporalFailure(what: string, error: unknown): void;
 }
 
 export function observeApi(log: Logger, meters: Meters, keepSpan: KeepSpan): ApiObserver {
-  // Nine words of secrets are looked for in every object that is logged; a request's line has only
-  // fields of our own, and there are thousands a second.
+  // Without redaction, which searches every logged object for the names of secrets. These lines
+  // have only fields of our own, and there are thousands per second.
   const requests = log.child({}, { redact: [] });
   return {
     query: (outcome) => meters.add('video_workflow_queries_total', { outcome }),
-    engineTrouble(what, error) {
-      meters.add('video_engine_troubles_total', { what });
-      log.warn({ event: 'engine_trouble', what, err: error }, 'the engine did not answer');
+    temporalFailure(what, error) {
+      meters.add('video_temporal_failures_total', { what });
+      log.warn({ event: 'temporal_failure', what, err: error }, 'Temporal did not answer in time');
     },
     finished(request) {
       const { method, route, status, ms, requestId, traceId, accountId, taskId, code } = request;
@@ -28,7 +29,7 @@ export function observeApi(log: Logger, meters: Meters, keepSpan: KeepSpan): Api
       meters.observe('video_http_request_duration_seconds', labels, ms / 1000);
       if (keepSpan) keepSpans(keepSpan, request);
       if (code) meters.add('video_http_refusals_total', { code });
-      const isDull = method === 'GET' && status < 400;
+      const isDull = (method === 'GET' && status < 400) || status === 401;
       if (isDull && !requests.isLevelEnabled('debug')) return;
       const line = {
         event: 'request',
@@ -52,11 +53,12 @@ export function observeApi(log: Logger, meters: Meters, keepSpan: KeepSpan): Api
 }
 
 /**
- * The request, and below it the call that handed its task over, on which the task's own spans hang.
+ * A span for the request, and below it one for the call that started the task, the parent of the
+ * task's own spans.
  */
 function keepSpans(keep: NonNullable<KeepSpan>, request: FinishedRequest): void {
   const { method, route, status, ms, traceId, startedAtMs, taskId, submission } = request;
-  // Probes and pages are nobody's trace.
+  // Health probes and static pages are not traced.
   if (!route.startsWith('/v1/')) return;
   const spanId = randomBytes(8).toString('hex');
   const task: Record<string, string> = taskId ? { 'video.task.id': taskId } : {};
@@ -91,7 +93,7 @@ function keepSpans(keep: NonNullable<KeepSpan>, request: FinishedRequest): void 
 
 const methods = new Set(['GET', 'POST', 'DELETE', 'HEAD', 'OPTIONS']);
 
-/** Callers may send any word as a method; not each may become a series of its own. */
+/** A caller may send any word as method; unknown ones share one metric series. */
 function knownMethod(method: string): string {
   return methods.has(method) ? method : 'other';
 }

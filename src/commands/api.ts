@@ -1,37 +1,41 @@
-// The API process: database, engine, catalogue and the app put together behind a server with
-// limits, and taken apart again in the order in which nobody is left without an answer.
+// The API process: database, Temporal, catalogue and the app behind a server with limits. It stops
+// in an order that leaves no request without an answer.
 
-import { type ApiSettings, createApp } from '../api/app';
-import type { ConfigOf } from '../config';
+import { createApp } from '../api/app';
+import { createStarter } from '../api/create/starter';
+import type { ApiSettings } from '../api/deps';
+import type { ConfigOf } from '../config/config';
 import { connect } from '../db/database';
 import { createTaskListener } from '../db/task-listener';
-import { connectEngine } from '../engine-connection';
-import { createMeters } from '../meters';
-import type { Logger } from '../telemetry';
-import { createEngine } from '../temporal';
-import { createTracing } from '../tracing';
+import type { Logger } from '../telemetry/logger';
+import { createMeters } from '../telemetry/meters';
+import { createTracing } from '../telemetry/span-exporter';
+import { createTemporalClient } from '../temporal/client';
+import { lazyConnection } from '../temporal/connection';
 import { observeApi } from './api-observer';
-import { loadCatalogueOf } from './catalogue';
-import type { Command } from './command';
+import { temporalAccess } from './checks';
+import { type Command, runsUntilStopped } from './command';
+import { createDatabaseGauges } from './database-gauges';
+import { listen } from './http-server';
+import { loadCatalogueOf } from './load-catalogue';
 import { serveMetrics } from './metrics-server';
-import { projectVersion } from './project';
-import { untilSchemaIsRight } from './schema-watch';
-import { listen } from './server';
-import { createStandingFigures } from './standing-figures';
-import { temporalAccess } from './temporal-access';
+import { projectVersion } from './package-info';
+import { untilSchemaIsRight } from './wait-for-schema';
 
 export const api: Command<'api'> = async ({ config, log }) => {
   let catalogue = await loadCatalogueOf(config);
   const parts = openParts(config, log);
-  const { db, engine, listener, observer, schema } = parts;
+  const { db, temporal, listener, observer, schema } = parts;
   let stopping = false;
   const app = createApp({
     db,
-    engine,
+    temporal,
+    starter: parts.starter,
     catalogue: () => catalogue,
     settings: settingsOf(config),
     listener,
     now: Date.now,
+    elapsed: () => performance.now(),
     observer,
     isServing: () => !stopping && schema.isRight(),
   });
@@ -40,28 +44,30 @@ export const api: Command<'api'> = async ({ config, log }) => {
     const metrics = await serveMetrics({
       meters: parts.meters,
       log,
-      host: config.host,
+      host: config.metricsHost,
       port: config.metricsPort,
-      refresh: createStandingFigures(db, parts.meters, log),
+      refresh: createDatabaseGauges(db, parts.meters, log),
     });
-    const server = await listen(app.callback(), config.host, config.port, 'PORT');
+    const server = await listen(
+      app.callback(),
+      config.host,
+      config.port,
+      { host: 'HOST', port: 'PORT' },
+      config.connectionsMax,
+    );
     log.info({ event: 'listening', port: server.port }, `the API listens on port ${server.port}`);
-    let finish: () => void = () => undefined;
-    const stopped = new Promise<void>((resolve) => {
-      finish = resolve;
+    const running = runsUntilStopped(async () => {
+      stopping = true;
+      const closed = server.close();
+      // Answers readers that wait for a change with the task's present state.
+      await listener.close();
+      await closed;
+      await metrics.close();
+      await parts.close();
     });
     return {
-      done: Promise.race([stopped, schema.right.then(() => stopped)]),
-      async stop() {
-        stopping = true;
-        const closed = server.close();
-        // Whoever waits for a task to change is answered now, with the task as it is.
-        await listener.close();
-        await closed;
-        await metrics.close();
-        await parts.close();
-        finish();
-      },
+      ...running,
+      done: Promise.race([running.done, schema.right.then(() => running.done)]),
       async reload() {
         catalogue = await loadCatalogueOf(config);
         log.info({ event: 'catalogue_reloaded' }, 'the catalogue was read again');
@@ -73,7 +79,7 @@ export const api: Command<'api'> = async ({ config, log }) => {
   }
 };
 
-/** What the app stands on: everything that holds a connection, or tells how it goes. */
+/** Opens everything the app needs that holds a connection or records metrics. */
 function openParts(config: ConfigOf<'api'>, log: Logger) {
   const meters = createMeters('api');
   const tracing = createTracing({
@@ -89,31 +95,39 @@ function openParts(config: ConfigOf<'api'>, log: Logger) {
     log,
   });
   const { temporalNamespace: namespace } = config;
-  const engine = createEngine({
-    // Not awaited: an API without its engine answers that it is not ready, and is ready again when
-    // the engine is.
-    connection: connectEngine({ ...temporalAccess(config), namespace }, config.acceptTimeoutMs),
+  const temporal = createTemporalClient({
+    // Not awaited: without Temporal the API answers "not ready" until Temporal is back.
+    connection: lazyConnection({ ...temporalAccess(config), namespace }, config.acceptTimeoutMs),
     namespace,
+    payloadKeys: config.temporalPayloadKeys ?? [],
     taskQueue: config.temporalTaskQueue,
     acceptTimeoutMs: config.acceptTimeoutMs,
     queriesInFlightMax: config.queriesInFlightMax,
     onQuery: observer.query,
-    onError: observer.engineTrouble,
+    onError: observer.temporalFailure,
+  });
+  const starter = createStarter({
+    db,
+    temporal,
+    elapsed: () => performance.now(),
+    onError: observer.temporalFailure,
   });
   const listener = createTaskListener(config.databaseUrl, (error) =>
-    log.warn({ event: 'listener_trouble', err: error }, 'the listening connection was lost'),
+    log.warn({ event: 'listener_lost', err: error }, 'the listening connection was lost'),
   );
   const schema = untilSchemaIsRight(db, log);
   return {
     meters,
     observer,
     db,
-    engine,
+    temporal,
+    starter,
     listener,
     schema,
     async close() {
       schema.stop();
-      await Promise.allSettled([listener.close(), engine.close(), tracing.close()]);
+      await starter.close();
+      await Promise.allSettled([listener.close(), temporal.close(), tracing.close()]);
       await db.destroy();
     },
   };
@@ -121,14 +135,25 @@ function openParts(config: ConfigOf<'api'>, log: Logger) {
 
 function settingsOf(config: ConfigOf<'api'>): ApiSettings {
   return {
-    pepper: config.apiKeyPepper,
+    peppers: [config.apiKeyPepper, config.apiKeyPepperSecond ?? []].flat(),
     publicUrl: config.publicUrl ?? `http://localhost:${config.port}`,
     corsOrigins: config.corsOrigins,
     allowHosts: config.dangerouslyAllowHosts,
+    isDevStack: config.devStack,
     createRatePerSecond: config.createRatePerSecond,
     createBurst: config.createBurst,
-    unfinishedTasksMax: config.unfinishedTasksMax,
-    createsInFlightPerAccountMax: config.createsInFlightPerAccountMax,
+    requestRatePerSecond: config.requestRatePerSecond,
+    quoteRatePerSecond: config.quoteRatePerSecond,
+    readRatePerSecond: config.readRatePerSecond,
+    listRatePerSecond: config.listRatePerSecond,
+    unknownRatePerSecond: config.unknownRatePerSecond,
+    refusalRatePerSecond: config.refusalRatePerSecond,
+    listsAtOncePerAccountMax: config.listsAtOncePerAccountMax,
+    // Half of the pool, so that one account leaves the other half to the others.
+    changesAtOncePerAccountMax: Math.ceil(config.databasePoolMax / 2),
+    heldReadsMax: config.heldReadsMax,
+    trustedProxies: config.trustedProxies,
+    queuedTasksMax: config.queuedTasksMax,
     playground: config.playground,
     temporalUiUrl: config.temporalUiUrl,
     temporalNamespace: config.temporalNamespace,

@@ -1,32 +1,47 @@
-// What a process of the table in main.ts is: a function that builds its parts and hands back how to
-// stop them. It meets neither signals nor the process's end; both are main's.
+// The type of a process in the table of main.ts: a function that starts its parts and returns how
+// to stop them. Signals and the exit of the process are handled in main.ts only.
 
-import type { ConfigOf, ProcessName } from '../config';
-import type { Logger } from '../telemetry';
+import type { ConfigOf, ProcessName } from '../config/config';
+import type { Logger } from '../telemetry/logger';
 
 interface Context<P extends ProcessName> {
   readonly config: ConfigOf<P>;
   readonly log: Logger;
-  /** What followed the process's name on the command line. */
+  /** The words after the process's name on the command line. */
   readonly args: readonly string[];
 }
 
 export interface Running {
-  /** Resolves when everything has stopped, rejects when it could not go on. */
+  /** Resolves when everything has stopped; rejects if the process cannot go on. */
   readonly done: Promise<void>;
   stop(): Promise<void>;
-  /** SIGHUP: reads again what may change while it runs. */
+  /** SIGHUP: rereads the configuration that may change at run time. */
   reload?(): Promise<void>;
 }
 
-/** A process that serves until it is stopped, or an errand with an exit code. */
+/** A process that is done when it was stopped and `close` has ended. */
+export function runsUntilStopped(close: () => Promise<void>): Running {
+  let finish: () => void = () => undefined;
+  const done = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  return {
+    done,
+    async stop() {
+      await close();
+      finish();
+    },
+  };
+}
+
+/** Returns a process that runs until it is stopped, or the exit code of a finished command. */
 export type Command<P extends ProcessName> = (context: Context<P>) => Promise<Running | number>;
 
-/** A failure whose sentence is all a person needs; it is printed without a stack. */
+/** An error whose message is enough for an operator; it is printed without a stack. */
 export class CommandError extends Error {
   constructor(
     message: string,
-    /** 1: what was asked for is not so. 2: wrong use. */
+    /** 1: the command failed. 2: wrong use. */
     readonly exitCode: 1 | 2 = 1,
     options?: ErrorOptions,
   ) {

@@ -1,14 +1,14 @@
-// /metrics on a port of its own, apart from what callers can reach. The worker's also carries what
-// Temporal's core tells: the core serves that itself, on a port only this process knows, and it is
-// handed on from there. Why: docs/decisions.md, 17.
+// Serves /metrics on a port of its own that callers cannot reach, and /livez and /readyz of a
+// worker, which has no other port. A worker's /metrics includes those of Temporal's core, fetched
+// from a local port of the core (docs/decisions.md, 17).
 
 import { get } from 'node:http';
-import type { Meters } from '../meters';
-import type { Logger } from '../telemetry';
-import { listen } from './server';
+import type { Logger } from '../telemetry/logger';
+import type { Meters } from '../telemetry/meters';
+import { listen } from './http-server';
 
 interface MetricsServer {
-  /** Null: no port was asked for, no metrics are served. */
+  /** Null if no port is configured; then nothing is served. */
   readonly port: number | null;
   close(): Promise<void>;
 }
@@ -18,33 +18,59 @@ interface MetricsOptions {
   readonly log: Logger;
   readonly host: string;
   readonly port: number | null;
-  /** Brings figures up to date that are not counted as they happen. */
+  /** Updates gauges that are not counted as they happen. */
   readonly refresh?: () => Promise<void>;
-  /** The core's own server. */
+  /** Local port of the metrics of Temporal's core. */
   readonly corePort?: number | null;
+  /**
+   * The parts of /readyz, which is ready if all are true. If absent, /livez and /readyz are not
+   * served.
+   */
+  readonly health?: () => Promise<object>;
 }
 
 export async function serveMetrics(options: MetricsOptions): Promise<MetricsServer> {
-  const { host, port, meters, log } = options;
+  const { host, port, log } = options;
   if (port === null) return { port, close: async () => undefined };
-  const type = meters.registry.contentType;
   const server = await listen(
     (request, response) => {
-      if (request.url?.split('?')[0] !== '/metrics') {
-        response.writeHead(404).end();
-        return;
-      }
-      metricsText(options).then(
-        (text) => response.writeHead(200, { 'content-type': type }).end(text),
+      answerOf(options, request.url?.split('?')[0]).then(
+        ({ status, type = 'text/plain', text = '' }) =>
+          response.writeHead(status, { 'content-type': type }).end(text),
         () => response.writeHead(500).end(),
       );
     },
     host,
     port,
-    'METRICS_PORT',
+    { host: 'METRICS_HOST', port: 'METRICS_PORT' },
   );
   log.info({ event: 'metrics_served', port: server.port }, `metrics on port ${server.port}`);
   return server;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly type?: string;
+  readonly text?: string;
+}
+
+async function answerOf(options: MetricsOptions, path: string | undefined): Promise<Answer> {
+  const { meters, health } = options;
+  if (path === '/metrics') {
+    const text = await metricsText(options);
+    return { status: 200, type: meters.registry.contentType, text };
+  }
+  if (health && path === '/livez') return { status: 200, ...json({ alive: true }) };
+  if (health && path === '/readyz') {
+    const parts = await health();
+    const ready = Object.values(parts).every((part) => part === true);
+    return { status: ready ? 200 : 503, ...json({ ready, parts }) };
+  }
+  return { status: 404 };
+}
+
+function json(body: object): Pick<Answer, 'type' | 'text'> {
+  return { type: 'application/json', text: JSON.stringify(body) };
 }
 
 async function metricsText({ meters, refresh, corePort }: MetricsOptions): Promise<string> {
@@ -54,7 +80,7 @@ async function metricsText({ meters, refresh, corePort }: MetricsOptions): Promi
 
 const coreTimeoutMs = 2_000;
 
-/** A core that does not answer costs its own figures, not ours. */
+/** If the core does not answer, only its own metrics are missing. */
 function coreText(port: number): Promise<string> {
   return new Promise((resolve) => {
     const request = get({ host: '127.0.0.1', port, path: '/metrics', timeout: coreTimeoutMs });

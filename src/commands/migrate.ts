@@ -1,13 +1,11 @@
-// Brings the database's schema and the engine's search attributes up to date, then ends. Safe to
-// run as often as one likes and by several at once.
+// Brings the database's schema and Temporal's search attributes up to date, then ends. Safe to run
+// repeatedly and concurrently.
 
 import { Client, Connection } from '@temporalio/client';
 import { connect, migrate as migrateDatabase } from '../db/database';
-import { ensureSearchAttributes } from '../temporal-setup';
+import { ensureSearchAttributes } from '../temporal/setup';
+import { checkDatabase, checkTemporal, temporalAccess } from './checks';
 import type { Command } from './command';
-import { checkDatabase } from './database-check';
-import { temporalAccess } from './temporal-access';
-import { checkTemporal } from './temporal-check';
 
 export const migrate: Command<'migrate'> = async ({ config, log }) => {
   await checkDatabase(config.databaseUrl);

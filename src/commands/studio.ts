@@ -1,8 +1,8 @@
-// The studio as a process of its own. It shares no code with the gateway, so all it is given is
-// plain values.
+// Runs the studio as a process. The studio shares no code with the service, so it receives plain
+// values only.
 
-import { createStudio } from '../studio/server';
-import { type Command, CommandError } from './command';
+import { createStudio } from '../../studio/server';
+import { type Command, CommandError, runsUntilStopped } from './command';
 
 export const studio: Command<'studio'> = async ({ config, log }) => {
   const running = await createStudio({
@@ -23,15 +23,5 @@ export const studio: Command<'studio'> = async ({ config, log }) => {
       `Port ${config.studioPort} is taken. Stop what listens there, or set STUDIO_PORT to another port.`,
     );
   });
-  let finish: () => void = () => undefined;
-  const done = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
-  return {
-    done,
-    async stop() {
-      await running.close();
-      finish();
-    },
-  };
+  return runsUntilStopped(() => running.close());
 };

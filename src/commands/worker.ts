@@ -1,22 +1,26 @@
-// The worker process: database, catalogue, events and the three Temporal workers, started in order
-// and stopped in reverse.
+// The worker process: database, catalogue, events and the three Temporal workers, started in this
+// order and stopped in reverse.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ConfigOf } from '../config';
+import type { ConfigOf } from '../config/config';
 import { connect } from '../db/database';
-import { createMeters } from '../meters';
-import { createTracing } from '../tracing';
-import { startWorker, type WorkerSettings } from '../worker-process';
-import { loadCatalogueOf } from './catalogue';
+import type { Catalogue } from '../domain/catalogue';
+import { createMeters } from '../telemetry/meters';
+import { createTracing } from '../telemetry/span-exporter';
+import { createEvents } from '../worker/activity-events';
+import { installTemporalRuntime } from '../worker/temporal-runtime';
+import { type RunningWorker, startWorker, type WorkerSettings } from '../worker/worker';
+import { temporalAccess } from './checks';
 import type { Command } from './command';
+import { checkChannelKeys, loadCatalogueOf } from './load-catalogue';
 import { serveMetrics } from './metrics-server';
-import { projectVersion } from './project';
-import { untilSchemaIsRight } from './schema-watch';
-import { installTemporalRuntime } from './temporal-runtime';
-import { createEvents } from './worker-events';
+import { projectVersion } from './package-info';
+import { showPool } from './pool-gauges';
+import { untilSchemaIsRight } from './wait-for-schema';
 
 export const worker: Command<'worker'> = async ({ config, log }) => {
+  let catalogue = await loadWithKeys(config);
   const meters = createMeters('worker');
   const corePort = await installTemporalRuntime(log, { withMetrics: config.metricsPort !== null });
   const tracing = createTracing({
@@ -31,30 +35,31 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
     log,
   });
   try {
-    let catalogue = await loadCatalogueOf(config);
-    // Without its database a worker could only take tasks and fail them.
+    let running: RunningWorker | undefined;
+    // Without the right schema every activity of this worker would fail.
     await untilSchemaIsRight(db, log).right;
     const events = createEvents(log, meters, tracing.keep);
     const metrics = await serveMetrics({
       meters,
       log,
-      host: config.host,
+      host: config.metricsHost,
       port: config.metricsPort,
       corePort,
+      refresh: async () => showPool(db, meters),
+      health: async () => running?.health() ?? { polls: false, database: true, watchers: false },
     });
-    const running = await startWorker(settingsOf(config), {
+    running = await startWorker(settingsOf(config), {
       db,
       catalogue: () => catalogue,
       channelKeys: (name) => config.environment[name],
       events: events.activities,
       onSetupFault: (err) =>
-        log.error({ event: 'setup', err }, 'watchers and sweep could not be started yet'),
+        log.error({ event: 'setup', err }, 'watchers and reconciler could not be started yet'),
       keepSpan: tracing.keep,
       callbacks: {
         allowHosts: config.dangerouslyAllowHosts,
         now: () => Date.now(),
-        // Ten at once to one host: a slow one then holds a fifth of the slots at most.
-        perHostMax: Math.max(1, Math.floor(config.workerCallbackSlots / 5)),
+        perHostMax: perHostMax(config),
         onAttempt: events.callbackAttempt,
       },
     });
@@ -65,7 +70,7 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
       }),
       stop: running.stop,
       async reload() {
-        catalogue = await loadCatalogueOf(config);
+        catalogue = await loadWithKeys(config);
         log.info({ event: 'catalogue_reloaded' }, 'the catalogue was read again');
       },
     };
@@ -75,27 +80,39 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
   }
 };
 
+/** A slow host then takes a fifth of the slots at most. */
+function perHostMax({ workerCallbackSlots }: ConfigOf<'worker'>): number {
+  return Math.max(1, Math.floor(workerCallbackSlots / 5));
+}
+
+async function loadWithKeys(config: ConfigOf<'worker'>): Promise<Catalogue> {
+  const catalogue = await loadCatalogueOf(config);
+  checkChannelKeys(config, catalogue);
+  return catalogue;
+}
+
 function settingsOf(config: ConfigOf<'worker'>): WorkerSettings {
   return {
     temporal: {
-      address: config.temporalAddress,
+      ...temporalAccess(config),
       namespace: config.temporalNamespace,
-      tls: config.temporalTls || config.temporalApiKey !== null,
-      apiKey: config.temporalApiKey,
       taskQueue: config.temporalTaskQueue,
+      payloadKeys: config.temporalPayloadKeys ?? [],
     },
     workflowBundle: builtBundle(),
     cachedWorkflowsMax: config.workerCachedWorkflowsMax,
     activitySlots: config.workerActivitySlots,
     callbackSlots: config.workerCallbackSlots,
     reconcileIntervalSeconds: config.reconcileIntervalSeconds,
+    jobGoneAfterSeconds: config.jobGoneAfterSeconds,
+    unknownPercentMax: config.reconcileUnknownPercentMax,
     deployment: config.workerBuildId
       ? { name: config.workerDeploymentName, buildId: config.workerBuildId }
       : null,
   };
 }
 
-/** The bundle is made at build time; from source (tests, a watcher) it is made at the start. */
+/** The bundle made by the build; when run from source (tests, a watcher) it is made at start. */
 function builtBundle(): { codePath: string } | { workflowsPath: string } {
   const built = join(__dirname, '../../workflow-bundle.js');
   if (existsSync(built)) return { codePath: built };

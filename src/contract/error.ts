@@ -12,6 +12,7 @@ export const refusals = {
   task_id_required: { status: 400, type: 'invalid_request_error' },
   invalid_api_key: { status: 401, type: 'authentication_error' },
   insufficient_balance: { status: 402, type: 'billing_error' },
+  budget_exceeded: { status: 402, type: 'billing_error' },
   model_not_allowed: { status: 403, type: 'permission_error' },
   channel_not_allowed: { status: 403, type: 'permission_error' },
   account_disabled: { status: 403, type: 'permission_error' },

@@ -1,12 +1,12 @@
-// Requests and answers that the documents show. A test sends every one of them through parser and
-// plan and holds it against what is stated here, so none of them can grow old.
+// Example requests and replies shown in the documents. A test sends each one through the parser and
+// the plan and compares the result with what is stated here, so no example becomes outdated.
 
 import type { RefusalCode } from './error';
 
 export interface RequestExample {
   readonly summary: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** The refusal it is answered with; left out where it is accepted. */
+  /** The expected refusal; absent if the request is accepted. */
   readonly refused?: { readonly code: RefusalCode; readonly param: string };
 }
 
@@ -109,6 +109,13 @@ export const taskExamples = {
     trace_id: traceId,
     model: 'studio-2.0',
     created_at: 1763712000,
+    billing: {
+      currency: 'CNY',
+      held: '5.009400',
+      charged: '0.000000',
+      refunded: '0.000000',
+      items: [],
+    },
     data: [],
     stage: 'generation',
   },
@@ -124,6 +131,8 @@ export const taskExamples = {
         url: 'https://videos.example.com/a.mp4',
         resolution: '720p',
         ratio: '16:9',
+        width: 1280,
+        height: 720,
         expires_at: 1763798460,
       },
     ],

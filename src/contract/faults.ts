@@ -1,8 +1,9 @@
-// Faults of one request: their order, which of them only follow from another, and how many become
-// one answer. The order is that of the document's tables, so that the first fault is the one a
-// reader of the document meets first.
+// Combines the faults of one request into one answer: sorts them, and drops those that only follow
+// from another. They are sorted in the order of the API document's tables, so the first fault shown
+// is about the field documented first.
 
 import type { Refusal } from './error';
+import type { Fault } from './field';
 
 const documentOrder = [
   'model',
@@ -45,9 +46,9 @@ const superResolutionOrder = [
 
 const orders: readonly (readonly string[])[] = [documentOrder, metadataOrder, superResolutionOrder];
 
-// A judgement on the left rests on the fields on the right; where one of those is already at fault
-// it would only repeat that fault, or blame a default the caller never asked for. A mode that
-// cannot be read leaves open which model is meant.
+// The check of the field on the left depends on the fields on the right. If one of those is already
+// at fault, the fault on the left would repeat it, or blame a default the caller never sent. An
+// unreadable mode also leaves the model open.
 const restsOn: Readonly<Record<string, readonly string[]>> = {
   resolution: ['mode'],
   ratio: ['mode'],
@@ -65,41 +66,64 @@ const restsOn: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The faults of shape and those of the plan made from what was readable, without echoes, in the
- * document's order.
+ * Joins the faults of the request's shape and those found by the plan, without the ones that only
+ * follow from another.
  */
-export function combineFaults(shape: readonly Refusal[], plan: readonly Refusal[]): Refusal[] {
+export function combineFaults(shape: readonly Fault[], plan: readonly Refusal[]): Refusal[] {
   if (shape.length === 0 && plan.length < 2) return [...plan];
+  const meant = shape.flatMap((fault) => fault.meant ?? []);
   const faulty = new Set<string>();
-  for (const { param } of shape) for (const path of pathsOf(param)) faulty.add(path);
+  for (const path of [...shape.map(({ param }) => param), ...meant].flatMap(pathsOf)) {
+    faulty.add(path);
+  }
+  const shown = shape.filter((fault) => !isMissingOf(fault, meant));
   const own = plan.filter(({ param }) => {
     if (shape.some((fault) => fault.param === param)) return false;
     const rests = pathsOf(param).flatMap((path) => restsOn[path] ?? []);
     return !rests.some((path) => faulty.has(path));
   });
-  return sortFaults([...shape, ...own]);
+  return sortFaults([...shown, ...own]);
 }
 
-function sortFaults(faults: readonly Refusal[]): Refusal[] {
+/**
+ * True if the field is missing only because its name, or the name of a field inside it, was
+ * misspelt.
+ */
+function isMissingOf({ code, param }: Fault, meant: readonly string[]): boolean {
+  if (code !== 'missing_required_parameter') return false;
+  return meant.some((path) => path === param || path.startsWith(`${param}.resolution`));
+}
+
+/** A misspelt name is sorted as the field that was meant. */
+function sortFaults(faults: readonly Fault[]): Refusal[] {
   return faults
-    .map((fault) => ({ fault, rank: rankOf(fault.param) }))
+    .map((fault) => ({ fault, rank: rankOf(fault.meant ?? fault.param) }))
     .sort((a, b) => compareRanks(a.rank, b.rank))
-    .map(({ fault }) => fault);
+    .map(({ fault: { code, param, message } }) => ({ code, param, message }));
 }
 
-/** One answer for all of them: every message, one a line; code and param of the first. */
+// More than there are fields, fewer than the names a body can hold.
+const messagesMax = 50;
+
+/** One refusal for all faults: one message per line, with the code and the param of the first. */
 export function oneRefusal(faults: readonly Refusal[]): Refusal {
   const first = faults[0];
   if (!first) throw new Error('Assertion failed: there is a fault to report');
   if (faults.length === 1) return first;
-  return { ...first, message: faults.map(({ message }) => message).join('\n') };
+  const messages = faults.slice(0, messagesMax).map(({ message }) => message);
+  const left = faults.length - messages.length;
+  if (left > 0) messages.push(`There are ${left} more faults like these.`);
+  return { ...first, message: messages.join('\n') };
 }
 
 function segments(param: string): string[] {
   return param.split(/[.[\]]+/).filter(Boolean);
 }
 
-/** `metadata.tools[0].type` → `metadata`-less prefixes a rule may name: `metadata.tools`, … */
+/**
+ * The path as the rules name it: `metadata.tools[0].type` becomes `metadata.tools`, `images[3]`
+ * becomes `images`.
+ */
 function pathsOf(param: string): string[] {
   const parts = segments(param);
   const [first, second] = parts;

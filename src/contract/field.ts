@@ -1,27 +1,32 @@
-// One field against its schema, and the sentence for what is wrong with it: what was sent, what is
-// wanted, what to send instead. Every message of a 400 that is about shape is built here.
+// Validates one field and builds the sentence for a fault: the expected value and the value sent.
+// Every message of a 400 about the shape of a request is built here.
 
 import type { z } from 'zod';
 import type { Refusal, RefusalCode } from './error';
 
-/** One field of a request: what it must be, for the validator and for the caller. */
+/** One field of a request: its schema, and the rule in words for the caller. */
 export interface Field {
   readonly schema: z.ZodType;
   readonly wanted: string;
-  /** The same for one element, where the field is a list of plain values. */
+  /** The rule in words for one element, if the field is a list of plain values. */
   readonly each?: string;
 }
 
-// No list that is taken is nearly as long; a megabyte of elements shall not become a megabyte of
-// faults.
+export interface Fault extends Refusal {
+  /** The path of the field that was meant, if `param` is a misspelt name. */
+  readonly meant?: string;
+}
+
+// No valid list is nearly as long. The limit keeps a megabyte of elements from becoming a megabyte
+// of faults.
 const lookedAtMax = 100;
 
-/** null, and an empty list, count as absent. */
+/** null and an empty list count as absent. */
 export function isAbsent(value: unknown): value is null | undefined {
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 }
 
-/** The value where it fits; undefined, with the faults noted, where it does not. */
+/** Returns the value if it is valid, else undefined after adding its faults to `faults`. */
 export function readField<T>(
   field: Field,
   param: string,
@@ -43,25 +48,27 @@ interface Issue {
   readonly path: readonly PropertyKey[];
 }
 
-/** A fault of an element names the element (`images[3]`); several of one place count once. */
+/**
+ * A fault of an element names the element (`images[3]`); several faults of one element count once.
+ */
 function fieldFaults(
   field: Field,
   param: string,
   value: unknown,
   issues: readonly Issue[],
 ): Refusal[] {
-  const places = new Map<string, Refusal>();
+  const faults = new Map<string, Refusal>();
   for (const { path } of issues) {
-    let place = param;
+    let named = param;
     let sent = value;
     for (const key of path) {
-      place += typeof key === 'number' ? `[${key}]` : `.${String(key)}`;
+      named += typeof key === 'number' ? `[${key}]` : `.${String(key)}`;
       sent = (sent as Record<PropertyKey, unknown>)?.[key];
     }
     const wanted = path.length === 1 ? (field.each ?? field.wanted) : field.wanted;
-    places.set(place, invalid(place, `${wanted}; got ${show(sent)}.`));
+    faults.set(named, invalid(named, `${wanted}; got ${show(sent)}.`));
   }
-  return [...places.values()];
+  return [...faults.values()];
 }
 
 export function invalid(
@@ -72,10 +79,15 @@ export function invalid(
   return { code, param, message: `${param}: ${sentence}` };
 }
 
-// Long enough to recognise a value by, short enough that a megabyte is not sent back.
+/** The fault for an unknown name that resembles the field `meant`. */
+export function misspelt(param: string, meant: string): Fault {
+  return { ...invalid(param, `there is no such field; did you mean "${meant}"?`), meant };
+}
+
+// Long enough to recognise the value, short enough not to send a megabyte back.
 const shownMax = 60;
 
-/** What was sent, as JSON, cut short. */
+/** The value as a message quotes it: as JSON, shortened. */
 export function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `an array of ${value.length}`;
@@ -87,14 +99,14 @@ export function show(value: unknown): string {
   return JSON.stringify(value) ?? String(value);
 }
 
-/** A closed list as a message shows it. */
+/** A closed list of words as a message shows it. */
 export const words = (list: readonly string[]) => list.map((word) => `"${word}"`).join(', ');
 
-/** Every field may be left out, or be null, which counts as left out. */
+/** Every field may be absent or null. */
 export function optionals(fields: Readonly<Record<string, Field>>): Record<string, z.ZodType> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, { schema }]) => {
-      // Said again where documents show it: beside the null, not inside the alternatives.
+      // The description is repeated on the outer schema, where document viewers show it.
       const { id: _, ...meta } = schema.meta() ?? {};
       return [name, schema.nullish().meta(meta)];
     }),

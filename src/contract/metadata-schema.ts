@@ -1,9 +1,10 @@
-// `metadata` and its super-resolution part as zod schemas, field by field, and the names that may
+// zod schemas of `metadata` and its super-resolution part, field by field, and the names that may
 // not be passed through.
 
 import { z } from 'zod';
 import type { Field } from './field';
 import { optionals, words } from './field';
+import { labelsField } from './labels';
 import { enhancedResolutions, scenes, toolVersions } from './vocabulary';
 
 const superResolutionParts = {
@@ -43,7 +44,7 @@ export const superResolutionSchema = z
   .meta({ description: 'Chained super-resolution. `{}` is off.', id: 'SuperResolutionConfig' });
 
 const flag = 'must be true or false (a JSON boolean, not a string)';
-// More than any generator offers.
+// No generator offers as many tools.
 const toolsMax = 16;
 const tool = z.looseObject({
   type: z.string().min(1).meta({ description: '`web_search` turns on web search.' }),
@@ -110,20 +111,22 @@ const metadataParts = {
     }),
     wanted: 'must be a number of seconds above 0 and at most 45',
   },
+  labels: labelsField,
 } satisfies Record<string, Field>;
 export const metadataFields: Readonly<Record<string, Field>> = metadataParts;
 
 /**
- * Names the service owns or prices; passed through they would change what was paid for. A closed
- * list.
+ * Names that the service sets, prices or reads itself; passing them through would change what was
+ * paid for. Compared without regard to case, because many servers read JSON names that way.
  */
 export const ownedMetadataNames: readonly string[] = (
   'model content prompt resolution ratio duration seconds size frames framespersecond input_type mode image images ' +
-  'videos audios service_tier priority draft_task output_format omni_reference_task_type'
+  'videos audios service_tier priority draft_task output_format omni_reference_task_type ' +
+  'output_upload_url'
 ).split(' ');
 
-// The parser turns a single tool into a list of one before it checks; the document shows both
-// forms.
+// The document shows both forms; the parser turns a single tool into a list of one before
+// validation.
 const toolsAsSent = z
   .union([z.array(tool).max(toolsMax), tool])
   .nullish()
@@ -137,6 +140,7 @@ export const metadataSchema = z
   .meta({
     id: 'VideoMetadata',
     description:
-      'Extension options. Names not listed here are passed to the generator unchanged, except those the service owns ' +
-      `(${ownedMetadataNames.join(', ')}), which are refused.`,
+      'Extension options. Names not listed here are passed to the generator unchanged and listed in the header X-Passed-Fields. ' +
+      'Refused are names that resemble a field, and those the service owns ' +
+      `(${ownedMetadataNames.join(', ')}) in any case of letters.`,
   });

@@ -1,5 +1,5 @@
-// What GET /v1/models says of a model: what it takes, what it can do, what it costs. A part of the
-// answers in reply-schema.ts.
+// One model in the reply of GET /v1/models: its inputs, abilities and prices. Used by
+// reply-schema.ts.
 
 import { z } from 'zod';
 import { inputTypes, ratios, resolutions } from './vocabulary';

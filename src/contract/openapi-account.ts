@@ -1,4 +1,4 @@
-// The lists and the books of an account in the OpenAPI document.
+// OpenAPI operations of an account: its tasks, balance and statement.
 
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
@@ -7,6 +7,13 @@ import { accountSchema, callbacksSchema, statementSchema, tasksSchema } from './
 import { taskStatuses } from './vocabulary';
 
 const limit = z.int().min(1).max(100).optional().meta({ description: 'Default 20.' });
+const nextMeaning = 'The `next` of the page before; empty or absent: the first page.';
+const unixSeconds = (description: string) =>
+  z
+    .int()
+    .min(0)
+    .optional()
+    .meta({ description: `Unix seconds. ${description}` });
 const readErrors = errorResponses('invalid_api_key', 'internal_error', 'unavailable');
 const listErrors = errorResponses(
   'invalid_value',
@@ -23,9 +30,22 @@ export const accountOperations = {
     requestParams: {
       query: z.object({
         limit,
-        after: z.string().optional().meta({ description: 'The `next` of the page before.' }),
+        after: z
+          .string()
+          .regex(/^(task_[0-9a-hjkmnp-tv-z]{26})?$/)
+          .optional()
+          .meta({ description: nextMeaning }),
         status: z.enum(taskStatuses).optional(),
-        model: z.string().optional(),
+        model: z
+          .string()
+          .regex(/^[A-Za-z0-9_.-]{0,80}$/)
+          .optional(),
+        created_after: unixSeconds('Tasks created in this second or later.'),
+        created_before: unixSeconds('Tasks created before this second.'),
+        'label.name': z.string().min(1).max(64).optional().meta({
+          description:
+            'Tasks whose label `name` has this value: put the name of your label after the dot. Several labels must all fit. A page may then show fewer tasks than `limit` while `next` is not null.',
+        }),
       }),
     },
     responses: { '200': jsonReply('One page.', tasksSchema), ...listErrors },
@@ -51,9 +71,9 @@ export const accountOperations = {
         limit,
         after: z
           .string()
-          .regex(/^\d{1,15}$/)
+          .regex(/^([0-9]{1,15})?$/)
           .optional()
-          .meta({ description: 'The `next` of the page before.' }),
+          .meta({ description: nextMeaning }),
       }),
     },
     responses: {

@@ -1,5 +1,5 @@
-// Creating and quoting in the OpenAPI document: one body, its examples, and the callback that
-// follows a create.
+// OpenAPI operations that create and quote a task: one body with its examples, and the callback
+// that follows a create.
 
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
@@ -9,14 +9,11 @@ import { errorResponses, jsonReply, replyHeaders } from './openapi-parts';
 import { createdSchema, quoteSchema, taskSchema } from './reply-schema';
 import { videoRequestSchema } from './request-schema';
 
+// Only accepted requests, so a reader can send any example as it is.
 const examples = Object.fromEntries(
-  Object.entries<RequestExample>(requestExamples).map(([name, { summary, body, refused }]) => [
-    name,
-    {
-      summary: refused ? `${summary} (refused: ${refused.code} at ${refused.param})` : summary,
-      value: body,
-    },
-  ]),
+  Object.entries<RequestExample>(requestExamples)
+    .filter(([, { refused }]) => !refused)
+    .map(([name, { summary, body }]) => [name, { summary, value: body }]),
 );
 
 const requestBody = {
@@ -76,6 +73,7 @@ export const createOperation: ZodOpenApiOperationObject = {
     ...errorResponses(
       ...bodyRefusals,
       'insufficient_balance',
+      'budget_exceeded',
       'idempotency_key_reused',
       'rate_limited',
     ),

@@ -1,5 +1,5 @@
-// The parts that operations of the OpenAPI document share: replies with their headers and examples,
-// and one reply per HTTP status for the codes an operation can be refused with.
+// Parts shared by the operations of the OpenAPI document: replies with headers and examples, and
+// one error reply per HTTP status.
 
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
@@ -46,13 +46,13 @@ export function jsonReply(
   };
 }
 
-/** What each code means to a caller, with the sentence of an example. */
+/** For each code its meaning for a caller, an example message and its param. */
 const sentences: Readonly<
   Record<RefusalCode, readonly [meaning: string, message: string, param?: string]>
 > = {
   invalid_json: [
     'the body is no JSON object in UTF-8',
-    'The body must be a JSON object in UTF-8, but it is not valid JSON.',
+    'The body must be a JSON object in UTF-8, but it is not valid JSON: unexpected "}" at line 1, column 34.',
   ],
   missing_required_parameter: [
     'a required field is missing',
@@ -82,11 +82,15 @@ const sentences: Readonly<
   task_id_required: ['the path holds no task id', 'task_id is required', 'task_id'],
   invalid_api_key: [
     'missing, malformed, unknown, expired or revoked key',
-    'The API key is missing or invalid. Send it as "Authorization: Bearer <API_KEY>".',
+    'The API key is missing, unknown, expired or revoked. Send a valid one as "Authorization: Bearer <API_KEY>".',
   ],
   insufficient_balance: [
     'the balance does not cover the hold',
-    'This task needs a hold of 5.009400, but 1.000000 is available.',
+    'This task needs a hold of 5.009400 CNY, but only 1.000000 CNY is available.',
+  ],
+  budget_exceeded: [
+    'the hold does not fit into a budget of the account or the key',
+    'This task needs a hold of 5.009400 CNY, but the day budget of this account is 100.000000 CNY, of which 80.000000 CNY is spent and 18.000000 CNY is held. It begins anew at 2026-02-01T16:00:00Z (time zone Asia/Shanghai).',
   ],
   model_not_allowed: [
     'this key may not use the model',
@@ -116,18 +120,18 @@ const sentences: Readonly<
     'The task has finished already; it is left as it is.',
     'task_id',
   ],
-  request_too_large: ['the body is larger than 1 MiB', 'The body may have at most 1048576 bytes.'],
+  request_too_large: ['the body is larger than 128 KiB', 'The body may have at most 131072 bytes.'],
   unsupported_media_type: [
     'the body is not application/json in UTF-8',
     'The Content-Type must be application/json in UTF-8; got "text/plain".',
   ],
   rate_limited: [
-    'too many creates, or too many unfinished tasks',
+    'a limit of the key, the address or the account was met',
     'This key may create 10 times a second (up to 50 at once). Try again in 1 s.',
   ],
   internal_error: ['a fault of ours', 'Something went wrong here. Tell us the request id …'],
   unavailable: [
-    'database or workflow engine cannot be reached; the message says whether anything was started',
+    'the database cannot be reached; the message says whether anything was stored',
     'The service cannot answer at the moment. Try again shortly.',
   ],
 };
@@ -143,11 +147,15 @@ const limitHeaders: HeaderMap = {
   'RateLimit-Reset': { description: 'Seconds.', schema: { type: 'integer' } },
 };
 
+const keyRefusals: readonly RefusalCode[] = ['account_disabled', 'rate_limited'];
+
 export function errorResponses(
   ...codes: readonly RefusalCode[]
 ): Record<`${4 | 5}${string}`, ZodOpenApiResponseObject> {
   const byStatus = new Map<number, RefusalCode[]>();
-  for (const code of codes) {
+  // Every call with a key can also be refused with these.
+  const ofKeys = codes.includes('invalid_api_key') ? keyRefusals : [];
+  for (const code of new Set([...codes, ...ofKeys])) {
     const { status } = refusals[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }

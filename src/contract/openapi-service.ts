@@ -1,4 +1,4 @@
-// What the service says about itself, in the OpenAPI document: open to everybody, without a key.
+// OpenAPI operations about the service itself; they need no key.
 
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
@@ -37,7 +37,7 @@ export const servicePaths: ZodOpenApiPathsObject = {
   '/readyz': service('isReady', 'Whether it can work, and which part is missing', {
     '200': jsonReply('Ready.', readySchema, { ready: { ready: true, parts } }),
     '503': jsonReply('Not ready.', readySchema, {
-      engineAway: { ready: false, parts: { ...parts, temporal: false } },
+      temporalAway: { ready: false, parts: { ...parts, temporal: false } },
     }),
   }),
   '/openapi.json': service('getOpenApi', 'This document', {

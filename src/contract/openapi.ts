@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 document, generated from the very schemas that validate. Made once, at start, and
-// served as text.
+// The OpenAPI 3.1 document, generated from the schemas that validate requests. Made once at start
+// and served as text.
 
 import type {
   CreateDocumentOptions,
@@ -20,11 +20,11 @@ import {
   taskIdParameter,
 } from './openapi-parts';
 import { servicePaths } from './openapi-service';
-import { createdSchema, modelsSchema, taskSchema } from './reply-schema';
+import { cancelledSchema, createdSchema, modelsSchema, taskSchema } from './reply-schema';
 
 interface DocumentedService {
   readonly version: string;
-  /** The address callers use. */
+  /** The base address under which callers reach the API. */
   readonly publicUrl: string;
 }
 
@@ -36,9 +36,9 @@ type OverrideContext = Parameters<
   Extract<CreateDocumentOptions['override'], (...context: never[]) => unknown>
 >[0];
 
-// Tests hold answers against closed schemas; the document leaves replies open, because fields may
-// be added to them. Closed for good are the five fields of a create, and the one object of a
-// request in which an unknown name is refused.
+// Tests compare replies with closed schemas. The published document leaves replies open, because
+// fields may be added later. Two objects stay closed: the five fields of a create's reply, and the
+// super-resolution options, where an unknown name is refused.
 const closed: readonly unknown[] = [createdSchema, superResolutionSchema];
 
 function openReplies({ jsonSchema, zodSchema }: OverrideContext): void {
@@ -57,7 +57,9 @@ function documentOf(publicUrl: string, version: string): ZodOpenApiObject {
         'Asynchronous video generation: create a task with a POST, poll it with a GET until `succeeded` or `failed`. ' +
         'Fields may be added to replies; clients ignore what they do not know. Every error has the same shape (`Error`). ' +
         'A path that is not listed here answers 404 `route_not_found`, a method that is not listed 405 ' +
-        '`method_not_allowed` with `Allow`. HEAD answers like GET. Every reply carries `X-Request-Id`.',
+        '`method_not_allowed` with `Allow`; GET and DELETE of a task without its id answer 400 `task_id_required`. ' +
+        'Paths with `/v1/video/` in place of `/v1/videos/` are aliases of older clients and answer alike. ' +
+        'HEAD answers like GET. Every reply carries `X-Request-Id`.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: publicUrl }],
@@ -77,46 +79,22 @@ function documentOf(publicUrl: string, version: string): ZodOpenApiObject {
         },
       },
     },
-    paths: { ...taskPaths('videos'), ...taskPaths('video'), ...otherPaths() },
+    paths: { ...taskPaths(), ...otherPaths() },
   };
 }
 
-/** Plural and singular answer alike; the singular is the alias of older clients. */
-function taskPaths(noun: 'videos' | 'video'): ZodOpenApiPathsObject {
-  const alias = noun === 'video';
-  const name = (operationId: string) => (alias ? `${operationId}Alias` : operationId);
-  const missing = missingId(alias);
+function taskPaths(): ZodOpenApiPathsObject {
   return {
-    [`/v1/${noun}/generations`]: {
-      post: { ...createOperation, operationId: name('createTask') },
-      get: { ...missing, operationId: name('getTaskWithoutId') },
-      delete: { ...missing, operationId: name('cancelTaskWithoutId') },
+    '/v1/videos/generations': { post: { ...createOperation, operationId: 'createTask' } },
+    '/v1/videos/generations/{task_id}': { get: getOperation, delete: cancelOperation },
+    '/v1/videos/generations/{task_id}/callbacks': {
+      get: { ...accountOperations.callbacks, operationId: 'listCallbackAttempts' },
     },
-    [`/v1/${noun}/generations/{task_id}`]: {
-      get: { ...getOperation, operationId: name('getTask') },
-      delete: { ...cancelOperation, operationId: name('cancelTask') },
-    },
-    [`/v1/${noun}/generations/{task_id}/callbacks`]: {
-      get: { ...accountOperations.callbacks, operationId: name('listCallbackAttempts') },
-    },
-  };
-}
-
-function missingId(alias: boolean): ZodOpenApiOperationObject {
-  return {
-    tags: ['Tasks'],
-    summary: `A task without its id${alias ? ' (alias)' : ''}`,
-    description: 'Always refused: "task_id is required".',
-    responses: errorResponses(
-      'task_id_required',
-      'invalid_api_key',
-      'internal_error',
-      'unavailable',
-    ),
   };
 }
 
 const getOperation: ZodOpenApiOperationObject = {
+  operationId: 'getTask',
   tags: ['Tasks'],
   summary: 'Query a task',
   description:
@@ -142,6 +120,7 @@ const getOperation: ZodOpenApiOperationObject = {
 };
 
 const cancelOperation: ZodOpenApiOperationObject = {
+  operationId: 'cancelTask',
   tags: ['Tasks'],
   summary: 'Cancel a task',
   description:
@@ -149,7 +128,9 @@ const cancelOperation: ZodOpenApiOperationObject = {
     'whichever final state is stored first wins.',
   requestParams: { path: taskIdParameter },
   responses: {
-    '200': jsonReply('The task as it stands.', taskSchema, { running: taskExamples.running }),
+    '200': jsonReply('The task as it stands.', cancelledSchema, {
+      running: { ...taskExamples.running, cancel_requested: true },
+    }),
     ...errorResponses(
       'invalid_api_key',
       'task_not_found',

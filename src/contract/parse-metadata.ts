@@ -1,18 +1,23 @@
-// `metadata`, as an object or as a string that holds one, into its documented fields and what is
-// passed through. Each field is read by itself, so that every fault is found at once.
+// Parses `metadata`, an object or a string that holds one, into documented fields and
+// passed-through options. Each field is read on its own, so every fault is found in one pass.
 
-import type { Refusal } from './error';
-import { invalid, isAbsent, readField, show } from './field';
+import type { Fault } from './field';
+import { invalid, isAbsent, misspelt, readField, show } from './field';
+import { readLabels } from './labels';
 import { metadataFields, ownedMetadataNames, superResolutionFields } from './metadata-schema';
+import { comparedMax, isGeneratorOption, otherSpellingOf, resembled } from './near-names';
 import type { SuperResolutionConfig, Tool, VideoMetadata } from './request';
+import { requestFields } from './request-schema';
 import type { JsonObject } from './safe-json';
 import { isJsonObject, parseSafeJson } from './safe-json';
 
-// Two days: the document's default.
+// Two days, the default of the API document.
 const expiresAfterSecondsDefault = 172_800;
 const owned = new Set(ownedMetadataNames);
+const documentedNames = Object.keys(metadataFields);
+const documented = new Set(documentedNames);
 
-export function parseMetadata(value: unknown, faults: Refusal[]): VideoMetadata {
+export function parseMetadata(value: unknown, faults: Fault[]): VideoMetadata {
   const sent = metadataObject(value, faults);
   const read = <T>(name: string): T | undefined =>
     readField<T>(metadataFields[name]!, `metadata.${name}`, sent[name], faults);
@@ -28,6 +33,7 @@ export function parseMetadata(value: unknown, faults: Refusal[]): VideoMetadata 
   const callbackUrl = read<string>('callback_url');
   const safetyIdentifier = read<string>('safety_identifier');
   const inputVideoDuration = read<number>('input_video_duration');
+  const labels = readLabels(sent.labels, faults);
   return {
     ...(generateAudio === undefined ? {} : { generate_audio: generateAudio }),
     watermark,
@@ -40,11 +46,12 @@ export function parseMetadata(value: unknown, faults: Refusal[]): VideoMetadata 
     ...(callbackUrl === undefined ? {} : { callback_url: callbackUrl }),
     ...(safetyIdentifier === undefined ? {} : { safety_identifier: safetyIdentifier }),
     ...(inputVideoDuration === undefined ? {} : { input_video_duration: inputVideoDuration }),
+    ...(labels === undefined ? {} : { labels }),
     passThrough: readPassThrough(sent, faults),
   };
 }
 
-function metadataObject(value: unknown, faults: Refusal[]): JsonObject {
+function metadataObject(value: unknown, faults: Fault[]): JsonObject {
   if (isAbsent(value)) return {};
   if (typeof value === 'string') {
     const parsed = parseSafeJson(value);
@@ -68,18 +75,15 @@ function metadataObject(value: unknown, faults: Refusal[]): JsonObject {
   return {};
 }
 
-function readTools(value: unknown, faults: Refusal[]): readonly Tool[] | undefined {
+function readTools(value: unknown, faults: Fault[]): readonly Tool[] | undefined {
   const list = isJsonObject(value) ? [value] : value;
   return readField<readonly Tool[]>(metadataFields.tools!, 'metadata.tools', list, faults);
 }
 
 const configParam = 'metadata.super_resolution_config';
 
-/**
- * Undefined where super-resolution is off: absent, `{}`, or nothing in it but what counts as
- * absent.
- */
-function readSuperResolution(value: unknown, faults: Refusal[]): SuperResolutionConfig | undefined {
+/** Undefined if super-resolution is off: absent, `{}`, or only fields that count as absent. */
+function readSuperResolution(value: unknown, faults: Fault[]): SuperResolutionConfig | undefined {
   if (isAbsent(value)) return undefined;
   if (!isJsonObject(value)) {
     faults.push(invalid(configParam, `must be an object; got ${show(value)}.`));
@@ -118,45 +122,69 @@ function readSuperResolution(value: unknown, faults: Refusal[]): SuperResolution
   };
 }
 
-// Names are the caller's, too: so many are shown, and so much of each.
+// Field names come from the caller, so a message shows few of them and only their beginning.
 const unknownMax = 10;
+const nameShownMax = 80;
 
-function refuseUnknown(sent: readonly string[], faults: Refusal[]): void {
+function refuseUnknown(sent: readonly string[], faults: Fault[]): void {
   const known = Object.keys(superResolutionFields);
   const unknown = sent.filter((name) => !known.includes(name));
   for (const name of unknown.slice(0, unknownMax)) {
-    const param = `${configParam}.${name.slice(0, 80)}`;
-    faults.push(invalid(param, `is not a field; the fields are ${known.join(', ')}.`));
+    const param = `${configParam}.${name.slice(0, nameShownMax)}`;
+    const meant = resembled(name, known);
+    faults.push(
+      meant === undefined
+        ? invalid(param, `is not a field; the fields are ${known.join(', ')}.`)
+        : misspelt(param, `${configParam}.${meant}`),
+    );
   }
 }
 
-// A number such as 1e20 is four characters in a body and twenty-one written out again; a task that
-// outgrew what the engine stores would be lost on the way.
-const writtenOutMax = 1024 * 1024;
+// Passed-through options are stored with the task and in its workflow history. A number such as
+// 1e20 has four characters in the body and twenty-one when it is serialised again, so the limit of
+// the body is not enough.
+const writtenOutMax = 32 * 1024;
 
-function readPassThrough(sent: JsonObject, faults: Refusal[]): Record<string, unknown> {
-  const chars = JSON.stringify(sent).length;
-  if (chars > writtenOutMax) {
-    const sentence = `may have at most ${writtenOutMax} characters when written out; it has ${chars}.`;
-    faults.push(invalid('metadata', sentence));
-    return {};
-  }
-  const passed: [string, unknown][] = [];
-  for (const [name, value] of Object.entries(sent)) {
-    if (Object.hasOwn(metadataFields, name) || isAbsent(value)) continue;
-    if (owned.has(name)) {
-      faults.push(invalid(`metadata.${name}`, ownedSentence(name)));
-    } else {
-      passed.push([name, value]);
-    }
-  }
-  return Object.fromEntries(passed);
-}
-
-const topLevelNames =
-  'model prompt input_type mode image images videos audios resolution ratio size duration seconds'.split(
-    ' ',
+function readPassThrough(sent: JsonObject, faults: Fault[]): Record<string, unknown> {
+  const unknown = Object.entries(sent).filter(
+    ([name, value]) => !documented.has(name) && !isAbsent(value),
   );
+  const passed = unknown.filter(([name], index) => {
+    const fault = nameFault(name, index < comparedMax);
+    if (fault) faults.push(fault);
+    return !fault;
+  });
+  const options = Object.fromEntries(passed);
+  // Undocumented fields of a tool are passed through too, so they count.
+  const bytes = Buffer.byteLength(JSON.stringify({ ...options, tools: sent.tools }));
+  if (bytes <= writtenOutMax) return options;
+  const sentence =
+    `may have at most ${writtenOutMax} bytes of options that are passed through, ` +
+    `when written out; it has ${bytes}.`;
+  faults.push(invalid('metadata', sentence));
+  return {};
+}
+
+const topLevelNames = Object.keys(requestFields);
+
+/** The fault of a name that may not be passed through; null if it may. */
+function nameFault(name: string, isCompared: boolean): Fault | null {
+  // A generator that ignores the case of names would read it as the documented field.
+  const lowerCase = name.toLowerCase();
+  const option = otherSpellingOf(name, documentedNames);
+  const shown = `metadata.${name.slice(0, nameShownMax)}`;
+  if (option !== undefined) return misspelt(shown, `metadata.${option}`);
+  if (owned.has(lowerCase)) return invalid(`metadata.${name}`, ownedSentence(lowerCase));
+  return isCompared ? misspellingFault(name) : null;
+}
+
+function misspellingFault(name: string): Fault | null {
+  if (isGeneratorOption(name)) return null;
+  const option = resembled(name, documentedNames);
+  if (option !== undefined) return misspelt(`metadata.${name}`, `metadata.${option}`);
+  const field = resembled(name, topLevelNames);
+  return field === undefined ? null : misspelt(`metadata.${name}`, field);
+}
 
 function ownedSentence(name: string): string {
   return topLevelNames.includes(name)

@@ -1,12 +1,12 @@
-// The body of a create call → VideoRequest. Compatibility fields are folded into their originals
-// (`image`, `seconds`, metadata as a string), null and [] become absent, documented defaults of
-// metadata are filled in. Nothing here knows the catalogue. With faults the request is a stand-in
-// that holds whatever could be read: the plan made of it finds the faults of the other fields, so
-// that a caller sees all of them at once.
+// Parses the body of a create into a VideoRequest: compatibility fields (`image`, `seconds`,
+// metadata as a string) become their originals, null and [] become absent, defaults of metadata are
+// filled in. Nothing here reads the catalogue. A faulty body still returns a request with every
+// readable field, so the plan can report faults of the other fields in the same answer.
 
-import type { Refusal } from './error';
-import { invalid, isAbsent, readField, show } from './field';
+import type { Fault } from './field';
+import { invalid, isAbsent, misspelt, readField, show } from './field';
 import { metadataFields } from './metadata-schema';
+import { comparedCharsMax, comparedMax, resembled, synonymOf } from './near-names';
 import { parseMetadata } from './parse-metadata';
 import type { VideoRequest } from './request';
 import { requestFields } from './request-schema';
@@ -14,14 +14,16 @@ import type { JsonObject } from './safe-json';
 
 export interface ParsedRequest {
   readonly request: VideoRequest;
-  /** Empty where the request is good as far as its shape goes. */
-  readonly faults: readonly Refusal[];
+  /** Empty if the request has the right shape. */
+  readonly faults: readonly Fault[];
+  /** Unknown top-level names that resemble no field. */
+  readonly ignored: readonly string[];
 }
 
 type FieldName = keyof typeof requestFields;
 
 export function parseRequest(body: JsonObject): ParsedRequest {
-  const faults: Refusal[] = [];
+  const faults: Fault[] = [];
   const read = <T>(name: FieldName): T | undefined =>
     readField<T>(requestFields[name], name, body[name], faults);
 
@@ -35,12 +37,13 @@ export function parseRequest(body: JsonObject): ParsedRequest {
   const audios = readList(body, 'audios', faults);
   const resolution = read<VideoRequest['resolution'] | ''>('resolution') || undefined;
   const ratio = read<VideoRequest['ratio']>('ratio');
-  // With a resolution the size is not looked at, and no part of what makes two requests equal.
+  // `size` is ignored if there is a resolution, also when two requests are compared for equality.
   const sizeCounts = isAbsent(body.resolution) || body.resolution === '';
   const size = sizeCounts ? read<string>('size') : undefined;
   const duration = readDuration(body, faults);
   const metadata = parseMetadata(body.metadata, faults);
   refuseMisplaced(body, faults);
+  const ignored = unknownNames(body, faults);
   const request: VideoRequest = {
     model,
     prompt,
@@ -55,10 +58,10 @@ export function parseRequest(body: JsonObject): ParsedRequest {
     ...(duration === undefined ? {} : { duration }),
     metadata,
   };
-  return { request, faults };
+  return { request, faults, ignored };
 }
 
-function requireFields(body: JsonObject, faults: Refusal[]): void {
+function requireFields(body: JsonObject, faults: Fault[]): void {
   for (const name of ['model', 'prompt'] as const) {
     if (!isAbsent(body[name])) continue;
     faults.push(
@@ -67,7 +70,7 @@ function requireFields(body: JsonObject, faults: Refusal[]): void {
   }
 }
 
-function readImages(body: JsonObject, faults: Refusal[]): readonly string[] {
+function readImages(body: JsonObject, faults: Fault[]): readonly string[] {
   if (isAbsent(body.image)) return readList(body, 'images', faults);
   const image = readField<string>(requestFields.image, 'image', body.image, faults);
   if (!isAbsent(body.images)) {
@@ -84,13 +87,13 @@ function readImages(body: JsonObject, faults: Refusal[]): readonly string[] {
 }
 
 /**
- * A list with faulty elements keeps its length in the stand-in, because the rules count; nothing
- * sent is ever called.
+ * A list with faulty elements keeps its length, because later rules count its elements. Its request
+ * is refused, so none of its URLs is used.
  */
 function readList(
   body: JsonObject,
   name: 'images' | 'videos' | 'audios',
-  faults: Refusal[],
+  faults: Fault[],
 ): readonly string[] {
   const value = body[name];
   const list = readField<readonly string[]>(requestFields[name], name, value, faults);
@@ -99,13 +102,13 @@ function readList(
   return value.slice(0, 9).map((item: unknown) => (typeof item === 'string' ? item : ''));
 }
 
-function readDuration(body: JsonObject, faults: Refusal[]): number | undefined {
+function readDuration(body: JsonObject, faults: Fault[]): number | undefined {
   const name = isAbsent(body.duration) ? 'seconds' : 'duration';
   const value = readField<number | string>(requestFields[name], name, body[name], faults);
   return value === undefined ? undefined : Number(value);
 }
 
-function refuseMisplaced(body: JsonObject, faults: Refusal[]): void {
+function refuseMisplaced(body: JsonObject, faults: Fault[]): void {
   for (const name of Object.keys(metadataFields)) {
     if (isAbsent(body[name])) continue;
     faults.push(
@@ -115,6 +118,29 @@ function refuseMisplaced(body: JsonObject, faults: Refusal[]): void {
       ),
     );
   }
+}
+
+const topLevelNames = [...Object.keys(requestFields), 'metadata'];
+const metadataNames = Object.keys(metadataFields);
+const knownNames = [...topLevelNames, ...metadataNames];
+
+/** Refuses names that resemble a field, and returns the others. */
+function unknownNames(body: JsonObject, faults: Fault[]): string[] {
+  const unknown = Object.keys(body).filter(
+    (name) => !knownNames.includes(name) && !isAbsent(body[name]),
+  );
+  return unknown.filter((name, index) => {
+    const meant = index < comparedMax ? meantBy(name) : undefined;
+    if (meant !== undefined) faults.push(misspelt(name, meant));
+    return meant === undefined;
+  });
+}
+
+function meantBy(name: string): string | undefined {
+  if (name.length > comparedCharsMax) return undefined;
+  const known = resembled(name, knownNames);
+  if (known === undefined) return synonymOf(name);
+  return topLevelNames.includes(known) ? known : `metadata.${known}`;
 }
 
 function sketch(value: unknown): string {

@@ -1,6 +1,5 @@
-// What the API answers, as zod schemas: the OpenAPI document is generated from them and tests hold
-// real answers against them. The types that the code builds answers with are in task.ts and
-// error.ts.
+// zod schemas of the API's replies. The OpenAPI document is generated from them, and tests compare
+// real replies with them. The TypeScript types of replies are in task.ts and error.ts.
 
 import { z } from 'zod';
 import { refusals } from './error';
@@ -56,7 +55,12 @@ const video = z
     url: z.string().meta({ description: 'URL of the video.' }),
     last_frame_url: z.string().optional(),
     resolution: z.string().optional().meta({ example: '720p' }),
-    ratio: z.string().optional().meta({ example: '16:9' }),
+    ratio: z
+      .string()
+      .optional()
+      .meta({ description: 'Of the table of sizes; nearest to an adaptive one.', example: '16:9' }),
+    width: z.int().optional().meta({ description: 'Pixels of the film, where known before.' }),
+    height: z.int().optional(),
     expires_at: seconds('Unix seconds after which the links are dead.').optional(),
   })
   .meta({ id: 'VideoResult' });
@@ -68,8 +72,22 @@ export const taskSchema = z
     data: z.array(video).meta({ description: 'Empty until success.' }),
     model: z.string().meta({ description: 'As it was sent.' }),
     created_at: seconds('Unix seconds.'),
+    labels: z
+      .record(z.string(), z.string())
+      .optional()
+      .meta({ description: 'As `metadata.labels` was sent; absent without labels.' }),
     finished_at: seconds('Unix seconds; only when final.').optional(),
     stage: z.enum(stages).optional().meta({ description: 'Only while running.' }),
+    queue: z
+      .strictObject({
+        position: z.int().min(1).meta({ description: 'From 1.' }),
+        ahead: z.int().min(0).meta({ description: 'Tasks of this account in front.' }),
+      })
+      .optional()
+      .meta({
+        description:
+          'Only while the task waits for its start or for a free slot; in GET of one task.',
+      }),
     video_url: z.string().optional().meta({
       description:
         'Primary video URL, equal to `data[0].url`; with super-resolution the enhanced video.',
@@ -94,6 +112,14 @@ export const taskSchema = z
   })
   .meta({ id: 'Task' });
 
+export const cancelledSchema = taskSchema
+  .extend({
+    cancel_requested: z.literal(true).optional().meta({
+      description: 'The cancellation was accepted and the task is not final yet; read on.',
+    }),
+  })
+  .meta({ id: 'CancelledTask' });
+
 export const errorSchema = z
   .strictObject({
     error: z.strictObject({
@@ -113,10 +139,10 @@ export const quoteSchema = z
   .strictObject({
     model: z.string(),
     input_type: z.enum(inputTypes),
-    width: z
-      .int()
-      .nullable()
-      .meta({ description: 'null where the generator decides (`adaptive`).' }),
+    width: z.int().nullable().meta({
+      description:
+        'Pixels of the film, after super-resolution; null where the generator decides (`adaptive`).',
+    }),
     height: z.int().nullable(),
     duration: z.int().meta({ description: '-1: the model picks the length.' }),
     tokens: z.int().meta({ description: 'Tokens that would be held.' }),

@@ -1,7 +1,7 @@
-// The create request as zod schemas: the shapes, words and ranges the document states, field by
-// field. The parser checks with them, the OpenAPI document is generated from them. Rules between
-// fields are the parser's; what a single model can do is the plan's. `wanted` is the sentence a
-// caller reads when the field is not like that.
+// zod schemas of the create request: the shapes, words and ranges of the API document, field by
+// field. The parser and the OpenAPI document both use them. Rules between fields are in the parser;
+// the abilities of a model are checked by the plan. `wanted` is the sentence a caller reads if the
+// field is invalid.
 
 import { z } from 'zod';
 import type { Field } from './field';
@@ -111,14 +111,16 @@ export const requestFields = {
         'Output seconds, 4 to 15 (narrower on some models), or -1: the model picks the length. Integer or numeric string.',
       example: 5,
     }),
-    wanted: 'must be a whole number of seconds from 4 to 15, or -1, as a number or numeric string',
+    wanted:
+      'must be a whole number of seconds from 4 to 15, or -1 for a length that the model picks, as a number or numeric string',
   },
   seconds: {
     schema: duration.meta({
       description: 'Legacy alias of `duration`; not looked at when `duration` is sent.',
       deprecated: true,
     }),
-    wanted: 'must be a whole number of seconds from 4 to 15, or -1, as a number or numeric string',
+    wanted:
+      'must be a whole number of seconds from 4 to 15, or -1 for a length that the model picks, as a number or numeric string',
   },
 } satisfies Record<string, Field>;
 
@@ -134,7 +136,7 @@ export const videoRequestSchema = z
   .meta({
     id: 'VideoRequest',
     description:
-      'null and [] count as absent. Unknown names are ignored, except those that belong inside `metadata`.',
+      'null and [] count as absent. Unknown names are ignored and listed in the header X-Ignored-Fields; those that belong inside `metadata` or resemble a field are refused.',
   });
 
 function without(

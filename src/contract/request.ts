@@ -1,6 +1,6 @@
-// The create request after parsing: what the caller sent, with the compatibility fields folded into
-// their originals (`image` → `images`, `seconds` → `duration`, metadata string → object) and the
-// documented defaults filled in.
+// The create request after parsing: the fields as sent, with compatibility fields turned into their
+// originals (`image` → `images`, `seconds` → `duration`, metadata string → object) and defaults
+// filled in.
 
 import type {
   EnhancedResolution,
@@ -38,9 +38,13 @@ export interface VideoMetadata {
   readonly callback_url?: string;
   readonly safety_identifier?: string;
   readonly input_video_duration?: number;
-  /** Fields the service does not know; they go to the generator unchanged. */
+  readonly labels?: Labels;
+  /** Options the service does not know; they go to the generator unchanged. */
   readonly passThrough: Readonly<Record<string, unknown>>;
 }
+
+/** The caller's own labels, by name. */
+export type Labels = Readonly<Record<string, string>>;
 
 export interface Tool {
   readonly type: string;

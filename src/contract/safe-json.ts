@@ -1,30 +1,31 @@
-// JSON from outside, made safe: an object at the top, bounded depth, no prototype names, and no
-// string a database or a UTF-8 encoder would choke on. Used for the body and for metadata sent as a
-// string. When a name appears twice the last one wins, as everywhere in JSON.
+// Parses JSON from callers safely: an object at the top, limited depth and size, no prototype
+// names, no strings that PostgreSQL or UTF-8 cannot store. Used for the body and for metadata sent
+// as a string. If a name appears twice the last one counts, as in JSON.parse.
 
 import secureJson from 'secure-json-parse';
+import { boundsFault } from './json-bounds';
+import { jsonFault } from './json-fault';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 type SafeJson =
   | { readonly value: JsonObject; readonly fault?: undefined }
   | { readonly value?: undefined; readonly fault: string };
 
-// The documented fields nest four deep; 32 leaves room for what is passed through and stops a stack
-// from growing.
-const depthMax = 32;
-
 export function parseSafeJson(text: string): SafeJson {
+  const tooMuch = boundsFault(text);
+  if (tooMuch !== null) return { fault: tooMuch };
   let value: unknown;
   try {
     value = secureJson.parse(text, null, { protoAction: 'error', constructorAction: 'error' });
   } catch (error) {
-    // Only for the sentence: V8 says where it stopped, the other message is about prototype names.
+    // Only chooses the sentence: the parser also throws for prototype names.
     const forbidden = /forbidden prototype/i.test(String(error));
-    return { fault: forbidden ? 'it holds a forbidden property name' : 'it is not valid JSON' };
+    return { fault: forbidden ? 'it holds a forbidden property name' : jsonFault(text) };
   }
-  if (!isJsonObject(value)) return { fault: 'it must be a JSON object' };
-  // NUL and lone surrogates can only arrive as \u escapes: raw ones are not JSON, or not UTF-8.
-  const fault = faultIn(value, text.includes('\\u'), 1);
+  if (!isJsonObject(value)) return { fault: `it is ${kindOf(value)}` };
+  // NUL and lone surrogates can only arrive as \u escapes: raw ones are invalid JSON or invalid
+  // UTF-8.
+  const fault = text.includes('\\u') ? textFaultIn(value) : null;
   return fault === null ? { value } : { fault };
 }
 
@@ -32,19 +33,18 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function faultIn(value: unknown, checkText: boolean, depth: number): string | null {
-  if (typeof value === 'string') return checkText ? textFault(value) : null;
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+}
+
+/** Recursion is safe here, because json-bounds.ts has limited the depth. */
+function textFaultIn(value: unknown): string | null {
+  if (typeof value === 'string') return textFault(value);
   if (typeof value !== 'object' || value === null) return null;
-  if (depth > depthMax) return `it is nested more than ${depthMax} levels deep`;
-  if (Array.isArray(value)) {
-    for (const item of value) {
-      const fault = faultIn(item, checkText, depth + 1);
-      if (fault !== null) return fault;
-    }
-    return null;
-  }
+  // Also iterates over arrays, whose names are indexes.
   for (const [name, item] of Object.entries(value)) {
-    const fault = (checkText ? textFault(name) : null) ?? faultIn(item, checkText, depth + 1);
+    const fault = textFault(name) ?? textFaultIn(item);
     if (fault !== null) return fault;
   }
   return null;

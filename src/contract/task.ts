@@ -1,6 +1,7 @@
-// The task object: the answer of GET, the body of a callback, what the database keeps of a finished
-// task. It is made in one place (domain/task.ts) and shown unchanged everywhere.
+// The task object: the reply of GET, the body of a callback, and the stored form of a finished
+// task. It is made by domain/task.ts only and used unchanged everywhere.
 
+import type { Labels } from './request';
 import type { BillingKind, Stage, TaskErrorCode, TaskStatus } from './vocabulary';
 
 export interface TaskObject {
@@ -13,6 +14,7 @@ export interface TaskObject {
   readonly data: readonly VideoResult[];
   readonly model: string;
   readonly created_at: number;
+  readonly labels?: Labels;
   readonly stage?: Stage;
   readonly finished_at?: number;
   readonly video_url?: string;
@@ -28,6 +30,8 @@ export interface VideoResult {
   readonly last_frame_url?: string;
   readonly resolution?: string;
   readonly ratio?: string;
+  readonly width?: number;
+  readonly height?: number;
   readonly expires_at?: number;
 }
 
@@ -59,5 +63,5 @@ interface BillingItem {
   readonly amount: string;
 }
 
-/** The five fields a create answers with, and nothing else. */
+/** The five fields of a create's reply, and no others. */
 export type CreatedTask = Pick<TaskObject, 'id' | 'task_id' | 'object' | 'status' | 'message'>;

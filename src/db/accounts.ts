@@ -1,42 +1,65 @@
-// The customers: their accounts, and who is behind an API key.
+// Accounts of customers, and the look-up of an account by its API key.
 
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
-import { createKey } from './api-keys';
+import type { Rates } from './account-terms';
+import { createKey, type KeyLimits } from './api-keys';
 import { creditAccount } from './ledger';
 import { createSecret } from './webhook-secrets';
 
 interface NewAccount {
   readonly name: string;
-  readonly pepper: string;
-  /** Of its books, for good; the schema's when left out. */
+  /** The currency of the account's books; it never changes. Default: the schema's. */
   readonly currency?: string;
   readonly creditMicros?: number;
 }
 
-/** An account with its books, its first key and its webhook secret, all or nothing. */
-export async function createAccount(
-  db: Knex,
-  { name, pepper, currency, creditMicros }: NewAccount,
-): Promise<{
+interface CreatedAccount {
   readonly accountId: string;
+  readonly webhookSecret: string;
+}
+
+interface FirstKey {
   readonly keyId: string;
   readonly apiKey: string;
-  readonly webhookSecret: string;
-}> {
+}
+
+/** Creates an account with its books, first key and webhook secret in one transaction. */
+export async function createAccount(
+  db: Knex,
+  {
+    pepper,
+    limits,
+    ...account
+  }: NewAccount & { readonly pepper: string; readonly limits?: KeyLimits },
+): Promise<CreatedAccount & FirstKey> {
   return db.transaction(async (trx) => {
-    const accountId = `acct_${randomBytes(10).toString('hex')}`;
-    await trx('accounts').insert({ id: accountId, name });
-    await trx('balances').insert({ account_id: accountId, ...(currency ? { currency } : {}) });
-    const key = await createKey(trx, { accountId, pepper, name: 'first key' });
-    const webhookSecret = await createSecret(trx, accountId);
-    if (creditMicros) {
-      const reason = 'opening credit';
-      const credit = { accountId, amountMicros: creditMicros, reference: 'opening', reason };
-      await creditAccount(trx, credit);
-    }
-    return { accountId, ...key, webhookSecret };
+    const created = await insertAccount(trx, account);
+    const { accountId } = created;
+    const key = await createKey(trx, { accountId, pepper, name: 'first key', ...limits });
+    return { ...created, ...key };
   });
+}
+
+/** As createAccount, without a key. */
+export async function createKeylessAccount(db: Knex, account: NewAccount): Promise<CreatedAccount> {
+  return db.transaction((trx) => insertAccount(trx, account));
+}
+
+async function insertAccount(
+  trx: Knex.Transaction,
+  { name, currency, creditMicros }: NewAccount,
+): Promise<CreatedAccount> {
+  const accountId = `acct_${randomBytes(10).toString('hex')}`;
+  await trx('accounts').insert({ id: accountId, name });
+  await trx('balances').insert({ account_id: accountId, ...(currency ? { currency } : {}) });
+  const webhookSecret = await createSecret(trx, accountId);
+  if (creditMicros) {
+    const reason = 'opening credit';
+    const credit = { accountId, amountMicros: creditMicros, reference: 'opening', reason };
+    await creditAccount(trx, credit);
+  }
+  return { accountId, webhookSecret };
 }
 
 export interface AccountRow {
@@ -72,7 +95,7 @@ export async function showAccount(db: Knex, accountId: string): Promise<AccountR
   return rows[0] ?? null;
 }
 
-/** False when there is no such account. */
+/** False if there is no such account. */
 export async function setAccountDisabled(
   db: Knex,
   accountId: string,
@@ -88,21 +111,33 @@ export async function setAccountDisabled(
 
 export interface FoundKey {
   readonly keyId: string;
+  readonly digest: Buffer;
   readonly accountId: string;
   readonly accountDisabled: boolean;
   readonly models: readonly string[] | null;
   readonly channels: readonly string[] | null;
+  readonly rates: Rates;
+  /** Of all keys of the account together. */
+  readonly accountRates: Rates;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
 }
 
-export async function findKeyByDigest(db: Knex, digest: Buffer): Promise<FoundKey | null> {
+/** Finds a key by any of its digests: one for each pepper in use. */
+export async function findKeyByDigest(
+  db: Knex,
+  digests: readonly Buffer[],
+): Promise<FoundKey | null> {
   const { rows } = await db.raw<{ rows: FoundKey[] }>(
-    `select api_keys.id as "keyId", account_id as "accountId", disabled_at is not null as "accountDisabled",
-            models, channels, expires_at as "expiresAt", revoked_at as "revokedAt"
+    `select api_keys.id as "keyId", digest, account_id as "accountId", disabled_at is not null as "accountDisabled",
+            models, channels, expires_at as "expiresAt", revoked_at as "revokedAt",
+            json_build_object('createRate', api_keys.create_rate, 'readRate', api_keys.read_rate)
+              as rates,
+            json_build_object('createRate', accounts.create_rate, 'readRate', accounts.read_rate)
+              as "accountRates"
        from api_keys join accounts on accounts.id = account_id
-      where digest = ?`,
-    [digest],
+      where digest = any(?)`,
+    [[...digests]],
   );
   return rows[0] ?? null;
 }

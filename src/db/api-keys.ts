@@ -1,14 +1,14 @@
-// API keys: how they are made, told from a typing error without asking anybody, and stored. A key
-// is shown once; what is kept is its digest under a secret of the service, so a stolen table opens
-// nothing and no comparison can leak time.
+// API keys: their format, checksum and storage. A key is shown once and stored only as a digest
+// keyed with the pepper, so a stolen table gives no access and a look-up leaks no timing.
 
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
+import type { Rates } from './account-terms';
 
 const prefix = 'vk_';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-// 30 characters of base 62 are 178 random bits; six more tell a typing error, and a scanner what it
-// has found.
+// 30 characters of base 62 are 178 random bits. Six more are a checksum: a mistyped key is refused
+// without a query, and secret scanners recognise a key.
 const randomChars = 30;
 const checkChars = 6;
 const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${randomChars + checkChars}}$`);
@@ -17,8 +17,8 @@ export function makeApiKey(): string {
   let body = '';
   while (body.length < randomChars) {
     for (const byte of randomBytes(64)) {
-      // 248 is the largest multiple of 62 in a byte: above it some characters would come up more
-      // often.
+      // 248 is the largest multiple of 62 that fits into a byte. Bytes above it are skipped, so
+      // that all characters are equally likely.
       if (byte < 248 && body.length < randomChars) body += alphabet[byte % 62];
     }
   }
@@ -38,20 +38,23 @@ export function digestKey(pepper: string, key: string): Buffer {
 function checksum(body: string): string {
   let value = createHash('sha256').update(`${prefix}${body}`).digest().readUIntBE(0, 6);
   let text = '';
-  for (let place = 0; place < checkChars; place += 1) {
+  for (let position = 0; position < checkChars; position += 1) {
     text += alphabet[value % 62];
     value = Math.floor(value / 62);
   }
   return text;
 }
 
-interface NewKey {
+/** The models and channels a key may use; absent means all. */
+export interface KeyLimits {
+  readonly models?: readonly string[];
+  readonly channels?: readonly string[];
+}
+
+interface NewKey extends KeyLimits {
   readonly accountId: string;
   readonly pepper: string;
   readonly name?: string;
-  /** The models and channels it may use; all when left out. */
-  readonly models?: readonly string[];
-  readonly channels?: readonly string[];
   readonly expiresAt?: Date;
 }
 
@@ -74,7 +77,7 @@ export async function createKey(
   return { keyId, apiKey };
 }
 
-export interface KeyRow {
+export interface KeyRow extends Rates {
   readonly keyId: string;
   readonly accountId: string;
   readonly name: string;
@@ -89,6 +92,7 @@ export interface KeyRow {
 export async function listKeys(db: Knex, accountId?: string): Promise<readonly KeyRow[]> {
   const { rows } = await db.raw<{ rows: KeyRow[] }>(
     `select id as "keyId", account_id as "accountId", name, last_four as "lastFour", models, channels,
+            create_rate as "createRate", read_rate as "readRate",
             created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt"
        from api_keys where cast(? as text) is null or account_id = ?
       order by created_at`,
@@ -97,7 +101,18 @@ export async function listKeys(db: Knex, accountId?: string): Promise<readonly K
   return rows;
 }
 
-/** True when there is such a key; revoking it twice is no fault. */
+/**
+ * Replaces the digest of a key, made with a previous pepper, by one made with the current pepper.
+ */
+export async function moveKey(
+  db: Knex,
+  from: { readonly keyId: string; readonly digest: Buffer },
+  digest: Buffer,
+): Promise<void> {
+  await db('api_keys').where({ id: from.keyId, digest: from.digest }).update({ digest });
+}
+
+/** False if there is no such key. Revoking a key twice keeps the first time. */
 export async function revokeKey(db: Knex, keyId: string): Promise<boolean> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
     `update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ? returning 1`,

@@ -1,4 +1,4 @@
-// How it stands with callbacks: what is to be sent, what was tried, what comes next.
+// The state of callbacks: the message, its attempts, and the time of the next attempt.
 
 import type { Knex } from 'knex';
 
@@ -9,17 +9,17 @@ export interface Delivery {
   readonly traceId: string;
   readonly url: string;
   readonly status: string;
-  /** The final task object as GET answers it, byte for byte. */
+  /** The final task object, byte for byte as GET answers it. */
   readonly body: string;
   readonly state: CallbackState;
-  /** How many deliveries this message has had; the newest is the only one that goes on. */
+  /** Number of deliveries of this message so far. Only the newest one continues. */
   readonly deliveries: number;
   readonly nextAt: Date | null;
-  /** What this very attempt was answered, if it was made and recorded before. */
+  /** The recorded answer to this attempt, if it was made before. */
   readonly answered: { readonly status: number | null; readonly error: string | null } | null;
 }
 
-/** What is to be delivered; null when the task is not final or asked for no callback. */
+/** The message to deliver. Null if the task is not final or asked for no callback. */
 export async function findDelivery(
   db: Knex,
   taskId: string,
@@ -44,8 +44,8 @@ export async function findDelivery(
 }
 
 /**
- * Written before the request leaves, so that an attempt that is cut off is not forgotten. Answers
- * the row's id.
+ * Stored before the request is sent, so that an interrupted attempt leaves a row. Returns the row's
+ * id.
  */
 export async function beginAttempt(
   db: Knex,
@@ -76,8 +76,8 @@ export interface Answer {
 }
 
 /**
- * What came of an attempt and what follows from it, in one statement. An older delivery decides
- * nothing any more.
+ * Records the result of an attempt and its consequence in one statement. If a newer delivery has
+ * begun, the state of the callback stays unchanged.
  */
 export async function finishAttempt(
   db: Knex,
@@ -97,7 +97,7 @@ export async function finishAttempt(
   );
 }
 
-/** Somebody cancelled the delivery: it ends here, and is not taken for a lost one. */
+/** An operator cancelled the delivery: it ends, and the reconciler does not count it as lost. */
 export async function stopDelivery(db: Knex, taskId: string, delivery: number): Promise<void> {
   await db.raw(
     `update callbacks set state = 'stopped', next_at = null, changed_at = now()
@@ -113,8 +113,8 @@ interface LostDelivery {
 }
 
 /**
- * Deliveries that should have gone on a while ago, each looked at once per while. Most are merely
- * waiting for a busy host; those whose workflow is gone go on at the attempt that was not made.
+ * Claims overdue deliveries, each once per interval. Most only wait for a busy host; those whose
+ * workflow is gone are started again at their next attempt.
  */
 export async function takeOverdueDeliveries(
   db: Knex,
@@ -165,19 +165,19 @@ export async function findCallback(db: Knex, taskId: string): Promise<CallbackRo
   return rows[0] ?? null;
 }
 
-interface CallbackStanding {
+interface TaskCallback {
   readonly accountId: string;
-  /** Null: the task asked for no callback. */
+  /** Null if the task asked for no callback. */
   readonly state: CallbackState | null;
   readonly nextAt: Date | null;
 }
 
 /**
- * How it stands with a task's callback, also before there is one to send; null when there is no
- * such task.
+ * The state of a task's callback, `pending` before the task has ended. Null if there is no such
+ * task.
  */
-export async function findStanding(db: Knex, taskId: string): Promise<CallbackStanding | null> {
-  const { rows } = await db.raw<{ rows: CallbackStanding[] }>(
+export async function findTaskCallback(db: Knex, taskId: string): Promise<TaskCallback | null> {
+  const { rows } = await db.raw<{ rows: TaskCallback[] }>(
     `select t.account_id as "accountId", c.next_at as "nextAt",
             case when t.callback_url is not null then coalesce(c.state, 'pending') end as state
        from tasks t
@@ -198,7 +198,7 @@ export async function listCallbacks(
   return (await query.limit(filter.limit)) as CallbackRow[];
 }
 
-/** An attempt without a latency is on its way, or was cut off if it has an error. */
+/** An attempt without a latency is in progress, or was interrupted if it has an error. */
 interface Attempt extends Omit<Answer, 'latencyMs'> {
   readonly delivery: number;
   readonly attempt: number;
@@ -216,8 +216,8 @@ export async function listAttempts(db: Knex, taskId: string): Promise<readonly A
 }
 
 /**
- * The number of the next delivery of this task's message; null when the task has no callback to
- * send.
+ * Begins another delivery of this task's message and returns its number. Null if the task has no
+ * message.
  */
 export async function beginResend(db: Knex, taskId: string): Promise<number | null> {
   const { rows } = await db.raw<{ rows: { deliveries: number }[] }>(

@@ -1,49 +1,77 @@
-// The connection to PostgreSQL: its limits, its types, what its errors mean, and the migrations.
-// Every connection has time limits of its own, so that no statement and no forgotten transaction
-// can hold the service up.
+// The connection to PostgreSQL: time limits, number parsing, classes of errors, and migrations.
+// Every connection has time limits, so that no statement and no abandoned transaction can block the
+// service.
 
 import knex, { type Knex } from 'knex';
 import { types } from 'pg';
 import { assert } from '../domain/assert';
 import { migrations } from './migrations';
+import {
+  isSilence,
+  keepAlive,
+  queryLimitMs,
+  silenceGuard,
+  statementLimitMs,
+  withSlowStatements,
+} from './silent-connections';
 
 interface DatabaseOptions {
   readonly url: string;
   readonly poolMax: number;
-  /** Shown in pg_stat_activity, so that an operator sees whose connection it is. */
+  /** Shown in pg_stat_activity, so that an operator can tell the connections apart. */
   readonly applicationName: string;
   readonly log?: { warn(message: string): void; error(message: string): void };
 }
 
-// bigint comes as text; all of ours are counts and micro-units below 2^53, and one that is not must
-// never be rounded.
+// The driver returns bigint as text. All of ours are counts and micro-units below 2^53; any other
+// value must fail rather than be rounded.
 types.setTypeParser(types.builtins.INT8, (text) => {
   const value = Number(text);
   assert(Number.isSafeInteger(value), `${text} fits into a safe integer`);
   return value;
 });
 
+// A server may have other defaults. After the wait for a lock, a statement must see what the holder
+// stored; numbers and times must come back as they were sent.
+const sessionSettings = [
+  'lock_timeout=2000',
+  String.raw`default_transaction_isolation=read\ committed`,
+  'extra_float_digits=1',
+  'datestyle=ISO',
+]
+  .map((setting) => `-c ${setting}`)
+  .join(' ');
+
 export function connect({ url, poolMax, applicationName, log }: DatabaseOptions): Knex {
-  return knex({
+  const guard = silenceGuard();
+  const db = knex({
     client: 'pg',
+    // The oldest supported version. Without it knex sends a query for the version on each new pool.
+    version: '14',
     connection: {
       connectionString: url,
       application_name: applicationName,
       connectionTimeoutMillis: 2_000,
-      // 5 s: our slowest statement takes milliseconds; past that it is stuck. 2 s for a lock: a
-      // door waits only for another door of the same account. 10 s for a transaction whose process
-      // has died without closing its socket.
-      statement_timeout: 5_000,
-      options: '-c lock_timeout=2000',
+      // 2 s for a lock: a transaction waits only for another one of the same account. 10 s for a
+      // transaction whose process died without closing its socket.
+      statement_timeout: statementLimitMs,
+      query_timeout: queryLimitMs,
+      options: sessionSettings,
       idle_in_transaction_session_timeout: 10_000,
-      keepAlive: true,
+      ...keepAlive,
     },
-    pool: { min: 0, max: poolMax, idleTimeoutMillis: 30_000, propagateCreateError: false },
+    pool: {
+      min: 0,
+      max: poolMax,
+      idleTimeoutMillis: 30_000,
+      propagateCreateError: false,
+      ...guard.pool,
+    },
     acquireConnectionTimeout: 4_000,
-    // An error's text goes into logs and histories; the values of its statement are the customers'
-    // and stay out of it (docs/decisions.md, 18).
+    // Error messages go to logs and histories. The values of a statement belong to customers and
+    // must not appear there (docs/decisions.md, 18).
     compileSqlOnError: false,
-    // knex writes connection errors to the console itself unless it is given a log.
+    // Without a log knex writes connection errors to the console.
     log: {
       warn: (message: unknown) => log?.warn(String(message)),
       error: (message: unknown) => log?.error(String(message)),
@@ -51,24 +79,28 @@ export function connect({ url, poolMax, applicationName, log }: DatabaseOptions)
       debug: () => undefined,
     },
   });
+  guard.attach(db);
+  return db;
 }
 
-const retryableStates = new Set(['40001', '40P01', '55P03', '57P01', '57P02', '57P03', '53300']);
+// 57014 is a statement timeout, 25006 a server that became a standby.
+const retryableStates = new Set('40001 40P01 55P03 57014 57P01 57P02 57P03 53300 25006'.split(' '));
 const retryableCodes = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'ENOENT']);
 
 /**
- * Trouble that passes: a lost connection, a restart, a lock. What was being done is unknown, not
- * failed.
+ * True for temporary errors: a lost connection, a restart, a lock timeout. The outcome of the
+ * statement is unknown then.
  */
 export function isRetryable(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   if (typeof code === 'string') {
     return retryableStates.has(code) || code.startsWith('08') || retryableCodes.has(code);
   }
-  // The driver gives these no code of their own; there is nothing else to tell them by.
+  // The driver gives these errors no code, so only their text identifies them.
+  if (isSilence(error)) return true;
   const text = error instanceof Error ? `${error.name} ${error.message}` : '';
-  // The third is how a transaction ends whose connection is gone: not even its ROLLBACK gets
-  // through.
+  // 'Client has encountered a connection error' ends a transaction whose connection is gone: even
+  // its ROLLBACK fails.
   return [
     'Connection terminated',
     'Connection ended',
@@ -78,38 +110,65 @@ export function isRetryable(error: unknown): boolean {
   ].some((words) => text.includes(words));
 }
 
-// Any number that no other program would use: one process migrates, the others wait for it.
+const neverSent = ['ECONNREFUSED', 'ENOENT', '53300', '57P03'];
+
+/**
+ * True if the connection was lost after a statement was sent, so that it may have been committed.
+ * If the server reports an error itself, the statement was rolled back.
+ */
+export function isOutcomeUnknown(error: unknown): boolean {
+  if (!isRetryable(error)) return false;
+  const { code } = error as { code?: unknown };
+  if (typeof code === 'string' && neverSent.includes(code)) return false;
+  if (typeof code === 'string' && retryableStates.has(code)) return code.startsWith('57P');
+  const text = error instanceof Error ? `${error.name} ${error.message}` : '';
+  return !text.includes('KnexTimeoutError') && !text.includes('timeout expired');
+}
+
+// An arbitrary lock number. One process migrates while the others wait for it.
 const migrationLock = 727_001;
 
 /**
- * Brings the schema up to date. Safe when several processes start at once; refuses a newer schema
- * untouched.
+ * Brings the schema up to date. Safe if several processes start at once. A newer schema is refused
+ * and left unchanged.
  */
 export async function migrate(db: Knex): Promise<readonly string[]> {
   return db.transaction(async (trx) => {
     await trx.raw(`set local lock_timeout = '60s'`);
-    await trx.raw(`set local statement_timeout = '10min'`);
-    await trx.raw('select pg_advisory_xact_lock(?)', [migrationLock]);
-    await trx.raw(`
-      create table if not exists schema_migrations (
-        name       text primary key,
-        applied_at timestamptz not null default now()
-      )`);
-    const { rows } = await trx.raw<{ rows: { name: string }[] }>(
-      'select name from schema_migrations',
-    );
-    const applied = new Set(rows.map((row) => row.name));
-    refuseNewer(applied);
-    const missing = migrations.filter(({ name }) => !applied.has(name));
-    for (const { name, up } of missing) {
-      await up(trx);
-      await trx.raw('insert into schema_migrations (name) values (?)', [name]);
-    }
-    return missing.map(({ name }) => name);
+    await refuseEncoding(trx);
+    return withSlowStatements(trx, 10 * 60_000, () => applyMissing(trx));
   });
 }
 
-/** Throws when the schema is not exactly the one this code was written for. */
+/** Prompts are any text, so a database that cannot store some characters is refused at once. */
+async function refuseEncoding(db: Knex): Promise<void> {
+  const { rows } = await db.raw<{ rows: { server_encoding: string }[] }>('show server_encoding');
+  const encoding = rows[0]?.server_encoding;
+  if (encoding === 'UTF8') return;
+  throw new SchemaMismatch(`The database's encoding is ${encoding}; create one with UTF8.`);
+}
+
+async function applyMissing(trx: Knex.Transaction): Promise<readonly string[]> {
+  await trx.raw('select pg_advisory_xact_lock(?)', [migrationLock]);
+  await trx.raw(`
+    create table if not exists schema_migrations (
+      name       text primary key,
+      applied_at timestamptz not null default now()
+    )`);
+  const { rows } = await trx.raw<{ rows: { name: string }[] }>(
+    'select name from schema_migrations',
+  );
+  const applied = new Set(rows.map((row) => row.name));
+  refuseNewer(applied);
+  const missing = migrations.filter(({ name }) => !applied.has(name));
+  for (const { name, up } of missing) {
+    await up(trx);
+    await trx.raw('insert into schema_migrations (name) values (?)', [name]);
+  }
+  return missing.map(({ name }) => name);
+}
+
+/** Throws unless the schema is exactly the one this code was written for. */
 export async function checkSchema(db: Knex): Promise<void> {
   const applied = new Set(await appliedSteps(db));
   refuseNewer(applied);
@@ -128,7 +187,7 @@ async function appliedSteps(db: Knex): Promise<readonly string[]> {
     );
     return rows.map((row) => row.name);
   } catch (error) {
-    // No such table: nobody has migrated this database yet.
+    // The table does not exist: this database was never migrated.
     if ((error as { code?: unknown }).code === '42P01') return [];
     throw error;
   }

@@ -1,18 +1,32 @@
-// The statements of the audit. Each reads its table once and answers rows of what is not so: the
-// rule, whom it is about, what was found. A rule that the schema already enforces is looked at all
-// the same: a schema can be changed by hand.
+// The SQL of the audit. Each statement returns differences: the broken rule, its account, task or
+// movement, and the values found. Rules that the schema enforces are checked too, because a schema
+// can be changed by hand. A scope selects the rows: all, or those after a checkpoint.
 
-// What a movement does to what is free and to what is set aside.
+export interface Scope {
+  /**
+   * The sums to begin with, per account: account_id, seq, available, held. An account without a row
+   * begins at zero.
+   */
+  readonly start: string;
+  readonly books: string;
+  readonly movement: string;
+  /** All movements of the tasks in `task`. */
+  readonly task_movement: string;
+  readonly task: string;
+  readonly open_task: string;
+}
+
+// The change a movement makes to the available and to the held balance.
 const freely = `case when credit = 'available' then amount
                      when debit = 'available' then -amount else 0 end`;
 const aside = `case when credit = 'held' then amount
                     when debit = 'held' then -amount else 0 end`;
 
-// One movement: it joins two different accounts that its kind may join, by an amount that is one.
+// Each movement has a positive amount and joins two different accounts that its kind allows.
 const eachMovement = `
   select 'a movement takes from one account what it gives to another' as rule, id as subject,
          format('%s of %s from %s to %s', kind, amount, debit, credit) as found
-    from transfers
+    from movement
    where amount <= 0
       or (kind, debit) not in (('hold', 'available'), ('settle', 'held'), ('refund', 'held'),
                                ('extra_charge', 'available'), ('credit', 'credits'),
@@ -25,56 +39,64 @@ const eachMovement = `
                                 ('correction', 'available'), ('correction', 'corrections'))
       or debit = credit`;
 
-// One customer: kept balances against the sums, numbers against their count, holds against the
-// tasks that are open.
+// Each customer: stored balances equal the sums of movements, movements are numbered without gaps,
+// and the held balance equals the holds of open tasks.
 const eachAccount = `
   with sums as (
     select account_id, count(*) as movements, min(seq) as first_seq, max(seq) as last_seq,
            sum(${freely}) as available, sum(${aside}) as held
-      from transfers group by account_id
+      from movement group by account_id
   ), open as (
-    select tasks.account_id, count(*) as tasks, sum(transfers.amount) as held
-      from tasks left join transfers on transfers.id = tasks.id || ':hold'
-     where finished_at is null group by tasks.account_id
+    select open_task.account_id, count(*) as tasks, sum(transfers.amount) as held
+      from open_task left join transfers on transfers.id = open_task.id || ':hold'
+     group by open_task.account_id
+  ), judged as (
+    select account_id, books.available, books.held, books.open_tasks, books.last_seq,
+           coalesce(movements, 0) as movements, first_seq, sums.last_seq as highest_seq,
+           coalesce(start.seq, 0) as start_seq,
+           coalesce(start.available, 0) + coalesce(sums.available, 0) as summed,
+           coalesce(start.held, 0) + coalesce(sums.held, 0) as summed_held,
+           coalesce(open.tasks, 0) as tasks, coalesce(open.held, 0) as held_by_tasks
+      from books
+      full join sums using (account_id)
+      left join start using (account_id)
+      left join open using (account_id)
   )
   select finding.rule, account_id as subject, finding.found
-    from balances
-    full join sums using (account_id)
-    left join open using (account_id)
+    from judged
    cross join lateral (values
-     ('every movement belongs to an account with books', balances.available is null,
+     ('every movement belongs to an account with books', available is null,
       format('%s movements', movements)),
-     ('balances are the sums of their movements',
-      balances.available <> coalesce(sums.available, 0) or balances.held <> coalesce(sums.held, 0),
-      format('kept %s and %s held, summed %s and %s held', balances.available, balances.held,
-             coalesce(sums.available, 0), coalesce(sums.held, 0))),
+     ('balances are the sums of their movements', available <> summed or held <> summed_held,
+      format('kept %s and %s held, summed %s and %s held', available, held, summed, summed_held)),
      ('the numbers of an account have no gap',
-      balances.last_seq <> coalesce(movements, 0) or coalesce(first_seq, 1) <> 1
-        or coalesce(sums.last_seq, 0) <> balances.last_seq,
-      format('%s movements from number %s to %s, %s are counted', coalesce(movements, 0), first_seq,
-             sums.last_seq, balances.last_seq)),
+      last_seq <> start_seq + movements or coalesce(first_seq, start_seq + 1) <> start_seq + 1
+        or coalesce(highest_seq, start_seq) <> last_seq,
+      format('%s movements from number %s to %s after number %s, %s are counted', movements,
+             first_seq, highest_seq, start_seq, last_seq)),
      ('no hold outlives its task, and no task is open without one',
-      balances.open_tasks <> coalesce(open.tasks, 0) or balances.held <> coalesce(open.held, 0),
-      format('%s held for %s tasks; %s are open and hold %s', balances.held, open_tasks,
-             coalesce(open.tasks, 0), coalesce(open.held, 0)))
+      open_tasks <> tasks or held <> held_by_tasks,
+      format('%s held for %s tasks; %s are open and hold %s', held, open_tasks, tasks,
+             held_by_tasks))
    ) finding (rule, is_found, found)
    where finding.is_found`;
 
-// One step: the balances written beside a movement follow from those before it.
+// The balances stored with a movement follow from those of the movement before it.
 const eachStep = `
   select 'the balances after a movement follow from those before it' as rule, id as subject,
          format('%s and %s held, after %s and %s held', available_after, held_after,
                 available_before, held_before) as found
     from (select id, available_after, held_after, ${freely} as free_change, ${aside} as held_change,
-                 lag(available_after, 1, 0) over by_number as available_before,
-                 lag(held_after, 1, 0) over by_number as held_before
-            from transfers
-          window by_number as (partition by account_id order by seq)) step
+                 lag(available_after, 1, coalesce(start.available, 0)) over by_number
+                   as available_before,
+                 lag(held_after, 1, coalesce(start.held, 0)) over by_number as held_before
+            from movement left join start using (account_id)
+          window by_number as (partition by account_id order by movement.seq)) step
    where available_after <> available_before + free_change
       or held_after <> held_before + held_change`;
 
-// One task: exactly the movements that its state and its bill say. A task that was refused has
-// neither. Rows are judged first and put into words only where something is not so.
+// Each task has exactly the movements that its state and its bill require. A refused task has no
+// movements and no bill. Texts are formatted only for rows with a difference.
 const eachTask = `
   with moved as (
     select task_id, count(*) as movements, min(account_id) as mover, max(account_id) as other,
@@ -83,14 +105,17 @@ const eachTask = `
            coalesce(sum(amount) filter (where debit = 'held'), 0) as released,
            coalesce(sum(amount) filter (where kind in ('settle', 'extra_charge')), 0) as charged,
            coalesce(sum(amount) filter (where kind = 'refund'), 0) as refunded
-      from transfers where task_id is not null group by task_id
+      from task_movement group by task_id
   ), billed as (
-    select id, account_id, status, finished_at is not null as final, object -> 'billing' as bill
-      from tasks offset 0
+    select id, account_id, status, finished_at is not null as final, start_at is not null as pending,
+           object -> 'billing' as bill
+      from task offset 0
   ), judged as (
     select *, billed.id is null as orphaned,
            mover <> other or mover <> account_id as crossed,
-           coalesce(holds, 0) <> 1 and (movements > 0 or not final or bill is not null) as unheld,
+           case when pending then movements > 0
+                else coalesce(holds, 0) <> 1
+                     and (movements > 0 or not final or bill is not null) end as unheld,
            final and held <> released as unreleased,
            not final and movements > 1 as early,
            final and status = 'failed' and charged > 0 as overcharged,
@@ -119,4 +144,10 @@ const eachTask = `
    where (orphaned or crossed or unheld or unreleased or early or overcharged or misshown)
      and finding.is_found`;
 
-export const auditChecks = [eachMovement, eachAccount, eachStep, eachTask] as const;
+/** The audit's statements for one scope. Each takes the bindings of the scope once. */
+export function checksOf(scope: Scope): readonly string[] {
+  const sets = Object.entries(scope).map(([name, rows]) => `${name} as (${rows})`);
+  return [eachMovement, eachAccount, eachStep, eachTask].map(
+    (check) => `with ${sets.join(', ')}\n${check.trim().replace(/^with /, ', ')}`,
+  );
+}

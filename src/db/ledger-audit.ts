@@ -1,10 +1,11 @@
-// Proves the books in one run, on one unmoving view of them: balances are the sums of their
+// The full audit: proves all books in one run, on one snapshot. Balances equal the sums of their
 // movements, numbers have no gaps, every final task has exactly its movements, no hold outlives its
-// task. PostgreSQL does the sums and answers only what differs, so a million movements need no
-// memory here.
+// task. PostgreSQL computes the sums and returns only differences, so the process needs little
+// memory. Operators start it; the scheduled audit is in ledger-audit-new.ts.
 
 import type { Knex } from 'knex';
-import { auditChecks } from './ledger-audit-checks';
+import { checksOf, type Scope } from './ledger-audit-checks';
+import { withSlowStatements } from './silent-connections';
 
 export interface Audit {
   readonly accounts: number;
@@ -12,7 +13,7 @@ export interface Audit {
   readonly differences: readonly Difference[];
 }
 
-interface Difference {
+export interface Difference {
   readonly check: string;
   readonly subject: string;
   readonly found: string;
@@ -20,27 +21,47 @@ interface Difference {
 
 type Found = Omit<Difference, 'check'> & { readonly rule: string };
 
-// More than this many of one kind say the same as this many.
+// More findings of one kind would add no information.
 const shownMax = 100;
 
+// The sums begin at zero, without checkpoints.
+const everything: Scope = {
+  start: `select '' as account_id, 0::bigint as seq, 0::bigint as available, 0::bigint as held
+           where false`,
+  books: 'select * from balances',
+  movement: 'select * from transfers',
+  task_movement: 'select * from transfers where task_id is not null',
+  task: 'select * from tasks',
+  open_task: 'select * from tasks where finished_at is null and start_at is null',
+};
+
 export async function audit(db: Knex): Promise<Audit> {
-  return db.transaction(
-    async (trx) => {
-      await trx.raw(`set local statement_timeout = '10min'`);
-      // Sums over everything: worth sorting in memory once, and no loop over an index is cheaper
-      // than reading it all.
-      await trx.raw(`set local work_mem = '64MB'`);
-      const differences: Difference[] = [];
-      for (const sql of auditChecks) {
-        const { rows } = await trx.raw<{ rows: Found[] }>(`${sql} limit ${shownMax}`);
-        differences.push(...rows.map(({ rule, ...found }) => ({ check: rule, ...found })));
-      }
-      const { rows } = await trx.raw<{ rows: { accounts: number; transfers: number }[] }>(
-        `select (select count(*) from balances) as accounts,
+  return db.transaction((trx) => withSlowStatements(trx, 10 * 60_000, () => checkAll(trx)), {
+    isolationLevel: 'repeatable read',
+    readOnly: true,
+  });
+}
+
+async function checkAll(trx: Knex.Transaction): Promise<Audit> {
+  // Every row is read anyway, so sorting in memory is cheaper than loops over an index.
+  await trx.raw(`set local work_mem = '64MB'`);
+  const differences = await runChecks(trx, everything);
+  const { rows } = await trx.raw<{ rows: { accounts: number; transfers: number }[] }>(
+    `select (select count(*) from balances) as accounts,
                 (select count(*) from transfers) as transfers`,
-      );
-      return { accounts: 0, transfers: 0, ...rows[0], differences };
-    },
-    { isolationLevel: 'repeatable read', readOnly: true },
   );
+  return { accounts: 0, transfers: 0, ...rows[0], differences };
+}
+
+export async function runChecks(
+  trx: Knex.Transaction,
+  scope: Scope,
+  bindings: readonly string[] = [],
+): Promise<Difference[]> {
+  const differences: Difference[] = [];
+  for (const sql of checksOf(scope)) {
+    const { rows } = await trx.raw<{ rows: Found[] }>(`${sql} limit ${shownMax}`, [...bindings]);
+    differences.push(...rows.map(({ rule, ...found }) => ({ check: rule, ...found })));
+  }
+  return differences;
 }

@@ -1,87 +1,114 @@
-// The only SQL that moves money. The two doors of a task are one statement each: they are a
-// transaction by themselves, cost one round trip, and wait for nobody but another door of the same
-// customer, or a note about the same task. Doing either again moves nothing.
+// The only SQL that moves money. Opening and closing a task is one statement each, so it costs one
+// round trip and waits only for statements about the same customer or task. Repeating either moves
+// nothing.
 
 import type { Knex } from 'knex';
-import type { ClosedTask, CloseTask, OpenedTask, OpenTask } from '../../workflows/messages';
-import type { TaskObject } from '../contract/task';
 import { assert } from '../domain/assert';
-import { stepOf } from '../domain/task';
+import { askedFor } from '../domain/pricing';
+import { expiredMessage, stepOf } from '../domain/task';
+import type {
+  ClosedTask,
+  CloseTask,
+  OpenedTask,
+  OpenTask,
+  TaskInput,
+} from '../domain/task-transactions';
 import { availableChange, closingMovements, holdId } from '../domain/transfers';
-import { refusalOf } from './funds';
-import { prepared } from './prepared';
-import { findStored } from './tasks';
-import { forgetUnknownStart } from './unknown-starts';
-import { noteUnplaced } from './unplaced';
+import { closeJobsOfTask, planFirstJob } from './jobs/steps';
+import { refusalOf } from './payment-refusals';
+import { failPending } from './pending-tasks';
+import { prepared } from './prepared-statements';
+import { epochMs, findStored } from './tasks';
 
-/** The first door: the task's row, its hold and the customer's balance, or nothing at all. */
+/**
+ * Opens a pending task: its status, its hold and the customer's balance in one statement. If the
+ * money is too little, the row is deleted while its caller still waits for the id, so a refused
+ * create leaves nothing behind; a task whose id was given to a caller fails instead.
+ */
 export async function openTask(db: Knex, open: OpenTask): Promise<OpenedTask> {
   const { input, object } = open;
-  const opening = db.raw<{ rows: unknown[] }>(
-    `with paid as (
-       update balances
-          set available = available - :amount, held = held + :amount,
-              open_tasks = open_tasks + 1, last_seq = last_seq + 1
-        where account_id = :accountId and currency = :currency and available >= :amount
-          and not exists (select 1 from tasks where id = :id)
-       returning available, held, last_seq
-     ), opened as (
-       ${insertTask('from paid')}
-       returning id
-     ), noted as (
-       insert into unplaced (task_id) select id from opened
-     )
-     insert into transfers
-            (id, account_id, seq, kind, debit, credit, amount, available_after, held_after, task_id)
-     select :holdId, :accountId, paid.last_seq, 'hold', 'available', 'held', cast(:amount as bigint),
-            paid.available, paid.held, opened.id
-       from paid, opened
-     returning 1`,
-    { ...taskBindings(open), ...priceBindings(open), holdId: holdId(input.taskId) },
-  );
+  const { taskId, plan, createdAtMs } = input;
+  const price = priceOf(input);
+  const opening = db.raw<{ rows: Opening[] }>(openPending, {
+    taskId,
+    createdAtMs,
+    ...price,
+    status: object.status,
+    version: stepOf(object),
+    object: JSON.stringify(object),
+    holdId: holdId(taskId),
+  });
   const { rows } = await opening.options(prepared('open_task'));
-  if (rows.length > 0) return { outcome: 'opened' };
-  const known = await findStored(db, object.id);
-  if (known) {
-    const { accountId, requestHash } = known;
-    assert(accountId === input.accountId, `${object.id} is a task of this account`);
-    if (!known.finished) await noteUnplaced(db, object.id);
-    return { outcome: 'exists', object: known.object, requestHash };
+  const [opened] = rows;
+  if (opened?.isOpened) return { outcome: 'opened' };
+  if (opened && !opened.isRefused) {
+    const message = opened.inTime
+      ? (await refusalOf(db, price)).message
+      : expiredMessage(plan.expiresAfterSeconds);
+    await failPending(db, taskId, message);
   }
-  return { outcome: 'refused', refusal: await refusalOf(db, priceBindings(open)) };
+  const known = await findStored(db, taskId);
+  if (known?.createdAtMs !== createdAtMs) {
+    return { outcome: 'refused', refusal: await refusalOf(db, price) };
+  }
+  assert(known.accountId === input.accountId, `${taskId} is a task of this account`);
+  return { outcome: 'exists', object: known.object };
+}
+
+const openPending = `
+ with task as materialized (
+   select id, account_id, answered, deadline_at > now() as in_time
+     from tasks
+    where id = :taskId and start_at is not null
+      -- The id of a refused or withdrawn create may belong to a later one by now.
+      and ${epochMs('created_at')} = cast(:createdAtMs as float8)
+      for update
+ ), paid as (
+   update balances
+      set available = available - :amount, held = held + :amount,
+          open_tasks = open_tasks + 1, last_seq = last_seq + 1
+     from task
+    where balances.account_id = task.account_id and in_time
+      and currency = :currency and available >= :amount
+      and exists (select 1 from accounts
+                   where id = task.account_id and disabled_at is null)
+   returning available, held, last_seq
+ ), opened as (
+   update tasks
+      set status = :status, version = cast(:version as smallint),
+          object = cast(:object as json), start_at = null
+     from paid where id = :taskId
+   returning id, account_id, key_id, created_at
+ ), planned as (${planFirstJob}
+ ), hold as (
+   insert into transfers
+          (id, account_id, seq, kind, debit, credit, amount, available_after, held_after,
+           task_id, key_id, task_created_at)
+   select :holdId, opened.account_id, paid.last_seq, 'hold', 'available', 'held',
+          cast(:amount as bigint), paid.available, paid.held, opened.id, opened.key_id,
+          opened.created_at
+     from paid, opened
+ ), refused as (
+   delete from tasks using task
+    where tasks.id = task.id and not task.answered and not exists (select 1 from paid)
+   returning tasks.id
+ )
+ select exists (select 1 from opened) as "isOpened",
+        exists (select 1 from refused) as "isRefused", in_time as "inTime"
+   from task`;
+
+interface Opening {
+  readonly isOpened: boolean;
+  readonly isRefused: boolean;
+  readonly inTime: boolean;
 }
 
 /**
- * Keeps a failed row for a task that was refused after its id had been given away. No money moves.
- */
-export async function keepRefusedTask(db: Knex, open: OpenTask): Promise<TaskObject> {
-  await db.raw(`${insertTask('')} on conflict (id) do nothing`, taskBindings(open));
-  const known = await findStored(db, open.object.id);
-  assert(known, 'a task that was just kept is there');
-  return known.object;
-}
-
-/**
- * The second door: the final object, what the hold paid and what returns of it. Whichever final
- * state comes first is stored; a later one is answered with that.
+ * Stores the final object, and settles and refunds the hold. The first final state stays; a later
+ * call returns it.
  */
 export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask> {
-  return (await settleTask(db, close)) ?? db.transaction((trx) => closeNotedTask(trx, close));
-}
-
-/** The call that started it was told it costs nothing, unless its caller came back meanwhile. */
-async function closeNotedTask(db: Knex, close: CloseTask): Promise<ClosedTask> {
-  const { nonce = '', withdrawn, ...asAsked } = close;
-  const isNoted = await forgetUnknownStart(db, close.taskId, nonce);
-  const closing = isNoted && withdrawn ? { ...asAsked, object: withdrawn, charge: [] } : asAsked;
-  const closed = await settleTask(db, closing);
-  assert(closed, `${close.taskId} is final, or was opened with the hold of its plan`);
-  return closed;
-}
-
-/** Null when the call that started it is noted as one of which nobody knows. */
-async function settleTask(db: Knex, close: CloseTask): Promise<ClosedTask | null> {
-  const { taskId, object, heldMicros, charge, nonce = '' } = close;
+  const { taskId, object, heldMicros, charge } = close;
   const movements = closingMovements(taskId, heldMicros, charge);
   let change = 0;
   let held = heldMicros;
@@ -97,26 +124,23 @@ async function settleTask(db: Knex, close: CloseTask): Promise<ClosedTask | null
               finished_at = now()
         where id = :taskId and finished_at is null
           and exists (select 1 from transfers where id = :holdId and amount = :heldMicros)
-          and not exists (select 1 from unknown_starts where task_id = :taskId and nonce = :nonce)
-       returning account_id
+       returning account_id, key_id, created_at
      ), done as (
-       update jobs set state = 'closed' from closed where task_id = :taskId
-     ), forgotten as (
-       delete from unplaced using closed where task_id = :taskId
+       ${closeJobsOfTask}
      ), moved as (
        update balances
           set held = held - :heldMicros, available = available + :change,
               open_tasks = open_tasks - 1, last_seq = last_seq + :count
          from closed
         where balances.account_id = closed.account_id
-       returning balances.account_id, available, held, last_seq
+       returning balances.account_id, available, held, last_seq, key_id, created_at
      ), written as (
        insert into transfers
               (id, account_id, seq, kind, debit, credit, amount, available_after, held_after,
-               task_id)
+               task_id, key_id, task_created_at)
        select row.id, moved.account_id, moved.last_seq - :count + row.position, row.kind,
               row.debit, row.credit, row.amount, moved.available - :change + row.so_far,
-              moved.held + row.held_left, :taskId
+              moved.held + row.held_left, :taskId, moved.key_id, moved.created_at
          from moved, json_to_recordset(:movements) as row
               (id text, kind text, debit text, credit text, amount bigint,
                position int, so_far bigint, held_left bigint)
@@ -124,7 +148,6 @@ async function settleTask(db: Knex, close: CloseTask): Promise<ClosedTask | null
      select 1 from moved`,
     {
       taskId,
-      nonce,
       holdId: holdId(taskId),
       status: object.status,
       version: stepOf(object),
@@ -138,18 +161,15 @@ async function settleTask(db: Knex, close: CloseTask): Promise<ClosedTask | null
   const { rows: moved } = await closing.options(prepared('close_task'));
   if (moved.length > 0) return { object, first: true };
   const known = await findStored(db, taskId);
-  return known?.finished ? { object: known.object, first: false } : null;
+  assert(known?.finished, `${taskId} is final, or was opened with the hold of its plan`);
+  return { object: known.object, first: false };
 }
 
-export type CreditResult =
-  | 'created'
-  | 'exists'
-  | 'exists_with_different_amount'
-  | 'different_currency';
+type CreditResult = 'created' | 'exists' | 'exists_with_different_amount' | 'different_currency';
 
 /**
- * Adds money, or takes it back by a correction. The reference is the caller's: the same one moves
- * money once. An amount whose currency is named has to be in the one of the account's books.
+ * Adds money, or removes it by a correction. The caller chooses the reference; the same one moves
+ * money once. If a currency is given, it must be that of the account's books.
  */
 export async function creditAccount(
   db: Knex,
@@ -209,36 +229,6 @@ export async function creditAccount(
   });
 }
 
-function insertTask(source: string): string {
-  return `
-    insert into tasks
-           (id, account_id, model, status, version, object, request, plan, request_hash, trace_id,
-            callback_url, created_at, deadline_at, finished_at)
-    select :id, :accountId, :model, :status, cast(:version as smallint), cast(:object as json), cast(:request as json),
-           cast(:plan as json), :requestHash, :traceId, :callbackUrl, to_timestamp(:createdAt),
-           to_timestamp(:deadlineAt), to_timestamp(:finishedAt)
-    ${source}`;
-}
-
-function taskBindings({ input, object, createdAtMs, deadlineAtMs }: OpenTask) {
-  return {
-    id: input.taskId,
-    accountId: input.accountId,
-    model: input.request.model,
-    status: object.status,
-    version: stepOf(object),
-    object: JSON.stringify(object),
-    request: JSON.stringify(input.request),
-    plan: JSON.stringify(input.plan),
-    requestHash: input.requestHash,
-    traceId: input.traceId,
-    callbackUrl: input.request.metadata.callback_url ?? null,
-    createdAt: createdAtMs / 1000,
-    deadlineAt: deadlineAtMs / 1000,
-    finishedAt: object.finished_at ?? null,
-  };
-}
-
-function priceBindings({ input: { accountId, plan } }: OpenTask) {
-  return { accountId, amount: plan.hold.amountMicros, currency: plan.price.currency };
+function priceOf({ accountId, plan }: TaskInput) {
+  return { accountId, ...askedFor(plan) };
 }

@@ -1,12 +1,9 @@
-// The schema as an ordered list of named steps, forward only. A name is recorded in every database
-// that ran it and is never changed or removed; a new need is a new step at the end.
+// The schema as an ordered list of named steps, forward only. Until the first tagged version the
+// first step is edited in place. From then on a step is never changed or removed; a change is a new
+// step at the end.
 
 import type { Knex } from 'knex';
-import { createCallbackTables, recordOwedCallbacks } from './migrations/callbacks';
-import { createLedger } from './migrations/ledger';
-import { createTasks } from './migrations/tasks';
-import { createUnknownStarts, noteEachStart } from './migrations/unknown-starts';
-import { createUnplaced } from './migrations/unplaced';
+import { schema } from './schema';
 
 interface Migration {
   readonly name: string;
@@ -14,11 +11,5 @@ interface Migration {
 }
 
 export const migrations: readonly Migration[] = [
-  { name: '0001_accounts_tasks_jobs', up: createTasks },
-  { name: '0002_ledger', up: createLedger },
-  { name: '0003_callbacks', up: createCallbackTables },
-  { name: '0004_callbacks_owed', up: recordOwedCallbacks },
-  { name: '0005_unknown_starts', up: createUnknownStarts },
-  { name: '0006_each_unknown_start', up: noteEachStart },
-  { name: '0007_unplaced', up: createUnplaced },
+  { name: '0001_schema', up: async (db) => void (await db.raw(schema)) },
 ];

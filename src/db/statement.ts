@@ -1,6 +1,6 @@
-// A customer's movements, newest first, paged by their number. What the customer sees as one amount
-// is how its free money changed; settlements out of the hold change nothing there and are shown
-// with what they paid.
+// The statement of a customer: movements newest first, paged by number. For each, `change` is the
+// effect on the available balance. A settlement out of the hold changes nothing there and is shown
+// with its amount.
 
 import type { Knex } from 'knex';
 import type { TransferKind } from '../domain/transfers';
@@ -9,7 +9,7 @@ export interface StatementRow {
   readonly seq: number;
   readonly kind: TransferKind;
   readonly amountMicros: number;
-  /** How the customer's free money changed. */
+  /** The change of the available balance. */
   readonly changeMicros: number;
   readonly availableAfterMicros: number;
   readonly currency: string;

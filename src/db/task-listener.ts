@@ -1,24 +1,29 @@
-// Readers that wait for a task to change (`Prefer: wait`), served by one listening connection per
-// process. A notification that is lost, or a connection that is being made again, costs a waiting
-// reader a second and never an answer.
+// Wakes readers that wait for a task to change (`Prefer: wait`), with one LISTEN connection per
+// process. Readers also look at the row from time to time, so a lost notification or connection
+// delays an answer but never loses it.
 
+import { setInterval, setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
+import { keepAlive, throwAway } from './silent-connections';
 
 export interface TaskListener {
   /**
-   * Resolves when the task has changed, after this long, or sooner where a change could have been
+   * Resolves when the task has changed, or after `withinMs`, or earlier if a change could have been
    * missed.
    */
   changed(taskId: string, withinMs: number): Promise<void>;
-  /** Wakes all who wait. It may be called again; the first call closes. */
+  /** Closes the connection and wakes all readers. May be called again. */
   close(): Promise<void>;
 }
 
-// A look at the row at least this often: every second while nothing can be heard, else only for a
-// notification that was lost with its connection.
-const deafLookMs = 1_000;
-const lookMs = 10_000;
+// Readers look at the row at least this often: every second while there is no connection, else
+// every ten seconds in case a notification was lost.
+const deafReadMs = 1_000;
+const readMs = 10_000;
 const reconnectMs = 1_000;
+// A dead connection is noticed within the sum of these two.
+const checkMs = 5_000;
+const answerMs = 2_000;
 
 export function createTaskListener(url: string, onError: (error: unknown) => void): TaskListener {
   const readers = waitingReaders();
@@ -26,7 +31,7 @@ export function createTaskListener(url: string, onError: (error: unknown) => voi
   let closed: Promise<void> | undefined;
   return {
     changed: (taskId, withinMs) =>
-      readers.wait(taskId, Math.min(withinMs, ear.hears() ? lookMs : deafLookMs)),
+      readers.wait(taskId, Math.min(withinMs, ear.hears() ? readMs : deafReadMs)),
     close() {
       closed ??= ear.close();
       readers.wakeAll();
@@ -45,75 +50,67 @@ function waitingReaders() {
     wakeAll() {
       for (const taskId of [...waiting.keys()]) wake(taskId);
     },
-    wait(taskId: string, withinMs: number): Promise<void> {
-      return new Promise((resolve) => {
-        const wakers = waiting.get(taskId) ?? new Set();
-        waiting.set(taskId, wakers);
-        const done = () => {
-          clearTimeout(timer);
-          wakers.delete(done);
-          if (wakers.size === 0 && waiting.get(taskId) === wakers) waiting.delete(taskId);
-          resolve();
-        };
-        const timer = setTimeout(done, withinMs);
-        wakers.add(done);
-      });
+    async wait(taskId: string, withinMs: number): Promise<void> {
+      const wakers = waiting.get(taskId) ?? new Set();
+      waiting.set(taskId, wakers);
+      const woken = new AbortController();
+      const wake = () => woken.abort();
+      wakers.add(wake);
+      await setTimeout(withinMs, null, { signal: woken.signal }).catch(() => undefined);
+      wakers.delete(wake);
+      if (wakers.size === 0 && waiting.get(taskId) === wakers) waiting.delete(taskId);
     },
   };
 }
 
-/** One listening connection, made again whenever it is lost. */
+/** Keeps one connection listening and reconnects whenever it is lost. */
 function keepListening(
   url: string,
   onChanged: (taskId: string) => void,
   onError: (error: unknown) => void,
 ) {
-  let client: Client | undefined;
+  const closing = new AbortController();
   let hears = false;
-  let closed = false;
-  let retry: NodeJS.Timeout | undefined;
-  const tell = (error: unknown) => {
-    if (!closed) onError(error);
-  };
 
-  const connect = async (): Promise<void> => {
-    const next = new Client({
+  const listen = async (): Promise<void> => {
+    const lost = new AbortController();
+    const signal = AbortSignal.any([lost.signal, closing.signal]);
+    const client = new Client({
       connectionString: url,
       application_name: 'api listener',
       connectionTimeoutMillis: 2_000,
-      keepAlive: true,
+      query_timeout: answerMs,
+      ...keepAlive,
     });
-    client = next;
-    next.on('error', tell);
-    next.on('notification', ({ payload }) => onChanged(payload ?? ''));
-    next.on('end', again);
+    client.on('error', (error) => lost.abort(error));
+    client.on('end', () => lost.abort(new Error('The listening connection was closed.')));
+    client.on('notification', ({ payload }) => onChanged(payload ?? ''));
     try {
-      await next.connect();
-      await next.query('listen task_changed');
+      await client.connect();
+      await client.query('listen task_changed');
       hears = true;
+      // A connection that only listens never notices that its server is gone, so it sends a query
+      // at intervals.
+      for await (const _ of setInterval(checkMs, null, { signal })) await client.query('select 1');
     } catch (error) {
-      tell(error);
-      await next.end().catch(() => undefined);
-      again();
+      if (!closing.signal.aborted) onError(lost.signal.reason ?? error);
+    } finally {
+      hears = false;
+      throwAway(client);
     }
   };
-  const again = () => {
-    hears = false;
-    if (closed || retry) return;
-    retry = setTimeout(() => {
-      retry = undefined;
-      connecting = connect();
-    }, reconnectMs);
-  };
-  let connecting = connect();
+  const listening = (async () => {
+    while (!closing.signal.aborted) {
+      await listen();
+      await setTimeout(reconnectMs, null, { signal: closing.signal }).catch(() => undefined);
+    }
+  })();
 
   return {
     hears: () => hears,
-    async close() {
-      closed = true;
-      clearTimeout(retry);
-      await connecting;
-      await client?.end().catch(() => undefined);
+    close() {
+      closing.abort();
+      return listening;
     },
   };
 }

@@ -1,18 +1,21 @@
-// Reading task rows. They are written by the two doors (ledger.ts) and by the watcher (jobs.ts).
+// Reads of task rows. They are written by accept-task.ts, pending-tasks.ts, ledger.ts and
+// jobs/steps.ts.
 
-import DataLoader from 'dataloader';
 import type { Knex } from 'knex';
+import type { VideoRequest } from '../contract/request';
 import type { TaskObject } from '../contract/task';
 import type { TaskStatus } from '../contract/vocabulary';
-import { askPrepared } from './prepared';
+import { assert } from '../domain/assert';
+import { gathered } from './gathered';
+import { askPrepared } from './prepared-statements';
 
-/** A task as callers are answered. */
+/** The columns of a task that the API's replies need. */
 export interface StoredTask {
   readonly id: string;
   readonly accountId: string;
   readonly status: TaskStatus;
   readonly version: number;
-  /** The public object as JSON text: GET sends it as it is. */
+  /** The public task object as JSON text, sent unchanged by GET. */
   readonly object: string;
   readonly requestHash: string;
 }
@@ -23,30 +26,26 @@ export interface TaskRow extends StoredTask {
   readonly deadlineAt: Date;
 }
 
-const storedColumns = `
-  id, account_id as "accountId", status, version, object::text as object,
+export const storedColumns = `
+  tasks.id, tasks.account_id as "accountId", status, version, object::text as object,
   request_hash as "requestHash"`;
-const columns = `${storedColumns},
-  trace_id as "traceId", created_at as "createdAt", deadline_at as "deadlineAt"`;
+export const rowColumns = `${storedColumns},
+  trace_id as "traceId", tasks.created_at as "createdAt", deadline_at as "deadlineAt"`;
 
-/** What a poll reads, and nothing besides: it is the query that is asked most. */
+/**
+ * A time as milliseconds for JavaScript. Every statement that reads or compares `createdAtMs` uses
+ * this, because tasks are told apart by the exact number.
+ */
+export const epochMs = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
+
+/** Reads only what a poll needs: it is the most frequent query. */
 export async function findTask(db: Knex, id: string): Promise<StoredTask | null> {
   return (await findTasks(db, [id])).get(id) ?? null;
 }
 
-/**
- * As `findTask`, for callers that come in crowds: who asks in the same turn of the event loop is
- * answered by one question. Nobody is answered by one that was asked before he came.
- */
+/** As `findTask`, batched. */
 export function gatheredFindTask(db: Knex): (id: string) => Promise<StoredTask | null> {
-  const loader = new DataLoader<string, StoredTask | null>(
-    async (ids) => {
-      const found = await findTasks(db, ids);
-      return ids.map((id) => found.get(id) ?? null);
-    },
-    { cache: false, maxBatchSize: 100, batchScheduleFn: setImmediate },
-  );
-  return (id) => loader.load(id);
+  return gathered((ids) => findTasks(db, ids));
 }
 
 async function findTasks(
@@ -59,26 +58,38 @@ async function findTasks(
 }
 
 export async function findTaskRow(db: Knex, id: string): Promise<TaskRow | null> {
-  const { rows } = await db.raw<{ rows: TaskRow[] }>(`select ${columns} from tasks where id = ?`, [
-    id,
-  ]);
+  const { rows } = await db.raw<{ rows: TaskRow[] }>(
+    `select ${rowColumns} from tasks where id = ?`,
+    [id],
+  );
   return rows[0] ?? null;
 }
 
-/** What the doors find of a task that is there already. */
+/**
+ * The stored state that openTask and closeTask answer with if their task is not in the expected
+ * state.
+ */
 export async function findStored(db: Knex, taskId: string) {
   const { rows } = await db.raw<{
-    rows: { object: TaskObject; accountId: string; requestHash: string; finished: boolean }[];
+    rows: { object: TaskObject; accountId: string; finished: boolean; createdAtMs: number }[];
   }>(
-    `select object, account_id as "accountId", request_hash as "requestHash",
-            finished_at is not null as finished
+    `select object, account_id as "accountId", finished_at is not null as finished,
+            ${epochMs('created_at')} as "createdAtMs"
        from tasks where id = ?`,
     [taskId],
   );
   return rows[0];
 }
 
-/** The task that a job was made for, by the job's id upstream. */
+/** The request of the create, after parsing. */
+export async function findRequest(db: Knex, taskId: string): Promise<VideoRequest> {
+  const text = 'select request from tasks where id = $1';
+  const [row] = await askPrepared<{ request: VideoRequest }>(db, 'find_request', text, [taskId]);
+  assert(row, `${taskId} has a row`);
+  return row.request;
+}
+
+/** The task that owns an upstream job. */
 export async function findTaskOfJob(db: Knex, upstreamId: string): Promise<string | null> {
   const { rows } = await db.raw<{ rows: { id: string }[] }>(
     'select task_id as id from jobs where upstream_id = ? limit 1',
@@ -87,32 +98,19 @@ export async function findTaskOfJob(db: Knex, upstreamId: string): Promise<strin
   return rows[0]?.id ?? null;
 }
 
-interface TaskFilter {
-  readonly accountId?: string;
-  readonly status?: TaskStatus;
-  readonly model?: string;
-  /** The id of the last task of the page before. */
-  readonly after?: string;
-  readonly limit: number;
+export async function listUnfinishedTasks(db: Knex, accountId: string): Promise<readonly string[]> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    'select id from tasks where account_id = ? and finished_at is null order by created_at',
+    [accountId],
+  );
+  return rows.map(({ id }) => id);
 }
 
 /**
- * Newest first: ids are made in the order of time, except those derived from an Idempotency-Key.
+ * Wakes readers that wait for this task. Called after the commit and outside it: pg_notify inside a
+ * transaction makes all commits of the database queue for one lock. If a notification is lost, a
+ * waiting reader answers a little later.
  */
-export async function listTasks(db: Knex, filter: TaskFilter): Promise<readonly TaskRow[]> {
-  const { accountId, status, model, after, limit } = filter;
-  const query = db('tasks').select(db.raw(columns)).orderBy('created_at', 'desc');
-  query.orderBy('id', 'desc').limit(limit);
-  if (accountId) query.where('account_id', accountId);
-  if (status) query.where('status', status);
-  if (model) query.where('model', model);
-  if (after) {
-    // Of the account's own only: a foreign id answers like one that does not exist.
-    const own = accountId ? ' and account_id = ?' : '';
-    query.whereRaw(
-      `(created_at, id) < (select created_at, id from tasks where id = ?${own})`,
-      accountId ? [after, accountId] : [after],
-    );
-  }
-  return (await query) as TaskRow[];
+export function notifyTaskChanged(db: Knex, taskId: string): void {
+  db.raw(`select pg_notify('task_changed', ?)`, [taskId]).then(undefined, () => undefined);
 }

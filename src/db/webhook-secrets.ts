@@ -1,10 +1,10 @@
-// The secrets that callbacks are signed with, one per account, several while one is being replaced.
-// Unlike API keys they have to be kept as they are: signing needs them.
+// The secrets that sign callbacks: one per account, several during a rotation. Signing needs the
+// secret itself, so unlike an API key it is not stored as a digest.
 
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 
-/** In the form that verifying libraries take: `whsec_` and the base64 of 32 random bytes. */
+/** The format of the Standard Webhooks libraries: `whsec_` and the base64 of 32 random bytes. */
 function makeSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
@@ -15,7 +15,7 @@ export async function createSecret(db: Knex, accountId: string): Promise<string>
   return secret;
 }
 
-/** The secrets to sign with now, the newest first. */
+/** All secrets that sign at present, newest first. */
 export async function activeSecrets(db: Knex, accountId: string): Promise<readonly string[]> {
   const { rows } = await db.raw<{ rows: { secret: string }[] }>(
     `select secret from webhook_secrets
@@ -26,7 +26,7 @@ export async function activeSecrets(db: Knex, accountId: string): Promise<readon
   return rows.map((row) => row.secret);
 }
 
-/** Adds a new secret; the old ones go on signing beside it for the overlap at most. */
+/** Adds a new secret. Previous ones keep signing for at most the overlap. */
 export async function rotateSecret(
   db: Knex,
   accountId: string,

@@ -1,14 +1,13 @@
-// What a model cannot do of what was asked, field by field, and addresses that lead where they must
-// not. The frame and the input type have rules of their own (resolution.ts, input-type.ts).
+// Checks field by field what the model cannot do, and which addresses are not allowed. Frame and
+// input type have rules of their own (resolution.ts, input-type.ts).
 
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';
-import { checkUrl } from './address';
+import { checkUrl, howToAllow } from './address';
 import type { Model } from './catalogue';
 import { list } from './resolution';
 
-// The generator also reads switches at the end of a prompt, loosely, and one of these would change
-// what was priced.
+// The generator also reads switches at the end of a prompt. These would change what was priced.
 const promptSwitches: Readonly<Record<string, string>> = {
   rs: 'resolution',
   resolution: 'resolution',
@@ -22,7 +21,8 @@ const promptSwitches: Readonly<Record<string, string>> = {
 const promptSwitch = new RegExp(`--(${Object.keys(promptSwitches).join('|')})(?![a-z])`, 'gi');
 
 export function promptLengthFaults(prompt: string, model: Model): Refusal[] {
-  // Characters as people count them; the cheap length comes first because it is never smaller.
+  // Counts characters as people do. `length` is checked first because it is cheap and never
+  // smaller.
   const chars = prompt.length > model.promptCharsMax ? [...prompt].length : prompt.length;
   if (chars <= model.promptCharsMax) return [];
   const message = `prompt: at most ${model.promptCharsMax} characters on model "${model.id}"; got ${chars}.`;
@@ -41,13 +41,22 @@ export function promptSwitchFaults(prompt: string): Refusal[] {
   }));
 }
 
-export function addressFaults(request: VideoRequest, allowHosts: readonly string[]): Refusal[] {
+interface AddressRules {
+  readonly allowHosts?: readonly string[];
+  readonly isDevStack?: boolean;
+}
+
+export function addressFaults(
+  request: VideoRequest,
+  { allowHosts = [], isDevStack = false }: AddressRules,
+): Refusal[] {
   const faults: Refusal[] = [];
   const check = (param: string, text: string, schemes: ('https' | 'http')[], charsMax: number) => {
-    const { fault } = checkUrl(text, { schemes, allowHosts, charsMax });
-    if (fault !== undefined) {
-      faults.push({ code: 'invalid_value', param, message: `${param}: ${fault}` });
-    }
+    const checked = checkUrl(text, { schemes, allowHosts, charsMax });
+    if (checked.fault === undefined) return;
+    const sentences = [`${param}: ${checked.fault}`];
+    if (checked.insideHost) sentences.push(howToAllow(checked.insideHost, isDevStack));
+    faults.push({ code: 'invalid_value', param, message: sentences.join(' ') });
   };
   for (const [index, url] of request.images.entries()) {
     check(`images[${index}]`, url, ['https'], 2048);

@@ -1,18 +1,25 @@
-// Which addresses a URL of a caller's may lead to. One pure classification, used when a task is
-// submitted and again on the address that a socket is about to dial. It works on the parsed form
-// and never on the text: the URL parser has by then folded `127.1`, `0x7f000001` and `①②⑦.⓪.⓪.①`
-// into 127.0.0.1.
+// Decides which addresses a caller's URL may lead to: when a task is created, and again for the
+// address that a socket is about to dial. It reads the parsed URL and never the text, because the
+// parser has already turned `127.1`, `0x7f000001` and `①②⑦.⓪.⓪.①` into 127.0.0.1.
+
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 interface UrlRules {
   readonly schemes: readonly ('https' | 'http')[];
-  /** Exact `host:port` pairs that scheme and address rules do not apply to. */
+  /** Exact `host:port` pairs that are exempt from the scheme and address rules. */
   readonly allowHosts: readonly string[];
   readonly charsMax: number;
 }
 
 type CheckedUrl =
   | { readonly url: URL; readonly fault?: undefined }
-  | { readonly url?: undefined; readonly fault: string };
+  | {
+      readonly url?: undefined;
+      /** Every fault, in one text. */
+      readonly fault: string;
+      /** The `host:port` to allow, if the host is not public. */
+      readonly insideHost?: string | undefined;
+    };
 
 export function checkUrl(text: string, { schemes, allowHosts, charsMax }: UrlRules): CheckedUrl {
   if (text.length > charsMax) {
@@ -20,30 +27,55 @@ export function checkUrl(text: string, { schemes, allowHosts, charsMax }: UrlRul
   }
   if (hasSpaceOrControl(text))
     return { fault: 'must be a URL without spaces or control characters.' };
-  // To this parser a slash, to others a part of a user name: the host must be the same to whoever
-  // reads the URL.
+  // Some parsers read a backslash as a slash, others as part of a user name. Every reader must see
+  // the same host.
   if (text.includes('\\')) return { fault: 'must be a URL without backslashes.' };
   if (!URL.canParse(text)) return { fault: 'must be an absolute URL.' };
   const url = new URL(text);
   const scheme = url.protocol.slice(0, -1);
   if (scheme !== 'https' && scheme !== 'http') {
-    return { fault: `must be an ${schemes.join(' or ')} URL; got "${scheme.slice(0, 20)}".` };
+    return { fault: wrongScheme(schemes, url) };
   }
-  if (url.username || url.password) return { fault: 'must not carry a user name or password.' };
-  if (isAllowed(url, allowHosts)) return { url };
-  if (!(schemes as readonly string[]).includes(scheme)) {
-    return { fault: `must be an ${schemes.join(' or ')} URL; got "${scheme}".` };
+  const isExempt = isAllowed(url, allowHosts);
+  const isInside = !isExempt && !isPublicHost(url.hostname);
+  const faults: string[] = [];
+  if (url.username || url.password) faults.push('must not carry a user name or password.');
+  if (!isExempt && !(schemes as readonly string[]).includes(scheme)) {
+    faults.push(wrongScheme(schemes, url));
   }
-  if (!isPublicHost(url.hostname)) {
-    return { fault: 'its host is not allowed: send a publicly reachable address.' };
-  }
-  return { url };
+  if (isInside) faults.push('its host is not allowed: send a publicly reachable address.');
+  if (faults.length === 0) return { url };
+  const [first = '', ...others] = faults;
+  const sentences = [first, ...others.map((text) => text[0]!.toUpperCase() + text.slice(1))];
+  return { fault: sentences.join(' '), insideHost: isInside ? hostPortOf(url) : undefined };
 }
 
-/** Whether this exact host and port were opened on purpose. */
+function wrongScheme(schemes: UrlRules['schemes'], { protocol }: URL): string {
+  const wanted = schemes.map((scheme) => `${scheme}://`).join(' or ');
+  return `must begin with ${wanted}, not with "${protocol.slice(0, 20)}".`;
+}
+
+/** True if the operator allowed this exact host and port. */
 export function isAllowed(url: URL, allowHosts: readonly string[]): boolean {
-  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
-  return allowHosts.includes(`${url.hostname}:${port}`);
+  return allowHosts.includes(hostPortOf(url));
+}
+
+function hostPortOf({ hostname, port, protocol }: URL): string {
+  return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`;
+}
+
+// The host may contain characters that a shell acts on, and users copy the command.
+const plainHostPort = /^(?:[a-z0-9.-]+|\[[0-9a-f:]+\]):\d+$/;
+
+/** The way for an operator to allow such a host: a setting, or an option of `npm start`. */
+export function howToAllow(hostPort: string, isDevStack: boolean): string {
+  if (isDevStack && plainHostPort.test(hostPort)) {
+    return (
+      'To allow this host for callbacks and media, http included, restart with this option, ' +
+      `once for each host: npm start -- --receiver ${hostPort}`
+    );
+  }
+  return 'An operator can allow it, http included, with DANGEROUSLY_ALLOW_HOSTS.';
 }
 
 const insideNames = /(?:^|\.)(?:localhost|local|internal|home\.arpa|lan|onion|test|invalid)$/;
@@ -51,35 +83,24 @@ const insideNames = /(?:^|\.)(?:localhost|local|internal|home\.arpa|lan|onion|te
 /** A host as a parsed URL writes it: a name, an IPv4 address, or an IPv6 address in brackets. */
 function isPublicHost(hostname: string): boolean {
   if (hostname.startsWith('[')) return isPublicAddress(hostname.slice(1, -1));
-  if (parseIpv4(hostname)) return isPublicAddress(hostname);
+  if (isIPv4(hostname)) return isPublicAddress(hostname);
   const name = hostname.toLowerCase();
   if (!name.includes('.') || name.endsWith('.') || insideNames.test(name)) return false;
-  // A label that is all digits at the end is an address somebody's resolver may read as one.
+  // Some resolvers read a last label of digits as an IPv4 address.
   if (/(?:^|\.)(?:\d+|0x[0-9a-f]*)$/.test(name)) return false;
   return name.length <= 253 && name.split('.').every((label) => /^[a-z0-9_-]{1,63}$/.test(label));
 }
 
-/**
- * An address as a resolver answers it or a socket reports it. Whatever cannot be read is not
- * public.
- */
+/** An address as a resolver answers it or a socket reports it. Anything unreadable is not public. */
 export function isPublicAddress(address: string): boolean {
-  const v4 = parseIpv4(address);
-  if (v4) return !specialIpv4.some((range) => contains(range, v4));
-  const v6 = parseIpv6(address.split('%')[0] ?? '');
-  if (!v6) return false;
-  return contains(globalIpv6, v6) && !specialIpv6.some((range) => contains(range, v6));
+  const [plain = ''] = address.split('%');
+  if (isIPv4(plain)) return !specialIpv4.check(plain);
+  return isIPv6(plain) && globalIpv6.check(plain, 'ipv6') && !specialIpv6.check(plain, 'ipv6');
 }
 
-interface Range {
-  readonly bytes: readonly number[];
-  readonly bits: number;
-}
-
-// The special-purpose registries. Of IPv6 only what is handed out at all (2000::/3) can be public,
-// so mapped, compatible and translated forms, unique local and link-local ones need no rows of
-// their own.
-const specialIpv4 = [
+// The special-purpose registries. Only 2000::/3 of IPv6 is assigned at all, so mapped, translated,
+// unique local and link-local addresses need no entries of their own.
+const specialIpv4 = subnets('ipv4', [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -98,65 +119,24 @@ const specialIpv4 = [
   '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
-].map(rangeOf);
+]);
 
-const globalIpv6 = rangeOf('2000::/3');
-const specialIpv6 = [
+const globalIpv6 = subnets('ipv6', ['2000::/3']);
+const specialIpv6 = subnets('ipv6', [
   '2001::/23',
   '2001:db8::/32',
   '2002::/16',
   '3fff::/20',
   '2620:4f:8000::/48',
-].map(rangeOf);
+]);
 
-function rangeOf(text: string): Range {
-  const [address = '', bits] = text.split('/');
-  return { bytes: parseIpv4(address) ?? parseIpv6(address) ?? [], bits: Number(bits) };
-}
-
-function contains({ bytes, bits }: Range, address: readonly number[]): boolean {
-  if (bytes.length !== address.length) return false;
-  for (let bit = 0; bit < bits; bit += 8) {
-    const mask = bits - bit >= 8 ? 0xff : (0xff << (8 - (bits - bit))) & 0xff;
-    const index = bit / 8;
-    if (((bytes[index] ?? 0) & mask) !== ((address[index] ?? 0) & mask)) return false;
+function subnets(family: 'ipv4' | 'ipv6', ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [network = '', bits] = range.split('/');
+    list.addSubnet(network, Number(bits), family);
   }
-  return true;
-}
-
-/**
- * Four plain decimal parts and nothing else: the only form a parsed URL, a resolver or a socket
- * gives.
- */
-function parseIpv4(text: string): number[] | null {
-  if (!/^\d{1,3}(?:\.\d{1,3}){3}$/.test(text)) return null;
-  const bytes = text.split('.').map(Number);
-  return bytes.every((byte) => byte <= 255) ? bytes : null;
-}
-
-function parseIpv6(text: string): number[] | null {
-  if (!/^[0-9a-f:.]+$/i.test(text)) return null;
-  const halves = text.split('::');
-  if (halves.length > 2) return null;
-  const [head, tail] = halves.map((half) => (half === '' ? [] : groupsOf(half)));
-  if (!head || (halves.length === 2 && !tail)) return null;
-  const missing = 16 - head.length - (tail?.length ?? 0);
-  if (halves.length === 1 ? missing !== 0 : missing < 2) return null;
-  return [...head, ...new Array<number>(missing).fill(0), ...(tail ?? [])];
-}
-
-function groupsOf(half: string): number[] | null {
-  const bytes: number[] = [];
-  const groups = half.split(':');
-  for (const [index, group] of groups.entries()) {
-    const v4 = index === groups.length - 1 ? parseIpv4(group) : null;
-    if (v4) bytes.push(...v4);
-    else if (/^[0-9a-f]{1,4}$/i.test(group)) {
-      const value = Number.parseInt(group, 16);
-      bytes.push(value >> 8, value & 0xff);
-    } else return null;
-  }
-  return bytes;
+  return list;
 }
 
 function hasSpaceOrControl(text: string): boolean {

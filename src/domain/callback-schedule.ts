@@ -1,6 +1,6 @@
-// When a callback is tried again, and what a receiver's answer means. The gaps are those of the
-// Standard Webhooks sample schedule; chance is handed in, so the workflow can draw it in a way that
-// replays.
+// The times of callback attempts, and the meaning of a receiver's answer. The gaps are those of the
+// Standard Webhooks example schedule. The random number is an argument, so that the workflow can
+// draw one that replays.
 
 const second = 1_000;
 const minute = 60 * second;
@@ -20,13 +20,13 @@ const gapsMs = [
 
 export const attemptsMax = gapsMs.length + 1;
 
-// ± 20 %: receivers that failed together are not all called again in the same second.
+// ± 20 %, so that receivers that failed together are not all called again in the same second.
 const jitter = 0.2;
 const retryAfterMaxMs = 24 * hour;
 
 /**
  * Milliseconds from a failed attempt to the next one; null after the last. A receiver may ask for
- * more time, up to the gap that would come after this one.
+ * more time, at most the gap after the next one.
  */
 export function nextGapMs(
   attempt: number,
@@ -43,8 +43,8 @@ export function nextGapMs(
 type Verdict = 'delivered' | 'stopped' | 'again';
 
 /**
- * Any 2xx is delivered, 410 says never again; everything else, redirects and no answer included, is
- * tried again.
+ * Any 2xx means delivered, 410 means stop. Everything else is tried again, including redirects and
+ * no answer.
  */
 export function verdictOf(status: number | null): Verdict {
   if (status !== null && status >= 200 && status < 300) return 'delivered';

@@ -1,6 +1,5 @@
-// The model catalogue as the rules see it: which models are sold, what each can do, which channels
-// serve it, what it costs. These are types and look-ups only; reading and checking the file an
-// operator edits is the loader's work.
+// The model catalogue: which models are sold, what each can do, which channels serve it, and what
+// it costs. Types and look-ups only; src/catalogue reads and checks the file.
 
 import type {
   EnhancedResolution,
@@ -20,30 +19,26 @@ export interface Catalogue {
 
 type ChannelProtocol = 'ark' | 'mediakit';
 
-/** One upstream service under one set of credentials. */
+/** One provider under one set of credentials. */
 export interface Channel {
   readonly id: string;
   readonly protocol: ChannelProtocol;
   readonly baseUrl: string;
   /**
-   * Name of the environment variable that holds the key; the key itself never enters a plan or a
-   * history.
+   * Name of the environment variable with the key. The key itself never enters a plan or a history.
    */
   readonly apiKeyEnv: string;
   readonly requestTimeoutMs: number;
   readonly pollIntervalMs: number;
-  /** How many of our jobs may be open there at once; null leaves queueing to the service. */
+  /** How many of our jobs may be open there at once. Null: the provider queues. */
   readonly jobsInFlightMax: number | null;
-  /** A repeated create with the same Idempotency-Key is answered with the first job. */
+  /** The provider answers a repeated create with the same Idempotency-Key with the first job. */
   readonly honoursIdempotencyKey: boolean;
-  /** Many jobs can be asked about in one list request; otherwise each is read by itself. */
+  /** One list request can ask for many jobs. Otherwise each job is read by itself. */
   readonly hasList: boolean;
-  /**
-   * How far the list may lag behind the service; a job missing from it for longer was never
-   * accepted.
-   */
+  /** How far the provider's list may lag. A job missing for longer was never accepted. */
   readonly listLagMs: number;
-  /** How many loops share the asking; one reaches tens of thousands of open jobs. */
+  /** Number of watcher loops. One handles tens of thousands of open jobs. */
   readonly watchers: number;
 }
 
@@ -52,7 +47,7 @@ export interface Model {
   readonly channels: readonly ChannelChoice[];
   /** `mode` value → the catalogue entry it selects. */
   readonly modes: Readonly<Record<string, string>>;
-  /** The mode the name itself implies; it wins over a `mode` that was sent. */
+  /** The mode that the name implies. It wins over the `mode` of a request. */
   readonly impliedMode: string | null;
   readonly resolutions: readonly Resolution[];
   readonly ratios: readonly Ratio[];
@@ -73,15 +68,15 @@ export interface Model {
   readonly prices: readonly PriceRow[];
 }
 
-/** Preview renderings: always 480p, at these factors of the tokens. */
+/** Previews: always 480p, tokens multiplied by these factors. */
 interface DraftMode {
   readonly silentFactor: number;
   readonly audioFactor: number;
-  /** Whether a draft can return its last frame too; yes where left out. */
+  /** Whether a draft can return its last frame. Default: yes. */
   readonly lastFrame?: boolean;
 }
 
-/** A channel that serves a model, and the name the model has there. */
+/** A channel that serves a model, and the model's name there. */
 export interface ChannelChoice {
   readonly channel: string;
   readonly upstreamModel: string;
@@ -97,13 +92,13 @@ interface InputAbilities {
   readonly referenceImagesMax: number;
   readonly videosMax: number;
   readonly audiosMax: number;
-  /** Reference audio may come without an image or video beside it. */
+  /** Reference audio is allowed without an image or video. */
   readonly audioAlone: boolean;
   /** `first_last_frame` may carry more than two images. */
   readonly middleFrames: boolean;
 }
 
-/** The first row whose conditions all hold is the price; an absent condition always holds. */
+/** The first row whose conditions all hold is the price. An absent condition always holds. */
 export interface PriceRow {
   readonly resolutions?: readonly Resolution[];
   readonly inputVideo?: boolean;
@@ -116,18 +111,18 @@ export interface SuperResolutionOffer {
   /** Price of one output minute at coefficient 1. */
   readonly microsPerMinute: number;
   readonly factors: Readonly<Record<ToolVersion, number>>;
-  /** Coefficients at up to 30, 60 and 120 frames per second. */
+  /** Coefficients for at most 30, 60 and 120 frames per second. */
   readonly coefficients: Readonly<Record<EnhancedResolution, readonly [number, number, number]>>;
 }
 
-/** The entry of that name; names from outside never reach the prototype. */
+/** The entry of that name. Names come from callers, so the prototype is not searched. */
 export function findModel(catalogue: Catalogue, name: string): Model | undefined {
   return Object.hasOwn(catalogue.models, name) ? catalogue.models[name] : undefined;
 }
 
 /**
- * The entry a `mode` selects, which then counts whole. A mode the name implies wins over the one
- * that was sent, and a mode the entry does not map has no effect.
+ * The entry that a `mode` selects; all of its rules apply. A mode implied by the name wins over the
+ * request's, and a mode that the entry does not map has no effect.
  */
 export function selectEntry(catalogue: Catalogue, model: Model, mode: string | undefined): Model {
   if (mode === undefined || model.impliedMode !== null) return model;
@@ -135,13 +130,13 @@ export function selectEntry(catalogue: Catalogue, model: Model, mode: string | u
   return (selected === undefined ? undefined : findModel(catalogue, selected)) ?? model;
 }
 
-/** Null where the generator decides the size. */
+/** Null if the generator decides the size. */
 export function sizeOf(model: Model, resolution: Resolution, ratio: Ratio): Size | null {
   if (ratio === 'adaptive') return null;
   return model.pixels[resolution]?.[ratio] ?? null;
 }
 
-/** Which tier and ratio have exactly these dimensions on this model. */
+/** The tier and ratio with exactly these dimensions on this model. */
 export function frameOfSize(
   model: Model,
   { width, height }: Size,

@@ -1,5 +1,5 @@
-// Which of the three input types a request has, and whether its media fit it: the document's
-// inference in the document's order, then what the model itself takes.
+// Determines the input type of a request and whether its media fit: first the contract's inference,
+// in the contract's order, then the model's own rules.
 
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';
@@ -17,7 +17,7 @@ export function inferInputType({ images, videos, audios }: Media): InputType {
   return 'text_to_video';
 }
 
-/** The document's rules for the three types; `stated` is what the caller said, if anything. */
+/** The contract's rules for the three types. `stated` is the type the caller sent, if any. */
 export function inputTypeFaults(inputType: InputType, stated: boolean, media: Media): Refusal[] {
   const { images, videos, audios } = media;
   const sent = describeMedia(media);
@@ -67,7 +67,7 @@ export function inputTypeFaults(inputType: InputType, stated: boolean, media: Me
   }
 }
 
-/** What the model itself takes of it. */
+/** The model's own rules. */
 export function modelInputFaults(
   inputType: InputType,
   stated: boolean,
@@ -131,7 +131,7 @@ function typeUnsupported(
 }
 
 /**
- * The type that fits what was sent: two or more images alone could be frames, everything else is a
+ * The type that fits the media: two or more images alone could be frames, anything else is a
  * reference.
  */
 function inferFitting(media: Media): InputType {

@@ -1,5 +1,5 @@
-// Money between the two forms it has: integer micro-units inside, decimal strings with six places
-// outside. Nothing is ever rounded on the way: a text that does not fit is refused with the reason.
+// Converts money between its two forms: integer micro-units inside, decimal strings with six places
+// outside. Nothing is rounded; a text that does not fit is refused with the reason.
 
 import { assert } from './assert';
 

@@ -1,6 +1,6 @@
-// What the service infers from a request before anything happens: the Plan. It is made once, at
-// submission, travels with the task and is never recomputed, so a later edit of the catalogue
-// cannot touch a running task.
+// The Plan: everything the service derives from a request before it acts. It is made once, at
+// submission, and travels with the task, so that a later edit of the catalogue cannot change a
+// running task.
 
 import type {
   BillingKind,
@@ -16,23 +16,23 @@ import type { ChannelChoice } from './catalogue';
 export interface Plan {
   /** The model name as the caller sent it. */
   readonly model: string;
-  /** The catalogue entry that counts; differs from `model` where a mode selected another. */
+  /** The catalogue entry that applies. It differs from `model` if a mode selected another one. */
   readonly entry: string;
   readonly inputType: InputType;
   readonly resolution: Resolution;
   readonly ratio: Ratio;
-  /** Null where the generator decides the size (`adaptive`). */
+  /** Null if the generator decides the size (`adaptive`). */
   readonly width: number | null;
   readonly height: number | null;
   /** -1 lets the model pick the length. */
   readonly durationSeconds: number;
-  /** Null where the model has no such parameter. */
+  /** Null if the model has no such parameter. */
   readonly generateAudio: boolean | null;
   readonly draft: boolean;
-  /** The caller's seed, or one drawn here so that a lost job can be recognised by it. */
+  /** The caller's seed, or one drawn here, so that a lost job can be identified by it. */
   readonly seed: number;
   readonly expiresAfterSeconds: number;
-  /** In the order of preference. */
+  /** In order of preference. */
   readonly channels: readonly ChannelChoice[];
   readonly enhancement: EnhancementPlan | null;
   readonly price: PriceSnapshot;
@@ -48,7 +48,7 @@ export interface EnhancementPlan {
   readonly fps: number | null;
 }
 
-/** The prices that applied when the task was submitted; settlement uses these and nothing else. */
+/** The prices at submission. Settlement uses these and no others. */
 export interface PriceSnapshot {
   readonly currency: string;
   readonly microsPerMillionTokens: number;

@@ -1,7 +1,6 @@
-// Request + catalogue → Plan, or everything that speaks against it. Whatever the model cannot do is
-// refused here, at submission, and never left to fail later. Pure: the one thing that is random,
-// the seed, is drawn by the caller and handed in. Shapes, words and ranges of the document have
-// been checked before, when the request was parsed.
+// Request and catalogue → Plan, or all faults. What the model cannot do is refused here, at
+// submission, instead of failing later. Pure: the caller draws the seed, the only random value. The
+// parser has checked the document's words and ranges before.
 
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';
@@ -24,13 +23,15 @@ import { enhancementFaults, enhancementTargetFaults, list, resolveFrame } from '
 
 interface PlanGiven {
   /**
-   * Drawn by the caller; used where the request names none, so that a lost job can be recognised by
-   * it (docs/decisions.md, 6).
+   * Drawn by the caller of this function and used if the request has no seed, so that a lost job
+   * can be identified (docs/decisions.md, 6).
    */
   readonly seed: number;
-  /** Exact `host:port` pairs that the address rules do not apply to. */
+  /** Exact `host:port` pairs that are exempt from the address rules. */
   readonly allowHosts?: readonly string[];
-  /** The models to name when the asked one is unknown; all of the catalogue's when left out. */
+  /** True under `npm start`, whose refusals name the option that allows a local address. */
+  readonly isDevStack?: boolean;
+  /** The models to list if the requested one is unknown. Default: all of the catalogue. */
   readonly models?: () => readonly string[];
 }
 
@@ -39,7 +40,7 @@ type Planned =
   | { readonly plan?: undefined; readonly refusals: readonly Refusal[] };
 
 export function planTask(request: VideoRequest, catalogue: Catalogue, given: PlanGiven): Planned {
-  const refusals = addressFaults(request, given.allowHosts ?? []);
+  const refusals = addressFaults(request, given);
   const named = findModel(catalogue, request.model);
   if (!named) {
     const models = given.models?.() ?? Object.keys(catalogue.models);
@@ -62,7 +63,7 @@ export function planTask(request: VideoRequest, catalogue: Catalogue, given: Pla
   return { plan: fillIn(request, model, frame, catalogue, given.seed) };
 }
 
-/** The plan of a request that nothing speaks against, with the model's own where it is silent. */
+/** The plan of a request without faults. The model's defaults fill what the request leaves out. */
 function fillIn(
   request: VideoRequest,
   model: Model,
@@ -86,7 +87,7 @@ function fillIn(
     durationSeconds,
     generateAudio,
     draft: metadata.draft,
-    // -1 asks for a random seed, in the generator's words too.
+    // -1 asks for a random seed, as in the generator's protocol.
     seed: metadata.seed === undefined || metadata.seed === -1 ? drawnSeed : metadata.seed,
     expiresAfterSeconds: metadata.execution_expires_after,
     channels: model.channels,
@@ -111,7 +112,10 @@ function inputTypeOf(request: VideoRequest): InputType {
   return request.input_type ?? inferInputType(request);
 }
 
-/** What breaks the document's rules for an input type is not held against the model as well. */
+/**
+ * A request that breaks the contract's rules for its input type is not checked against the model's
+ * rules as well.
+ */
 function inputFaults(request: VideoRequest, model: Model): Refusal[] {
   const stated = request.input_type !== undefined;
   const faults = inputTypeFaults(inputTypeOf(request), stated, request);
@@ -119,11 +123,11 @@ function inputFaults(request: VideoRequest, model: Model): Refusal[] {
   return modelInputFaults(inputTypeOf(request), stated, request, model);
 }
 
-/** What no model would take: the document's rules that need no catalogue entry. */
+/** Faults that need no catalogue entry: no model would accept them. */
 function faultsOnAnyModel(request: VideoRequest): Refusal[] {
   const stated = request.input_type !== undefined;
   const { super_resolution_config: config, draft } = request.metadata;
-  // A draft has a base of its own, and a default is the model's.
+  // A draft has its own base resolution, and the default depends on the model.
   const base = draft ? undefined : request.resolution;
   return [
     ...promptSwitchFaults(request.prompt),

@@ -1,6 +1,6 @@
-// What a task costs: the tokens to expect, the amount to hold, the amount to settle. Integers only:
-// products are taken as big integers and each line is rounded up to a whole micro-unit, in hold and
-// settlement alike.
+// What a task costs: the expected tokens, the amount to hold, the amount to settle. All arithmetic
+// is in integers. Products are big integers, and each line is rounded up to a whole micro-unit, in
+// the hold and in the settlement.
 
 import type { Billing } from '../contract/task';
 import type { EnhancedResolution, Ratio, Resolution } from '../contract/vocabulary';
@@ -14,23 +14,23 @@ export interface Priced {
   readonly currency: string;
   readonly resolution: Resolution;
   readonly ratio: Ratio;
-  /** -1: the model picks the length. */
+  /** -1: the model chooses the length. */
   readonly durationSeconds: number;
   readonly hasVideo: boolean;
-  /** The caller's word for it; null when not given. */
+  /** As the caller stated it; null if absent. */
   readonly inputVideoSeconds: number | null;
   readonly draft: boolean;
-  /** Null where the model knows no audio. */
+  /** Null if the model has no audio. */
   readonly audio: boolean | null;
   readonly enhancement: EnhancementPlan | null;
   readonly superResolution: SuperResolutionOffer | null;
 }
 
-// Frames a second of every generated video, and pixels a token: both are the generator's own.
+// Frames per second of every generated video, and pixels per token, as the generator defines them.
 const framesPerSecond = 24;
 const pixelsPerToken = 1024;
-// The longest a video can be, and the most seconds of reference video that are taken: held where
-// nobody knows better.
+// The longest possible video and the longest reference video. The hold uses them if the real length
+// is unknown.
 const longestSeconds = 15;
 
 export function holdFor(task: Priced): { price: PriceSnapshot; hold: Hold } {
@@ -48,9 +48,19 @@ export function holdFor(task: Priced): { price: PriceSnapshot; hold: Hold } {
   };
 }
 
+/** What is asked of a balance or a budget for a task. */
+export interface AskedAmount {
+  readonly amount: number;
+  readonly currency: string;
+}
+
+export function askedFor({ hold, price }: Plan): AskedAmount {
+  return { amount: hold.amountMicros, currency: price.currency };
+}
+
 /**
- * No lines, no charge. Tokens or length that the service did not report are charged as they were
- * held (docs/decisions.md, 13).
+ * Without lines nothing is charged. If the provider reported no tokens or no length, the held
+ * quantity is charged (docs/decisions.md, 13).
  */
 export function settlementFor(
   plan: Plan,
@@ -86,8 +96,8 @@ export function billing(
 
 function itemOf(line: BillingLine): Billing['items'][number] {
   const generated = line.kind === 'generation';
-  // Tokens are shown in millions, exactly; minutes to six places, while the amount comes from the
-  // milliseconds.
+  // Tokens are shown exactly, in millions. Minutes are shown to six places; the amount is computed
+  // from the milliseconds.
   const millionths = generated ? line.quantity : Math.round((line.quantity * 1_000_000) / 60_000);
   return {
     kind: line.kind,
@@ -103,9 +113,9 @@ export function total(lines: readonly BillingLine[]): number {
 }
 
 /**
- * Never below what the generator will report: whole frames and one more, the floor that reference
- * video brings, and for `adaptive` the largest size of the tier with a hundredth on top, because
- * its sizes do not snap to the table (docs/decisions.md, 10).
+ * An upper bound of what the generator will report: whole frames plus one, the minimum for
+ * reference video, and for `adaptive` the largest size of the tier plus one per cent, because
+ * adaptive sizes are not those of the table (docs/decisions.md, 10).
  */
 function tokensToHold(task: Priced, outSeconds: number): number {
   const inSeconds = task.hasVideo ? (task.inputVideoSeconds ?? longestSeconds) : 0;
@@ -119,7 +129,7 @@ function tokensToHold(task: Priced, outSeconds: number): number {
   );
 }
 
-/** As a fraction, so that the hundredth on top costs no floating point. */
+/** A fraction, so that adding one per cent needs no floating point. */
 function pixelsToHold({ model, resolution, ratio }: Priced): { pixels: number; per: number } {
   const table = model.pixels[resolution];
   assert(table, `${model.id} has a pixel table for ${resolution}`);
@@ -137,8 +147,7 @@ function draftHundredths({ model, draft, audio }: Priced): number {
 }
 
 /**
- * A factor of the catalogue as a whole number; the catalogue's check lets none through that has
- * more decimals.
+ * A factor of the catalogue as an integer. The catalogue's check allows no more decimals than this.
  */
 function hundredths(factor: number): number {
   const whole = Math.round(factor * 100);
@@ -167,11 +176,11 @@ function enhancementPrice({ enhancement, superResolution }: Priced): number | nu
     BigInt(superResolution.microsPerMinute) * BigInt(hundredths(coefficient)),
     100n,
   );
-  // Rounded before the factor, so that `professional` is exactly its multiple.
+  // Rounded before the factor is applied, so that `professional` is an exact multiple.
   return standard * superResolution.factors[enhancement.toolVersion];
 }
 
-/** The smallest tier whose short side holds the limit. */
+/** The smallest tier whose short side is at least the limit. */
 function tierHolding(shortSide: number): EnhancedResolution {
   if (shortSide <= 720) return '720p';
   if (shortSide <= 1080) return '1080p';

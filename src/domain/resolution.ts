@@ -1,5 +1,5 @@
-// Which frame is generated, and whether the asked super-resolution may follow it. The tables are
-// the document's own; what a single model can do comes from its catalogue entry.
+// Determines the frame to generate and whether the requested super-resolution is allowed for it.
+// The tables are the contract's; the catalogue entry says what a model can do.
 
 import type { Refusal } from '../contract/error';
 import type { SuperResolutionConfig } from '../contract/request';
@@ -8,7 +8,7 @@ import { resolutions } from '../contract/vocabulary';
 import type { Model, Size } from './catalogue';
 import { frameOfSize, sizeOf } from './catalogue';
 
-/** A base of 4k is already beyond what the enhancer takes. */
+/** A 4k base cannot be enhanced. */
 export const enhancementTargets: Readonly<Record<Resolution, readonly EnhancedResolution[]>> = {
   '480p': ['720p', '1080p', '2k', '4k'],
   '720p': ['1080p', '2k', '4k'],
@@ -27,7 +27,7 @@ export interface Frame {
   readonly resolution: Resolution;
   readonly ratio: Ratio;
   readonly size: Size | null;
-  /** The field the tier was read from: `size` only where `resolution` was left out. */
+  /** The field that named the tier: `size` only if `resolution` is absent. */
   readonly from: 'resolution' | 'size';
   readonly explicit: boolean;
 }
@@ -39,7 +39,7 @@ interface AskedFrame {
   readonly draft: boolean;
 }
 
-/** The frame to generate and everything that speaks against it. */
+/** The frame to generate, and all faults. */
 export function resolveFrame(asked: AskedFrame, model: Model): { frame: Frame; faults: Refusal[] } {
   const faults: Refusal[] = [];
   const bySize = asked.resolution === undefined ? readSize(asked.size, model, faults) : null;
@@ -75,10 +75,7 @@ export function resolveFrame(asked: AskedFrame, model: Model): { frame: Frame; f
 
 const dimensions = /^([1-9]\d{1,4})[xX*]([1-9]\d{1,4})$/;
 
-/**
- * `size` may name a tier or dimensions from the model's table; either way it is only a way to name
- * a tier.
- */
+/** `size` is a tier or dimensions from the model's table. Both forms name a tier. */
 function readSize(
   size: string | undefined,
   model: Model,
@@ -104,10 +101,7 @@ function readSize(
 
 const enhancementParam = 'metadata.super_resolution_config';
 
-/**
- * What speaks against enhancing this frame. Ranges and words have been checked when the request was
- * parsed.
- */
+/** Why this frame cannot be enhanced as requested. The parser has checked words and ranges. */
 export function enhancementFaults(
   config: SuperResolutionConfig,
   frame: Frame,
@@ -133,7 +127,7 @@ export function enhancementFaults(
   return faults;
 }
 
-/** The document's table alone, which holds on every model. */
+/** The contract's table alone, which applies to every model. */
 export function enhancementTargetFaults(
   config: SuperResolutionConfig,
   base: Resolution,
@@ -149,7 +143,7 @@ export function enhancementTargetFaults(
   return [{ code: 'unsupported_value', param, message }];
 }
 
-/** With `adaptive` the real size is known only afterwards, so the nominal one counts. */
+/** The real size of `adaptive` is known only afterwards, so the nominal size of the tier counts. */
 function baseShortSide({ size, resolution }: Frame): number {
   return size ? Math.min(size.width, size.height) : nominalShortSides[resolution];
 }

@@ -1,7 +1,7 @@
-// What somebody who is asked too often wants: the Retry-After of an answer, a service's or a
-// receiver's. How much of it is granted is for whoever asks again.
+// Parses the Retry-After header of a provider or a callback receiver. The caller of this function
+// decides how much of the wait to grant.
 
-/** Seconds or an HTTP date; null when it is absent or says nothing. */
+/** Accepts seconds or an HTTP date. Null if the header is absent or unreadable. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | null {
   if (!header) return null;
   const wanted = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - nowMs;

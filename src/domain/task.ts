@@ -7,6 +7,7 @@
 // *Stage*: which of the two steps a running task is in. *Step*: how far a task has come, as a
 // number that only grows.
 
+import type { Labels } from '../contract/request';
 import type {
   Billing,
   CreatedTask,
@@ -17,17 +18,17 @@ import type {
 } from '../contract/task';
 import type { Stage, TaskStatus } from '../contract/vocabulary';
 
-/** What stays the same over a task's whole life. */
+/** The fields that never change during a task's life. */
 export interface TaskIdentity {
   readonly id: string;
   readonly traceId: string;
   readonly model: string;
   readonly createdAt: number;
+  readonly labels?: Labels;
 }
 
 /**
- * Where it stands. The union leaves no room for a success without a video or a failure without a
- * reason.
+ * The state of a task. The union excludes a success without a video and a failure without a reason.
  */
 type TaskState =
   | { readonly status: 'pending' | 'submitted'; readonly billing?: Billing }
@@ -58,6 +59,7 @@ export function taskObject(task: TaskIdentity, state: TaskState): TaskObject {
     trace_id: task.traceId,
     model: task.model,
     created_at: task.createdAt,
+    ...(task.labels ? { labels: task.labels } : {}),
     ...(state.billing ? { billing: state.billing } : {}),
   };
   switch (state.status) {
@@ -76,9 +78,37 @@ export function taskObject(task: TaskIdentity, state: TaskState): TaskObject {
         ...(state.seed === null ? {} : { seed: state.seed }),
         finished_at: state.finishedAt,
       };
-    case 'failed':
-      return { ...common, data: [], error: state.error, finished_at: state.finishedAt };
+    case 'failed': {
+      const { message, code } = state.error;
+      return { ...common, data: [], error: { message, code }, finished_at: state.finishedAt };
+    }
   }
+}
+
+/**
+ * The object of a task after one of its jobs has begun; constant fields are taken from the previous
+ * object.
+ */
+export function runningObject(task: TaskObject, stage: Stage): TaskObject {
+  const { billing } = task;
+  const state = { status: 'running' as const, stage, ...(billing ? { billing } : {}) };
+  return taskObject(identityIn(task), state);
+}
+
+/** The object of a pending task that ends. Nothing was held, so it has no billing. */
+export function failedPendingObject(
+  task: TaskObject,
+  message: string,
+  finishedAt: number,
+): TaskObject {
+  const error = { code: 'task_error', message } as const;
+  return taskObject(identityIn(task), { status: 'failed', finishedAt, error });
+}
+
+/** The fields of an object that never change. */
+function identityIn(task: TaskObject): TaskIdentity {
+  const { id, trace_id: traceId, model, created_at: createdAt, labels } = task;
+  return { id, traceId, model, createdAt, ...(labels ? { labels } : {}) };
 }
 
 /** The five fields a create answers with. */
@@ -87,8 +117,8 @@ export function createdTask(task: TaskObject): CreatedTask {
   return { id, task_id, object, status, message };
 }
 
-/** The sentences of `message`, in one place; `failed` shows its own reason. */
-export const statusMessages = {
+/** The sentences of `message`. A failed task shows its own reason instead. */
+const statusMessages = {
   pending: 'Task accepted, waiting for confirmation.',
   submitted: 'Task submitted.',
   generation: 'Video generation in progress.',
@@ -96,7 +126,10 @@ export const statusMessages = {
   succeeded: 'Video generation succeeded.',
 } as const;
 
-/** Why a task failed that ran out of time, whoever ends it: its workflow or the sweep. */
+export const cancelledMessage = 'The task was cancelled by the caller.';
+export const stoppedMessage = 'The task was stopped by the service.';
+
+/** Why a task failed that ran out of time, whoever ends it: its workflow or the reconciler. */
 export function expiredMessage(afterSeconds: number): string {
   return `The task expired after ${afterSeconds} seconds.`;
 }
@@ -111,8 +144,8 @@ export function isFinal(status: TaskStatus): status is 'succeeded' | 'failed' {
 }
 
 /**
- * How far a task has come. Stored as the row's version; of two answers the one with the higher step
- * is the newer. The numbers are recorded in rows: add between, never change.
+ * How far a task has come, stored as the row's version. Of two answers the one with the higher step
+ * is newer. The numbers are recorded in rows: add between them, never change one.
  */
 export function stepOf(task: { readonly status: TaskStatus; readonly stage?: Stage }): number {
   switch (task.status) {

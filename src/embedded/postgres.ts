@@ -1,5 +1,5 @@
-// A real PostgreSQL for machines that have none, as a child process: its binaries come as an npm
-// package, the data stays in a folder of ours, and a server that a killed parent left behind is
+// A real PostgreSQL as a child process, for machines without one. Its binaries come as an npm
+// package and the data is in a folder of ours. A server that a killed parent left running is
 // stopped before the next one starts.
 
 import { execFile } from 'node:child_process';
@@ -24,7 +24,7 @@ interface PostgresOptions {
   /** For tests: no fsync, since their data need not survive the machine. */
   readonly forgetful?: boolean;
   readonly maxConnections?: number;
-  /** What it says while it runs. */
+  /** Called with each line it writes. */
   readonly onLine?: (line: string) => void;
 }
 
@@ -58,18 +58,15 @@ function launch(bin: string, dataDir: string, port: number, options: PostgresOpt
     args: ['-D', dataDir, ...settings(port, options)],
     cwd: '/',
     env: { LC_ALL: 'C' },
-    // PostgreSQL's "fast" stop: it ends the sessions and writes a clean shutdown; SIGTERM would
-    // wait for them.
+    // PostgreSQL's "fast" shutdown ends the sessions and shuts down cleanly. SIGTERM would wait for
+    // them.
     stopSignal: 'SIGINT',
     ...(options.onLine ? { onLine: options.onLine } : {}),
     ...serverUser(),
   });
 }
 
-/**
- * Sessions of a server that was killed may hold its shared memory for a moment longer than it
- * lived.
- */
+/** Sessions of a killed server may hold its shared memory for a moment after its end. */
 async function patiently<T>(start: () => Promise<T>): Promise<T> {
   const until = Date.now() + 10_000;
   for (;;) {
@@ -90,7 +87,7 @@ function settings(port: number, { forgetful, maxConnections }: PostgresOptions):
     unix_socket_directories: '',
     max_connections: maxConnections ?? 100,
     log_min_messages: 'warning',
-    // A row has to be on the disk when we say so; tests alone may forget.
+    // A committed row must be on the disk. Only tests may skip this.
     fsync: forgetful ? 'off' : 'on',
     synchronous_commit: forgetful ? 'off' : 'on',
     full_page_writes: forgetful ? 'off' : 'on',
@@ -100,7 +97,7 @@ function settings(port: number, { forgetful, maxConnections }: PostgresOptions):
   return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/** A server that outlived its parent still holds the data: it is stopped before ours starts. */
+/** A server that outlived its parent still holds the data folder, so it is stopped first. */
 async function stopLeftover(dataDir: string): Promise<void> {
   const pidFile = join(dataDir, 'postmaster.pid');
   const pid = Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]);
@@ -116,7 +113,7 @@ async function stopLeftover(dataDir: string): Promise<void> {
   await rm(pidFile, { force: true });
 }
 
-/** The number in a stale pid file may belong to anybody by now. */
+/** The process id in a stale pid file may belong to another program by now. */
 async function isPostgresOf(pid: number, dataDir: string): Promise<boolean> {
   try {
     process.kill(pid, 0);
@@ -135,7 +132,10 @@ async function commandOf(pid: number): Promise<string> {
   return asked.then(({ stdout }) => stdout).catch(() => '');
 }
 
-/** Ready, and the one that was started: another server on this port has another data directory. */
+/**
+ * True if the server that we started is ready: another server on this port has another data
+ * directory.
+ */
 async function answers(url: string, dataDir: string): Promise<boolean> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 1_000 });
   try {

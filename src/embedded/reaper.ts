@@ -1,6 +1,5 @@
-// One small process beside ours that outlives a kill -9 of ours just long enough to stop our
-// children. It learns of our death by the end of its input, which the system closes for us whatever
-// we die of.
+// A small process beside ours that stops our children after a kill -9. It notices our end when its
+// input closes; the operating system closes it however we end.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 
@@ -44,8 +43,8 @@ function start(): ChildProcess {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   });
-  child.stdin?.on('error', () => undefined); // It may have been killed; then there is nobody to tell.
-  // It must not keep us alive: it goes when we go.
+  child.stdin?.on('error', () => undefined); // If it was killed itself, there is nothing to notify.
+  // It must not keep this process running.
   child.unref();
   (child.stdin as unknown as { unref?: () => void } | null)?.unref?.();
   return child;

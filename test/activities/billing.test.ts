@@ -1,17 +1,16 @@
-// Every way a task can end, from every stage it can be in, told by the real workflow and carried
-// out by the real doors on a real PostgreSQL: what moved, to the micro-unit. Only the generator and
-// the enhancer are played.
+// Every end of a task, from every stage, run by the real workflow with the real transactions on
+// PostgreSQL, checked to the micro-unit. Only generator and enhancer are simulated.
 
 import { createBillingActivities } from '../../activities/billing';
+import type { JobReport } from '../../src/domain/job';
 import type { Plan } from '../../src/domain/plan-types';
-import type { JobReport } from '../../workflows/messages';
 import { anEnhancedPlan, aPlan, aSuccess } from '../support/builders';
-import { begin, expectBill, lineOf, useRealDoors } from '../support/real-doors';
+import { begin, expectBill, lineOf, useRealTransactions } from '../support/real-transactions';
 import { expectCharged, testAllBack } from './billing';
 import { testDrawnCharges } from './drawn-charges';
 import { testOrphans } from './orphans';
 
-const doors = useRealDoors();
+const transactions = useRealTransactions();
 
 const tokens = (completionTokens: number | null): JobReport[] => [aSuccess({ completionTokens })];
 const enhanced = (seconds: number | null): JobReport => ({
@@ -19,8 +18,8 @@ const enhanced = (seconds: number | null): JobReport => ({
   kind: 'super_resolution',
 });
 
-// 46.00 a million tokens; a minute of 1080p at 1.50. The plain hold is 5,009,400, the enhanced one
-// 125,000 more.
+// Prices: 46.00 per million tokens, 1.50 per minute of 1080p. The plain hold is 5,009,400
+// micro-units, the enhanced one 125,000 more.
 const successes: [name: string, plan: Plan, reports: JobReport[], moved: string][] = [
   ['below', aPlan(), tokens(100_000), 'settle 4600000, refund 409400 | -4600000'],
   ['one token below', aPlan(), tokens(108_899), 'settle 5009354, refund 46 | -5009354'],
@@ -28,7 +27,7 @@ const successes: [name: string, plan: Plan, reports: JobReport[], moved: string]
   ['one above', aPlan(), tokens(108_901), 'settle 5009400, extra_charge 46 | -5009446'],
   ['above', aPlan(), tokens(200_000), 'settle 5009400, extra_charge 4190600 | -9200000'],
   [
-    'above all there is',
+    'above the whole balance',
     aPlan(),
     tokens(3_000_000),
     'settle 5009400, extra_charge 132990600 | -138000000',
@@ -66,28 +65,28 @@ const successes: [name: string, plan: Plan, reports: JobReport[], moved: string]
     'settle 5009400, settle 125000 | -5134400',
   ],
   [
-    'enhanced, a length that no film has',
+    'enhanced, an implausible length',
     anEnhancedPlan(),
     [...tokens(100_000), enhanced(-60)],
     'settle 4600000, settle 125000, refund 409400 | -4725000',
   ],
 ];
 
-test('successes are charged by what the services counted', () =>
+test('successful tasks are charged by the reported usage', () =>
   expectCharged(
-    doors(),
+    transactions(),
     successes.map(([name, plan, reports, moved]) => {
       return { name, plan, reports, moved, usageMissing: name.includes('no usage') };
     }),
   ));
 
-testAllBack(doors, (stage) => (stage === 'enhancing' ? anEnhancedPlan() : aPlan()));
-testDrawnCharges(doors, { seeds: 1 });
-testOrphans(doors, { terminated: 7, unsettled: 7, lost: 6, minutes: 3 });
+testAllBack(transactions, (stage) => (stage === 'enhancing' ? anEnhancedPlan() : aPlan()));
+testDrawnCharges(transactions, { seeds: 1 });
+testOrphans(transactions, { terminated: 7, unsettled: 7, lost: 6, minutes: 3 });
 
-test('a door that is tried again after its answer was lost answers the same and moves nothing', () =>
-  doors().open(async (world) => {
-    const real = createBillingActivities(doors());
+test('repeating a transaction whose answer was lost gives the same answer and moves nothing', () =>
+  transactions().open(async (world) => {
+    const real = createBillingActivities(transactions());
     const lost = { open: 2, close: 2 };
     world.script.open = async (open) => {
       const opened = await real.openTask(open);
@@ -99,11 +98,11 @@ test('a door that is tried again after its answer was lost answers the same and 
       if (lost.close-- > 0) throw new Error('The answer was lost.');
       return closed;
     };
-    const one = await begin(doors(), world, { name: 'lost answers', plan: aPlan() });
+    const one = await begin(transactions(), world, { name: 'lost answers', plan: aPlan() });
     await one.task.report(aSuccess({ completionTokens: 100_000 }));
     const object = await one.task.result();
-    await expectBill(doors(), one, object);
-    expect(await lineOf(doors(), one)).toBe(
+    await expectBill(transactions(), one, object);
+    expect(await lineOf(transactions(), one)).toBe(
       'lost answers | settle 4600000, refund 409400 | -4600000',
     );
     expect(world.closed).toHaveLength(3);

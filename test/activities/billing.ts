@@ -1,19 +1,19 @@
-// How a task's money ends, at any number of plans: successes by what the services counted, and
-// everything else with all of the hold back.
+// The money at the end of a task, for any number of plans: successes are charged by usage, every
+// other end returns the whole hold.
 
+import type { JobReport } from '../../src/domain/job';
 import type { Plan } from '../../src/domain/plan-types';
-import type { JobReport } from '../../workflows/messages';
 import {
   aJob,
   begin,
   bring,
   type Case,
-  type Doors,
   expectBill,
   lineOf,
+  runReconciler,
   type Stage,
-  sweepOnce,
-} from '../support/real-doors';
+  type Transactions,
+} from '../support/real-transactions';
 import type { World } from '../support/task-world';
 
 export interface Success {
@@ -21,21 +21,24 @@ export interface Success {
   readonly plan: Plan;
   readonly opening?: number;
   readonly reports: readonly JobReport[];
-  /** The movements after the hold, and what is left of the opening credit. */
+  /** The movements after the hold, and the rest of the opening credit. */
   readonly moved: string;
   readonly usageMissing: boolean;
 }
 
-/** All of them at once. */
-export async function expectCharged(doors: Doors, rows: readonly Success[]): Promise<void> {
-  await doors.open(async (world) => {
-    const played = await Promise.all(rows.map((row) => succeed(doors, world, row)));
-    expect(await Promise.all(played.map((one) => lineOf(doors, one)))).toEqual(
+/** Successes, all at once. */
+export async function expectCharged(
+  transactions: Transactions,
+  rows: readonly Success[],
+): Promise<void> {
+  await transactions.open(async (world) => {
+    const played = await Promise.all(rows.map((row) => succeed(transactions, world, row)));
+    expect(await Promise.all(played.map((one) => lineOf(transactions, one)))).toEqual(
       rows.map(({ name, moved }) => `${name} | ${moved}`),
     );
-    // The operator is told once of each, and those without usage apart.
+    // Each end is reported once, and those without usage are marked.
     const ids = played.map(({ taskId }) => taskId);
-    const closed = doors.closed.filter(({ taskId }) => ids.includes(taskId));
+    const closed = transactions.closed.filter(({ taskId }) => ids.includes(taskId));
     expect(closed.map(({ taskId }) => taskId).sort()).toEqual(ids.sort());
     expect(closed.filter(({ usageMissing }) => usageMissing)).toHaveLength(
       rows.filter(({ usageMissing }) => usageMissing).length,
@@ -43,15 +46,15 @@ export async function expectCharged(doors: Doors, rows: readonly Success[]): Pro
   });
 }
 
-async function succeed(doors: Doors, world: World, row: Success): Promise<Case> {
-  const one = await begin(doors, world, row);
+async function succeed(transactions: Transactions, world: World, row: Success): Promise<Case> {
+  const one = await begin(transactions, world, row);
   for (const report of row.reports) {
     if (report.kind === 'super_resolution') await bring(world, one, 'enhancing');
     await one.task.report(report);
   }
   const object = await one.task.result();
   expect(object.status).toBe('succeeded');
-  await expectBill(doors, one, object);
+  await expectBill(transactions, one, object);
   expect(object.billing?.usage_missing).toBe(row.usageMissing ? true : undefined);
   return one;
 }
@@ -60,8 +63,8 @@ const stages: readonly Stage[] = ['queued', 'running', 'enhancing'];
 
 type PlanAt = (stage: Stage) => Plan;
 
-/** Every end that is no success, from every stage. `label` names the plans. */
-export function testAllBack(doors: () => Doors, planAt: PlanAt, label = ''): void {
+/** Every unsuccessful end, from every stage. `label` names the plans. */
+export function testAllBack(transactions: () => Transactions, planAt: PlanAt, label = ''): void {
   const allBack = (cases: readonly Case[]) =>
     cases.map(({ name, plan }) => `${name} | refund ${plan.hold.amountMicros} | 0`);
   const inEveryStage = async (world: World, name: string, planOf: PlanAt): Promise<Case[]> => {
@@ -69,20 +72,20 @@ export function testAllBack(doors: () => Doors, planAt: PlanAt, label = ''): voi
     for (const stage of stages) {
       const plan = planOf(stage);
       const opening = Math.max(100_000_000, plan.hold.amountMicros);
-      const one = await begin(doors(), world, { name: `${name}, ${stage}`, plan, opening });
+      const one = await begin(transactions(), world, { name: `${name}, ${stage}`, plan, opening });
       await bring(world, one, stage);
       played.push(one);
     }
     return played;
   };
   const expectAllBack = async (played: readonly Case[]) => {
-    const lines = await Promise.all(played.map((one) => lineOf(doors(), one)));
+    const lines = await Promise.all(played.map((one) => lineOf(transactions(), one)));
     expect(lines).toEqual(allBack(played));
   };
   const expectFailed = async (one: Case, object: object) => {
     const result = await one.task.result();
     expect(result).toMatchObject({ status: 'failed', ...object });
-    await expectBill(doors(), one, result);
+    await expectBill(transactions(), one, result);
   };
 
   test.each<[string, (one: Case, kind: JobReport['kind']) => Promise<unknown>]>([
@@ -90,8 +93,8 @@ export function testAllBack(doors: () => Doors, planAt: PlanAt, label = ''): voi
     ['expired upstream', ({ task }, kind) => task.report(aJob(kind, 'expired'))],
     ['cancelled upstream', ({ task }, kind) => task.report(aJob(kind, 'cancelled'))],
     ['cancelled by the caller', ({ task }) => task.cancel()],
-  ])(`what is %s gets all of its hold back, from every stage${label}`, (name, end) =>
-    doors().open(async (world) => {
+  ])(`after the end "%s" a task gets its whole hold back, from every stage${label}`, (name, end) =>
+    transactions().open(async (world) => {
       const played = await inEveryStage(world, name, planAt);
       for (const [n, one] of played.entries()) {
         await end(one, stages[n] === 'enhancing' ? 'super_resolution' : 'generation');
@@ -101,8 +104,8 @@ export function testAllBack(doors: () => Doors, planAt: PlanAt, label = ''): voi
     }),
   );
 
-  test(`what runs out of time gets all of its hold back, from every stage${label}`, () =>
-    doors().openSkipping(async (world) => {
+  test(`a task that expires gets its whole hold back, from every stage${label}`, () =>
+    transactions().openSkipping(async (world) => {
       const soon: PlanAt = (stage) => ({ ...planAt(stage), expiresAfterSeconds: 3_600 });
       const played = await inEveryStage(world, 'out of time', soon);
       const message = expect.stringContaining('expired after 3600');
@@ -110,11 +113,11 @@ export function testAllBack(doors: () => Doors, planAt: PlanAt, label = ''): voi
       await expectAllBack(played);
     }));
 
-  test(`what was terminated gets all of its hold back from the sweep${label}`, () =>
-    doors().open(async (world) => {
+  test(`a terminated task gets its whole hold back from the reconciler${label}`, () =>
+    transactions().open(async (world) => {
       const played = await inEveryStage(world, 'terminated', planAt);
       for (const { task } of played) await task.terminate();
-      const report = await sweepOnce(doors(), world);
+      const report = await runReconciler(transactions(), world);
       expect([...report.closed].sort()).toEqual(played.map(({ taskId }) => taskId).sort());
       await expectAllBack(played);
     }));

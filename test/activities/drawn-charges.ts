@@ -1,17 +1,17 @@
-// The same rows as the table of billing.test.ts, with plans, prices, tokens and lengths drawn at
-// random: what has to move is computed apart, from the formulas of docs/money.md.
+// The table of billing.test.ts with random plans, prices, tokens and durations. The expected
+// movements are computed separately, from the formulas in docs/money.md.
 
+import type { JobReport } from '../../src/domain/job';
 import type { Plan } from '../../src/domain/plan-types';
-import type { JobReport } from '../../workflows/messages';
 import { randomFrom, seedsOfRun } from '../support/books';
 import { aSuccess } from '../support/builders';
 import { between, drawPlan } from '../support/drawn-plans';
 import { lengthMicros, movementsOf, tokenMicros } from '../support/money-formula';
-import type { Doors } from '../support/real-doors';
+import type { Transactions } from '../support/real-transactions';
 import { expectCharged, type Success, testAllBack } from './billing';
 
 type Random = () => number;
-/** From what was held, how much is reported; null is nothing. */
+/** The reported usage, given the hold; null if none is reported. */
 type Draw = (held: number, random: Random) => number | null;
 
 const below: Draw = (held, random) => between(random, 1, held - 1);
@@ -22,9 +22,9 @@ const nothing: Draw = () => null;
 interface Row {
   readonly name: string;
   readonly tokens: Draw;
-  /** Of the enhancer, in milliseconds; absent where nothing is enhanced. */
+  /** Duration reported by the enhancer in milliseconds; absent without enhancement. */
   readonly length?: Draw;
-  /** Of the generator, where the enhancer's is not to be believed. */
+  /** Duration reported by the generator, used if the enhancer's is not plausible. */
   readonly generated?: Draw;
 }
 
@@ -34,7 +34,10 @@ const rows: readonly Row[] = [
   { name: 'equal', tokens: equal },
   { name: 'one above', tokens: (held) => held + 1 },
   { name: 'above', tokens: above },
-  { name: 'above all there is', tokens: (held, random) => 3 * held + between(random, 1, held) },
+  {
+    name: 'above the whole balance',
+    tokens: (held, random) => 3 * held + between(random, 1, held),
+  },
   { name: 'nothing counted', tokens: () => 0 },
   { name: 'no usage', tokens: nothing },
   { name: 'enhanced, below in both', tokens: below, length: below },
@@ -44,30 +47,36 @@ const rows: readonly Row[] = [
   { name: 'enhanced, no usage and no length', tokens: nothing, length: nothing },
   { name: 'enhanced, no length of its own', tokens: below, length: nothing, generated: above },
   {
-    name: 'enhanced, a length that no film has',
+    name: 'enhanced, an implausible length',
     tokens: below,
     length: (_, random) => (random() < 0.5 ? -between(random, 1, 60_000) : 3_600_001),
     generated: below,
   },
 ];
 
-/** Registers the whole table once a seed, at plans of that seed. */
-export function testDrawnCharges(doors: () => Doors, { seeds }: { readonly seeds: number }): void {
+/** Registers the whole table once per seed, with plans of that seed. */
+export function testDrawnCharges(
+  transactions: () => Transactions,
+  { seeds }: { readonly seeds: number },
+): void {
   test.each(seedsOfRun(seeds))('drawn successes are charged by the formulas (SEED=%i)', (seed) => {
     const random = randomFrom(seed);
     return expectCharged(
-      doors(),
+      transactions(),
       rows.map((row) => drawSuccess(row, random)),
     );
   });
 }
 
-/** The rest of the table, at plans of each seed. */
-export function testDrawnRefunds(doors: () => Doors, { seeds }: { readonly seeds: number }): void {
+/** Registers the other rows of the table, with plans of each seed. */
+export function testDrawnRefunds(
+  transactions: () => Transactions,
+  { seeds }: { readonly seeds: number },
+): void {
   for (const seed of seedsOfRun(seeds)) {
     const random = randomFrom(seed);
     const planAt = (stage: string) => drawPlan(random, stage === 'enhancing');
-    testAllBack(doors, planAt, ` (SEED=${seed})`);
+    testAllBack(transactions, planAt, ` (SEED=${seed})`);
   }
 }
 
@@ -88,7 +97,7 @@ function drawSuccess({ name, tokens, length, generated }: Row, random: Random): 
   return {
     name,
     plan,
-    // More than is held, and less than what the largest bill comes to.
+    // More than the hold, but less than the largest possible bill.
     opening: plan.hold.amountMicros * 2,
     reports,
     moved: movementsOf(plan.hold.amountMicros, lines),
@@ -99,12 +108,12 @@ function drawSuccess({ name, tokens, length, generated }: Row, random: Random): 
 const inSeconds = (milliseconds: number | null) =>
   milliseconds === null ? null : milliseconds / 1_000;
 
-/** What is reported counts, where a film can be so long; else what was held. */
+/** The reported amount if it is plausible, else the hold. */
 function dueLines(plan: Plan, tokens: number | null, lengths: readonly (number | null)[]) {
   const { microsPerMillionTokens, enhancementMicrosPerMinute } = plan.price;
   const [held, heldLength] = plan.hold.lines.map(({ quantity }) => quantity);
   const generation = tokenMicros(tokens ?? held ?? 0, microsPerMillionTokens);
   if (enhancementMicrosPerMinute === null) return [generation];
-  const told = lengths.find((length) => length !== null && length > 0 && length <= 3_600_000);
-  return [generation, lengthMicros(told ?? heldLength ?? 0, enhancementMicrosPerMinute)];
+  const reported = lengths.find((length) => length !== null && length > 0 && length <= 3_600_000);
+  return [generation, lengthMicros(reported ?? heldLength ?? 0, enhancementMicrosPerMinute)];
 }

@@ -1,7 +1,7 @@
-// Generated spellings of inside addresses against the rule and against sockets: canaries on
+// Random spellings of internal addresses, checked by the rule and with sockets: canary servers on
 // loopback count connections, and there must be none.
 
-import { guardedPost } from '../../activities/address-guard';
+import { guardedPost } from '../../activities/callbacks/guarded-post';
 import { checkUrl } from '../../src/domain/address';
 import { randomFrom, seedOfRun } from '../support/books';
 import { type Canaries, startCanaries } from '../support/canaries';
@@ -15,11 +15,11 @@ export function testInsideAddresses({ spellings }: { readonly spellings: number 
   });
   afterAll(() => canaries?.close());
 
-  test(`none of ${spellings} spellings of inside addresses is dialled (SEED=${seed})`, async () => {
+  test(`no connection is made to any of ${spellings} spellings of internal addresses (SEED=${seed})`, async () => {
     const before = canaries.connections();
     for (const { host, means } of insideSpellings(randomFrom(seed), spellings)) {
       const url = `https://${host}:${canaries.port}/x`;
-      // Written so that it means what it should: else its refusal would say nothing.
+      // The spelling must parse to the intended address. Otherwise a refusal would prove nothing.
       const { hostname } = new URL(url);
       expect([host, hostname]).toEqual([host, means]);
       const rules = { schemes: ['https' as const], allowHosts: [], charsMax: 2048 };

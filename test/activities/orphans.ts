@@ -1,13 +1,21 @@
-// Holds whose task nobody will ever finish: its workflow was terminated, died between the end of
-// the job and the settlement, or is one the engine has lost. The sweep brings all of them to
-// nothing, charges nobody, and leaves the living alone.
+// Holds whose task no workflow will finish: it was terminated, died between the end of its job and
+// the settlement, or was lost by Temporal. The reconciler refunds all of them, charges nothing, and
+// leaves live tasks alone.
 
 import { createBillingActivities } from '../../activities/billing';
+import { confirmLoss } from '../../src/db/reconcile';
 import { billing } from '../../src/domain/pricing';
 import { taskObject } from '../../src/domain/task';
-import { anAccountWith, heldMicros } from '../support/books';
+import { anAccountWith, heldMicros, storePending } from '../support/books';
 import { aPlan, aSuccess, aTaskInput } from '../support/builders';
-import { begin, bring, type Case, type Doors, lineOf, sweepOnce } from '../support/real-doors';
+import {
+  begin,
+  bring,
+  type Case,
+  lineOf,
+  runReconciler,
+  type Transactions,
+} from '../support/real-transactions';
 import type { World } from '../support/task-world';
 import { until } from '../support/until';
 
@@ -18,47 +26,49 @@ export interface OrphansSize {
   readonly minutes: number;
 }
 
-// What one sweep looks at of the rows that no list of the engine's names.
+// The size of the reconciler's slice.
 const slice = 200;
 const living = 3;
-// At once: a workflow that waits at its second door keeps one of the worker's few places.
+// Concurrent tasks: each waits in closeTask and takes one of the worker's few slots for local
+// activities.
 const batch = 20;
 
-type Orphan = Omit<Case, 'task'>;
+export type Orphan = Omit<Case, 'task'>;
 
-export function testOrphans(doors: () => Doors, size: OrphansSize): void {
+export function testOrphans(transactions: () => Transactions, size: OrphansSize): void {
   const { terminated, unsettled, lost, minutes } = size;
-  // What has ended lately is closed at once, whatever its number; what the engine does not know is
-  // found a slice at a time.
+  // Recently ended workflows are all found by the first run; tasks unknown to Temporal are found
+  // slice by slice.
   const all = terminated + unsettled + lost + living;
-  const sweepsMax = Math.min(Math.ceil(all / slice), 1 + Math.ceil((lost + living) / slice));
+  const runsMax = Math.min(Math.ceil(all / slice), 1 + Math.ceil((lost + living) / slice));
   test(
-    `${terminated} terminated, ${unsettled} unsettled, ${lost} lost: all ended by sweep ${sweepsMax}`,
+    `${terminated} terminated, ${unsettled} unsettled and ${lost} lost tasks have ended after ${runsMax} runs`,
     () =>
-      doors().open(async (world) => {
-        const alive = await beginMany(doors(), world, 'alive', living);
+      transactions().open(async (world) => {
+        const alive = await beginMany(transactions(), world, 'alive', living);
         const orphans: Orphan[] = [
-          ...(await terminateMany(doors(), world, terminated)),
-          ...(await leaveUnsettled(doors(), world, unsettled)),
-          ...(await loseMany(doors(), lost)),
+          ...(await terminateMany(transactions(), world, terminated)),
+          ...(await leaveUnsettled(transactions(), world, unsettled)),
+          ...(await loseMany(transactions(), lost)),
         ];
         await untilListed(world, terminated + unsettled);
-        expect(await heldMicros(doors().db)).toBe(holdOf([...orphans, ...alive]));
+        expect(await heldMicros(transactions().db)).toBe(holdOf([...orphans, ...alive]));
 
+        await confirmLoss(transactions().db, 1);
         const closed: string[] = [];
-        for (let n = 0; n < sweepsMax; n += 1) {
-          closed.push(...(await sweepOnce(doors(), world)).closed);
+        for (let n = 0; n < runsMax; n += 1) {
+          closed.push(...(await runReconciler(transactions(), world)).closed);
         }
         expect([...closed].sort()).toEqual(orphans.map(({ taskId }) => taskId).sort());
-        expect(await heldMicros(doors().db)).toBe(holdOf(alive));
-        const lines = await Promise.all(orphans.map((one) => lineOf(doors(), one as Case)));
+        expect(await heldMicros(transactions().db)).toBe(holdOf(alive));
+        const lines = await Promise.all(orphans.map((one) => lineOf(transactions(), one as Case)));
         expect(lines).toEqual(
           orphans.map(({ name, plan }) => `${name} | refund ${plan.hold.amountMicros} | 0`),
         );
-        world.script.close = createBillingActivities(doors()).closeTask;
+        world.script.close = createBillingActivities(transactions()).closeTask;
         for (const { task } of alive) await task.cancel();
         for (const { task } of alive) expect((await task.result()).status).toBe('failed');
-        expect(await heldMicros(doors().db)).toBe(0);
+        expect(await heldMicros(transactions().db)).toBe(0);
       }),
     minutes * 60_000,
   );
@@ -67,23 +77,32 @@ export function testOrphans(doors: () => Doors, size: OrphansSize): void {
 const holdOf = (cases: readonly Orphan[]) =>
   cases.reduce((sum, { plan }) => sum + plan.hold.amountMicros, 0);
 
-async function beginMany(doors: Doors, world: World, name: string, count: number) {
+export async function beginMany(
+  transactions: Transactions,
+  world: World,
+  name: string,
+  count: number,
+) {
   const begun: Case[] = [];
   while (begun.length < count) {
     const next = Math.min(batch, count - begun.length);
     const plan = aPlan();
     begun.push(
       ...(await Promise.all(
-        Array.from({ length: next }, () => begin(doors, world, { name, plan })),
+        Array.from({ length: next }, () => begin(transactions, world, { name, plan })),
       )),
     );
   }
   return begun;
 }
 
-/** Stopped by hand while their jobs are waiting. */
-async function terminateMany(doors: Doors, world: World, count: number): Promise<Orphan[]> {
-  const begun = await beginMany(doors, world, 'terminated', count);
+/** Terminates tasks whose jobs are waiting. */
+async function terminateMany(
+  transactions: Transactions,
+  world: World,
+  count: number,
+): Promise<Orphan[]> {
+  const begun = await beginMany(transactions, world, 'terminated', count);
   for (const one of begun) {
     await bring(world, one, 'queued');
     await one.task.terminate();
@@ -91,8 +110,12 @@ async function terminateMany(doors: Doors, world: World, count: number): Promise
   return begun;
 }
 
-/** Their videos are made, their second door was tried and never answered, and then they die. */
-async function leaveUnsettled(doors: Doors, world: World, count: number): Promise<Orphan[]> {
+/** Terminates tasks whose videos are finished and whose closeTask never answered. */
+async function leaveUnsettled(
+  transactions: Transactions,
+  world: World,
+  count: number,
+): Promise<Orphan[]> {
   const left: Case[] = [];
   while (left.length < count) {
     let die: () => void = () => undefined;
@@ -102,10 +125,10 @@ async function leaveUnsettled(doors: Doors, world: World, count: number): Promis
     death.catch(() => undefined);
     world.script.close = () => death;
     const next = Math.min(batch, count - left.length);
-    const begun = await beginMany(doors, world, 'unsettled', next);
+    const begun = await beginMany(transactions, world, 'unsettled', next);
     for (const { task } of begun) await task.report(aSuccess());
-    const isAtDoor = ({ taskId }: Case) => world.closed.some((close) => close.taskId === taskId);
-    await until('all are at their second door', () => begun.every(isAtDoor));
+    const isClosing = ({ taskId }: Case) => world.closed.some((close) => close.taskId === taskId);
+    await until('all are at their second door', () => begun.every(isClosing));
     for (const { task } of begun) await task.terminate();
     die();
     left.push(...begun);
@@ -113,29 +136,31 @@ async function leaveUnsettled(doors: Doors, world: World, count: number): Promis
   return left;
 }
 
-/** Their rows and holds are there, and the engine has never heard of them. */
-async function loseMany(doors: Doors, count: number): Promise<Orphan[]> {
-  const { openTask } = createBillingActivities(doors);
+/** Stores tasks with holds that Temporal does not know. */
+export async function loseMany(
+  transactions: Pick<Transactions, 'db' | 'events'>,
+  count: number,
+): Promise<Orphan[]> {
+  const { openTask } = createBillingActivities(transactions);
   const lost: Orphan[] = [];
   for (let n = 0; n < count; n += 1) {
     const plan = aPlan();
-    const input = aTaskInput({ plan });
+    const input = aTaskInput({ plan, createdAtMs: Date.now() - 60_000 });
     const { taskId } = input;
     const opening = 100_000_000;
-    const accountId = await anAccountWith(doors.db, `acct_${taskId}`, opening);
+    const accountId = await anAccountWith(transactions.db, `acct_${taskId}`, opening);
     const identity = { id: taskId, traceId: 'lost', model: plan.model, createdAt: 1 };
     const due = billing(plan, { lines: [], final: false });
     const object = taskObject(identity, { status: 'submitted', billing: due });
-    const deadlineAtMs = Date.now() + 3_600_000;
-    const createdAtMs = Date.now() - 60_000;
-    const open = { input: { ...input, accountId }, object, createdAtMs, deadlineAtMs };
+    const open = { input: { ...input, accountId }, object };
+    await storePending(transactions.db, open.input);
     expect((await openTask(open)).outcome).toBe('opened');
     lost.push({ name: 'lost', plan, opening, accountId, taskId });
   }
   return lost;
 }
 
-/** The engine writes its list of what has ended a little later. */
+/** Waits until Temporal's visibility lists the ended workflows. */
 async function untilListed({ env, taskQueue }: World, count: number): Promise<void> {
   const query = `TaskQueue = '${taskQueue}' and ExecutionStatus = 'Terminated'`;
   await until('the engine lists all that were terminated', async () => {

@@ -1,10 +1,10 @@
-// What a customer sees of its money, over HTTP: what it has, every movement, and its own only.
-// Movements are made at the real doors.
+// The balance and statement of an account over HTTP. Movements are made by openTask, closeTask and
+// creditAccount.
 
 import { accountSchema, statementSchema } from '../../src/contract/reply-schema';
-import { closeTask, creditAccount, openTask } from '../../src/db/ledger';
+import { closeTask, creditAccount } from '../../src/db/ledger';
 import { startApi, type TestApi } from '../support/api';
-import { aClosing, anOpening } from '../support/books';
+import { aClosing, anOpening, openNew } from '../support/books';
 import { call, type Reply } from '../support/service';
 
 let api: TestApi;
@@ -29,11 +29,11 @@ async function aCustomer(credit: number): Promise<Customer> {
   return { accountId, get: (to, headers) => call(api.url, apiKey, 'GET', to, undefined, headers) };
 }
 
-/** A task held for and, where a charge is said, ended; null ends it failed. */
+/** Opens a task and, if a charge is given, closes it; null closes it as failed. */
 async function aTask({ accountId }: Customer, held: number, charge?: number | null) {
   tasks += 1;
   const id = `task_account_${tasks}`;
-  await openTask(api.db, anOpening(accountId, id, held));
+  await openNew(api.db, anOpening(accountId, id, held));
   if (charge !== undefined) await closeTask(api.db, aClosing(id, held, charge));
   return id;
 }
@@ -59,7 +59,7 @@ async function aRichStatement() {
 }
 
 describe('GET /v1/account', () => {
-  test('shows what is free and what is held, as decimal strings', async () => {
+  test('shows the available and the held amount as decimal strings', async () => {
     const customer = await aCustomer(10 * unit);
     await aTask(customer, 3 * unit + 1);
     const { status, json } = await customer.get('/v1/account');
@@ -71,7 +71,7 @@ describe('GET /v1/account', () => {
     });
   });
 
-  test('shows less than nothing as such', async () => {
+  test('shows a negative balance', async () => {
     const customer = await aCustomer(unit);
     await aTask(customer, unit, 3 * unit);
     expect((await customer.get('/v1/account')).json).toEqual({
@@ -81,13 +81,13 @@ describe('GET /v1/account', () => {
     });
   });
 
-  test('a top-up is seen and may be spent at once, also out of a debt', async () => {
+  test('a top-up is available at once, also from below zero', async () => {
     const { accountId, apiKey } = await api.anAccount(0);
     const body = { model: 'studio-2.0', prompt: 'x', ratio: '16:9' };
     const ask = () => call(api.url, apiKey, 'POST', '/v1/videos/generations', body);
     const refused = await ask();
     expect([refused.status, refused.json.error.code]).toEqual([402, 'insufficient_balance']);
-    expect(refused.json.error.message).toContain('a hold of 5.009400, but only 0.000000');
+    expect(refused.json.error.message).toContain('a hold of 5.009400 CNY, but only 0.000000 CNY');
     const credit = { accountId, amountMicros: 5_009_400, reference: 'r', reason: 'top-up' };
     await creditAccount(api.db, credit);
     expect((await ask()).status).toBe(200);
@@ -96,7 +96,7 @@ describe('GET /v1/account', () => {
     expect(json).toMatchObject({ available: '0.000000', held: '5.009400' });
   });
 
-  test('is in the currency of the books, and a task priced in another is refused, saying so', async () => {
+  test('shows the currency of the books; a task priced in another is refused with a reason', async () => {
     const { accountId, apiKey } = await api.anAccount(100 * unit);
     await api.db.raw(`update balances set currency = 'USD' where account_id = ?`, [accountId]);
     const ask = (to: string) => call(api.url, apiKey, 'GET', to);
@@ -115,7 +115,7 @@ describe('GET /v1/account', () => {
 });
 
 describe('GET /v1/account/statement', () => {
-  test('has every movement, newest first: kind, amount, balance after, reason and task', async () => {
+  test('lists every movement, newest first: kind, amount, balance after, reason and task', async () => {
     const { customer, ids } = await aRichStatement();
     const { status, json } = await customer.get(path);
     expect(status).toBe(200);
@@ -150,7 +150,7 @@ describe('GET /v1/account/statement', () => {
     expect(data[0]?.balance_after).toBe(account.available);
   });
 
-  test('is paged without a gap or a repeat, also while movements are added', async () => {
+  test('pages without a gap or a repetition, also while movements are added', async () => {
     const customer = await aCustomer(100 * unit);
     for (let i = 0; i < 6; i += 1) await aTask(customer, unit, null);
     const seen: number[] = [];
@@ -164,14 +164,14 @@ describe('GET /v1/account/statement', () => {
     expect(seen).toEqual([13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
   });
 
-  test('of a page that is exactly full, no further one is promised', async () => {
+  test('shows no next page after a page that is exactly full', async () => {
     const customer = await aCustomer(100 * unit);
     await aTask(customer, unit);
     const { json } = await customer.get(`${path}?limit=2`);
     expect([json.data.length, json.next]).toEqual([2, null]);
   });
 
-  test('of an account nothing has happened to is empty', async () => {
+  test('is empty for an account without movements', async () => {
     const customer = await aCustomer(0);
     expect((await customer.get(path)).json).toEqual({ data: [], next: null });
   });
@@ -185,17 +185,17 @@ describe('GET /v1/account/statement', () => {
     ['after=-1', 'after'],
     ['after=99999999999999999999', 'after'],
     ["after=1' or '1'='1", 'after'],
-  ])('?%s is refused, naming %s', async (query, param) => {
+  ])('?%s is refused with a message about %s', async (query, param) => {
     const { status, json } = await (await aCustomer(0)).get(`${path}?${encodeURI(query)}`);
     expect(status).toBe(400);
     expect(json.error).toMatchObject({ code: 'invalid_value', param });
   });
 });
 
-describe('as CSV', () => {
+describe('GET /v1/account/statement as CSV', () => {
   const csv = { accept: 'text/csv' };
 
-  test('has the same rows under a head, with the next page in a Link', async () => {
+  test('has the same rows under a header line, with the next page in a Link', async () => {
     const { customer } = await aRichStatement();
     const { status, headers, text } = await customer.get(`${path}?limit=4`, csv);
     expect(status).toBe(200);
@@ -227,7 +227,7 @@ describe('as CSV', () => {
     ['@sum', "'@sum"],
     ['-5.00', '-5.00'],
     ['Grüße 你好', 'Grüße 你好'],
-  ])('a reason that reads %j is written %j', async (reason, written) => {
+  ])('a reason of %j is written as %j', async (reason, written) => {
     const customer = await aCustomer(0);
     const { accountId } = customer;
     await creditAccount(api.db, { accountId, amountMicros: 1, reference: 'r', reason });
@@ -235,14 +235,14 @@ describe('as CSV', () => {
     expect(text.slice(text.indexOf('CNY,') + 4)).toBe(`${written}\r\n`);
   });
 
-  test('JSON stays JSON for who takes anything', async () => {
+  test('is not sent to a client that accepts anything', async () => {
     const { headers } = await (await aCustomer(0)).get(path, { accept: '*/*' });
     expect(headers.get('content-type')).toMatch(/^application\/json/);
   });
 });
 
 describe('another account', () => {
-  test('sees nothing of it on any route, whatever it asks for', async () => {
+  test('sees nothing of this account on any route', async () => {
     const { customer, ids } = await aRichStatement();
     const other = await aCustomer(3 * unit);
     const asked = ['/v1/account', path, `${path}?limit=100&after=9999`].concat(
@@ -263,7 +263,7 @@ describe('another account', () => {
     }
   });
 
-  test.each([undefined, 'Bearer nobody'])('without a key there is nothing (%s)', async (key) => {
+  test.each([undefined, 'Bearer nobody'])('a call without a key is refused (%s)', async (key) => {
     for (const to of ['/v1/account', path]) {
       const headers: Record<string, string> = key ? { authorization: key } : {};
       const response = await fetch(`${api.url}${to}`, { headers });

@@ -1,6 +1,6 @@
-// Every example a reader may copy is tried: requests are sent and answered as the document says,
-// answers fit their schema. In docs/api.md each block says what it is; elsewhere a request is one
-// that is accepted, unless it is called refused.
+// Every example in the documents is executed: requests are sent and answered as stated, and replies
+// fit their schema. In docs/api.md each block has a label; elsewhere a request must be accepted
+// unless it is labelled refused.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,6 +26,7 @@ const contract = blocksOf(read('docs/api.md'));
 const schemas: Readonly<Record<string, z.ZodType>> = {
   created: replies.createdSchema,
   task: replies.taskSchema,
+  tasks: replies.tasksSchema,
   error: replies.errorSchema,
   quoted: replies.quoteSchema,
   model: modelSchema,
@@ -44,7 +45,7 @@ const named = (blocks: readonly Block[], language: string) =>
     )
     .filter(([, block]) => block.language === language);
 
-/** The answer that follows a request in the document. */
+/** The reply that follows a request in the document. */
 const answerAfter = (index: number, label: string) => {
   const next = contract[index + 1];
   expect(next?.label).toBe(label);
@@ -72,13 +73,13 @@ describe('docs/api.md', () => {
         return;
       }
       default:
-        // A label nobody knows is a block that nobody tried.
+        // A block with an unknown label would not be tested.
         expect(Object.keys(schemas)).toContain(label);
         expect(schemas[label]!.safeParse(example).error).toBeUndefined();
     }
   });
 
-  test('the model it shows is the one that is served', async () => {
+  test('the model it shows equals the one that is served', async () => {
     const shown = JSON.parse(contract.find(({ label }) => label === 'model')!.text);
     const { json } = await api.call('GET', '/v1/models');
     const { super_resolution: served, ...model } = json.data.find(
@@ -90,7 +91,7 @@ describe('docs/api.md', () => {
     expect(served.prices).toEqual(expect.arrayContaining(part.prices));
   });
 
-  test('its table of errors is the closed table', () => {
+  test('its table of errors has exactly the codes of the service', () => {
     const rows = [...read('docs/api.md').matchAll(/^\| (\d{3}) +\| `(\w+)` +\| `(\w+)` +\|/gm)];
     expect(rows.map(([, status, type, code]) => [code, { status: Number(status), type }])).toEqual(
       Object.entries(refusals),
@@ -105,10 +106,7 @@ const shells = pages.flatMap((page) =>
     .map(([name, block]) => [`${page}: ${name}`, block] as const),
 );
 
-/**
- * The test's own key; and no task here ends by itself, so nobody waits for one longer than a
- * second.
- */
+/** Uses the test's own key. Tasks do not end by themselves here, so waits are cut to one second. */
 function asSent(sent: Readonly<Record<string, string>>) {
   const headers = Object.entries(sent).filter(([name]) => name !== 'authorization');
   return Object.fromEntries(headers.map(([name, v]) => [name, name === 'prefer' ? 'wait=1' : v]));
@@ -120,7 +118,8 @@ test.each(shells)('%s', async (_, { text, label }) => {
     if (!/^\/(v1\/|version|livez|readyz|openapi)/.test(path)) continue;
     const task = (await api.create()).json.id as string;
     const where = path.replaceAll('{task_id}', task);
-    const reply = await api.call(method, where, body, asSent(headers));
+    const sent = body?.replaceAll('$SAMPLES', 'http://127.0.0.1:8090/samples');
+    const reply = await api.call(method, where, sent, asSent(headers));
     if (refused) {
       expect([reply.status, reply.json.error.code]).toEqual([Number(refused[1]), refused[2]]);
     } else {
@@ -134,7 +133,7 @@ test.each(shells)('%s', async (_, { text, label }) => {
   }
 });
 
-test('the calls in docs/api.md are found, each with its key', () => {
+test('every example call in docs/api.md is found and sends a key', () => {
   const calls = contract
     .filter(({ language }) => language === 'sh')
     .flatMap(({ text }) => callsOf(text));
@@ -142,13 +141,17 @@ test('the calls in docs/api.md are found, each with its key', () => {
     'POST /v1/videos/generations',
     'GET /v1/videos/generations/{task_id}',
     'POST /v1/videos/generations',
+    'GET /v1/videos/generations/{task_id}',
+    'POST /v1/videos/generations',
     'GET /v1/videos/generations/',
     'GET /v1/videos/generations/{task_id}',
     'DELETE /v1/videos/generations/{task_id}',
     'GET /v1/tasks?status=submitted&model=studio-2.0&limit=5',
+    'POST /v1/videos/generations',
+    'GET /v1/tasks?label.order=4711&created_after=1763683200&created_before=1763769600',
   ]);
   for (const { headers } of calls) expect(headers.authorization).toBe('Bearer $API_KEY');
-  expect(calls[2]).toMatchObject({ headers: { 'idempotency-key': 'order-4711' } });
+  expect(calls[4]).toMatchObject({ headers: { 'idempotency-key': 'order-4711' } });
 });
 
 const readme = existsSync(join(root, 'README.md'))
@@ -181,10 +184,13 @@ describe('the OpenAPI document', () => {
     },
   );
 
-  test('its examples are those', async () => {
+  test('its request examples are exactly the accepted ones', async () => {
     const { json } = await api.call('GET', '/openapi.json');
     const shown = json.paths[create].post.requestBody.content['application/json'].examples;
-    expect(Object.keys(shown)).toEqual(Object.keys(requestExamples));
+    const accepted = Object.entries<RequestExample>(requestExamples).filter(
+      ([, { refused }]) => !refused,
+    );
+    expect(Object.keys(shown)).toEqual(accepted.map(([name]) => name));
     expect((await api.create(textBody)).status).toBe(200);
   });
 });

@@ -1,6 +1,5 @@
-// Generated requests thrown at a running server: only documented answers, in the documented
-// envelope, and not one line in the log that calls for a person. fast-check prints the seed of what
-// it found; SEED plays it again.
+// Random requests against a running server: every reply is documented, and nothing is logged that
+// an operator would have to act on. On failure fast-check prints the seed; SEED repeats it.
 
 import fc from 'fast-check';
 import { type RefusalCode, refusals } from '../../src/contract/error';
@@ -10,7 +9,7 @@ import { hostileBody } from '../support/arbitrary';
 import type { Reply } from '../support/service';
 
 interface HostileSize {
-  /** Examples of each kind. */
+  /** Number of examples of each kind. */
   readonly bodies: number;
   readonly quotes: number;
   readonly json: number;
@@ -19,22 +18,19 @@ interface HostileSize {
   readonly minutesEach: number;
 }
 
-/** An API of the file's own; what its log would show as an error fails the test that caused it. */
+/** Starts an API for this file. An error in its log fails the test that caused it. */
 export function useAnApi(): () => TestApi {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi();
   });
   afterAll(() => api?.close());
-  // What the log would show as an error is what the API answered as its own fault.
+  // Failures are the errors that the API would log as its own.
   afterEach(() => expect(api.failures).toEqual([]));
   return () => api;
 }
 
-/**
- * The codes this route is documented to answer with; the generated caller has money and every
- * permission.
- */
+/** The documented codes of this route, for a caller with money and all permissions. */
 const documented: readonly RefusalCode[] = [
   'invalid_json',
   'missing_required_parameter',
@@ -71,32 +67,35 @@ export function testHostile(api: () => TestApi, size: HostileSize): void {
   const within = minutesEach * 60_000;
 
   const nearlyRight = async () => {
-    const before = api().engine.submitted.length;
+    const before = api().temporal.submitted.length;
     await fc.assert(
       fc.asyncProperty(hostileBody, (body) => send(JSON.stringify(body))),
       runs(bodies),
     );
-    // Nearly right must mean both: some are accepted, some are not.
-    const accepted = api().engine.submitted.length - before;
+    // The generated bodies are useful only if some are accepted and some are not.
+    const accepted = api().temporal.submitted.length - before;
     expect(accepted).toBeGreaterThan(0);
     expect(accepted).toBeLessThan(bodies);
   };
-  test(`${bodies} bodies that are nearly right`, nearlyRight, within);
+  test(`${bodies} nearly valid bodies get documented replies`, nearlyRight, within);
 
   const asked = fc.asyncProperty(hostileBody, (body) => expectSameQuote(api(), body));
   test(
-    `${quotes} quotes are refused exactly where a create is`,
+    `${quotes} quotes are refused if and only if their create is`,
     () => fc.assert(asked, runs(quotes)),
     within,
   );
 
   const said = fc.asyncProperty(fc.json({ maxDepth: 4 }), (body) => send(body));
-  test(`anything JSON can say, ${json} times`, () => fc.assert(said, runs(json)), within);
+  test(
+    `${json} random JSON bodies get documented replies`,
+    () => fc.assert(said, runs(json)),
+    within,
+  );
 
   const key = fc.string({ minLength: 1, maxLength: 40, unit: 'grapheme-ascii' });
   const anything = fc.string({ unit: 'binary', maxLength: 200 });
-  // fetch itself refuses to send a header that is only spaces at its ends; those never reach a
-  // server.
+  // fetch refuses header values with spaces at the ends, so they are trimmed.
   const sent = fc.asyncProperty(anything, key, (body, idempotencyKey) =>
     send(body, { 'idempotency-key': idempotencyKey.trim() || 'x' }),
   );
@@ -107,7 +106,11 @@ export function testHostile(api: () => TestApi, size: HostileSize): void {
   const walked = fc.asyncProperty(methods, anyPath, (method, path) =>
     expectRefused(api(), method, path),
   );
-  test(`any path, any query, ${paths} times`, () => fc.assert(walked, runs(paths)), within);
+  test(
+    `${paths} random paths and queries get documented replies`,
+    () => fc.assert(walked, runs(paths)),
+    within,
+  );
 }
 
 async function expectSameQuote(api: TestApi, body: Record<string, unknown>): Promise<void> {

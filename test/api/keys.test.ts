@@ -1,5 +1,4 @@
-// API keys as values: their form, their checksum, their digest. What a server does with them is in
-// surface.test.ts.
+// The format, checksum and digest of API keys. Their use over HTTP is in surface.test.ts.
 
 import fc from 'fast-check';
 import { createAccount } from '../../src/db/accounts';
@@ -8,14 +7,14 @@ import { createTestDatabase } from '../support/database';
 
 const pepper = 'a pepper for tests';
 
-test('a key is a prefix, 178 random bits and a checksum, in letters and digits', () => {
+test('a key has a prefix, 178 random bits and a checksum, in letters and digits', () => {
   const keys = Array.from({ length: 500 }, makeApiKey);
   for (const key of keys) {
     expect(key).toMatch(/^vk_[0-9A-Za-z]{36}$/);
     expect(isWellFormedKey(key)).toBe(true);
   }
   expect(new Set(keys).size).toBe(keys.length);
-  // Every character of the alphabet comes up, none much more often than the others.
+  // Every character of the alphabet occurs, all about equally often.
   const counts = new Map<string, number>();
   for (const key of keys) {
     for (const char of key.slice(3, 33)) counts.set(char, (counts.get(char) ?? 0) + 1);
@@ -24,7 +23,7 @@ test('a key is a prefix, 178 random bits and a checksum, in letters and digits',
   expect(Math.max(...counts.values())).toBeLessThan((500 * 30 * 2) / 62);
 });
 
-test('any single wrong character is found without asking anybody', () => {
+test('any single wrong character is detected without a query', () => {
   const key = makeApiKey();
   const alphabet = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'];
   fc.assert(
@@ -36,7 +35,7 @@ test('any single wrong character is found without asking anybody', () => {
   );
 });
 
-test('neighbours in the wrong order are found, too', () => {
+test('two swapped neighbouring characters are detected', () => {
   const key = makeApiKey();
   for (let at = 0; at < key.length - 1; at += 1) {
     const wrong = key.slice(0, at) + key[at + 1] + key[at] + key.slice(at + 2);
@@ -52,7 +51,7 @@ test('a digest depends on the key and on the pepper', () => {
   expect(digestKey(pepper, makeApiKey())).not.toEqual(digestKey(pepper, key));
 });
 
-test('nothing that is stored opens anything', async () => {
+test('the stored row does not contain the key', async () => {
   const { db, drop } = await createTestDatabase();
   try {
     const { accountId, apiKey } = await createAccount(db, { name: 'a', pepper, creditMicros: 0 });
@@ -60,7 +59,7 @@ test('nothing that is stored opens anything', async () => {
     const stored = JSON.stringify(await db('api_keys'));
     for (const key of [apiKey, second.apiKey]) {
       expect(stored).not.toContain(key.slice(3, 20));
-      // The last characters are kept, for people to tell keys apart by.
+      // The last four characters are stored for people to recognise a key by.
       expect(stored).toContain(key.slice(-4));
     }
   } finally {

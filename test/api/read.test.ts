@@ -1,9 +1,14 @@
-// Reading and cancelling, over HTTP: whose task it is, which of row and workflow answers, waiting,
-// lists.
+// Reading and cancelling over HTTP: ownership, the choice between row and workflow, waiting, lists.
 
-import { modelsSchema, taskSchema, tasksSchema } from '../../src/contract/reply-schema';
+import {
+  cancelledSchema,
+  modelsSchema,
+  taskSchema,
+  tasksSchema,
+} from '../../src/contract/reply-schema';
 import { taskObject } from '../../src/domain/task';
 import { create, startApi, type TestApi, textBody, until } from '../support/api';
+import { findFunds } from '../support/funds';
 import { call } from '../support/service';
 
 let api: TestApi;
@@ -12,8 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => api?.close());
 beforeEach(() => {
-  api.engine.reachable = true;
-  api.engine.answer = 'accept';
+  api.temporal.reachable = true;
+  api.temporal.answer = 'accept';
   api.serving = true;
 });
 afterEach(() => expect(api.failures).toEqual([]));
@@ -24,7 +29,7 @@ const get = (id: string, headers?: Record<string, string>) =>
   api.call('GET', `${create}/${id}`, undefined, headers);
 const withoutRequestId = (text: string) => text.replace(/[0-9a-f-]{36}/g, '');
 
-describe('whose task', () => {
+describe('the owner of a task', () => {
   test.each([
     ['GET', '/v1/videos/generations'],
     ['GET', '/v1/videos/generations/'],
@@ -44,7 +49,7 @@ describe('whose task', () => {
   });
 
   test.each(['GET', 'DELETE'])(
-    '%s: a foreign id and an unknown one are the same 404, byte for byte',
+    '%s answers another account’s task like an unknown one: the same 404, byte for byte',
     async (method) => {
       const id = await aTask();
       const { apiKey } = await api.anAccount();
@@ -62,7 +67,7 @@ describe('whose task', () => {
     },
   );
 
-  test('a finished foreign task is a 404 too, also when its owner has just read it', async () => {
+  test('a finished task of another account is a 404, even just after its owner has read it', async () => {
     const id = await aTask();
     await api.finish(id);
     expect((await get(id)).status).toBe(200);
@@ -70,15 +75,15 @@ describe('whose task', () => {
     expect((await call(api.url, apiKey, 'GET', `${create}/${id}`)).status).toBe(404);
   });
 
-  test('a pending task is shown to its owner and to nobody else', async () => {
-    api.engine.answer = 'pending';
+  test('a pending task is shown to its owner only', async () => {
+    api.temporal.answer = 'unanswered';
     const id = await aTask();
     const { apiKey } = await api.anAccount();
     expect((await get(id)).json.status).toBe('pending');
     expect((await call(api.url, apiKey, 'GET', `${create}/${id}`)).status).toBe(404);
   });
 
-  test('many at once, of many tasks: everybody gets his own', async () => {
+  test('concurrent reads of many tasks each get their own task', async () => {
     const ids = await Promise.all(Array.from({ length: 8 }, () => aTask()));
     const unknown = `task_${'0'.repeat(26)}`;
     const asked = Array.from({ length: 40 }, () => [...ids, unknown]).flat();
@@ -88,7 +93,7 @@ describe('whose task', () => {
   });
 });
 
-describe('who answers', () => {
+describe('the state that GET shows', () => {
   const running = (id: string) =>
     taskObject(
       { id, traceId: 't', model: 'studio-2.0', createdAt: 1 },
@@ -113,17 +118,17 @@ describe('who answers', () => {
     },
   );
 
-  test('the workflow, where it is further than the row', async () => {
+  test('is the workflow’s if it is later than the row’s', async () => {
     const id = await aTask();
-    api.engine.live.set(id, running(id));
+    api.temporal.live.set(id, running(id));
     const { json, headers } = await get(id);
     expect(json.status).toBe('running');
     expect(headers.get('x-answered-by')).toBe('workflow');
   });
 
-  test('the row, where it is further than the workflow', async () => {
+  test('is the row’s if it is later than the workflow’s', async () => {
     const id = await aTask();
-    api.engine.live.set(id, running(id));
+    api.temporal.live.set(id, running(id));
     await api.finish(id);
     const { json, headers } = await get(id);
     expect(json.status).toBe('failed');
@@ -132,36 +137,24 @@ describe('who answers', () => {
     expect((await get(id)).text).toBe((await get(id)).text);
   });
 
-  test('the row, with the engine gone', async () => {
+  test('is the row’s while Temporal is away', async () => {
     const id = await aTask();
-    api.engine.reachable = false;
+    api.temporal.reachable = false;
     expect((await get(id)).json.status).toBe('submitted');
   });
 
-  test('the engine for a task without a row, which it is asked about once in ten seconds', async () => {
-    api.engine.answer = 'pending';
+  test('is the row’s while the task is pending, whatever its workflow shows', async () => {
+    api.temporal.answer = 'unanswered';
     const id = await aTask();
-    const answer = async () => {
-      const { status, json } = await get(id);
-      return json.status ?? status;
-    };
-    expect(await answer()).toBe('pending');
-    api.engine.reachable = false;
-    expect(await answer()).toBe('pending');
-    api.clock += 11_000;
-    expect(await answer()).toBe(503);
-    api.engine.reachable = true;
-    expect(await answer()).toBe('pending');
-    api.engine.answer = 'accept';
-    await api.engine.submit(api.engine.submitted.at(-1)!);
-    expect(await answer()).toBe('submitted');
+    api.temporal.live.set(id, running(id));
+    const { json, headers } = await get(id);
+    expect(json.status).toBe('pending');
+    expect(headers.get('x-answered-by')).toBe('row');
   });
 
-  test('nobody: without a row and without the engine it is a 503, not a 404', async () => {
-    api.engine.reachable = false;
-    const { status, json, headers } = await get(`task_${'1'.repeat(26)}`);
-    expect([status, json.error.code]).toEqual([503, 'unavailable']);
-    expect(headers.get('retry-after')).toMatch(/^\d+$/);
+  test('an unknown task is a 404, also while Temporal is away', async () => {
+    api.temporal.reachable = false;
+    expect((await get(`task_${'1'.repeat(26)}`)).status).toBe(404);
   });
 });
 
@@ -173,7 +166,7 @@ describe('Prefer: wait', () => {
       answered = true;
       return reply;
     });
-    // Another read in between goes through at once, and the waiting one still waits.
+    // Meanwhile another read is answered at once, and the first one keeps waiting.
     expect((await get(id)).json.status).toBe('submitted');
     expect(answered).toBe(false);
     await api.finish(id);
@@ -182,7 +175,7 @@ describe('Prefer: wait', () => {
     expect(headers.get('preference-applied')).toBe('wait=60');
   });
 
-  test('answers with what there is when the time is up', async () => {
+  test('answers with the present state when the time is up', async () => {
     const id = await aTask();
     const started = Date.now();
     const { json } = await get(id, { prefer: 'respond-async, wait=1' });
@@ -195,7 +188,7 @@ describe('Prefer: wait', () => {
     ['wait="45"', 'wait=45'],
     ['Wait = 30', 'wait=30'],
     ['return=minimal; wait=7', 'wait=7'],
-  ])('%s is taken as %s', async (prefer, applied) => {
+  ])('%s is applied as %s', async (prefer, applied) => {
     const id = await aTask();
     await api.finish(id);
     expect((await get(id, { prefer })).headers.get('preference-applied')).toBe(applied);
@@ -210,7 +203,7 @@ describe('Prefer: wait', () => {
     },
   );
 
-  test('a reader that went away is not waited for', async () => {
+  test('a read ends when its caller has disconnected', async () => {
     const id = await aTask();
     const gone = new AbortController();
     const before = api.requests.length;
@@ -228,33 +221,55 @@ describe('Prefer: wait', () => {
 
 describe('DELETE', () => {
   test.each(['/v1/videos/generations', '/v1/video/generations'])(
-    '%s/{id} asks the task to cancel',
+    '%s/{id} requests the cancellation of the task',
     async (path) => {
       const id = await aTask();
       const { status, json } = await api.call('DELETE', `${path}/${id}`);
       expect(status).toBe(200);
-      expect(taskSchema.parse(json).id).toBe(id);
-      expect(api.engine.cancelled).toContain(id);
+      expect(cancelledSchema.parse(json)).toMatchObject({ id, cancel_requested: true });
+      expect(api.temporal.cancelled).toContain(id);
     },
   );
 
-  test('a finished task is left as it is', async () => {
+  test('a finished task cannot be cancelled', async () => {
     const id = await aTask();
     await api.finish(id);
     const { status, json } = await api.call('DELETE', `${create}/${id}`);
     expect([status, json.error.code]).toEqual([409, 'task_already_finished']);
-    expect(api.engine.cancelled).not.toContain(id);
+    expect(api.temporal.cancelled).not.toContain(id);
   });
 
-  test('an engine that cannot be reached is a 503', async () => {
+  test('a pending task ends at once, uncharged, also while Temporal is away', async () => {
+    const { apiKey, accountId } = await api.anAccount(6_000_000);
+    api.temporal.answer = 'unanswered';
+    const body = { ...textBody, ratio: '16:9', metadata: { callback_url: 'https://example.com/' } };
+    const { json } = await call(api.url, apiKey, 'POST', create, body);
+    api.temporal.reachable = false;
+    const cancelled = await call(api.url, apiKey, 'DELETE', `${create}/${json.id}`);
+    expect(cancelled.json).toMatchObject({
+      status: 'failed',
+      error: { code: 'task_error', message: expect.stringContaining('cancelled by the caller') },
+    });
+    expect(cancelled.json).not.toHaveProperty('cancel_requested');
+    expect(api.temporal.calledBack).toContain(json.id);
+    const again = await call(api.url, apiKey, 'DELETE', `${create}/${json.id}`);
+    expect(again.status).toBe(409);
+    // If the workflow was started meanwhile, it holds no money.
+    api.temporal.answer = 'accept';
+    const submission = await api.temporal.submit(api.temporal.submitted.at(-1)!);
+    expect(submission).toMatchObject({ outcome: 'accepted', task: { status: 'failed' } });
+    expect((await findFunds(api.db, accountId)).heldMicros).toBe(0);
+  });
+
+  test('is a 503 if Temporal does not answer', async () => {
     const id = await aTask();
-    api.engine.reachable = false;
+    api.temporal.reachable = false;
     expect((await api.call('DELETE', `${create}/${id}`)).status).toBe(503);
   });
 });
 
 describe('lists', () => {
-  test('an account sees its own tasks, newest first, page by page, by status and model', async () => {
+  test('an account sees its own tasks, newest first, in pages, filtered by status and model', async () => {
     const { apiKey } = await api.anAccount();
     const post = async (body: object) =>
       (await call(api.url, apiKey, 'POST', create, { ...textBody, ...body })).json.id as string;
@@ -279,6 +294,56 @@ describe('lists', () => {
     expect((await list('model=studio-1.0')).ids).toEqual([ids[1]]);
   });
 
+  test('a list can be filtered by labels and time, also across pages', async () => {
+    const { apiKey } = await api.anAccount();
+    const post = async (labels: Record<string, string>) => {
+      const body = { ...textBody, metadata: { labels } };
+      return (await call(api.url, apiKey, 'POST', create, body)).json.id as string;
+    };
+    const ids = [
+      await post({ order: '4711', team: 'a' }),
+      await post({ order: '4711', team: 'b' }),
+      await post({ order: '4712', team: 'a' }),
+      await post({ 'a.b-c': 'x y&z' }),
+    ];
+    await api.finish(ids[0]!);
+    const list = async (query: string) => {
+      const { json } = await call(api.url, apiKey, 'GET', `/v1/tasks?${query}`);
+      return tasksSchema.parse(json).data.map(({ id }) => id);
+    };
+    expect(await list('label.order=4711')).toEqual([ids[1], ids[0]]);
+    expect(await list('label.order=4711&limit=1')).toEqual([ids[1]]);
+    expect(await list(`label.order=4711&after=${ids[1]}`)).toEqual([ids[0]]);
+    expect(await list('label.team=a&label.order=4711')).toEqual([ids[0]]);
+    expect(await list('label.team=a&status=submitted')).toEqual([ids[2]]);
+    expect(await list('label.a.b-c=x%20y%26z')).toEqual([ids[3]]);
+    expect(await list('label.order=471')).toEqual([]);
+    const { json } = await api.call('GET', '/v1/tasks?label.order=4711');
+    expect(json.data).toEqual([]);
+
+    const at = async (id: string, seconds: number) => {
+      await api.db.raw('update tasks set created_at = to_timestamp(?) where id = ?', [seconds, id]);
+    };
+    for (const [n, id] of ids.entries()) await at(id, 1_763_712_000 + n);
+    expect(await list('created_after=1763712001&created_before=1763712003')).toEqual([
+      ids[2],
+      ids[1],
+    ]);
+  });
+
+  test('a task shows its labels in every status', async () => {
+    const labels = { order: '4711', '"created_at":0': 'x' };
+    expect((await api.create({ metadata: { labels } })).status).toBe(400);
+    const own = { order: '"created_at":0', team: 'märkte 🎬' };
+    const id = (await api.create({ metadata: { labels: own } })).json.id as string;
+    const read = async () => (await api.call('GET', `${create}/${id}`)).json;
+    expect(await read()).toMatchObject({ status: 'submitted', labels: own });
+    await api.finish(id);
+    expect(await read()).toMatchObject({ status: 'failed', labels: own });
+    const bare = (await api.create()).json.id as string;
+    expect((await api.call('GET', `${create}/${bare}`)).json).not.toHaveProperty('labels');
+  });
+
   test.each([
     ['limit=0', 'limit'],
     ['limit=101', 'limit'],
@@ -291,12 +356,24 @@ describe('lists', () => {
     ['after=task_x', 'after'],
     ['limit=1e1', 'limit'],
     ['limit=-1', 'limit'],
-  ])('/v1/tasks?%s is a 400 at %s', async (query, param) => {
+    ['label.=x', 'label.'],
+    ['label.order=', 'label.order'],
+    ['label=4711', 'label'],
+    ['labels.order=4711', 'labels.order'],
+    ['created_afer=1', 'created_afer'],
+    ['label.a%00=x', 'label.a\0'],
+    ['label.a=%00', 'label.a'],
+    [`label.a=${'x'.repeat(65)}`, 'label.a'],
+    [Array.from({ length: 17 }, (_, n) => `label.a${n}=x`).join('&'), 'label'],
+    ['created_after=yesterday', 'created_after'],
+    ['created_before=-1', 'created_before'],
+    ['created_before=1763712000000', 'created_before'],
+  ])('/v1/tasks?%s is a 400 that names %s', async (query, param) => {
     const { status, json } = await api.call('GET', `/v1/tasks?${query}`);
     expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_value', param]);
   });
 
-  test('a foreign id as "after" says as little as an unknown one', async () => {
+  test('another account’s id as "after" gives the same page as an unknown one', async () => {
     const foreign = await aTask();
     const { apiKey } = await api.anAccount();
     await call(api.url, apiKey, 'POST', create, textBody);
@@ -305,7 +382,7 @@ describe('lists', () => {
     expect(await page(foreign)).toBe(await page(`task_${'0'.repeat(26)}`));
   });
 
-  test('the models of a key, with what they can do and cost', async () => {
+  test('a key sees its models with their abilities and prices', async () => {
     const { json } = await api.call('GET', '/v1/models');
     const { data } = modelsSchema.parse(json);
     expect(data.map(({ id }) => id)).toEqual([
@@ -330,7 +407,7 @@ describe('lists', () => {
     expect(own.json.data.map(({ id }: { id: string }) => id)).toEqual(['studio-1.0']);
   });
 
-  test('a limited key is shown no mode and no super-resolution that it would be refused', async () => {
+  test('a limited key sees no mode and no super-resolution that it may not use', async () => {
     const shown = async (limits: { models?: string[]; channels?: string[] }) => {
       const { apiKey } = await api.aKey(limits);
       const { json } = await call(api.url, apiKey, 'GET', '/v1/models');

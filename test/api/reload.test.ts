@@ -1,5 +1,5 @@
-// A new edition of the catalogue: new tasks follow it at once, a running task keeps what it was
-// submitted with, and a faulty edition is not used at all.
+// A changed catalogue: new tasks use it at once, a running task keeps its plan, and a faulty file
+// is not used at all.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { call, startService, textTask } from '../support/service';
 import { temporalAddress, uniqueTaskQueue } from '../support/temporal';
 import { until } from '../support/until';
 
-/** Every price ten times what it was. */
+/** The catalogue with ten times its prices. */
 function dearer(catalogue: Catalogue): Catalogue {
   const models = Object.entries(catalogue.models).map(([id, model]) => {
     const prices = model.prices.map((row) => ({
@@ -26,15 +26,8 @@ function dearer(catalogue: Catalogue): Catalogue {
   return { ...catalogue, models: Object.fromEntries(models) };
 }
 
-test('a running task keeps the model and the price it was submitted with', async () => {
-  let edition: Catalogue | undefined;
-  const current = (name: keyof Catalogue) => edition?.[name];
-  const service = await startService({
-    catalogue: (shipped) => {
-      edition = shipped;
-      return new Proxy(shipped, { get: (_, name) => current(name as keyof Catalogue) });
-    },
-  });
+test('a running task keeps the model and the price of its submission', async () => {
+  const service = await startService();
   try {
     const body = textTask(
       { run_s: 1 },
@@ -42,9 +35,11 @@ test('a running task keeps the model and the price it was submitted with', async
     );
     const before = await service.create(body);
     const quoted = (await service.call('POST', '/v1/videos/quotes', body)).json;
-    // The model is gone and everything else costs more, while the task is on its way.
-    const { 'studio-2.0': _, ...models } = dearer(edition!).models;
-    edition = { ...edition!, models };
+    // While the task runs, its model leaves the catalogue and all prices rise.
+    const { api } = service.catalogues;
+    const { 'studio-2.0': _, ...models } = dearer(api).models;
+    service.catalogues.api = { ...api, models };
+    service.catalogues.worker = service.catalogues.api;
     const refused = await service.create(body);
     expect([refused.status, refused.json.error.code]).toEqual([400, 'model_not_found']);
     const task = await service.finished(before.json.id);
@@ -65,7 +60,7 @@ test('a running task keeps the model and the price it was submitted with', async
 const program = join(__dirname, '../../dist/src/main.js');
 const pepper = 'a pepper for a process of its own';
 
-test('SIGHUP makes the API read the file again; a faulty file changes nothing and is told', async () => {
+test('SIGHUP makes the API reload the catalogue; a faulty file changes nothing and is logged', async () => {
   if (!existsSync(program)) throw new Error('Run "npm run build" first: this test needs dist.');
   const folder = await mkdtemp(join(tmpdir(), 'video-reload-'));
   const file = join(folder, 'catalogue.yaml');

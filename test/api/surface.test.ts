@@ -1,5 +1,5 @@
-// What every request meets before any handler: keys, bodies, methods, headers. Hostile input gets a
-// documented 4xx in the documented envelope, and the service's log none of it as an error.
+// The checks of every request before any handler: keys, bodies, methods, headers. Hostile input
+// gets a documented 4xx in the documented envelope and is not logged as an error.
 
 import { request } from 'node:http';
 import { errorSchema } from '../../src/contract/reply-schema';
@@ -20,7 +20,7 @@ interface Raw {
   readonly text: string;
 }
 
-/** Below fetch, which would refuse to send most of this. */
+/** Uses node:http, because fetch refuses to send most of these requests. */
 function raw(
   method: string,
   path: string,
@@ -82,12 +82,12 @@ describe('keys', () => {
     expect(replies[0]?.headers['www-authenticate']).toBe('Bearer');
   });
 
-  test('an expired key is no key', async () => {
+  test('an expired key is refused', async () => {
     const { apiKey } = await api.aKey({ expiresAt: new Date(Date.now() - 1_000) });
     expect((await call(api.url, apiKey, 'GET', '/v1/models')).status).toBe(401);
   });
 
-  test('a key that expires while it is remembered stops then', async () => {
+  test('a key that expires while it is cached is refused from then on', async () => {
     const { apiKey } = await api.aKey({ expiresAt: new Date(Date.now() + api.clock + 10_000) });
     expect((await call(api.url, apiKey, 'GET', '/v1/models')).status).toBe(200);
     api.clock += 11_000;
@@ -102,7 +102,7 @@ describe('keys', () => {
     expect((await call(api.url, apiKey, 'GET', '/v1/models')).status).toBe(401);
   });
 
-  test('401 comes before everything that is wrong with a body', async () => {
+  test('401 comes before any fault of the body', async () => {
     const reply = await raw('POST', create, { 'content-type': 'text/plain' }, 'x');
     expect(reply.status).toBe(401);
   });
@@ -128,7 +128,13 @@ describe('bodies', () => {
       415,
       'unsupported_media_type',
     ],
-    ['junk said to be gzip', text, { 'content-encoding': 'gzip' }, 415, 'unsupported_media_type'],
+    [
+      'junk with Content-Encoding gzip',
+      text,
+      { 'content-encoding': 'gzip' },
+      415,
+      'unsupported_media_type',
+    ],
     ['nothing', '', {}, 400, 'invalid_json'],
     ['no JSON', '{"model":', {}, 400, 'invalid_json'],
     ['a number', '1', {}, 400, 'invalid_json'],
@@ -139,7 +145,7 @@ describe('bodies', () => {
     ['a prototype name, escaped', '{"\\u005f_proto__":{"a":1}}', {}, 400, 'invalid_json'],
     ['a constructor', '{"constructor":{"prototype":{"a":1}}}', {}, 400, 'invalid_json'],
     ['NUL in a string', '{"model":"studio-2.0","prompt":"a\\u0000b"}', {}, 400, 'invalid_json'],
-    ['half a surrogate pair', '{"model":"studio-2.0","prompt":"\\ud800"}', {}, 400, 'invalid_json'],
+    ['a lone surrogate', '{"model":"studio-2.0","prompt":"\\ud800"}', {}, 400, 'invalid_json'],
     ['33 levels', nested(33), {}, 400, 'invalid_json'],
     ['100,000 levels', '['.repeat(100_000), {}, 400, 'invalid_json'],
     [
@@ -149,8 +155,9 @@ describe('bodies', () => {
       400,
       'invalid_value',
     ],
+    ['4,001 elements', `{"x":[${'0,'.repeat(3_999)}0]}`, {}, 400, 'invalid_json'],
     ['32 levels', `{"model":"","x":${nested(31)}}`, {}, 400, 'invalid_value'],
-  ])('%s', async (_, body, headers, status, code) => {
+  ])('%s is refused with a documented code', async (_, body, headers, status, code) => {
     const reply = await post(body, headers);
     expect([reply.status, codeOf(reply)]).toEqual([status, code]);
   });
@@ -159,34 +166,34 @@ describe('bodies', () => {
     'application/json',
     'application/json; charset=utf-8',
     'Application/JSON;charset="UTF-8"',
-  ])('%s is taken', async (type) => {
+  ])('%s is accepted', async (type) => {
     expect((await post(text, { 'content-type': type })).status).toBe(200);
   });
 
-  test('a pair of surrogates is a character like any other', async () => {
+  test('a surrogate pair is a valid character', async () => {
     expect((await post('{"model":"studio-2.0","prompt":"\\ud83c\\udfac"}')).status).toBe(200);
   });
 
   test.each([
-    ['a little too large, announced', 1024 * 1024 + 1, true],
-    ['a little too large, in chunks', 1024 * 1024 + 1, false],
+    ['a little too large, announced', 128 * 1024 + 1, true],
+    ['a little too large, in chunks', 128 * 1024 + 1, false],
     ['very large, in chunks', 12 * 1024 * 1024, false],
-  ])('%s: 413', async (_, size, announced) => {
+  ])('%s is a 413', async (_, size, announced) => {
     const body = Buffer.alloc(size, 0x20);
     const headers: Record<string, string> = announced
       ? { 'content-length': String(size) }
       : { 'transfer-encoding': 'chunked' };
-    // Of the very large one the answer may come before all of it could be written.
+    // The reply to the largest body may arrive before the body is fully sent.
     const reply = await post(body, headers).catch((error: NodeJS.ErrnoException) => error.code);
-    if (size > 8 * 1024 * 1024 && typeof reply === 'string') {
+    if (size > 1024 * 1024 && typeof reply === 'string') {
       expect(['EPIPE', 'ECONNRESET']).toContain(reply);
     } else {
       expect([(reply as Raw).status, codeOf(reply as Raw)]).toEqual([413, 'request_too_large']);
     }
   });
 
-  test('exactly 1 MiB is read', async () => {
-    const padding = 1024 * 1024 - text.length;
+  test('a body of exactly 128 KiB is read', async () => {
+    const padding = 128 * 1024 - text.length;
     expect((await post(text + ' '.repeat(padding))).status).toBe(200);
   });
 });
@@ -252,7 +259,7 @@ describe('headers', () => {
     }
   });
 
-  test('where callers use https they are told to stay with it, elsewhere not', async () => {
+  test('HSTS is sent only if the public address is https', async () => {
     expect((await raw('GET', '/livez', {})).headers['strict-transport-security']).toBeUndefined();
     const secure = await startApi({ publicUrl: 'https://api.example.com' });
     try {
@@ -263,7 +270,7 @@ describe('headers', () => {
     }
   });
 
-  test('only named origins may read from a page', async () => {
+  test('only configured origins may call the API from a page', async () => {
     const ask = (origin: string, method: string) =>
       raw(method, '/v1/models', { origin, 'access-control-request-method': 'GET' });
     const named = await ask('https://page.example.com', 'OPTIONS');
@@ -275,7 +282,7 @@ describe('headers', () => {
     expect(other.headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  test('while stopping, each answer says that it is the last of its connection', async () => {
+  test('a process that is stopping closes each connection after its reply', async () => {
     api.serving = false;
     const { headers, status } = await raw('GET', '/readyz', { connection: 'keep-alive' });
     api.serving = true;
@@ -284,7 +291,7 @@ describe('headers', () => {
 });
 
 describe('documents', () => {
-  test('the OpenAPI document and its page come from this host alone', async () => {
+  test('the OpenAPI document and its page load nothing from other hosts', async () => {
     const document = await raw('GET', '/openapi.json', {});
     expect(JSON.parse(document.text).openapi).toBe('3.1.1');
     const html = await raw('GET', '/docs', {});
@@ -309,9 +316,9 @@ describe('documents', () => {
     });
     expect((await raw('GET', '/livez', {})).status).toBe(200);
     expect(JSON.parse((await raw('GET', '/readyz', {})).text)).toMatchObject({ ready: true });
-    api.engine.reachable = false;
+    api.temporal.reachable = false;
     const missing = await raw('GET', '/readyz', {});
-    api.engine.reachable = true;
+    api.temporal.reachable = true;
     expect([missing.status, JSON.parse(missing.text).parts.temporal]).toEqual([503, false]);
   });
 });

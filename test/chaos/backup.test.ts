@@ -1,14 +1,14 @@
-// The backup that docs/operations.md describes, done: the data is destroyed and restored, and tasks
-// and books are whole.
+// Follows the backup in docs/operations.md: the data is destroyed and restored, and tasks and books
+// are complete.
 
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Stack, startStack } from '../../src/commands/stack';
 import { connect } from '../../src/db/database';
 import { audit } from '../../src/db/ledger-audit';
+import { type Stack, startStack } from '../../src/dev-stack/stack';
 import { call, textTask } from '../support/service';
 import { until } from '../support/until';
 
@@ -38,7 +38,7 @@ async function create(script: Record<string, unknown>): Promise<string> {
   return reply.json.id;
 }
 
-test('a cold copy of the data directory brings back tasks, books and what was under way', async () => {
+test('a cold copy of the data directory restores tasks, books and running tasks', async () => {
   stack = await start('before');
   const done = await create({});
   await until('it is done', async () => (await read(done)).status === 'succeeded');
@@ -70,7 +70,7 @@ const hasDump = async () => {
   }
 };
 
-test('a dump brings the books back into an empty database', async () => {
+test('a dump restores the books into an empty database', async () => {
   if (!(await hasDump())) {
     process.stdout.write('pg_dump 18 is not on PATH: the dump is not tried, the cold copy is.\n');
     return;

@@ -1,5 +1,5 @@
-// The checker must be able to find something: each kind of damage is planted in the notes of a run
-// that went well.
+// The checker must be able to find faults: each kind of damage is planted in the records of a
+// correct run.
 
 import { startCallbackSink } from '../support/callback-sink';
 import { type Service, startService, textTask } from '../support/service';
@@ -36,37 +36,37 @@ async function aFinishedTask(n: number): Promise<Created> {
 const judged = async (creates: readonly Created[]) =>
   (await brokenPromises(world, creates)).join('\n');
 
-test('a run that went well breaks nothing', async () => {
+test('the checker finds nothing in a correct run', async () => {
   expect(await judged(good)).toBe('');
 });
 
-test('a lost task is seen', async () => {
+test('the checker finds a lost task', async () => {
   const lost = { ...(good[0] as Created), id: 'task_lost' };
   expect(await judged([...good, lost])).toContain('task_lost was accepted and is lost');
 });
 
-test('a task nobody was told of is seen', async () => {
+test('the checker finds a task whose id no caller was given', async () => {
   expect(await judged(good.slice(1))).toContain('1 tasks nobody was told of');
 });
 
-test('a status that stepped back is seen', async () => {
+test('the checker finds a status that went backwards', async () => {
   const [first, second] = good as [Created, Created];
   const back = { ...first, seen: [...first.seen, { status: 'running', step: 2 }] };
   expect(await judged([back, second])).toContain('stepped back from succeeded to running');
 });
 
-test('a charge for what was to cost nothing is seen', async () => {
+test('the checker finds a charge for a failed task', async () => {
   const [first, second] = good as [Created, Created];
   const free = { ...first, outcome: 'unknown' as const, id: null, free: first.id };
   expect(await judged([free, second])).toContain(`${first.id} was to cost nothing and cost`);
 });
 
-test('a callback that never came is seen', () => {
+test('the checker finds a missing callback', () => {
   const owed = { ...(good[0] as Created), callback: true };
   expect(callbacksMissing(world, [owed])).toEqual([`${owed.id} called back under 0 ids`]);
 });
 
-test('a job that was accepted twice is seen', async () => {
+test('the checker finds a job that was accepted twice', async () => {
   const id = good[0]?.id ?? '';
   await fetch(`${service.studio.url}/api/v3/contents/generations/tasks`, {
     method: 'POST',

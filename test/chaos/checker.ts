@@ -1,6 +1,6 @@
-// Judges a run from outside: it reads what the callers wrote down, what GET answers, the ledger,
-// what the studio has accepted and what the receiver has got, and nothing else. Answers every
-// promise that was broken, as a sentence.
+// Checks a run from outside: it only reads the records of the callers, the answers of GET, the
+// ledger, the jobs that the studio accepted and the callbacks that arrived. Returns a sentence for
+// every broken promise.
 
 import { audit } from '../../src/db/ledger-audit';
 import { heldMicros } from '../support/books';
@@ -31,7 +31,7 @@ export async function brokenPromises(
   ];
 }
 
-/** Every accepted create is exactly one task; the rest are at most one each. */
+/** Every accepted create is exactly one task; every other create is at most one. */
 function checkCreates(creates: readonly Created[], rows: readonly Row[]): string[] {
   const known = new Set(rows.map(({ id }) => id));
   const ids = creates.flatMap(({ outcome, id }) => (outcome === 'ok' && id ? [id] : []));
@@ -50,7 +50,7 @@ function checkRow({ id, status, holds, resolutions, net }: Row, jobs: number): s
   const final = status === 'succeeded' || status === 'failed';
   return [
     ...(final ? [] : [`${id} is ${status} for ever`]),
-    // A task that was refused after it was told pending never held anything.
+    // A task that was refused after it was answered `pending` never had a hold.
     ...(holds === 1 || (holds === 0 && status === 'failed') ? [] : [`${id} has ${holds} holds`]),
     ...(final && resolutions !== holds ? [`${id} resolved its hold ${resolutions} times`] : []),
     ...(status === 'failed' && net !== 0 ? [`${id} failed and cost ${net}`] : []),
@@ -60,7 +60,7 @@ function checkRow({ id, status, holds, resolutions, net }: Row, jobs: number): s
   ];
 }
 
-/** Who was told that nothing is charged is charged nothing. */
+/** A caller that was promised no charge is charged nothing. */
 function checkFree({ outcome, free }: Created, rows: readonly Row[]): string[] {
   if (outcome === 'ok' || !free) return [];
   const cost = rows.find(({ id }) => id === free)?.net ?? 0;
@@ -93,7 +93,7 @@ async function checkBooks({ db }: World): Promise<string[]> {
   ];
 }
 
-/** Callbacks that must have arrived by now: one id a task, and at least one delivery. */
+/** Callbacks that must have arrived by now: one id per task, and at least one delivery. */
 export function callbacksMissing(world: World, creates: readonly Created[]): readonly string[] {
   const ids = new Map<string, Set<string>>();
   for (const { body, headers } of world.receiver.received) {
@@ -107,7 +107,7 @@ export function callbacksMissing(world: World, creates: readonly Created[]): rea
   });
 }
 
-/** The same, each with what the service itself says of it. */
+/** The same tasks, each with the service's own record of it. */
 export function missingExplained(
   world: World,
   creates: readonly Created[],
@@ -122,7 +122,7 @@ export function missingExplained(
   return Promise.all(callbacksMissing(world, creates).map(explain));
 }
 
-/** What happened to each task's money, from the transfers alone. */
+/** The money of each task, from the transfers alone. */
 async function rowsOf({ db }: World): Promise<Row[]> {
   const { rows } = await db.raw<{ rows: Row[] }>(`
     select tasks.id, tasks.status,

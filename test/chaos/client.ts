@@ -1,6 +1,5 @@
-// A crowd of callers that write down what they did and what they heard: every create as ok, refused
-// or unknown, every status a task was ever seen in. What they wrote is all the checker knows of
-// them.
+// Many callers that record what they did and which answers they got: every create as ok, refused or
+// unknown, and every status of a task. The checker knows nothing else about them.
 
 import { textTask } from '../support/service';
 import type { World } from './world';
@@ -10,9 +9,9 @@ export interface Created {
   readonly callback: boolean;
   outcome: 'ok' | 'refused' | 'unknown';
   id: string | null;
-  /** The id of which it was last told that it is being cancelled and costs nothing. */
+  /** The id that was last promised to be cancelled and uncharged. */
   free?: string | null;
-  /** Every answer seen, in order, as its step; a later read must never show less. */
+  /** Every status seen, in order, as its step; a later read must never show an earlier step. */
   readonly seen: { readonly step: number; readonly status: string }[];
 }
 
@@ -20,16 +19,16 @@ interface Crowd {
   readonly creates: readonly Created[];
   /** Creates that were accepted so far. */
   accepted(): number;
-  /** Ends when every create has been made and answered. */
+  /** Resolves when every create has been sent and answered. */
   readonly done: Promise<void>;
-  /** Goes on reading until every task is final, those that no caller was told of as well. */
+  /** Reads until every task is final, including those whose id no caller was given. */
   untilAllFinal(withinMs: number): Promise<void>;
 }
 
 interface CrowdOptions {
   readonly posts: number;
   readonly clients: number;
-  /** Fixed by the seed: what the nth task is. */
+  /** The request of the nth task, determined by the seed. */
   readonly random: () => number;
 }
 
@@ -40,7 +39,7 @@ const steps: Readonly<Record<string, number>> = {
   failed: 9,
 };
 
-// More than a machine gets done in the time would only pile up, and be late for that reason alone.
+// More creates than the machine can process would only queue, and be late for that reason.
 const openMaxPerClient = 8;
 
 let crowds = 0;
@@ -66,7 +65,7 @@ export function startCrowd(world: World, { posts, clients, random }: CrowdOption
     }
   };
   const done = Promise.all(Array.from({ length: clients }, client)).then(() => undefined);
-  // Readers follow the tasks all along, from one process and from the other.
+  // Readers follow the tasks during the whole run, through both API processes in turn.
   const readers = [0, 1, 2, 3].map(async (r) => {
     while (reading) {
       for (const one of creates.filter((_, n) => n % 4 === r)) {
@@ -93,7 +92,7 @@ export function startCrowd(world: World, { posts, clients, random }: CrowdOption
   };
 }
 
-/** One enhanced task with a callback, by a caller who repeats until he knows. */
+/** One enhanced task with a callback; the caller repeats the create until the outcome is known. */
 export function startTask(world: World): {
   readonly entry: Created;
   untilFinal(withinMs: number): Promise<void>;
@@ -123,7 +122,9 @@ export function startTask(world: World): {
 
 let single = 0;
 
-/** Those that nobody was told of may have begun late; the checker names those that never end. */
+/**
+ * Tasks whose id no caller was given may have begun late; the checker names those that never end.
+ */
 async function isAnyRowOpen({ db }: World): Promise<boolean> {
   const { rows } = await db.raw<{ rows: { open: boolean }[] }>(
     'select exists (select from tasks where finished_at is null) as open',
@@ -131,7 +132,7 @@ async function isAnyRowOpen({ db }: World): Promise<boolean> {
   return rows[0]?.open ?? false;
 }
 
-/** A mixture of what is sold: plain ones, enhanced ones, some that fail. */
+/** A mixture of requests: plain ones, enhanced ones, some that fail. */
 function bodyOf(world: World, callback: boolean, chance: number): object {
   const script = { run_s: chance * 1.5, ...(chance < 0.1 ? { end: 'failed' } : {}) };
   const metadata = {
@@ -142,8 +143,8 @@ function bodyOf(world: World, callback: boolean, chance: number): object {
 }
 
 /**
- * Half of the callers send a key and repeat an unknown call until they know; the others cannot and
- * do not.
+ * Half of the callers send a key and repeat an unanswered call; the others have no key and do not
+ * repeat.
  */
 async function create(world: World, entry: Created, body: object, n: number): Promise<void> {
   const hasKey = n % 4 < 2;
@@ -160,7 +161,8 @@ async function create(world: World, entry: Created, body: object, n: number): Pr
     const isKnown = answer !== null && answer.status !== 500 && !answer.unknown;
     const refused = answer && answer.status < 500 && answer.status !== 429;
     if (refused) throw new Error(`An unexpected answer: ${answer.status} ${answer.text}`);
-    // Known not to exist, or safe to repeat: tried again. Else the caller is left not knowing.
+    // The create had no effect or is safe to repeat, so it is sent again. Otherwise its outcome
+    // stays unknown.
     if (!isKnown && !hasKey) return;
     if (Date.now() > until) {
       if (isKnown) entry.outcome = 'refused';
@@ -208,17 +210,17 @@ async function read(world: World, entry: Created): Promise<void> {
   entry.seen.push({ status, step: status === 'running' ? running : (steps[status] ?? -1) });
 }
 
-/** Of a task that may be there and is being cancelled: the answer says where it would be. */
+/** The id of a task that may exist and is being cancelled, from the Location of the answer. */
 export function unknownIdOf({ status, headers }: Response): string | null {
   return status === 503 ? (headers.get('location')?.split('/').at(-1) ?? null) : null;
 }
 
-/** The same where it says besides that nothing is charged. */
+/** The same, if the answer also says that nothing is charged. */
 export function freeIdOf(reply: Response, text: string): string | null {
   return text.includes('nothing is charged') ? unknownIdOf(reply) : null;
 }
 
-/** Null when nobody answered, or not to the end. */
+/** Null without a complete answer. */
 async function ask(url: string, init: RequestInit): Promise<Answer | null> {
   try {
     const reply = await fetch(url, { ...init, signal: AbortSignal.timeout(15_000) });

@@ -1,6 +1,6 @@
-// Two workers whose clocks are an hour off, one ahead and one behind: tasks live by the engine's time and the
-// database's, so nothing is lost, made twice or ended early. A lost answer is part of it, because a lost job is looked
-// for by time.
+// Two workers whose clocks are an hour off, one ahead and one behind. Tasks use the time of
+// Temporal and of the database, so nothing is lost, made twice or ended early. One answer is lost,
+// because lost jobs are searched by time.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,14 +24,14 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world?.close());
 
-/** By how much the clock that wrote this worker's log is ahead, in hours. */
+/** How far this worker's clock is ahead, in hours, from its log. */
 async function hoursAhead(worker: string): Promise<number> {
   const log = await readFile(join(world.folder, 'data', 'logs', `${worker}.log`), 'utf8');
   const [, time = ''] = /"time":"([^"]+)"[^\n]*"event":"ready"/.exec(log) ?? [];
   return Math.round((Date.parse(time) - Date.now()) / hourMs);
 }
 
-test(`a lost answer and 40 creates on workers two hours apart (CHAOS_SEED=${seed})`, async () => {
+test(`a lost answer and 40 creates have correct results on workers whose clocks are two hours apart (CHAOS_SEED=${seed})`, async () => {
   expect([await hoursAhead('worker-1'), await hoursAhead('worker-2')]).toEqual([1, -1]);
   const studio = world.links['worker to studio'];
   const create = 'POST /api/v3/contents/generations/tasks';

@@ -1,6 +1,6 @@
-// One kill for every effect a task has on the world outside, at its worst moment: it has happened,
-// and nobody knows. And one for the moment that leaves no trace in the database: a worker has taken
-// the task over and noted nothing. Every other moment, and repeats, are in the long tests.
+// One kill for every outside effect of a task, at its worst moment: the effect has happened, and no
+// process has recorded it. One more kill leaves no trace in the database: the worker has taken the
+// task and stored nothing yet. All other moments, and repetitions, are in the long tests.
 
 import { crashPoints, testCrashPoints } from './crash-points';
 

@@ -1,6 +1,6 @@
-// A worker is killed at a named point: just before a message that has an outside effect is passed
-// on, or just after it had its effect and before the worker hears of it. Whatever it was about to
-// do, another worker ends the task as if nothing had been: one job, one charge, one callback id.
+// A worker is killed at a named point: just before a message with an outside effect is passed on,
+// or just after its effect and before the worker gets the answer. Another worker then ends the task
+// as without a kill: one job, one charge, one callback id.
 
 import { until } from '../support/until';
 import { brokenPromises, callbacksMissing } from './checker';
@@ -9,11 +9,11 @@ import { type LinkName, startWorld, type World } from './world';
 
 interface CrashPoint {
   readonly name: string;
-  /** An effect the world outside sees; the others are the notes around it. */
+  /** An effect that is visible outside; the other points are the records around it. */
   readonly effect: boolean;
   readonly link: LinkName;
   /**
-   * Words of the one message this point is about; a prepared statement is known by its name and the
+   * Texts of the one message of this point. A prepared statement is identified by its name and the
    * zero after it.
    */
   readonly containing: readonly string[];
@@ -25,7 +25,7 @@ export const crashPoints: readonly CrashPoint[] = [
     name: 'the note that a create leaves',
     effect: false,
     link: 'worker to postgres',
-    containing: ['mark_sending\0'],
+    containing: ['take_slot\0'],
   },
   {
     name: 'the create',
@@ -46,10 +46,10 @@ export const crashPoints: readonly CrashPoint[] = [
     containing: ['with change as ('],
   },
   {
-    name: 'that the task was told',
+    name: 'that the task was notified',
     effect: false,
     link: 'worker to postgres',
-    containing: ['set signalled_at = now()'],
+    containing: ['set notified_at = now()'],
   },
   {
     name: 'the enhancement',
@@ -81,9 +81,9 @@ export const crashPoints: readonly CrashPoint[] = [
 type Moment = 'before' | 'after';
 
 interface Repetition {
-  /** In each world, one after another. */
+  /** The number of points in each harness, one after another. */
   readonly times: number;
-  /** Side by side: most of a crash is waiting until somebody notices. */
+  /** The number of harnesses at once: most of a crash is waiting until it is noticed. */
   readonly worlds: number;
 }
 
@@ -93,7 +93,7 @@ export function testCrashPoints(
 ): void {
   const worlds: { readonly world: World; readonly creates: Created[] }[] = [];
   beforeAll(async () => {
-    // One after another, for they look for free ports.
+    // One after another, because each searches for free ports.
     while (worlds.length < count) {
       worlds.push({ world: await startWorld({ apis: 1, workers: 1 }), creates: [] });
     }
@@ -130,11 +130,11 @@ async function crashOnce(
   const task = startTask(world);
   creates.push(task.entry);
   await end;
-  // A worker that ended without its trap being sprung died of something else.
+  // A worker that ended without its trap died of another cause.
   expect(link.fired).toBe(1);
   await worker.start();
   await task.untilFinal(90_000);
-  // An attempt whose worker died is repeated when its time limit of 40 s has passed.
+  // An attempt whose worker died is repeated after its time limit of 40 s.
   const arrived = () => callbacksMissing(world, [task.entry]).length === 0;
   await until('its callback has arrived', arrived, 90_000);
 }

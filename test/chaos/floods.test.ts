@@ -1,4 +1,4 @@
-// A flood of creates and a hundred dripping senders.
+// A flood of creates and a hundred slow senders.
 
 import { testFloods } from './floods';
 

@@ -1,6 +1,6 @@
-// More than can be served: a flood of creates, senders that drip their request a byte at a time,
-// and a flood that meets an engine which stands still. Nobody who behaves is turned away by those
-// who do not, nothing accepted is lost, and nothing else is charged.
+// More load than the service can serve: a flood of creates, senders that send a byte at a time, and
+// a flood while Temporal stalls. Other callers are served, no accepted task is lost, and nothing is
+// charged wrongly.
 
 import { connect, type Socket } from 'node:net';
 import { median } from '../../bench/support/rounds';
@@ -12,12 +12,12 @@ import { startWorld, type World } from './world';
 
 interface FloodSize {
   readonly creates: number;
-  /** They are spread over this long; all at once where it is absent. */
+  /** The creates are spread over this time; if absent, all are sent at once. */
   readonly overMs?: number;
   readonly drippers: number;
 }
 
-// The server's own limits are 10 s for headers and 15 s for a request; the rest is margin.
+// The server's limits are 10 s for headers and 15 s for a request; the rest is margin.
 const cutWithinMs = 4 * 15_000;
 
 export function testFloods({ creates, overMs = 0, drippers }: FloodSize): void {
@@ -35,12 +35,12 @@ export function testFloods({ creates, overMs = 0, drippers }: FloodSize): void {
     world = await startWorld({
       apis: 1,
       workers: 1,
-      environment: { CREATE_RATE_PER_SECOND: '20', CREATE_BURST: '40' },
+      environment: { CREATE_RATE_PER_SECOND: '10', CREATE_BURST: '50' },
     });
   }, 120_000);
   afterAll(() => world?.close());
 
-  test(`${creates} creates within ${overMs} ms are each accepted, or told when to come back`, async () => {
+  test(`${creates} creates within ${overMs} ms are each accepted or refused with Retry-After`, async () => {
     const { id } = await post(world);
     const quiet = await readsUntil(world, String(id), pause(2_000));
     const posts = Array.from({ length: creates }, async (_, n) => {
@@ -60,7 +60,7 @@ export function testFloods({ creates, overMs = 0, drippers }: FloodSize): void {
     expect(await judged(made)).toEqual([]);
   }, 240_000);
 
-  test(`${drippers} dripping senders are cut, while honest callers are served`, async () => {
+  test(`${drippers} slow senders are disconnected, while other callers are served`, async () => {
     const slow = Array.from({ length: drippers }, () => drip(world));
     let served = 0;
     let cut = 0;
@@ -80,17 +80,16 @@ export function testFloods({ creates, overMs = 0, drippers }: FloodSize): void {
     for (const { said } of slow) expect(['', 'HTTP/1.1 408']).toContain(said().slice(0, 12));
   }, 120_000);
 
-  test('an engine that stands still charges nobody who was told that it costs nothing', async () => {
-    const engine = world.stack.part('temporal');
+  test('while Temporal stalls every create is accepted, and every task ends afterwards', async () => {
+    const temporal = world.stack.part('temporal');
     let answered = 0;
-    const before = flood(35).map((made) => made.finally(() => (answered += 1)));
+    const before = flood(20).map((made) => made.finally(() => (answered += 1)));
     await until('some are answered', () => answered >= 5);
-    engine.kill('SIGSTOP');
+    temporal.kill('SIGSTOP');
     const made = await Promise.all([...before, ...flood(5)]);
-    // The looks that follow have found nobody by then, so the tasks run before they are cancelled.
     await pause(3_000);
-    engine.kill('SIGCONT');
-    expect(made.some(({ outcome }) => outcome === 'unknown')).toBe(true);
+    temporal.kill('SIGCONT');
+    for (const { status } of made) expect([200, 429]).toContain(status);
     expect(await judged(made)).toEqual([]);
   }, 240_000);
 }
@@ -112,8 +111,8 @@ async function post(world: World): Promise<Made> {
   const { status, headers } = reply;
   const text = await reply.text();
   const { id = null } = JSON.parse(text) as { id?: string };
-  // An engine that is too busy to say whether it took the task leaves both sides not knowing; such
-  // an answer names where the task would be.
+  // If Temporal is too busy to answer, it is unknown whether the task exists. Such an answer has
+  // the address of the task.
   const free = freeIdOf(reply, text);
   const outcome = status === 200 ? 'ok' : unknownIdOf(reply) ? 'unknown' : 'refused';
   return { status, retryAfter: headers.has('retry-after'), outcome, id, free };
@@ -125,7 +124,7 @@ function tally(made: readonly Made[]): string {
   return [...counts].map(([status, count]) => `${count} creates answered ${status}`).join(', ');
 }
 
-/** How long a GET takes, as the median of those made until something is done. */
+/** The median time of a GET, of those sent until something is done. */
 async function readsUntil(world: World, id: string, done: Promise<unknown>): Promise<number> {
   let isDone = false;
   const end = done.then(() => {
@@ -151,7 +150,7 @@ async function unfinished({ db }: World): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** A sender that never comes to the end of its request. */
+/** A sender that never completes its request. */
 function drip(world: World): { ended: Promise<void>; said(): string } {
   const { hostname, port } = new URL(world.apis[0] ?? '');
   const socket: Socket = connect(Number(port), hostname);

@@ -1,6 +1,5 @@
-// One run of everything dying under load, at any size: the small one belongs to every test run, the
-// large one to the long tests. The order of faults comes from a seed, which is printed and may be
-// given back as CHAOS_SEED.
+// A run in which every part dies under load, at any size: the small one is in every test run, the
+// large one in the long tests. A printed seed decides the order of faults; CHAOS_SEED repeats it.
 
 import { until } from '../support/until';
 import { brokenPromises, callbacksMissing, missingExplained } from './checker';
@@ -11,7 +10,7 @@ import { startWorld, type World } from './world';
 interface KillsSize {
   readonly posts: number;
   readonly clients: number;
-  /** How often the list of faults is gone through. */
+  /** How often the list of faults is repeated. */
   readonly rounds: number;
   readonly minutes: number;
 }
@@ -25,7 +24,7 @@ const killAndStart =
     const ends = parts.map((part) => part.exited);
     for (const part of parts) part.kill('SIGKILL');
     await Promise.all(ends);
-    // What the others stand on comes first.
+    // Servers that other parts need are started first.
     for (const part of parts) await part.start();
   };
 
@@ -78,14 +77,14 @@ export function testKills({ posts, clients, rounds, minutes }: KillsSize): void 
       expect(crowd.accepted()).toBeGreaterThan(posts / 2);
       await crowd.untilAllFinal(60_000);
       expect(await brokenPromises(world, crowd.creates)).toEqual([]);
-      // A receiver whose answers a frozen worker took for slow is given time, and a third attempt
-      // comes after five minutes.
+      // A frozen worker may have counted a receiver's answer as too slow. The third attempt comes
+      // after five minutes, so the wait is long.
       const arrived = () => callbacksMissing(world, crowd.creates).length === 0;
       await until('every callback has arrived', arrived, 420_000).catch(() => undefined);
       expect(await missingExplained(world, crowd.creates)).toEqual([]);
       expect(await world.unexplained()).toEqual([]);
-      // Far above what one needs under this load (150 to 300 MB), far below what one that keeps
-      // everything would have.
+      // Far above the need under this load (150 to 300 MB), and far below the memory of a process
+      // with a leak.
       const memory = Object.entries(world.memory());
       expect(memory.filter(([, megabytes]) => megabytes > 1_000)).toEqual([]);
     },

@@ -1,6 +1,6 @@
-// A TCP proxy that stands between two parts. It can make the link slow, silent or broken, and it
-// can spring a trap: do something just before a certain message is passed on, or just after it was
-// answered and before the answer arrives.
+// A TCP proxy between two parts. It can make the link slow, silent or broken. It can also run a
+// trap: an action just before a certain message is passed on, or just after it was answered and
+// before the answer arrives. A connection that fell silent for good is never closed.
 
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
@@ -8,6 +8,7 @@ export const linkFaults = [
   'slow',
   'reset',
   'black hole',
+  'falls silent for good',
   'cut short',
   'refused',
   'trickle',
@@ -15,7 +16,7 @@ export const linkFaults = [
 export type LinkFault = (typeof linkFaults)[number];
 
 interface Trap {
-  /** Sprung by the first message that contains all of these texts. */
+  /** The trap runs at the first message that contains all of these texts. */
   readonly containing: readonly string[];
   readonly when: 'before' | 'after';
   spring(): void;
@@ -24,7 +25,7 @@ interface Trap {
 export interface Link {
   readonly address: string;
   readonly port: number;
-  /** How often the present or last fault has met traffic. */
+  /** How much traffic the current or last fault has affected. */
   readonly fired: number;
   break(fault: LinkFault): void;
   mend(): void;
@@ -37,26 +38,33 @@ const cutAfterBytes = 200;
 // 1.6 kB a second: a create takes most of a second, a statement with a task in it two or three.
 const trickle = { bytes: 16, everyMs: 10 };
 
-/** `target` is asked at each connection: it may have moved to another port since. */
+/** `target` is called for each connection, because the port may have changed. */
 export async function startLink(target: () => { host: string; port: number }): Promise<Link> {
   const sockets = new Set<Socket>();
+  // Nothing passes on these connections any more, not even the close of one end.
+  const silent = new WeakSet<Socket>();
   let fault: LinkFault | null = null;
   let trap: Trap | null = null;
   let fired = 0;
 
-  const server = createServer((near) => {
+  const server = createServer({ allowHalfOpen: true }, (near) => {
     if (fault === 'refused') {
       fired += 1;
       near.resetAndDestroy();
       return;
     }
-    const far = connect(target());
+    const far = connect({ ...target(), allowHalfOpen: true });
     for (const socket of [near, far]) {
       sockets.add(socket);
+      if (fault === 'falls silent for good') silent.add(socket);
       socket.setNoDelay(true);
       socket.on('error', () => undefined);
+      socket.on('end', () => {
+        if (!silent.has(socket)) socket.end();
+      });
       socket.on('close', () => {
         sockets.delete(socket);
+        if (silent.has(socket)) return;
         near.destroy();
         far.destroy();
       });
@@ -74,7 +82,7 @@ export async function startLink(target: () => { host: string; port: number }): P
     });
     far.on('data', (bytes) => {
       if (awaited) {
-        // The answer is there: what was asked for has happened, and nobody will hear of it.
+        // The request has had its effect, and its answer will not arrive.
         awaited.spring();
         return;
       }
@@ -83,6 +91,10 @@ export async function startLink(target: () => { host: string; port: number }): P
   });
 
   function pass(bytes: Buffer, to: Socket, from: Socket): void {
+    if (silent.has(to)) {
+      fired += 1;
+      return;
+    }
     if (!fault) {
       if (!to.write(bytes)) {
         from.pause();
@@ -111,13 +123,15 @@ export async function startLink(target: () => { host: string; port: number }): P
     break(next) {
       fault = next;
       fired = 0;
-      // Whoever is connected has to come again, and is turned away.
+      // Open connections are closed, and new ones are refused.
       if (fault === 'refused') for (const socket of sockets) socket.resetAndDestroy();
+      if (fault === 'falls silent for good') for (const socket of sockets) silent.add(socket);
     },
     mend() {
       fault = null;
-      // What hangs in a black hole would hang for ever.
-      for (const socket of sockets) socket.destroy();
+      // Connections in a black hole would hang for ever, so they are closed. Silent ones stay: new
+      // connections work again, and the owner of an old one has to detect it.
+      for (const socket of sockets) if (!silent.has(socket)) socket.destroy();
     },
     set(next) {
       trap = next;
@@ -132,7 +146,7 @@ export async function startLink(target: () => { host: string; port: number }): P
 
 const trickling = new WeakMap<Socket, Buffer>();
 
-/** Passes on a few bytes at a time, in their order, while there is somebody to take them. */
+/** Passes on a few bytes at a time, in order, while the other end is open. */
 function trickleTo(to: Socket, bytes: Buffer): void {
   const left = trickling.get(to);
   trickling.set(to, Buffer.concat([left ?? Buffer.alloc(0), bytes]));

@@ -1,5 +1,5 @@
-// Four kinds of trouble on the workers' links to the database and to the generator, and on the one
-// over which an API hands its creates to the engine.
+// Four faults on the workers' links to the database and to the generator, and on an API's link to
+// Temporal.
 
 import { testLinks } from './links';
 

@@ -1,6 +1,6 @@
-// What happens between the parts: a link is slow, cut, silent, or cut in the middle of a message,
-// while tasks are on their way. Every fault must have met traffic; after it all tasks end and
-// nothing was done twice.
+// Faults between the parts: a link is slow, cut, silent, or cut in the middle of a message, while
+// tasks run. Every fault must have affected traffic. Afterwards all tasks end and nothing was done
+// twice.
 
 import { until } from '../support/until';
 import { brokenPromises } from './checker';

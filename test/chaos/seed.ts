@@ -1,4 +1,4 @@
-// Randomness that can be played again: a run prints its seed, and CHAOS_SEED brings it back.
+// Reproducible random numbers: a run prints its seed, and CHAOS_SEED repeats the run.
 
 import { randomFrom } from '../support/books';
 

@@ -1,4 +1,4 @@
-// One rolling restart under fifty callers.
+// One rolling restart with fifty callers.
 
 import { testStopping } from './stopping';
 

@@ -1,5 +1,5 @@
-// Being told to stop while busy: every answer that was begun is given, nothing that was accepted is
-// lost, and the process ends with code 0 in time.
+// Stops under load: every request in progress is answered, no accepted task is lost, and the
+// process exits with code 0 in time.
 
 import { brokenPromises } from './checker';
 import { type Created, pause, startCrowd } from './client';
@@ -13,7 +13,7 @@ interface StoppingSize {
   readonly rounds: number;
 }
 
-// The promise is 15 s; a busy machine gets the house's margin.
+// The promise is 15 s; a busy machine gets four times as long.
 const stopWithinMs = 15_000;
 
 export function testStopping({ posts, clients, rounds }: StoppingSize): void {
@@ -36,7 +36,7 @@ export function testStopping({ posts, clients, rounds }: StoppingSize): void {
         const part = world.stack.part(name);
         const end = part.exited;
         const asked = Date.now();
-        // As a supervisor would; the development stack itself is in more of a hurry.
+        // As a supervisor stops it; the development stack waits less.
         part.kill('SIGTERM');
         expect(await end).toEqual({ code: 0, signal: null });
         expect(Date.now() - asked).toBeLessThan(stopWithinMs * 4);

@@ -1,13 +1,12 @@
-// An independent client against the studio: the official Python SDK of the service it stands in for
-// makes, reads, lists and deletes jobs, and reads the replies and the refusals into its own types.
-// Left out aloud where there is no Python.
+// The official Python SDK of the generator against the studio: it creates, reads, lists and deletes
+// jobs, and parses replies and refusals. Without Python it is left out with a message.
 
 import { join } from 'node:path';
 import { apiKey, type OpenStudio, openStudio } from '../studio/open-studio';
 import { hasTool, pythonPackage } from '../support/foreign';
 import { runProgram } from '../support/program';
 
-// Fetching it, on a machine that has never done so.
+// The time to download it on a new machine.
 jest.setTimeout(300_000);
 
 const python = hasTool('python3', '-m', 'pip', '--version');
@@ -29,7 +28,7 @@ const python = hasTool('python3', '-m', 'pip', '--version');
   });
   afterAll(() => studio?.close());
 
-  test('makes a job with every setting and reads it into its types', () => {
+  test('the SDK creates a job with every setting and parses it', () => {
     const tokens = Math.floor((145 * 496 * 864) / 1024);
     expect(seen.full).toEqual({
       ...{ id_type: 'ContentGenerationTaskID', task_type: 'ContentGenerationTask', same_id: true },
@@ -45,21 +44,21 @@ const python = hasTool('python3', '-m', 'pip', '--version');
     });
   });
 
-  test('reads a failure into its type', () => {
+  test('the SDK parses a failed job', () => {
     expect(seen.failed).toEqual({
       ...{ status: 'failed', class: 'ContentGenerationError' },
       ...{ code: 'OutputVideoSensitiveContentDetected', message: 'Seen.' },
     });
   });
 
-  test('lists by page, by filter and by ids', () => {
+  test('the SDK lists jobs by page, by filter and by ids', () => {
     expect(seen.listing).toEqual({
       ...{ type: 'ListContentGenerationTasksResponse', item_type: 'ContentGenerationTask' },
       ...{ page: true, total: 3, some: true, none: 0 },
     });
   });
 
-  test('cancels what is queued, deletes what is over, and is refused what runs', () => {
+  test('the SDK cancels a queued job, deletes an ended job, and gets a refusal for a running job', () => {
     expect(seen.deleting).toEqual({
       queued: 'cancelled',
       running: fault('ArkBadRequestError', 400, 'InvalidAction', 'id', 'BadRequest'),
@@ -81,11 +80,11 @@ const python = hasTool('python3', '-m', 'pip', '--version');
       'server',
       fault('ArkInternalServerError', 500, 'InternalServiceError', '', 'InternalServerError'),
     ],
-  ])('meets the fault “%s” as its own exception', (name, expected) => {
+  ])('the SDK raises the matching exception for the fault “%s”', (name, expected) => {
     expect(seen.faults[name]).toEqual(expected);
   });
 
-  test('sends a create again by itself, which makes two jobs where no key says that it is one', async () => {
+  test('the SDK retries a create, which makes two jobs without an idempotency key', async () => {
     expect(seen.retries.after_overload).toBe(true);
     const accepted = async (name: string) =>
       (await studio.call('GET', `/admin/accepted?client_request_id=${name}`)).json.total;

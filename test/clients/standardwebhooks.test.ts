@@ -1,6 +1,6 @@
-// The other languages' Standard Webhooks libraries against real deliveries: the receivers of
-// docs/consumers.md as they stand there, and every attempt of a long delivery for the one in
-// Python. What the machine has no language for is left out aloud.
+// The Standard Webhooks libraries of other languages against real deliveries: the receivers of
+// docs/consumers.md, and every attempt of a long delivery for the one in Python. A language that
+// the machine lacks is left out with a message.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ import {
   startReceiver,
 } from '../support/receivers';
 
-// Fetching and compiling, on a machine that has never done so.
+// The time to download and compile on a new machine.
 jest.setTimeout(300_000);
 
 let database: TestDatabase;

@@ -1,15 +1,16 @@
-// The operator's command line, run in this process against a real database and, where it needs one,
-// a real engine.
+// The admin command line, run in this process with a real database and, if needed, a real Temporal
+// server.
 
-import { Connection } from '@temporalio/client';
+import { Client, Connection } from '@temporalio/client';
 import { adminCommands, runAdmin } from '../../src/commands/admin';
-import { readConfig } from '../../src/config';
+import { readConfig } from '../../src/config/config';
 import { findKeyByDigest } from '../../src/db/accounts';
 import { digestKey } from '../../src/db/api-keys';
-import { closeTask, openTask } from '../../src/db/ledger';
+import { closeTask } from '../../src/db/ledger';
+import { isLossConfirmed } from '../../src/db/reconcile';
 import { activeSecrets } from '../../src/db/webhook-secrets';
 import { callbackWorkflowId } from '../../workflows/messages';
-import { aClosing, anOpening } from '../support/books';
+import { aClosing, anOpening, openNew } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { aFinalTask } from '../support/callbacks';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -65,13 +66,13 @@ async function anAccount(credit?: string): Promise<string> {
 }
 
 describe('accounts', () => {
-  test('a new one has a key that works, a secret that signs, and its opening credit', async () => {
+  test('a new account has a working key, a signing secret and its opening credit', async () => {
     const { exitCode, json } = await admin([
       ...['accounts', 'create', '--name', 'Müller & Söhne', '--credit', '100.00', '--json'],
     ]);
     expect(exitCode).toBe(0);
     expect(Object.keys(json)).toEqual(['accountId', 'apiKey', 'webhookSecret']);
-    const found = await findKeyByDigest(database.db, digestKey(pepper, json.apiKey));
+    const found = await findKeyByDigest(database.db, [digestKey(pepper, json.apiKey)]);
     expect(found).toMatchObject({ accountId: json.accountId, revokedAt: null });
     expect(await activeSecrets(database.db, json.accountId)).toEqual([json.webhookSecret]);
     const { json: shown } = await admin(`accounts show ${json.accountId} --json`);
@@ -85,7 +86,18 @@ describe('accounts', () => {
     });
   });
 
-  test('the list is a table for people, with numbers standing right', async () => {
+  test('the first key can be limited or left out', async () => {
+    const words = 'accounts create --name limited --models studio-2.0 --channels studio --json';
+    const { json } = await admin(words);
+    expect((await admin(`keys list --account ${json.accountId} --json`)).json).toMatchObject([
+      { lastFour: json.apiKey.slice(-4), models: ['studio-2.0'], channels: ['studio'] },
+    ]);
+    const keyless = (await admin('accounts create --name keyless --no-key --json')).json;
+    expect(Object.keys(keyless)).toEqual(['accountId', 'webhookSecret']);
+    expect((await admin(`keys list --account ${keyless.accountId} --json`)).json).toEqual([]);
+  });
+
+  test('the list is a table with right-aligned numbers', async () => {
     const accountId = await anAccount('7.5');
     const { out } = await admin('accounts list');
     const [heading = '', ...lines] = out.trimEnd().split('\n');
@@ -115,7 +127,7 @@ describe('accounts', () => {
     ]);
   });
 
-  test('a correction goes to the customer or to the house, once per reference, also below zero', async () => {
+  test('a correction favours the customer or the house, once per reference, also below zero', async () => {
     const id = await anAccount();
     const correct = (words: string) =>
       admin(`accounts correct ${id} ${words} --reason mistake --json`);
@@ -133,7 +145,7 @@ describe('accounts', () => {
     expect((await admin('audit')).exitCode).toBe(0);
   });
 
-  test('an account whose books are in another currency is not credited in ours', async () => {
+  test('an account with books in another currency is not credited in ours', async () => {
     const id = await anAccount();
     await database.db.raw(`update balances set currency = 'USD' where account_id = ?`, [id]);
     const { exitCode, err } = await admin(`accounts credit ${id} 1`);
@@ -141,7 +153,7 @@ describe('accounts', () => {
     expect(err).toContain('are in another; nothing was moved');
   });
 
-  test('credits without a reference are each recorded', async () => {
+  test('credits without a reference are recorded each time', async () => {
     const id = await anAccount();
     await admin(`accounts credit ${id} 1`);
     expect((await admin(`accounts credit ${id} 1 --json`)).json.available).toBe('2.000000');
@@ -172,13 +184,13 @@ describe('accounts', () => {
     expect((await admin(`statement ${id} --json`)).json.movements).toEqual([]);
   });
 
-  test('an amount may name our own currency', async () => {
+  test('an amount may name the configured currency', async () => {
     const id = await anAccount();
     const { json } = await admin(['accounts', 'credit', id, '3.50 CNY', '--json']);
     expect(json.available).toBe('3.500000');
   });
 
-  test('a balance that no number could hold exactly is refused', async () => {
+  test('a balance above the safe integers is refused', async () => {
     const id = await anAccount('9007199254.740991');
     const { exitCode, err } = await admin(`accounts credit ${id} 0.000001`);
     expect({ exitCode, err }).toMatchObject({
@@ -188,18 +200,92 @@ describe('accounts', () => {
     expect((await admin(`accounts show ${id} --json`)).json.available).toBe('9007199254.740991');
   });
 
-  test('a disabled account says since when, and is enabled again', async () => {
+  test('a disabled account shows since when, and can be enabled again', async () => {
     const id = await anAccount();
     const { disabledAt } = (await admin(`accounts disable ${id} --json`)).json;
     expect(Date.parse(disabledAt)).toBeGreaterThan(0);
-    // Disabled again it keeps the first time.
+    // Disabling it again keeps the first time.
     expect((await admin(`accounts disable ${id} --json`)).json.disabledAt).toBe(disabledAt);
     expect((await admin(`accounts enable ${id} --json`)).json.disabledAt).toBeNull();
+  });
+
+  test('the terms are shown, and can be changed one by one', async () => {
+    const accountId = await anAccount();
+    const terms = async (words: string) =>
+      (await admin(`accounts terms ${accountId} ${words}`)).json;
+    const limits = { runningMax: null, queuedMax: null, createRate: null, readRate: null };
+    const none = { accountId, ...limits, weight: 1 };
+    expect(await terms('--json')).toEqual(none);
+    const changed = { ...none, runningMax: 5, weight: 3 };
+    expect(await terms('--running-max 5 --weight 3 --json')).toEqual(changed);
+    expect(await terms('--queued-max 20 --json')).toEqual({ ...changed, queuedMax: 20 });
+    expect(await terms('--running-max none --queued-max none --json')).toEqual({
+      ...changed,
+      runningMax: null,
+    });
+    const rates = { createRate: 20, readRate: 90 };
+    await terms('--create-rate 20 --read-rate 90 --json');
+    expect((await admin(`accounts show ${accountId} --json`)).json).toMatchObject(rates);
+    await terms('--create-rate none --read-rate none --json');
+    const { out } = await admin(`accounts terms ${accountId}`);
+    expect(out).toContain('no limit');
+    expect(out).toContain('QUEUED_TASKS_MAX');
+  });
+
+  test('the rates of a key are set, listed and removed', async () => {
+    const accountId = await anAccount();
+    const { keyId } = (await admin(`keys create --account ${accountId} --json`)).json;
+    const terms = async (words: string) => (await admin(`keys terms ${keyId} ${words}--json`)).json;
+    expect(await terms('')).toEqual({ keyId, createRate: null, readRate: null });
+    await terms('--create-rate 5 ');
+    const changed = { keyId, createRate: 5, readRate: 70 };
+    expect(await terms('--read-rate 70 ')).toEqual(changed);
+    const { json } = await admin(`keys list --account ${accountId} --json`);
+    expect(json).toContainEqual(expect.objectContaining(changed));
+    expect(await terms('--create-rate none ')).toEqual({ ...changed, createRate: null });
+    expect((await admin(`keys terms ${keyId}`)).out).toContain('CREATE_RATE_PER_SECOND');
+  });
+
+  test('an account is disabled with or without cancelling its unfinished tasks', async () => {
+    const id = await anAccount('10');
+    const [open, final] = [aTaskId(), aTaskId()];
+    await openNew(database.db, anOpening(id, open, 1_000_000));
+    await openNew(database.db, anOpening(id, final, 1_000_000));
+    await closeTask(database.db, aClosing(final, 1_000_000, null));
+    const connection = await Connection.connect({ address: temporalAddress() });
+    const { workflow } = new Client({ connection });
+    // No worker polls this queue, so the workflow only records the requests.
+    const handle = await workflow.start('generateVideo', { taskQueue, workflowId: open, args: [] });
+    const wasCancelled = async () =>
+      ((await handle.fetchHistory()).events ?? []).some(
+        ({ workflowExecutionCancelRequestedEventAttributes }) =>
+          workflowExecutionCancelRequestedEventAttributes,
+      );
+    await admin(`accounts disable ${id}`);
+    expect(await wasCancelled()).toBe(false);
+    const { json } = await admin(`accounts disable ${id} --cancel --json`);
+    expect(json).toMatchObject({ accountId: id, cancelled: 1, openTasks: 1 });
+    expect(await wasCancelled()).toBe(true);
+    await handle.terminate();
+    await connection.close();
+  });
+
+  test('without Temporal the account is disabled, and the command asks to be repeated', async () => {
+    const id = await anAccount('10');
+    await openNew(database.db, anOpening(id, aTaskId(), 1_000_000));
+    const words = `accounts disable ${id} --cancel`;
+    expect((await admin(words, { TEMPORAL_ADDRESS: '' })).exitCode).toBe(2);
+    expect((await admin(`accounts show ${id} --json`)).json.disabledAt).toBeNull();
+    expect(await admin(words, { TEMPORAL_ADDRESS: '127.0.0.1:1' })).toMatchObject({
+      exitCode: 1,
+      err: expect.stringContaining('0 of 1 unfinished tasks were cancelled'),
+    });
+    expect((await admin(`accounts show ${id} --json`)).json.disabledAt).not.toBeNull();
   });
 });
 
 describe('keys', () => {
-  test('a key is shown once, is listed by its end, and can be revoked', async () => {
+  test('a key is shown once, is listed by its last four characters, and can be revoked', async () => {
     const account = await anAccount();
     const { json } = await admin(
       `keys create --account ${account} --name batch --models studio-2.0 --channels studio ` +
@@ -218,9 +304,44 @@ describe('keys', () => {
       expiresAt: '2999-01-31T00:00:00.000Z',
       revokedAt: null,
     });
-    expect((await admin(`keys revoke ${json.keyId}`)).exitCode).toBe(0);
-    const found = await findKeyByDigest(database.db, digestKey(pepper, json.apiKey));
+    const revoked = await admin(`keys revoke ${json.keyId}`);
+    expect(revoked.exitCode).toBe(0);
+    expect(revoked.out).toContain('stops working within 30 seconds');
+    expect(revoked.out).toContain(`tasks list --account ${account}`);
+    const found = await findKeyByDigest(database.db, [digestKey(pepper, json.apiKey)]);
     expect(found?.revokedAt).toBeInstanceOf(Date);
+  });
+
+  test('budgets can be set, listed with the amounts spent and held, and removed', async () => {
+    const { accountId } = (await admin('accounts create --name Budgeted --credit 9.00 --json'))
+      .json;
+    const key = (await admin(`keys create --account ${accountId} --json`)).json.keyId;
+    const set = `budgets set --account ${accountId} --period`;
+    await admin(`${set} day --limit 5.00 --time-zone Asia/Shanghai`);
+    await admin(`${set} day --limit 6.00`);
+    const { json } = await admin(`${set} total --limit 2.00 --key ${key} --json`);
+    const standing = { accountId, spent: '0.000000', held: '0.000000', timeZone: 'Asia/Shanghai' };
+    const anew = expect.stringMatching(/T16:00:00.000Z$/);
+    const whole = { keyId: null, period: 'day', limit: '6.000000', beginsAnewAt: anew };
+    const ofKey = { keyId: key, period: 'total', limit: '2.000000', beginsAnewAt: null };
+    expect(json).toEqual([
+      { ...standing, ...whole },
+      { ...standing, ...ofKey },
+    ]);
+    expect((await admin(`budgets remove --account ${accountId} --period day`)).exitCode).toBe(0);
+    const listed = await admin(`budgets list --account ${accountId} --json`);
+    expect(listed.json).toEqual([{ ...standing, ...ofKey }]);
+    for (const [line, exitCode, reason] of [
+      [`budgets remove --account ${accountId} --period day`, 1, 'There is no such budget'],
+      [`${set} day --limit 1 --key key_none`, 1, 'has no key key_none'],
+      [`${set} day --limit 1 --time-zone Mars`, 2, 'There is no time zone "Mars"'],
+      [`${set} week --limit 1`, 2, '--period is one of day, month, total'],
+      [`${set} day --limit -1`, 2, '"-1" is negative'],
+      ['budgets list --account acct_none', 1, 'There is no account acct_none'],
+    ] as const) {
+      const said = await admin(line);
+      expect([said.exitCode, said.err]).toEqual([exitCode, expect.stringContaining(reason)]);
+    }
   });
 
   test.each([
@@ -231,7 +352,7 @@ describe('keys', () => {
     ['--models studio-2.0,nonsense', 2, 'no model "nonsense"'],
     ['--models ,', 2, 'names at least one'],
     ['--channels nonsense', 2, 'no channel "nonsense"'],
-  ])('%s makes no key', async (words, exitCode, reason) => {
+  ])('%s creates no key', async (words, exitCode, reason) => {
     const account = await anAccount();
     const said = await admin(`keys create --account ${account} ${words}`);
     expect(said).toMatchObject({ exitCode, err: expect.stringContaining(reason) });
@@ -240,11 +361,11 @@ describe('keys', () => {
 });
 
 describe('tasks', () => {
-  test('one is shown with its object, and the list is filtered', async () => {
+  test('a task is shown with its object, and the list can be filtered', async () => {
     const account = await anAccount('10');
     const [first, second] = [aTaskId(), aTaskId()];
-    await openTask(database.db, anOpening(account, first, 1_000_000));
-    await openTask(database.db, anOpening(account, second, 1_000_000));
+    await openNew(database.db, anOpening(account, first, 1_000_000));
+    await openNew(database.db, anOpening(account, second, 1_000_000));
     await closeTask(database.db, aClosing(second, 1_000_000, null));
     const { json } = await admin(`tasks show ${second} --json`);
     expect(json).toMatchObject({
@@ -252,7 +373,7 @@ describe('tasks', () => {
       accountId: account,
       status: 'failed',
       callback: null,
-      jobs: [],
+      jobs: [{ kind: 'generation', state: 'closed', channel: null }],
       task: { id: second, error: { code: 'task_error' } },
     });
     const { json: open } = await admin(`tasks list --account ${account} --status submitted --json`);
@@ -261,14 +382,11 @@ describe('tasks', () => {
     expect(out).toMatch(/^taskId +task_/);
   });
 
-  test('one is found by the id of its job upstream', async () => {
+  test('a task is found by the upstream id of its job', async () => {
     const account = await anAccount('10');
     const id = aTaskId();
-    await openTask(database.db, anOpening(account, id, 1_000_000));
-    await database.db('jobs').insert({
-      task_id: id,
-      kind: 'generation',
-      account_id: account,
+    await openNew(database.db, anOpening(account, id, 1_000_000));
+    await database.db('jobs').where({ task_id: id }).update({
       channel: 'studio',
       upstream_model: 'studio-2.0',
       state: 'open',
@@ -278,12 +396,12 @@ describe('tasks', () => {
     expect(json).toMatchObject({ taskId: id, jobs: [{ upstreamId: 'cgt-findable' }] });
   });
 
-  test('a finished one, and one whose workflow is gone, are not cancelled', async () => {
+  test('a finished task, or one without a workflow, cannot be cancelled', async () => {
     const account = await anAccount('10');
     const [final, lost] = [aTaskId(), aTaskId()];
-    await openTask(database.db, anOpening(account, final, 1_000_000));
+    await openNew(database.db, anOpening(account, final, 1_000_000));
     await closeTask(database.db, aClosing(final, 1_000_000, null));
-    await openTask(database.db, anOpening(account, lost, 1_000_000));
+    await openNew(database.db, anOpening(account, lost, 1_000_000));
     expect(await admin(`tasks cancel ${final}`)).toMatchObject({
       exitCode: 1,
       err: expect.stringContaining('has finished already'),
@@ -298,10 +416,10 @@ describe('tasks', () => {
     });
   });
 
-  test('without an engine a cancel says so', async () => {
+  test('a cancel without Temporal fails with a message', async () => {
     const account = await anAccount('10');
     const open = aTaskId();
-    await openTask(database.db, anOpening(account, open, 1_000_000));
+    await openNew(database.db, anOpening(account, open, 1_000_000));
     const away = { TEMPORAL_ADDRESS: '127.0.0.1:1' };
     expect(await admin(`tasks cancel ${open}`, away)).toMatchObject({
       exitCode: 1,
@@ -315,7 +433,7 @@ describe('tasks', () => {
 });
 
 describe('callbacks', () => {
-  test('they are listed by state and shown with their attempts', async () => {
+  test('callbacks are listed by state and shown with their attempts', async () => {
     const account = await anAccount();
     const task = await aFinalTask(database, 'https://hooks.example.com/in?token=secret', {
       accountId: account,
@@ -326,12 +444,14 @@ describe('callbacks', () => {
       'None.\n',
     );
     expect((await admin(`callbacks show ${task} --json`)).json).toMatchObject({ attempts: [] });
+    for (const words of ['list', 'list --json', `show ${task}`, `show ${task} --json`]) {
+      expect((await admin(`callbacks ${words}`)).out).not.toContain('secret');
+    }
     const { out } = await admin(`callbacks show ${task}`);
     expect(out).toContain('https://hooks.example.com/in?…');
-    expect(out).not.toContain('secret');
   });
 
-  test('sending again starts another delivery of the same message', async () => {
+  test('a resend starts another delivery of the same message', async () => {
     const task = await aFinalTask(database, 'https://hooks.example.com/in', {
       accountId: await anAccount(),
     });
@@ -354,7 +474,7 @@ describe('callbacks', () => {
     await connection.close();
   });
 
-  test('there is nothing to send for an unfinished task, or one that asked for none', async () => {
+  test('nothing is resent for an unfinished task or one without a callback', async () => {
     const accountId = await anAccount();
     const running = await aFinalTask(database, 'https://a.example', { accountId, final: false });
     const silent = await aFinalTask(database, null, { accountId });
@@ -363,7 +483,7 @@ describe('callbacks', () => {
     expect((await admin(`callbacks show ${aTaskId()}`)).err).toContain('There is no task');
   });
 
-  test('a rotated secret signs at once, the old one beside it for the overlap', async () => {
+  test('a rotated secret signs at once, together with the previous one during the overlap', async () => {
     const account = await anAccount();
     const [old] = await activeSecrets(database.db, account);
     const { json } = await admin(`webhooks rotate ${account} --overlap 1h --json`);
@@ -376,7 +496,7 @@ describe('callbacks', () => {
 });
 
 describe('the books', () => {
-  test('the audit ends with 1 and prints what differs', async () => {
+  test('the audit exits with 1 and prints the differences', async () => {
     const own = await createTestDatabase();
     try {
       const over = { DATABASE_URL: own.url };
@@ -411,10 +531,44 @@ describe('the books', () => {
     expect(await numbers('--limit 2')).toEqual([3, 2]);
     expect(await numbers('--limit 2 --after 2')).toEqual([1]);
   });
+
+  test('a statement gives each movement its reason', async () => {
+    const id = await anAccount('100');
+    const taskId = aTaskId();
+    const opening = anOpening(id, taskId, 5_000_000);
+    await openNew(database.db, opening);
+    await closeTask(database.db, aClosing(taskId, 5_000_000, 4_000_000));
+    const { json, out } = await admin(`statement ${id} --json`);
+    const reasons = json.movements.map(({ reason }: { reason: string }) => reason);
+    expect(reasons).toContain('held for a task');
+    expect(reasons).toContain('charged from the hold');
+    expect(reasons.at(-1)).toBe('opening credit');
+    expect(out).not.toContain('"reason": ""');
+  });
+});
+
+describe('the reconciler', () => {
+  test('a loss is confirmed for two hours, or for the number given', async () => {
+    expect(await isLossConfirmed(database.db)).toBe(false);
+    for (const [line, hours] of [
+      ['reconcile lost --json', 2],
+      ['reconcile lost --hours 12 --json', 12],
+    ] as const) {
+      const { exitCode, json } = await admin(line);
+      expect(exitCode).toBe(0);
+      const { rows } = await database.db.raw<{ rows: { hours: number }[] }>(
+        'select extract(epoch from ?::timestamptz - now())::float8 / 3600 as hours',
+        [json.until],
+      );
+      expect(rows[0]?.hours).toBeCloseTo(hours, 1);
+      expect(await isLossConfirmed(database.db)).toBe(true);
+    }
+    expect(await admin('reconcile lost --hours 49')).toMatchObject({ exitCode: 2 });
+  });
 });
 
 describe('the schema', () => {
-  test('migrate may be repeated', async () => {
+  test('migrate can be repeated', async () => {
     const { exitCode, json } = await admin('migrate --json');
     expect({ exitCode, json }).toEqual({ exitCode: 0, json: { applied: [], temporal: true } });
   });
@@ -436,7 +590,7 @@ describe('the schema', () => {
     }
   });
 
-  test('an empty database is told from a wrong one', async () => {
+  test('an empty database is reported differently from a newer one', async () => {
     const own = await createTestDatabase();
     try {
       await own.db.raw('drop table schema_migrations');
@@ -454,6 +608,11 @@ describe('the schema', () => {
 describe('wrong use', () => {
   test.each([
     ['nonsense', 2, 'There is no command "nonsense"'],
+    ['account list', 2, 'There is no command "account list". Did you mean "accounts list"?'],
+    ['statment acct_a', 2, 'Did you mean "statement"?'],
+    ['accounts create --name a --no-key=1', 2, '--no-key takes no value'],
+    ['accounts create --name a --no-key --models studio-2.0', 2, '--no-key makes no key'],
+    ['accounts create --name a --models nonsense', 2, 'no model "nonsense"'],
     ['accounts', 2, 'accounts create'],
     ['accounts nonsense', 2, 'There is no command "accounts nonsense"'],
     ['accounts create', 2, '--name must be given'],
@@ -471,8 +630,11 @@ describe('wrong use', () => {
       '--for is one of customer, house',
     ],
     ['accounts disable acct_none', 1, 'There is no account acct_none'],
+    ['accounts terms acct_none --weight 2', 1, 'There is no account acct_none'],
+    ['accounts terms acct_none --queued-max -1', 1, 'There is no account acct_none'],
     ['accounts enable acct_none', 1, 'There is no account acct_none'],
     ['keys create --account acct_none', 1, 'There is no account acct_none'],
+    ['keys terms key_none --read-rate 1', 1, 'There is no key key_none'],
     ['keys list --account acct_none', 1, 'There is no account acct_none'],
     ['keys revoke key_none', 1, 'There is no key key_none'],
     ['tasks show task_none', 1, 'There is no task task_none'],
@@ -481,7 +643,7 @@ describe('wrong use', () => {
     ['statement acct_none', 1, 'There is no account acct_none'],
     ['callbacks list --state open', 2, '--state is one of pending, delivered'],
     ['webhooks rotate acct_none', 1, 'There is no account acct_none'],
-  ])('"%s" ends with %i: %s', async (line, exitCode, reason) => {
+  ])('"%s" exits with %i: %s', async (line, exitCode, reason) => {
     const said = await admin(line);
     expect(said).toMatchObject({ exitCode, out: '', err: expect.stringContaining(reason) });
     const asJson = await admin(`${line} --json`);
@@ -489,7 +651,7 @@ describe('wrong use', () => {
     expect(asJson.json).toEqual({ error: expect.stringContaining(reason), exitCode });
   });
 
-  test('a database that is not there is named in one sentence', async () => {
+  test('a database that does not answer is reported in one sentence', async () => {
     const { exitCode, err } = await admin('accounts list', {
       DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
     });
@@ -501,17 +663,17 @@ describe('wrong use', () => {
     });
   });
 
-  test('a missing setting is named', async () => {
+  test('a missing setting is reported', async () => {
     const { exitCode, err } = await admin('accounts list', { DATABASE_URL: '' });
     expect({ exitCode, err }).toMatchObject({
       exitCode: 2,
-      err: expect.stringContaining('DATABASE_URL is not set'),
+      err: expect.stringContaining('no stack of `npm start` runs in .data (DATA_DIR)'),
     });
   });
 });
 
 describe('help', () => {
-  test('there is some for everything, for each group and for each command', async () => {
+  test('is there for all commands, for each group and for each command', async () => {
     const { exitCode, out } = await admin('help');
     expect(exitCode).toBe(0);
     for (const { name } of adminCommands) {
@@ -525,7 +687,7 @@ describe('help', () => {
     }
   });
 
-  test('none is a wrong use that shows it', async () => {
+  test('without a command it is printed to stderr, with exit code 2', async () => {
     expect(await admin([])).toMatchObject({
       exitCode: 2,
       out: '',

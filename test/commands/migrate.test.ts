@@ -1,5 +1,5 @@
-// Bringing a database up to date: several processes at once, half-way failures, and the limits that
-// every connection has.
+// Migrations: several processes at once, failures half-way, and the time limits of every
+// connection.
 
 import type { Knex } from 'knex';
 import { checkSchema, connect, migrate } from '../../src/db/database';
@@ -15,7 +15,7 @@ afterEach(() => database.drop());
 
 const empty = (db: Knex) => db.raw('drop schema public cascade; create schema public');
 
-test('of several processes that start at once one migrates, and all find it done', async () => {
+test('of several processes that start at once one migrates, and the others find it done', async () => {
   const processes = Array.from({ length: 4 }, (_, number) =>
     connect({ url: database.url, poolMax: 1, applicationName: `process ${number}` }),
   );
@@ -31,7 +31,7 @@ test('of several processes that start at once one migrates, and all find it done
 });
 
 test('a migration that fails changes nothing, and can be repeated', async () => {
-  // In the way of the last step but one: whatever ran before it is taken back as well.
+  // This table makes a late statement fail; the earlier ones must be rolled back too.
   await database.db.raw('create table callbacks (mine text)');
   await expect(migrate(database.db)).rejects.toThrow(/callbacks/);
   const { rows } = await database.db.raw(
@@ -42,8 +42,8 @@ test('a migration that fails changes nothing, and can be repeated', async () => 
   expect(await migrate(database.db)).toEqual(migrations.map(({ name }) => name));
 });
 
-test('an old database lacks steps by name, a newer one has steps that nobody knows', async () => {
-  await expect(checkSchema(database.db)).rejects.toThrow(/lacks 0001_accounts_tasks_jobs, /);
+test('an old schema is reported with its missing steps, a newer one with its unknown steps', async () => {
+  await expect(checkSchema(database.db)).rejects.toThrow(/lacks 0001_schema:/);
   await migrate(database.db);
   await checkSchema(database.db);
   await database.db('schema_migrations').insert({ name: '9999_from_the_future' });
@@ -53,7 +53,7 @@ test('an old database lacks steps by name, a newer one has steps that nobody kno
   await expect(migrate(database.db)).rejects.toThrow(refusal);
 });
 
-test('no statement, no lock and no forgotten transaction holds a connection for long', async () => {
+test('no slow statement, lock or abandoned transaction holds a connection for long', async () => {
   const limits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
   const shown = await Promise.all(
     limits.map(async (name) => (await database.db.raw(`show ${name}`)).rows[0][name]),

@@ -1,5 +1,5 @@
-// Wrong settings, flags and catalogues: each process ends with 2 and one clear sentence per fault,
-// before it has started anything. What is right but not there ends with 1.
+// Invalid settings, flags and catalogues: each process exits with 2 and one clear sentence per
+// fault before it starts anything. If a valid address does not answer, it exits with 1.
 
 import { readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -23,10 +23,10 @@ test.each<[string, string[], Record<string, string>, RegExp]>([
   ['no process', [], {}, /^Which process\?\nUsage: /],
   ['an unknown process', ['apo'], {}, /^There is no process "apo"\.\nUsage: /],
   [
-    'a setting that is missing',
+    'a missing setting',
     ['worker'],
     { DATABASE_URL: 'postgres://a/b' },
-    /TEMPORAL_ADDRESS is not set\./,
+    /TEMPORAL_ADDRESS is not set \(the Temporal server, as host:port\)\./,
   ],
   [
     'several settings at once',
@@ -34,17 +34,50 @@ test.each<[string, string[], Record<string, string>, RegExp]>([
     { PORT: '80a0', LOG_LEVEL: 'loud', API_KEY_PEPPER: 'short' },
     /^The environment cannot be used:\n +PORT is "80a0"; wanted: a whole number from 0 to 65535\.\n +API_KEY_PEPPER is set to something else; wanted: .*\n +LOG_LEVEL is "loud"; wanted: one of trace, .*\n$/,
   ],
-  ['an unknown flag', ['dev', '--witout', 'api'], {}, /npm start takes --without <parts>/],
+  [
+    'a worker without the key of a channel',
+    ['worker'],
+    { DATABASE_URL: 'postgres://a/b', TEMPORAL_ADDRESS: 'a:1', STUDIO_URL: 'http://a' },
+    /^STUDIO_API_KEY is not set\. catalogue\.yaml names it as the key of the channels studio, .+\.\n$/,
+  ],
+  [
+    'a stack without the key of a channel',
+    ['dev'],
+    { CATALOGUE_FILE: 'catalogue.ark.yaml' },
+    /^ARK_API_KEY is not set\..*\nMEDIAKIT_API_KEY is not set\./,
+  ],
+  [
+    'an unknown flag',
+    ['dev', '--witout', 'api'],
+    {},
+    /npm start takes --without <parts> and --receiver <host:port>/,
+  ],
+  [
+    'a receiver without a port',
+    ['dev', '--receiver', '127.0.0.1'],
+    {},
+    /--receiver takes host:port, as 127\.0\.0\.1:9000, not "127\.0\.0\.1"/,
+  ],
   [
     'an unknown part',
     ['dev', '--without', 'apo'],
     {},
     /--without takes some of postgres, .*not "apo"/,
   ],
-  ['a left-out database', ['dev', '--without', 'postgres'], {}, /DATABASE_URL has to say/],
-  ['a left-out engine', ['dev', '--without', 'temporal'], {}, /TEMPORAL_ADDRESS has to say/],
   [
-    'a catalogue that is not there',
+    'a stack without a database and DATABASE_URL',
+    ['dev', '--without', 'postgres'],
+    {},
+    /DATABASE_URL has to say/,
+  ],
+  [
+    'a stack without Temporal and TEMPORAL_ADDRESS',
+    ['dev', '--without', 'temporal'],
+    {},
+    /TEMPORAL_ADDRESS has to say/,
+  ],
+  [
+    'a missing catalogue file',
     ['dev'],
     { CATALOGUE_FILE: '/none.yaml' },
     /none\.yaml cannot be used:\n.*ENOENT/,
@@ -56,19 +89,19 @@ test.each<[string, string[], Record<string, string>, RegExp]>([
     /CURRENCY is USD, but the prices .* are in CNY/,
   ],
   [
-    'a command line that is no such thing',
+    'a TEMPORAL_CLI that does not exist',
     ['dev'],
     { TEMPORAL_CLI: '/none' },
     /^TEMPORAL_CLI is \/none/m,
   ],
-])('%s ends with 2', async (_what, args, over, sentence) => {
+])('%s exits with 2', async (_what, args, over, sentence) => {
   const ended = await runProcess(args, { DATA_DIR: data.path, PORT: '0', ...over });
   expect(ended).toMatchObject({ code: 2, err: expect.stringMatching(sentence) });
   expect(ended.err).not.toMatch(stackTrace);
   expect(readdirSync(data.path)).not.toContain('dev.json');
 });
 
-test('every fault of a catalogue is told at once', async () => {
+test('all faults of a catalogue are reported at once', async () => {
   const file = join(data.path, 'catalogue.yaml');
   await writeFile(file, 'currency: CNY\nchannels: 7\nmodels: {}\nnonsense: 1\n');
   const { code, err } = await runProcess(['dev'], {
@@ -81,7 +114,7 @@ test('every fault of a catalogue is told at once', async () => {
   expect(err).toMatch(/nonsense/);
 });
 
-test('a Temporal that was given and does not answer is told, and nothing is started', async () => {
+test('if the configured Temporal does not answer, this is reported and nothing is started', async () => {
   const own = await createTestDatabase(1);
   try {
     const ended = await runProcess(['dev'], {
@@ -102,7 +135,7 @@ test('a Temporal that was given and does not answer is told, and nothing is star
   }
 });
 
-test('a namespace that Temporal does not have is told', async () => {
+test('a namespace that Temporal does not have is reported', async () => {
   const { code, err } = await runProcess(['dev'], {
     DATA_DIR: data.path,
     PORT: '0',
@@ -113,7 +146,7 @@ test('a namespace that Temporal does not have is told', async () => {
   expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('nobody-made-this') });
 });
 
-test('a database that was given and does not answer is told, without its password', async () => {
+test('if the configured database does not answer, this is reported without its password', async () => {
   const given = { DATABASE_URL: 'postgres://user:hidden@127.0.0.1:1/video' };
   for (const args of [['dev'], ['migrate']]) {
     const { code, err } = await runProcess(args, {
@@ -128,7 +161,7 @@ test('a database that was given and does not answer is told, without its passwor
   }
 });
 
-test('a database of a newer schema is refused by every process, and nothing in it is changed', async () => {
+test('every process refuses a database with a newer schema and leaves it unchanged', async () => {
   const own = await createTestDatabase(1);
   try {
     await own.db('schema_migrations').insert({ name: '9999_from_the_future' });
@@ -137,6 +170,7 @@ test('a database of a newer schema is refused by every process, and nothing in i
       ...{ DATA_DIR: data.path, PORT: '0', STUDIO_URL: 'http://127.0.0.1:1' },
       ...{ DATABASE_URL: own.url, TEMPORAL_ADDRESS: temporalAddress() },
       API_KEY_PEPPER: 'a pepper for tests',
+      STUDIO_API_KEY: 'a key for tests',
     };
     const processes = [['api'], ['worker'], ['migrate'], ['dev', '--without', 'studio']];
     const ended = await Promise.all(processes.map((args) => runProcess(args, environment)));

@@ -1,4 +1,4 @@
-// The document that is served: valid, complete, and true in every example.
+// The served OpenAPI document: valid, complete, and correct in every example.
 
 import { execFileSync } from 'node:child_process';
 import { type RefusalCode, refusals } from '../../src/contract/error';
@@ -16,11 +16,11 @@ import { requestFields, videoRequestSchema } from '../../src/contract/request-sc
 import { planTask } from '../../src/domain/plan';
 import { theCatalogue } from '../support/catalogue';
 
-// The document is JSON made by a library; tests look into it by name.
+// The document is plain JSON, so the tests read it without a type.
 // biome-ignore lint/suspicious/noExplicitAny: see above
 const document = createOpenApiDocument({ version: '1.0.0', publicUrl: 'http://localhost' }) as any;
 
-// The validator is an ES module, which Node runs and jest's modules cannot load.
+// The validator is an ES module, which Node can load and jest's module system cannot.
 const validate = `
   import { Validator } from '@seriousme/openapi-schema-validator';
   const validator = new Validator();
@@ -36,33 +36,34 @@ function judgementOf(value: unknown): unknown {
   return JSON.parse(output.toString());
 }
 
-test('it is valid OpenAPI 3.1', () => {
+test('the document is valid OpenAPI 3.1', () => {
   expect(judgementOf(document)).toEqual({ valid: true, version: '3.1' });
   expect(judgementOf({ ...document, paths: { '/x': { get: 1 } } })).toMatchObject({ valid: false });
 });
 
-test('it has both paths for every method of a task, and the callback', () => {
-  for (const noun of ['videos', 'video']) {
-    expect(Object.keys(document.paths[`/v1/${noun}/generations`])).toContain('post');
-    expect(Object.keys(document.paths[`/v1/${noun}/generations/{task_id}`])).toEqual([
-      'get',
-      'delete',
-    ]);
-  }
+test('each operation of a task is listed once, with its callback; aliases are described', () => {
+  const ofTasks = Object.entries(document.paths).filter(([path]) => path.includes('generations'));
+  expect(ofTasks.map(([path, item]) => [path, Object.keys(item as object)])).toEqual([
+    ['/v1/videos/generations', ['post']],
+    ['/v1/videos/generations/{task_id}', ['get', 'delete']],
+    ['/v1/videos/generations/{task_id}/callbacks', ['get']],
+  ]);
+  expect(document.info.description).toContain('`/v1/video/`');
+  expect(document.info.description).toContain('task_id_required');
   const { callbacks } = document.paths['/v1/videos/generations'].post;
   const sent = callbacks.taskFinished['{$request.body#/metadata/callback_url}'].post.requestBody;
   expect(sent.content['application/json'].schema.$ref).toMatch(/Task$/);
 });
 
-test('every field of a request is described', () => {
+test('every field of a request has a description', () => {
   const { properties, required } = document.components.schemas.VideoRequest;
   expect(required).toEqual(['model', 'prompt']);
   expect(Object.keys(properties)).toEqual([...Object.keys(requestFields), 'metadata']);
 });
 
-test('every code of the closed table is an answer of some operation, under its status', () => {
+test('every error code appears in an operation, under its status', () => {
   const text = JSON.stringify(document.paths);
-  const elsewhere: RefusalCode[] = ['route_not_found', 'method_not_allowed'];
+  const elsewhere: RefusalCode[] = ['route_not_found', 'method_not_allowed', 'task_id_required'];
   for (const [code, { status }] of Object.entries(refusals)) {
     if (elsewhere.includes(code as RefusalCode)) continue;
     expect(text).toContain(`"code":"${code}"`);
@@ -83,13 +84,13 @@ describe('examples', () => {
     },
   );
 
-  test('accepted ones fit the schema they are shown under', () => {
+  test('accepted examples fit their schema', () => {
     for (const { body, refused } of Object.values<RequestExample>(requestExamples)) {
       if (!refused) expect(videoRequestSchema.safeParse(body).error).toBeUndefined();
     }
   });
 
-  test('replies fit theirs', () => {
+  test('example replies fit their schema', () => {
     expect(createdSchema.safeParse(createdExample).error).toBeUndefined();
     for (const task of Object.values(taskExamples)) {
       expect(taskSchema.safeParse(task).error).toBeUndefined();

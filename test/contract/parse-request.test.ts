@@ -1,5 +1,5 @@
-// Every rule of the document that is about the shape of a request: what is accepted and as what,
-// what is refused, where and under which code.
+// Every rule about the shape of a request: the parsed value of each accepted form, and the field
+// and code of each refusal.
 
 import { parseRequest } from '../../src/contract/parse-request';
 
@@ -7,13 +7,15 @@ const base = { model: 'studio-2.0', prompt: 'a lighthouse at dusk' };
 const image = 'https://example.com/a.png';
 
 const tools = (count: number) => Array.from({ length: count }, () => ({ type: 'web_search' }));
+const labels = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`name${n}`, 'x']));
 const id = (length: number) => 'a'.repeat(length);
 
 function faultsOf(body: Record<string, unknown>): string[] {
   return parseRequest(body).faults.map(({ code, param }) => `${param} ${code}`);
 }
 
-describe('accepted, and as what', () => {
+describe('accepted requests and their parsed values', () => {
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     ['image is images[0]', { image }, { images: [image] }],
     [
@@ -32,7 +34,7 @@ describe('accepted, and as what', () => {
     ['any mode is taken', { mode: 'cinematic' }, { mode: 'cinematic' }],
     ['unknown names are ignored', { user: 'me', n: 3 }, {}],
     ['a prompt keeps its spaces', { prompt: '  x ' }, { prompt: '  x ' }],
-  ])('%s', (_, body, expected) => {
+  ])('is parsed: %s', (_, body, expected) => {
     const { request, faults } = parseRequest({ ...base, ...body });
     expect(faults).toEqual([]);
     expect(request).toMatchObject(expected);
@@ -45,7 +47,7 @@ describe('accepted, and as what', () => {
     ['an empty list counts as absent', [], { watermark: false, passThrough: {} }],
     ['an empty list in a field', { seed: [], tools: [], camera: [] }, { passThrough: {} }],
     ['an owned name that is absent', { resolution: null, content: [] }, { passThrough: {} }],
-    ['names of the language', { toString: 1 }, { passThrough: { toString: 1 } }],
+    ['built-in property names', { toString: 1 }, { passThrough: { toString: 1 } }],
     ['sixteen tools', { tools: tools(16) }, { tools: tools(16) }],
     ['a safety identifier of 64', { safety_identifier: id(64) }, { safety_identifier: id(64) }],
     ['null in a field', { seed: null, callback_url: null }, { passThrough: {} }],
@@ -59,6 +61,12 @@ describe('accepted, and as what', () => {
       { camera: { pan: [1] } },
       { passThrough: { camera: { pan: [1] } } },
     ],
+    [
+      'labels, which are not passed through',
+      { labels: { order: '4711', 'a.B-c_9': 'x'.repeat(64), gone: null } },
+      { labels: { order: '4711', 'a.B-c_9': 'x'.repeat(64) }, passThrough: {} },
+    ],
+    ['sixteen labels', { labels: labels(16) }, { labels: labels(16) }],
     ['seed -1', { seed: -1 }, { seed: -1 }],
     ['seed 4294967295', { seed: 4_294_967_295 }, { seed: 4_294_967_295 }],
     ['expiry 3600', { execution_expires_after: 3600 }, { execution_expires_after: 3600 }],
@@ -75,14 +83,14 @@ describe('accepted, and as what', () => {
       { super_resolution_config: { resolution_limit: 2160, fps: 120, scene: 'old_film' } },
       { super_resolution_config: { resolution_limit: 2160, fps: 120, scene: 'old_film' } },
     ],
-  ])('metadata: %s', (_, metadata, expected) => {
+  ])('metadata is parsed: %s', (_, metadata, expected) => {
     const { request, faults } = parseRequest({ ...base, metadata });
     expect(faults).toEqual([]);
     expect(request.metadata).toMatchObject(expected);
   });
 
   test.each([{}, null, [], { resolution: null }, { resolution: [], scene: null }, undefined])(
-    'super-resolution %j is off',
+    'super-resolution is off if its config is %j',
     (config) => {
       const { request, faults } = parseRequest({
         ...base,
@@ -94,14 +102,14 @@ describe('accepted, and as what', () => {
   );
 });
 
-describe('refused', () => {
+describe('refused requests', () => {
   const ten = Array.from({ length: 10 }, () => image);
   test.each<[string, Record<string, unknown>, string[]]>([
     ['no model', { model: undefined }, ['model missing_required_parameter']],
     ['no prompt', { prompt: null }, ['prompt missing_required_parameter']],
     ['an empty prompt', { prompt: '' }, ['prompt invalid_value']],
     ['a blank prompt', { prompt: ' \n' }, ['prompt invalid_value']],
-    ['a prompt that is no string', { prompt: 5 }, ['prompt invalid_value']],
+    ['a prompt that is not a string', { prompt: 5 }, ['prompt invalid_value']],
     ['an empty mode', { mode: '' }, ['mode invalid_value']],
     ['an unknown input type', { input_type: 'text' }, ['input_type invalid_value']],
     ['image and images', { image, images: [image] }, ['image conflicting_parameters']],
@@ -155,7 +163,7 @@ describe('refused', () => {
       { callback_url: 'https://example.com' },
       ['callback_url invalid_value'],
     ],
-  ])('%s', (_, body, expected) => {
+  ])('is refused: %s', (_, body, expected) => {
     expect(faultsOf({ ...base, ...body })).toEqual(expected);
   });
 
@@ -183,6 +191,23 @@ describe('refused', () => {
       'numbers that are a hundred times larger when written out',
       { camera: Array.from({ length: 60_000 }, () => 1e20) },
       ['metadata invalid_value'],
+    ],
+    [
+      'tools of more than 32 KiB',
+      { tools: [{ type: 'x', text: 'a'.repeat(32 * 1024) }] },
+      ['metadata invalid_value'],
+    ],
+    ['seventeen labels', { labels: labels(17) }, ['metadata.labels invalid_value']],
+    ['labels as a list', { labels: ['a'] }, ['metadata.labels invalid_value']],
+    [
+      'labels of other kinds than short strings',
+      { labels: { n: 1, empty: '', long: 'x'.repeat(65), ok: 'x' } },
+      ['n', 'empty', 'long'].map((name) => `metadata.labels.${name} invalid_value`),
+    ],
+    [
+      'names that no label may have',
+      { labels: { 'a b': 'x', '': 'x', [`a${'b'.repeat(40)}`]: 'x' } },
+      ['a b', '', `a${'b'.repeat(40)}`].map((name) => `metadata.labels.${name} invalid_value`),
     ],
     ['seventeen tools', { tools: tools(17) }, ['metadata.tools invalid_value']],
     ['tools as a string', { tools: 'web_search' }, ['metadata.tools invalid_value']],
@@ -213,7 +238,29 @@ describe('refused', () => {
       { resolution: '4k', service_tier: 'flex' },
       ['metadata.resolution invalid_value', 'metadata.service_tier invalid_value'],
     ],
-  ])('metadata: %s', (_, metadata, expected) => {
+    [
+      'names the service owns, in other cases',
+      {
+        Frames: 24,
+        SERVICE_TIER: 'flex',
+        Labels: { a: 'x' },
+        output_upload_url: 'https://example.com',
+      },
+      [
+        'metadata.Frames invalid_value',
+        'metadata.SERVICE_TIER invalid_value',
+        'metadata.Labels invalid_value',
+        'metadata.output_upload_url invalid_value',
+      ],
+    ],
+    [
+      'documented names in other cases',
+      { Callback_Url: 'http://127.0.0.1', DRAFT: true },
+      ['metadata.Callback_Url invalid_value', 'metadata.DRAFT invalid_value'],
+    ],
+    ['33 KiB to pass through', { x: 'x'.repeat(33 * 1024) }, ['metadata invalid_value']],
+    ['17,000 letters of two bytes', { x: 'é'.repeat(17_000) }, ['metadata invalid_value']],
+  ])('metadata is refused: %s', (_, metadata, expected) => {
     expect(faultsOf({ ...base, metadata })).toEqual(expected);
     expect(faultsOf({ ...base, metadata: JSON.stringify(metadata) })).toEqual(expected);
   });
@@ -247,26 +294,26 @@ describe('refused', () => {
     ],
     ['a list', [{ resolution: '4k' }], [`${at} invalid_value`]],
     ['a string', '4k', [`${at} invalid_value`]],
-  ])('super-resolution: %s', (_, config, expected) => {
+  ])('super-resolution is refused: %s', (_, config, expected) => {
     expect(faultsOf({ ...base, metadata: { super_resolution_config: config } })).toEqual(expected);
   });
 });
 
-test('a message names the field, what is wanted and what was sent', () => {
+test('a message names the field, the rule and the value that was sent', () => {
   const { faults } = parseRequest({ ...base, duration: 99 });
   expect(faults[0]?.message).toBe(
-    'duration: must be a whole number of seconds from 4 to 15, or -1, as a number or numeric string; got 99.',
+    'duration: must be a whole number of seconds from 4 to 15, or -1 for a length that the model picks, as a number or numeric string; got 99.',
   );
 });
 
-test('a value is shown, cut short, never sent back whole', () => {
+test('a long value is shortened in the message', () => {
   const { faults } = parseRequest({ ...base, ratio: 'x'.repeat(100_000) });
   expect(faults[0]?.message).toContain('a string of 100000 characters starting with "xxx');
   expect(faults[0]?.message.length).toBeLessThan(300);
 });
 
-test('names are shown cut short, too, and not all of thousands', () => {
-  const names = Array.from({ length: 5_000 }, (_, index) => `${'x'.repeat(100)}${index}`);
+test('long names and long lists of names are shortened in the message', () => {
+  const names = Array.from({ length: 200 }, (_, index) => `${'x'.repeat(100)}${index}`);
   const config = Object.fromEntries(names.map((name) => [name, 1]));
   const metadata = { super_resolution_config: { resolution: '4k', ...config } };
   const { faults } = parseRequest({ ...base, metadata });
@@ -274,7 +321,7 @@ test('names are shown cut short, too, and not all of thousands', () => {
   for (const { param } of faults) expect(param.length).toBeLessThan(130);
 });
 
-// What a caller reads: what was sent, what is allowed, what to send instead.
+// The sentences a caller reads: the rule and the value that was sent.
 test.each<[Record<string, unknown>, string]>([
   [
     { ratio: '2:1' },
@@ -309,7 +356,7 @@ test.each<[Record<string, unknown>, string]>([
   ],
   [
     { metadata: '{"seed":' },
-    'metadata: as a string it must hold a JSON object, but it is not valid JSON; got "{\\"seed\\":".',
+    'metadata: as a string it must hold a JSON object, but it is not valid JSON: it ends too early at line 1, column 9; got "{\\"seed\\":".',
   ],
   [
     { metadata: { seed: 1.5 } },
@@ -339,7 +386,7 @@ test.each<[Record<string, unknown>, string]>([
     { metadata: { super_resolution_config: { resolution: '4k', fps: 0 } } },
     'metadata.super_resolution_config.fps: must be a whole number from 1 to 120; got 0.',
   ],
-])('the sentence about %j', (body, sentence) => {
+])('the message for %j names the rule and the value', (body, sentence) => {
   expect(parseRequest({ ...base, ...body }).faults.map(({ message }) => message)).toEqual([
     sentence,
   ]);

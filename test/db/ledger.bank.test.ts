@@ -1,4 +1,4 @@
-// Two thousand cycles with one seed.
+// Two thousand cycles with one seed; test/long runs more.
 
 import { testBank } from './ledger.bank';
 

@@ -1,15 +1,23 @@
-// Money is neither made nor lost: sixteen clients hold, settle and refund on ten accounts in races,
-// while a reader looks at the sums all along. Afterwards every movement is asked for again.
+// Money is neither created nor lost: sixteen clients hold, settle and refund concurrently on ten
+// accounts, while a reader checks the sums. Afterwards some closings are repeated and must move
+// nothing.
 
 import type { Knex } from 'knex';
-import { closeTask, creditAccount, openTask } from '../../src/db/ledger';
+import { closeTask, creditAccount } from '../../src/db/ledger';
 import { audit } from '../../src/db/ledger-audit';
-import { aClosing, anAccountWith, anOpening, randomFrom, seedsOfRun } from '../support/books';
+import {
+  aClosing,
+  anAccountWith,
+  anOpening,
+  openNew,
+  randomFrom,
+  seedsOfRun,
+} from '../support/books';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
 interface BankSize {
   readonly cycles: number;
-  /** How many runs, each with a seed and a database of its own. */
+  /** Number of runs, each with its own seed and database. */
   readonly seeds: number;
   readonly minutesEach: number;
 }
@@ -57,7 +65,9 @@ interface Moves {
   readonly random: () => number;
 }
 
-/** Holds, and races of the two ways to end them, by all clients at once; how many were opened. */
+/**
+ * All clients open tasks and close each in two concurrent ways. Returns how many tasks were opened.
+ */
 async function moveMoney(db: Knex, { cycles, accounts, random }: Moves): Promise<number> {
   const between = (low: number, high: number) => low + Math.floor(random() * (high - low + 1));
   let cycle = 0;
@@ -67,13 +77,13 @@ async function moveMoney(db: Knex, { cycles, accounts, random }: Moves): Promise
       const taskId = `task_bank_${mine}`;
       const hold = between(1, 50);
       const accountId = accounts[between(0, 9)] ?? '';
-      const opened = await openTask(db, anOpening(accountId, taskId, hold));
+      const opened = await openNew(db, anOpening(accountId, taskId, hold));
       if (opened.outcome === 'refused') {
         await creditAccount(db, { accountId, amountMicros: hold, reference: taskId, reason: '' });
         continue;
       }
       opens += 1;
-      // A settlement races a refund, or another settlement; exactly one of them may win.
+      // A settlement races a refund or another settlement; exactly one may be stored.
       const charges = [between(1, hold), random() < 0.5 ? null : between(1, hold)];
       const closed = await Promise.all(
         charges.map((charge) => closeTask(db, aClosing(taskId, hold, charge))),
@@ -86,7 +96,7 @@ async function moveMoney(db: Knex, { cycles, accounts, random }: Moves): Promise
   return opens;
 }
 
-/** Looks at all balances and movements on one view of the database, again and again. */
+/** Checks all balances and movements on one snapshot, repeatedly. */
 async function readUntil(db: Knex, isOver: () => boolean): Promise<number> {
   let reads = 0;
   while (!isOver()) {

@@ -1,26 +1,22 @@
-// The connection is cut at each statement of each operation on the books, COMMIT included: once
-// before the statement reached the database, once after it was carried out and before its answer
-// came back. Whoever asked knows nothing then; asking again ends as if nothing had happened.
+// Cuts the connection at each statement of each operation on the books, COMMIT included: once
+// before the statement reaches PostgreSQL, once after it ran but before its answer arrives. The
+// outcome is unknown to the caller then; a repeated call must end as if there had been no cut.
 
-import { connect as connectTo, createServer, type Server, type Socket } from 'node:net';
 import type { Knex } from 'knex';
+import { acceptTask } from '../../src/db/accept-task';
 import { connect, isRetryable } from '../../src/db/database';
 import { closeTask, creditAccount, openTask } from '../../src/db/ledger';
 import { audit } from '../../src/db/ledger-audit';
-import { aClosing, anAccountWith, anOpening } from '../support/books';
+import {
+  aClosing,
+  aNewTask,
+  anAccountWith,
+  anOpening,
+  openNew,
+  storePending,
+} from '../support/books';
+import { type Cutter, startCutter, type When } from '../support/cutter';
 import { createTestDatabase, type TestDatabase } from '../support/database';
-
-type When = 'before' | 'after';
-
-/** Passes everything on, until the statement it is told to cut at. */
-interface Cutter {
-  readonly url: string;
-  /** Counts from the next statement; 1 is that one. */
-  cutAt(statement: number, when: When): void;
-  /** Whether it came to that. */
-  hasCut(): boolean;
-  close(): Promise<void>;
-}
 
 let database: TestDatabase;
 let cutter: Cutter;
@@ -39,20 +35,28 @@ afterAll(async () => {
 let tries = 0;
 
 interface Operation {
-  /** Statements it is made of, so that none is left out by mistake. */
+  /** Number of statements of the operation, so that each is cut once and none is left out. */
   readonly statements: number;
   prepare?(account: string, task: string): Promise<unknown>;
   run(account: string, task: string): Promise<unknown>;
-  /** Available and held afterwards, and the kinds that moved. */
+  /** Available and held balance afterwards, and the kinds of all movements. */
   readonly leaves: readonly [available: number, held: number, kinds: string];
 }
 
+const accepting = { leaseSeconds: 60, queuedTasksMax: 10 };
+
 const opened = (account: string, task: string) =>
-  openTask(database.db, anOpening(account, task, 40));
+  openNew(database.db, anOpening(account, task, 40));
 
 const operations: Readonly<Record<string, Operation>> = {
+  'accepting a task': {
+    statements: 1,
+    run: (account, task) => acceptTask(db, aNewTask(account, task, 40), accepting),
+    leaves: [100, 0, 'credit'],
+  },
   'opening a task': {
     statements: 1,
+    prepare: (account, task) => storePending(database.db, anOpening(account, task, 40).input),
     run: (account, task) => openTask(db, anOpening(account, task, 40)),
     leaves: [60, 40, 'credit hold'],
   },
@@ -75,7 +79,7 @@ const operations: Readonly<Record<string, Operation>> = {
     leaves: [100, 0, 'credit hold refund'],
   },
   'a credit': {
-    // BEGIN, the account's lock, the look for the reference, the movement, COMMIT.
+    // BEGIN, the lock of the account, the look-up of the reference, the movement, COMMIT.
     statements: 5,
     run: (accountId) =>
       creditAccount(db, { accountId, amountMicros: 7, reference: 'r', reason: 'x' }),
@@ -83,7 +87,7 @@ const operations: Readonly<Record<string, Operation>> = {
   },
 };
 
-describe.each<When>(['before', 'after'])('cut %s the database has done it', (when) => {
+describe.each<When>(['before', 'after'])('if the connection is cut %s a statement runs', (when) => {
   const cuts = Object.entries(operations).flatMap(([name, { statements }]) =>
     Array.from({ length: statements }, (_, index) => [name, index + 1] as const),
   );
@@ -94,7 +98,7 @@ describe.each<When>(['before', 'after'])('cut %s the database has done it', (whe
     const account = await anAccountWith(database.db, `cut_${tries}`, 100);
     const task = `task_cut_${tries}`;
     await operation.prepare?.(account, task);
-    await db.raw('select 1'); // So that the connection is there and its greeting is not counted.
+    await db.raw('select 1'); // Connects first, so that the handshake is not counted.
 
     cutter.cutAt(statement, when);
     const failure: unknown = await operation.run(account, task).then(
@@ -121,7 +125,7 @@ describe.each<When>(['before', 'after'])('cut %s the database has done it', (whe
   });
 });
 
-test('and the books agree', async () => {
+test('the books agree after all cuts', async () => {
   const { differences, accounts } = await audit(database.db);
   expect(differences).toEqual([]);
   expect(accounts).toBe(tries);
@@ -138,68 +142,4 @@ async function stateOf(account: string) {
   );
   const [found] = rows;
   return [found?.available, found?.held, found?.kinds];
-}
-
-async function startCutter(target: string): Promise<Cutter> {
-  const { hostname, port } = new URL(target);
-  let left = 0;
-  let when: When = 'before';
-  let cut = false;
-  const open = new Set<Socket>();
-  const server: Server = createServer((client) => {
-    const upstream = connectTo(Number(port), hostname);
-    let mute = false;
-    const end = () => {
-      client.destroy();
-      upstream.destroy();
-    };
-    for (const socket of [client, upstream]) {
-      open.add(socket);
-      socket.on('error', end);
-      socket.on('close', () => {
-        open.delete(socket);
-        end();
-      });
-    }
-    client.on('data', (bytes) => {
-      const count = left > 0 ? statementsIn(bytes) : 0;
-      const isIt = count > 0 && left - count <= 0;
-      left -= count;
-      if (isIt) {
-        cut = true;
-        left = 0;
-        if (when === 'before') return end();
-        mute = true;
-      }
-      upstream.write(bytes);
-    });
-    // An answer means that it was carried out.
-    upstream.on('data', (bytes) => (mute ? end() : void client.write(bytes)));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = new URL(target);
-  url.host = `127.0.0.1:${(server.address() as { port: number }).port}`;
-  return {
-    url: url.href,
-    cutAt(statement, at) {
-      left = statement;
-      when = at;
-      cut = false;
-    },
-    hasCut: () => cut,
-    async close() {
-      for (const socket of open) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
-/** Of the client's messages: a simple query, or the Sync that ends an extended one. */
-function statementsIn(bytes: Buffer): number {
-  let count = 0;
-  for (let at = 0; at + 5 <= bytes.length; at += 1 + bytes.readInt32BE(at + 1)) {
-    const type = String.fromCharCode(bytes[at] ?? 0);
-    if (type === 'Q' || type === 'S') count += 1;
-  }
-  return count;
 }

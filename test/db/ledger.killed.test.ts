@@ -1,4 +1,4 @@
-// Killed for two seconds.
+// Sessions are killed for two seconds; test/long does it for longer.
 
 import { testKilledSessions } from './ledger.killed';
 

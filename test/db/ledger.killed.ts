@@ -1,15 +1,15 @@
-// The database's sessions are killed under the doors. What was answered happened, what was not is
-// found out by asking again, and nothing happens twice.
+// PostgreSQL sessions are killed while tasks are opened and closed. An answered call was stored; an
+// unanswered one is repeated, and nothing happens twice.
 
 import type { Knex } from 'knex';
 import { connect, isRetryable } from '../../src/db/database';
 import { closeTask, openTask } from '../../src/db/ledger';
 import { audit } from '../../src/db/ledger-audit';
-import { aClosing, anAccountWith, anOpening } from '../support/books';
+import { aClosing, anAccountWith, anOpening, storePending } from '../support/books';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
 interface KilledSize {
-  /** How often it is done; a round kills for two seconds. */
+  /** Number of rounds; each kills sessions for two seconds. */
   readonly rounds: number;
 }
 
@@ -51,7 +51,7 @@ export function testKilledSessions({ rounds }: KilledSize): void {
   );
 }
 
-/** Ends all sessions but its own, ten times a second; how many there were. */
+/** Ends all sessions but its own, ten times a second. Returns how many it ended. */
 async function killUntil(killer: Knex, isOver: () => boolean): Promise<number> {
   let killed = 0;
   while (!isOver()) {
@@ -65,7 +65,7 @@ async function killUntil(killer: Knex, isOver: () => boolean): Promise<number> {
   return killed;
 }
 
-/** Eight clients open and close tasks, and ask again whatever was not answered. */
+/** Eight clients open and close tasks, and repeat every call that failed. */
 async function workThroughTrouble(db: Knex, accountId: string) {
   let troubles = 0;
   const persist = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -83,6 +83,7 @@ async function workThroughTrouble(db: Knex, accountId: string) {
   const client = async (name: number): Promise<void> => {
     for (let mine = 0; Date.now() < end; mine += 1) {
       const taskId = `task_${accountId}_${name}_${mine}`;
+      await persist(() => storePending(db, anOpening(accountId, taskId, 10).input));
       const opened = await persist(() => openTask(db, anOpening(accountId, taskId, 10)));
       expect(['opened', 'exists']).toContain(opened.outcome);
       await persist(() => closeTask(db, aClosing(taskId, 10, mine % 2 ? 4 : null)));

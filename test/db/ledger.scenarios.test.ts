@@ -1,6 +1,6 @@
-// What moves when, told as scenarios: one operation a line, the balances it leaves, what it is
-// answered. The notation is in test/support/scenario.ts; all of them share one database, whose
-// books are proven at the end.
+// Movements of money as scenarios, one operation per line: operation, balances afterwards, result.
+// The notation is explained in test/support/scenario.ts. All scenarios share one database, whose
+// books are audited at the end.
 
 import fc from 'fast-check';
 import { audit } from '../../src/db/ledger-audit';
@@ -163,7 +163,7 @@ test.each(['0', '0.5', '9007199254740992'])('a credit of %s is refused', async (
   await expect(play(database.db, `credit a ${amount} i1`)).rejects.toThrow(/whole/);
 });
 
-test('a balance that could not be kept exactly is refused, and nothing moves', async () => {
+test('a balance above the safe integers is refused, and nothing moves', async () => {
   const full = `credit a ${Number.MAX_SAFE_INTEGER} i1`;
   await expect(play(database.db, `${full}\ncredit a 1 i2`)).rejects.toMatchObject({
     code: '23514',
@@ -182,7 +182,7 @@ const anyLine = fc.oneof(
 );
 const accountOf: Readonly<Record<string, string>> = { t: 'a', u: 'a', v: 'b' };
 
-test('any operations, repeated and in any order, leave what the rules say', async () => {
+test('random operations, repeated and in any order, give the balances of the model', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyLine, { minLength: 5, maxLength: 30 }), async (lines) => {
       const text = lines.map((words) => words.join(' ')).join('\n');
@@ -192,7 +192,7 @@ test('any operations, repeated and in any order, leave what the rules say', asyn
   );
 });
 
-/** The rules once more, as short as they can be said. */
+/** A model of the rules, as short as possible. */
 function asRuled(lines: readonly (readonly unknown[])[]): string[] {
   const available: Record<string, number> = {};
   const held: Record<string, number> = {};

@@ -1,8 +1,8 @@
-// Which hosts are inside, in every spelling. The same table is used against sockets in
-// address-guard.test.ts.
+// Which hosts count as internal, in every spelling. The same table is used with sockets in
+// guarded-post.test.ts.
 
 import fc from 'fast-check';
-import { checkUrl, isPublicAddress } from '../../src/domain/address';
+import { checkUrl, howToAllow, isPublicAddress } from '../../src/domain/address';
 import { brokenUrls, insideHosts, publicHosts } from '../support/hosts';
 
 const rules = { schemes: ['https', 'http'] as const, allowHosts: [], charsMax: 2048 };
@@ -27,19 +27,40 @@ test.each([
   ['https://exa\tmple.com/', /spaces or control/],
   ['https://exa\nmple.com/', /spaces or control/],
   ['/relative', /absolute/],
-  ['javascript:alert(1)', /https or http/],
-  ['file:///etc/passwd', /https or http/],
+  ['javascript:alert(1)', /https:\/\/ or http:\/\/, not with "javascript:"/],
+  ['file:///etc/passwd', /https:\/\/ or http:\/\/, not with "file:"/],
   [`https://example.com/${'a'.repeat(2048)}`, /at most 2048/],
   [`https://${'a'.repeat(64)}.example.com/`, /not allowed/],
-])('%s is refused', (text, fault) => {
+])('the URL %s is refused', (text, fault) => {
   expect(check(text).fault).toMatch(fault);
+});
+
+test('all faults of one address are named together, with the host and port to allow', () => {
+  const https = { ...rules, schemes: ['https'] as const };
+  expect(checkUrl('http://127.1:9000/x', https)).toEqual({
+    fault:
+      'must begin with https://, not with "http:". Its host is not allowed: send a publicly reachable address.',
+    insideHost: '127.0.0.1:9000',
+  });
+  expect(checkUrl('http://user@example.com/', https)).toEqual({
+    fault: 'must not carry a user name or password. Must begin with https://, not with "http:".',
+  });
+});
+
+test.each([
+  ['127.0.0.1:9000', true, /npm start -- --receiver 127\.0\.0\.1:9000$/],
+  ['[::1]:9000', true, /npm start -- --receiver \[::1\]:9000$/],
+  ['a;reboot:80', true, /with DANGEROUSLY_ALLOW_HOSTS\.$/],
+  ['127.0.0.1:9000', false, /with DANGEROUSLY_ALLOW_HOSTS\.$/],
+])('the message says how to allow %s (development stack: %s)', (hostPort, isDevStack, expected) => {
+  expect(howToAllow(hostPort, isDevStack)).toMatch(expected);
 });
 
 test.each(brokenUrls)('%j is refused', (url) => {
   expect(check(url).fault).toBeDefined();
 });
 
-test('an allowed pair is exempt exactly: host and port, nothing near it', () => {
+test('an allowed host:port pair is exempt only as an exact match', () => {
   const allowed = ['127.0.0.1:9000'];
   expect(check('http://127.0.0.1:9000/x', allowed).fault).toBeUndefined();
   expect(check('http://127.1:9000/x', allowed).fault).toBeUndefined(); // the same address, parsed
@@ -48,7 +69,7 @@ test('an allowed pair is exempt exactly: host and port, nothing near it', () => 
   expect(check('http://localhost:9000/x', allowed).fault).toBeDefined();
 });
 
-test('no fault says which address a name stands for', () => {
+test('no fault reveals the address that a name resolves to', () => {
   expect(check('https://10.1.2.3/').fault).not.toMatch(/10\.1\.2\.3/);
 });
 
@@ -65,7 +86,7 @@ test.each([
 });
 
 const byte = fc.integer({ min: 0, max: 255 });
-/** Ways to write four bytes that a URL parser takes for the same address. */
+/** Spellings of four bytes that a URL parser reads as the same address. */
 const spellings: readonly ((bytes: readonly number[]) => string)[] = [
   (bytes) => bytes.join('.'),
   (bytes) => `${bytes.join('.')}.`,
@@ -80,7 +101,7 @@ const spellings: readonly ((bytes: readonly number[]) => string)[] = [
 ];
 const numberOf = (bytes: readonly number[]) => bytes.reduce((sum, part) => sum * 256 + part, 0);
 
-test('however the four bytes are written, what is said of them is the same', () => {
+test('every spelling of the same four bytes gets the same answer', () => {
   fc.assert(
     fc.property(fc.tuple(byte, byte, byte, byte), fc.nat(spellings.length - 1), (bytes, which) => {
       const spelling = spellings[which]?.(bytes) ?? '';
@@ -101,7 +122,7 @@ test.each([
   '198.18.0.0/15',
   '224.0.0.0/3',
   '0.0.0.0/8',
-])('no address of %s can be called, nor inside an IPv6 one', (range) => {
+])('no address of %s is public, nor inside an IPv6 address', (range) => {
   const [base = '', bits] = range.split('/');
   const free = 32 - Number(bits);
   const first = numberOf(base.split('.').map(Number));

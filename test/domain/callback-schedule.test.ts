@@ -1,4 +1,4 @@
-// When a callback is tried again.
+// The times at which a callback is repeated.
 
 import fc from 'fast-check';
 import { attemptsMax, nextGapMs, verdictOf } from '../../src/domain/callback-schedule';
@@ -6,7 +6,7 @@ import { retryAfterMs } from '../../src/domain/retry-after';
 
 const hour = 3_600_000;
 
-test('the gaps are the published ones', () => {
+test('the gaps are those of the published schedule', () => {
   const minutes = [5 / 60, 5, 30, 120, 300, 600, 840, 1200, 1440];
   const gaps = minutes.map((_, index) => nextGapMs(index + 1, 0.5, null));
   expect(gaps).toEqual(minutes.map((gap) => gap * 60_000));
@@ -21,11 +21,14 @@ test.each([
   [9, null, 24 * hour],
   [9, 168 * hour, 24 * hour], // and never more than a day
   [10, null, null],
-])('after attempt %i with Retry-After %p the next comes in %p ms', (attempt, retryAfter, gap) => {
-  expect(nextGapMs(attempt, 0.5, retryAfter)).toBe(gap);
-});
+])(
+  'after attempt %i with Retry-After %p the next attempt comes in %p ms',
+  (attempt, retryAfter, gap) => {
+    expect(nextGapMs(attempt, 0.5, retryAfter)).toBe(gap);
+  },
+);
 
-test('chance moves a gap by a fifth at most, and a receiver never brings it nearer', () => {
+test('the jitter changes a gap by a fifth at most, and Retry-After never shortens a gap', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 9 }),
@@ -71,6 +74,6 @@ test.each([
   [500, 'again'],
   [503, 'again'],
   [null, 'again'],
-])('%p means %s', (status, verdict) => {
+])('the status %p means %s', (status, verdict) => {
   expect(verdictOf(status)).toBe(verdict);
 });

@@ -1,5 +1,5 @@
-// Amounts between people and the books: what is written is what is kept, and what cannot be kept
-// exactly is refused with the reason. The seed is printed by fast-check when one fails.
+// Amounts as text and as numbers: an amount keeps its value in both forms, and an amount that
+// cannot be stored exactly is refused with the reason. fast-check prints the seed of a failure.
 
 import fc from 'fast-check';
 import { formatMicros, parseAmount } from '../../src/domain/money';
@@ -7,7 +7,7 @@ import { formatMicros, parseAmount } from '../../src/domain/money';
 const runs = { numRuns: 2_000 };
 const micros = fc.maxSafeInteger();
 
-test('every amount is shown with six places and read back as itself', () => {
+test('every amount is formatted with six places and parsed back to itself', () => {
   fc.assert(
     fc.property(micros, (amount) => {
       const shown = formatMicros(amount);
@@ -20,7 +20,7 @@ test('every amount is shown with six places and read back as itself', () => {
   );
 });
 
-test('sums of shown amounts are the shown sums', () => {
+test('the sum of formatted amounts is the formatted sum', () => {
   const half = fc.integer({ min: -(2 ** 51), max: 2 ** 51 });
   const asBigInt = (shown: string) => BigInt(shown.replace('.', ''));
   fc.assert(
@@ -32,7 +32,7 @@ test('sums of shown amounts are the shown sums', () => {
   );
 });
 
-test('places that are left out, and zeros that say nothing, change nothing', () => {
+test('trailing and leading zeros do not change an amount', () => {
   const zeros = fc.nat(4).map((count) => '0'.repeat(count));
   const fraction = fc.stringMatching(/^\d{0,6}$/);
   fc.assert(
@@ -46,7 +46,7 @@ test('places that are left out, and zeros that say nothing, change nothing', () 
   );
 });
 
-test('of any text at all: a whole positive number of micro-units, or one reason', () => {
+test('any text parses to a positive whole number of micro-units or to one fault', () => {
   const nearly = fc.stringMatching(/^[-+ ]?[\d.,eE_ x]{0,20}$/);
   fc.assert(
     fc.property(fc.oneof(fc.string(), nearly), (text) => {
@@ -95,17 +95,17 @@ test.each([
   ['١٠', /not an amount/],
   ['100 USD', /not an amount/],
   ['¥100', /not an amount/],
-])('"%s" is refused and the reason named', (text, reason) => {
+])('"%s" is refused with the reason', (text, reason) => {
   expect(parseAmount(text).fault).toMatch(reason);
 });
 
 test.each([0.5, Number.NaN, Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER + 1])(
-  '%p is no number of micro-units and is never shown as one',
+  '%p is refused as a number of micro-units',
   (amount) => {
     expect(() => formatMicros(amount)).toThrow(/whole number of micro-units/);
   },
 );
 
-test('nothing is shown as nothing, without a sign', () => {
+test('zero is formatted without a sign', () => {
   expect([formatMicros(0), formatMicros(-0)]).toEqual(['0.000000', '0.000000']);
 });

@@ -1,8 +1,7 @@
-// What holds for every request, not only for those somebody thought of. The seed is printed by
-// fast-check when one fails.
+// Properties that hold for every request. fast-check prints the seed of a failure.
 
 import fc from 'fast-check';
-import { hashOfRequest } from '../../src/api/task-id';
+import { hashOfRequest } from '../../src/api/create/task-id';
 import { combineFaults, oneRefusal } from '../../src/contract/faults';
 import { parseRequest } from '../../src/contract/parse-request';
 import type { VideoRequest } from '../../src/contract/request';
@@ -25,7 +24,7 @@ function judge(body: RequestBody) {
   return { request, plan, faults: combineFaults(faults, refusals) };
 }
 
-/** The parsed request as a caller could send it again. */
+/** The parsed request in the form in which a caller could send it again. */
 function sendAgain({
   metadata: { passThrough, ...metadata },
   ...request
@@ -33,7 +32,7 @@ function sendAgain({
   return { ...request, metadata: { ...passThrough, ...metadata } };
 }
 
-/** Everything the entry that counts says it can do, held against what was accepted. */
+/** The abilities of the entry that applies, compared with the accepted request. */
 function expectWithinAbilities({ metadata, ...request }: VideoRequest, plan: Plan): void {
   const model = catalogue.models[plan.entry]!;
   expect(model.resolutions).toContain(plan.resolution);
@@ -75,7 +74,7 @@ function expectMediaWithin(
   }
 }
 
-test('any accepted request yields a plan within the model’s abilities', () => {
+test('every accepted request gives a plan that the model can carry out', () => {
   const accepted = { entries: new Set<string>(), types: new Set<string>() };
   let count = 0;
   fc.assert(
@@ -96,7 +95,7 @@ test('any accepted request yields a plan within the model’s abilities', () => 
     }),
     runs,
   );
-  // The property says nothing unless requests are accepted, on every model and of every type.
+  // The property is only meaningful if requests are accepted, on every model and of every type.
   expect(count).toBeGreaterThan(runs.numRuns / 20);
   expect(accepted.entries.size).toBe(Object.keys(catalogue.models).length);
   expect(accepted.types.size).toBe(inputTypes.length);
@@ -107,7 +106,7 @@ test('parsing is idempotent', () => {
     fc.property(requestBody, (body) => {
       const { request, faults } = parseRequest(body);
       if (faults.length > 0) return;
-      expect(parseRequest(sendAgain(request))).toEqual({ request, faults: [] });
+      expect(parseRequest(sendAgain(request))).toEqual({ request, faults: [], ignored: [] });
     }),
     runs,
   );
@@ -118,8 +117,7 @@ test('metadata as a string equals metadata as an object', () => {
     fc.property(requestBody, (body) => {
       const text = { ...body, metadata: JSON.stringify(body.metadata ?? {}) };
       const asText = parseSafeJson(JSON.stringify(text)).value!;
-      // Both come through the reader of bodies, which refuses some names and characters wherever
-      // they stand.
+      // Both go through the parser of bodies, which refuses some names and characters everywhere.
       const asObject = parseSafeJson(JSON.stringify(body)).value;
       if (asObject) expect(judge(asText)).toEqual(judge(asObject));
       else expect(judge(asText).faults.map(({ param }) => param)).toContain('metadata');
@@ -162,7 +160,7 @@ test('a tier as size equals that tier as resolution', () => {
       expect(alias.faults.map(({ param }) => param.replace('size', 'resolution'))).toEqual(
         original.faults.map(({ param }) => param),
       );
-      // Where a resolution is sent, no size is looked at.
+      // If a resolution is sent, size is ignored.
       expect(judge({ ...rest, resolution: tier, size: 7 })).toEqual(original);
     }),
     fewerRuns,
@@ -184,7 +182,7 @@ test('the hash of a request does not depend on the order of its fields, and tell
   );
 });
 
-test('whatever is sent is either planned or refused in words, and never breaks', () => {
+test('every body is either planned or refused with a sentence', () => {
   fc.assert(
     fc.property(hostileBody, (body) => {
       const { value } = parseSafeJson(JSON.stringify(body));

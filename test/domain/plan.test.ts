@@ -1,5 +1,5 @@
-// What becomes of a request on the models that are sold: rows that read like the document. Requests
-// are written as a caller writes them and go through the same parser.
+// The plans and refusals of requests for the models of the catalogue. Requests are written as a
+// caller writes them and go through the same parser.
 
 import { combineFaults, oneRefusal } from '../../src/contract/faults';
 import { parseRequest } from '../../src/contract/parse-request';
@@ -133,7 +133,7 @@ describe('input type', () => {
     expect(judge(body).faults[0]?.message).toMatch(sentence);
   });
 
-  test('frames may have middle ones where the model takes them', () => {
+  test('middle frames are accepted if the model takes them', () => {
     expect(planOf({ images: images(5) }).inputType).toBe('first_last_frame');
     expect(planOf({ model: 'studio-1.5-pro', images: images(2) }).inputType).toBe(
       'first_last_frame',
@@ -231,7 +231,7 @@ describe('frame', () => {
   });
 });
 
-describe('abilities', () => {
+describe('capabilities of the model', () => {
   test.each<[string, Body, string[]]>([
     ['13 s on 1.5', { model: 'studio-1.5-pro', duration: 13 }, ['duration unsupported_value']],
     ['11 s on 1.0', { model: 'studio-1.0', duration: 11 }, ['duration unsupported_value']],
@@ -288,7 +288,7 @@ describe('abilities', () => {
     expect(planOf(body)).toMatchObject(expected);
   });
 
-  test('an unknown model is answered with those there are', () => {
+  test('the refusal of an unknown model lists the available models', () => {
     const { faults } = judge({ model: 'sora' });
     expect(faults[0]?.message).toContain('studio-2.0, studio-2.0-fast, studio-2.0-pro');
   });
@@ -303,11 +303,11 @@ describe('mode', () => {
     ['studio-2.0-fast', 'pro', 'studio-2.0-fast'],
     ['studio-1.5-pro', 'fast', 'studio-1.5-pro'],
     ['studio-1.0', 'pro', 'studio-1.0'],
-  ])('%s with mode %s is %s, and echoes what was sent', (model, mode, entry) => {
+  ])('%s with mode %s selects %s, and `model` echoes what was sent', (model, mode, entry) => {
     expect(planOf({ model, mode })).toMatchObject({ model, entry });
   });
 
-  test('the selected entry counts whole: its tiers and its price', () => {
+  test('a selected entry applies as a whole: its tiers and its price', () => {
     expect(faultsOf({ mode: 'fast', resolution: '1080p' })).toEqual([
       'resolution unsupported_value',
     ]);
@@ -334,7 +334,7 @@ describe('prompt switches that would change what was priced', () => {
   });
 
   test.each(['a well-rounded --durable-- thing', 'rs rt dur fps', 'x --seed 3', 'a - ratio'])(
-    '%j is a prompt like any other',
+    '%j is an ordinary prompt',
     (prompt) => {
       expect(faultsOf({ prompt })).toEqual([]);
     },
@@ -379,13 +379,13 @@ describe('media addresses', () => {
     expect(faultsOf(body)).toEqual(expected);
   });
 
-  test('videos and audios may come over plain HTTP', () => {
+  test('videos and audios may be plain HTTP addresses', () => {
     expect(
       faultsOf({ videos: ['http://example.com/a.mp4'], audios: ['http://example.com/a.mp3'] }),
     ).toEqual([]);
   });
 
-  test('hosts opened on purpose are exempt', () => {
+  test('allowed hosts are exempt from the address rules', () => {
     const url = 'http://127.0.0.1:8090/samples/a.png';
     const { request } = parseRequest({ model: 'studio-2.0', prompt: 'x', images: [url] });
     expect(
@@ -398,7 +398,7 @@ describe('media addresses', () => {
 });
 
 describe('all faults at once', () => {
-  test('shape and abilities together, in the order of the document, code and param of the first', () => {
+  test('all faults are listed in the order of the contract, with code and param of the first', () => {
     const body = {
       prompt: '',
       resolution: '4k',
@@ -420,7 +420,15 @@ describe('all faults at once', () => {
     expect(one.message.split('\n')).toHaveLength(7);
   });
 
-  test('a fault does not breed others: an unreadable resolution says nothing about super-resolution', () => {
+  test('of very many faults the first fifty are listed and the others counted', () => {
+    const respelt = Array.from({ length: 400 }, (_, at) => `se${'_'.repeat(at + 1)}ed`);
+    const metadata = Object.fromEntries(respelt.map((name) => [name, 1]));
+    const lines = oneRefusal(judge({ metadata }).faults).message.split('\n');
+    expect(lines).toHaveLength(51);
+    expect(lines.at(-1)).toBe('There are 350 more faults like these.');
+  });
+
+  test('an unreadable resolution causes no further fault about super-resolution', () => {
     const body = {
       resolution: 'huge',
       input_type: 'video',
@@ -448,7 +456,7 @@ describe('all faults at once', () => {
     expect(faultsOf({ model: '', ...body })).toEqual(['model invalid_value', ...expected]);
   });
 
-  test('a mode that cannot be read says nothing about what the selected model could do', () => {
+  test('an unreadable mode causes no fault about the model it could have selected', () => {
     const body = { mode: 5, resolution: '4k', metadata: { draft: true } };
     expect(faultsOf(body)).toEqual(['mode invalid_value']);
     expect(faultsOf({ ...body, mode: null })).toEqual([
@@ -457,7 +465,7 @@ describe('all faults at once', () => {
     ]);
   });
 
-  test('an unknown model is not blamed for what only a model could know', () => {
+  test('an unknown model causes no fault about the capabilities of a model', () => {
     const config = { super_resolution_config: { resolution: '720p', resolution_limit: null } };
     for (const body of [{ metadata: config }, { size: '1x1' }, { duration: 15 }]) {
       expect(faultsOf({ model: 'sora', ...body })).toEqual(['model model_not_found']);

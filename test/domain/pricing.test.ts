@@ -1,6 +1,5 @@
-// What tasks are held for and charged, against what the generator is known to have counted for real
-// ones: each hold covers its settlement, and the settlement is the counted tokens at the price, to
-// the micro-unit.
+// Holds and charges, compared with the counted tokens of real videos: each hold covers its
+// settlement, and the settlement is exactly the counted tokens at the price.
 
 import type { FixedRatio, Ratio, Resolution } from '../../src/contract/vocabulary';
 import type { Model, Size } from '../../src/domain/catalogue';
@@ -56,14 +55,14 @@ interface Sample {
   readonly ratio?: Ratio;
   readonly seconds: number;
   readonly reference?: number;
-  /** What the generator counted. */
+  /** Tokens as the generator counted them. */
   readonly tokens: number;
-  /** Of the hold: what we expect it to count at most. */
+  /** The expected maximum, for the hold. */
   readonly held: number;
   readonly charged: number;
 }
 
-describe('videos that were paid for', () => {
+describe('videos with known token counts', () => {
   test.each<[string, Sample]>([
     ['4 s', { seconds: 4, tokens: 87_300, held: 87_300, charged: 4_015_800 }],
     ['5 s', { seconds: 5, tokens: 108_900, held: 108_900, charged: 5_009_400 }],
@@ -143,20 +142,20 @@ describe('videos that were paid for', () => {
     expect(hold.amountMicros).toBeGreaterThanOrEqual(charge);
   });
 
-  // The price list's examples leave out the frame that is generated on top.
+  // The price list's examples leave out the additional frame.
   test.each<[string, string, Resolution, number, number]>([
     ['480p', 'studio-2.0', '480p', 50_220, 2_310_120],
     ['720p', 'studio-2.0', '720p', 108_000, 4_968_000],
     ['1080p', 'studio-2.0', '1080p', 243_000, 12_393_000],
     ['4k', 'studio-2.0-pro', '4k', 972_000, 25_272_000],
     ['720p, fast', 'studio-2.0-fast', '720p', 108_000, 3_996_000],
-  ])('the price list’s example of 5 s in %s', (_, model, resolution, tokens, charged) => {
+  ])('the example of the price list: 5 s in %s', (_, model, resolution, tokens, charged) => {
     const task = priced({ model: modelOf(model), resolution });
     expect(total(settled(task, tokens))).toBe(charged);
     expect(holdFor(task).hold.amountMicros).toBeGreaterThanOrEqual(charged);
   });
 
-  test('no model, tier, ratio and length is held for less than its frames will count', () => {
+  test('the hold of every model, tier, ratio and length covers the tokens of its frames', () => {
     const short: string[] = [];
     for (const { model, resolution, ratio, seconds, reference } of everyCombination()) {
       const { width, height } = model.pixels[resolution]![ratio];
@@ -173,8 +172,8 @@ describe('videos that were paid for', () => {
       const counted = Math.floor((Math.max(frames, floor) * width * height) / 1024);
       const { hold } = holdFor(task);
       const adaptive = holdFor({ ...task, ratio: 'adaptive' }).hold;
-      // Not more than it takes either; a part of a frame of reference video may be held as a whole
-      // one.
+      // It is not much larger either: a part of a frame of reference video may be held as a whole
+      // frame.
       const most = counted + 1 + (Number.isInteger(reference) ? 0 : 1 + (width * height) / 1024);
       if (hold.tokens < counted || adaptive.tokens < counted || hold.tokens > most) {
         short.push(`${model.id} ${resolution} ${ratio} ${seconds}+${reference}`);
@@ -198,7 +197,7 @@ function* everyCombination() {
   }
 }
 
-describe('what nobody knows yet is held at its longest', () => {
+describe('unknown lengths and sizes are held at their largest', () => {
   const base = priced({ model: modelOf('studio-2.0') });
   test.each<[string, Partial<Priced>, Partial<Priced>]>([
     ['a length the model picks: 15 s', { durationSeconds: -1 }, { durationSeconds: 15 }],
@@ -216,24 +215,24 @@ describe('what nobody knows yet is held at its longest', () => {
     expect(holdFor({ ...base, ...unsaid })).toEqual(holdFor({ ...base, ...longest }));
   });
 
-  test('a length of reference video without a video counts nothing', () => {
+  test('input_video_duration without a reference video has no effect', () => {
     expect(holdFor({ ...base, inputVideoSeconds: 9 })).toEqual(holdFor(base));
   });
 
-  test('a part of a frame is a frame', () => {
+  test('a fraction of a frame counts as a whole frame', () => {
     const task = { ...base, hasVideo: true, inputVideoSeconds: 5.01 };
     // 24 × 10.01 = 240.24 → 241, and one more.
     expect(holdFor(task).hold.tokens).toBe(242 * 900);
   });
 
-  test('a size the input decides: the largest of the tier and a hundredth', () => {
-    // 480p of the older family: 864×480 is its largest, 405 tokens a frame.
+  test('the hold of an adaptive video is computed for the largest size of its tier plus one per cent', () => {
+    // The largest 480p size of the older family is 864×480, which is 405 tokens per frame.
     const older = priced({ model: modelOf('studio-1.0'), resolution: '480p', ratio: 'adaptive' });
     expect(holdFor(older).hold.tokens).toBe(Math.ceil(121 * 405 * 1.01));
   });
 });
 
-describe('which price', () => {
+describe('the price that applies', () => {
   test.each<[string, Partial<Priced> & { model: Model }, number]>([
     ['720p', { model: modelOf('studio-2.0') }, 46_000_000],
     ['720p with video', { model: modelOf('studio-2.0'), hasVideo: true }, 28_000_000],
@@ -268,11 +267,11 @@ describe('drafts', () => {
     // 121 frames of 418.5 tokens are 50,638.5: 0.7 of them silent, 0.6 with sound.
     ['silent', false, 35_447, 283_576],
     ['with sound', true, 30_384, 486_144],
-  ])('%s: the hold counts the share the generator will', (_, audio, tokens, amountMicros) => {
+  ])('%s: the hold uses the same share as the generator', (_, audio, tokens, amountMicros) => {
     expect(holdFor(draft(audio)).hold).toMatchObject({ tokens, amountMicros });
   });
 
-  test('the settlement counts what the generator counted and no share of its own', () => {
+  test('the settlement uses the reported tokens without applying the share again', () => {
     expect(settled(draft(false), 35_446)).toEqual([
       { kind: 'generation', quantity: 35_446, unitPriceMicros: 8_000_000, amountMicros: 283_568 },
     ]);
@@ -313,7 +312,7 @@ describe('super-resolution', () => {
     ['1440 as 2k', limit(1440), 3_000_000],
     ['1441 as 4k', limit(1441), 6_000_000],
     ['2160 as 4k', limit(2160), 6_000_000],
-  ])('%s; professional is exactly ten times that', (_, over, perMinute) => {
+  ])('%s; professional costs exactly ten times as much', (_, over, perMinute) => {
     const priceOf = (toolVersion: 'standard' | 'professional') =>
       holdFor(enhanced({ ...over, toolVersion })).price.enhancementMicrosPerMinute;
     expect(priceOf('standard')).toBe(perMinute);
@@ -330,13 +329,13 @@ describe('super-resolution', () => {
     expect(hold.amountMicros).toBe((hold.lines[0]?.amountMicros ?? 0) + amountMicros);
   });
 
-  test('a length the model picks is held at 15 s and charged as it came out', () => {
+  test('an automatic length is held at 15 s and charged at the real length', () => {
     const task = enhanced({}, -1);
     expect(holdFor(task).hold.lines[1]).toMatchObject({ quantity: 15_000, amountMicros: 375_000 });
     expect(settled(task, 1, 7_042)[1]).toMatchObject({ quantity: 7_042, amountMicros: 176_050 });
   });
 
-  test('ten times holds for a price and a coefficient with decimals too', () => {
+  test('professional costs exactly ten times as much at prices and coefficients with decimals', () => {
     const offer = catalogue.superResolution!;
     const odd = {
       ...offer,
@@ -351,7 +350,7 @@ describe('super-resolution', () => {
   });
 });
 
-describe('rounding is upwards, a line at a time, to a whole micro-unit', () => {
+describe('each line is rounded up to a whole micro-unit', () => {
   const odd: Model = {
     ...modelOf('studio-1.0'),
     prices: [{ microsPerMillionTokens: 1_500_001 }],
@@ -363,18 +362,18 @@ describe('rounding is upwards, a line at a time, to a whole micro-unit', () => {
     [2, 4], // 3.000002
     [999_999, 1_500_000], // 1,499,999.499999
     [1_000_000, 1_500_001], // exact
-  ])('%i tokens at 1.500001 a million are %i', (tokens, amountMicros) => {
+  ])('%i tokens at 1.500001 per million cost %i', (tokens, amountMicros) => {
     expect(settled(priced({ model: odd }), tokens)[0]?.amountMicros).toBe(amountMicros);
   });
 
-  test('the hold is rounded as the settlement is, so the held tokens cost what was held', () => {
+  test('hold and settlement round alike, so the held tokens cost exactly the hold', () => {
     const task = priced({ model: odd });
     const { hold } = holdFor(task);
     expect(settled(task, hold.tokens)).toEqual(hold.lines);
     expect(settled(task, null)).toEqual(hold.lines);
   });
 
-  test('amounts beyond exact numbers are an error and never a wrong number', () => {
+  test('an amount beyond the safe integers throws', () => {
     expect(() => settled(priced({ model: odd }), Number.MAX_SAFE_INTEGER)).toThrow(/safe integer/);
   });
 });

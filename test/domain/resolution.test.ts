@@ -1,5 +1,4 @@
-// The super-resolution table of the document, every cell of it, and what counts as the short side
-// of a base.
+// Every cell of the document's super-resolution table, and the short side of a base.
 
 import { parseRequest } from '../../src/contract/parse-request';
 import { planTask } from '../../src/domain/plan';
@@ -32,12 +31,12 @@ describe.each([
   });
 });
 
-test('a base of 4k cannot be enhanced at all', () => {
+test('a 4k base is refused super-resolution', () => {
   expect(paramsOf(enhance({ resolution: '4k' }, { resolution: '4k' }))).toEqual([at]);
   expect(paramsOf(enhance({ resolution: '4k' }, { resolution_limit: 2160 }))).toEqual([at]);
 });
 
-test('the default base counts when none is sent', () => {
+test('without a resolution, super-resolution is compared with the default resolution', () => {
   expect(paramsOf(enhance({}, { resolution: '720p' }))).toEqual([`${at}.resolution`]);
   expect(paramsOf(enhance({}, { resolution: '1080p' }))).toEqual([]);
 });
@@ -57,12 +56,12 @@ test.each([
   expect(paramsOf(enhance(base, { resolution_limit: allowed }))).toEqual([]);
 });
 
-test('a draft compares with 480p', () => {
+test('super-resolution of a draft is compared with 480p', () => {
   const planned = enhance({ model: 'studio-1.5-pro' }, { resolution: '720p' }, { draft: true });
   expect(planned.plan).toMatchObject({ resolution: '480p', enhancement: { resolution: '720p' } });
 });
 
-test('what was asked travels in the plan', () => {
+test('the requested enhancement is stored in the plan', () => {
   const config = { resolution_limit: 1440, scene: 'ugc', tool_version: 'professional', fps: 60 };
   expect(enhance({}, config).plan?.enhancement).toEqual({
     channels: ['studio-enhancer'],
@@ -74,7 +73,7 @@ test('what was asked travels in the plan', () => {
   });
 });
 
-test('a catalogue without an enhancer refuses it', () => {
+test('super-resolution is refused if the catalogue has no enhancer', () => {
   const { request } = parseRequest({
     model: 'studio-2.0',
     prompt: 'x',

@@ -1,10 +1,23 @@
-// The cache of downloaded and unpacked binaries: whole or not there, whoever dies while filling it.
+// The cache of downloaded and unpacked programs: an entry is complete or absent, even if a process
+// dies while it fills one, and no file that another user could have planted is used.
 
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { cached } from '../../src/embedded/cache';
+import { dirname, join } from 'node:path';
+import { cached, cacheFolder, findCached } from '../../src/embedded/cache';
 
 let cache: string;
 beforeEach(async () => {
@@ -26,29 +39,40 @@ beforeEach(() => {
   fills = 0;
 });
 
-test('it is filled once, also by several at the same moment', async () => {
-  const folders = await Promise.all([1, 2, 3].map(() => cached(tool, cache)));
-  expect(new Set(folders)).toEqual(new Set([join(cache, 'tool-1.0')]));
+test('the second start uses the entry that the first one stored', async () => {
+  const folder = await cached(tool, cache);
+  expect(await cached(tool, cache)).toBe(folder);
+  expect(await findCached(tool, cache)).toBe(folder);
   expect(fills).toBe(1);
   expect(await readdir(cache)).toEqual(['tool-1.0']);
 });
 
-test('a draft that somebody died over is not used, and is removed', async () => {
-  await mkdir(join(cache, 'tool-1.0.Ab12Cd', 'bin'), { recursive: true });
-  await writeFile(join(cache, 'tool-1.0.Ab12Cd', 'bin/tool'), 'ha');
+test('several starts at once leave one complete folder', async () => {
+  const folders = await Promise.all([1, 2, 3].map(() => cached(tool, cache)));
+  expect(new Set(folders)).toEqual(new Set([join(cache, 'tool-1.0')]));
+  expect(await readFile(join(cache, 'tool-1.0/bin/tool'), 'utf8')).toBe('whole');
+  expect(await readdir(cache)).toEqual(['tool-1.0']);
+});
+
+test('an unfinished folder of a dead process is not used, and is removed once it is old', async () => {
+  const draft = join(cache, 'tool-1.0.Ab12Cd');
+  await mkdir(join(draft, 'bin'), { recursive: true });
+  await writeFile(join(draft, 'bin/tool'), 'ha');
+  const anHourAgo = Date.now() / 1000 - 3_600;
+  await utimes(draft, anHourAgo, anHourAgo);
   const folder = await cached(tool, cache);
   expect(await readFile(join(folder, 'bin/tool'), 'utf8')).toBe('whole');
   expect(await readdir(cache)).toEqual(['tool-1.0']);
 });
 
-test('one that has lost what it needs is filled again', async () => {
+test('an incomplete cache entry is filled again', async () => {
   await mkdir(join(cache, 'tool-1.0', 'lib'), { recursive: true });
   const folder = await cached(tool, cache);
   expect(await readFile(join(folder, 'bin/tool'), 'utf8')).toBe('whole');
   expect(existsSync(join(folder, 'lib'))).toBe(false);
 });
 
-test('a fill that fails leaves nothing, and the next one succeeds', async () => {
+test('a failed fill leaves nothing, and the next one succeeds', async () => {
   const broken = {
     ...tool,
     async fill(folder: string) {
@@ -61,20 +85,76 @@ test('a fill that fails leaves nothing, and the next one succeeds', async () => 
   await cached(tool, cache);
 });
 
-test.each([
-  ['of a process that is dead', '999999999', 0],
-  ['that nobody has touched for minutes', String(process.pid), 6 * 60],
-])('a lock %s is taken over', async (_whose, pid, ageSeconds) => {
-  const lock = join(cache, 'tool-1.0.lock');
-  await writeFile(lock, pid);
-  const then = Date.now() / 1000 - ageSeconds;
-  await utimes(lock, then, then);
-  await cached(tool, cache);
-  expect(await readdir(cache)).toEqual(['tool-1.0']);
-});
-
-test('another version lies beside it', async () => {
+test('another version gets a folder of its own', async () => {
   await cached(tool, cache);
   await cached({ ...tool, name: 'tool-1.1' }, cache);
   expect((await readdir(cache)).sort()).toEqual(['tool-1.0', 'tool-1.1']);
+});
+
+describe('a file that another user planted', () => {
+  const planted = () => join(cache, 'tool-1.0', 'bin', 'tool');
+
+  test('is replaced if we never filled the folder', async () => {
+    await mkdir(dirname(planted()), { recursive: true });
+    await writeFile(planted(), 'evil');
+    expect(await findCached(tool, cache)).toBeNull();
+    await cached(tool, cache);
+    expect(await readFile(planted(), 'utf8')).toBe('whole');
+  });
+
+  test('is replaced if its content differs from the original', async () => {
+    await cached(tool, cache);
+    await writeFile(planted(), 'evil');
+    expect(await findCached(tool, cache)).toBeNull();
+    await cached(tool, cache);
+    expect(await readFile(planted(), 'utf8')).toBe('whole');
+  });
+
+  test('is replaced if it is a link', async () => {
+    await cached(tool, cache);
+    await rm(planted());
+    await symlink('/bin/sh', planted());
+    expect(await findCached(tool, cache)).toBeNull();
+  });
+
+  test.each([
+    ['the file', 'bin/tool'],
+    ['a folder in it', 'bin'],
+    ['the entry', ''],
+  ])('is replaced if others may write to %s', async (_what, path) => {
+    const folder = await cached(tool, cache);
+    const mode = (await stat(join(folder, path))).mode & 0o777;
+    await chmod(join(folder, path), mode | 0o022);
+    expect(await findCached(tool, cache)).toBeNull();
+    await cached(tool, cache);
+    expect(await findCached(tool, cache)).toBe(folder);
+  });
+
+  const asRoot = process.getuid?.() === 0 ? test : test.skip;
+  asRoot('is replaced if it belongs to another user, with the right list beside it', async () => {
+    const folder = await cached(tool, cache);
+    await chown(planted(), 65_534, 65_534);
+    expect(await findCached(tool, cache)).toBeNull();
+    await cached(tool, cache);
+    expect((await stat(join(folder, 'bin/tool'))).uid).toBe(0);
+  });
+
+  asRoot('stops the start if the whole cache belongs to another user', async () => {
+    await cached(tool, cache);
+    await chown(cache, 65_534, 65_534);
+    await expect(cached(tool, cache)).rejects.toThrow(/is not safe .* it belongs to user 65534/);
+  });
+
+  test('cannot be used: the start fails if another user can write to the cache or move it', async () => {
+    await chmod(cache, 0o777);
+    await expect(cached(tool, cache)).rejects.toThrow(/is not safe .* other users can write to it/);
+    await expect(cached(tool, join(cache, 'inner'))).rejects.toThrow(/everybody can write to/);
+    await chmod(cache, 0o1777);
+    await cached(tool, join(cache, 'inner'));
+  });
+
+  test('cannot exist for root, whose cache is not in a temporary folder', () => {
+    if (process.getuid?.() === 0) expect(cacheFolder()).toBe('/var/cache/video-generation-service');
+    else expect(cacheFolder()).toMatch(/\.cache\/video-generation-service$/);
+  });
 });

@@ -1,5 +1,5 @@
-// PostgreSQL goes away under a running API and comes back: callers are told to come again, a worker
-// that starts meanwhile waits, nothing needs a restart.
+// PostgreSQL stops under a running API and starts again: callers get a 503 with Retry-After, a
+// worker that starts meanwhile waits, and no process needs a restart.
 
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { until } from '../support/until';
 
 const pepper = 'a pepper for tests';
 
-/** An API on a PostgreSQL of its own, which comes back where it was. */
+/** An API on a PostgreSQL of its own, which starts again at the same address. */
 interface Outage {
   readonly api: RunningProcess;
   startWorker(): RunningProcess;
@@ -58,7 +58,7 @@ export function testOutage({ rounds }: { readonly rounds: number }): void {
       expect((await get('/readyz')).status).toBe(200);
 
       await end(outage.postgres);
-      // Asked at once: each of them waits as long as an API may for a connection.
+      // At once, because each of them waits as long as an API waits for a connection.
       for (const { status, headers, json } of await Promise.all(paths.map(get))) {
         expect({ status, code: json.error.code }).toEqual({ status: 503, code: 'unavailable' });
         expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
@@ -67,7 +67,7 @@ export function testOutage({ rounds }: { readonly rounds: number }): void {
       expect((await get('/livez')).status).toBe(200);
 
       const worker = outage.startWorker();
-      await until('it waits', () => worker.said().includes('the database cannot be asked yet'));
+      await until('it waits', () => worker.said().includes('the database does not answer yet'));
 
       await outage.comeBack();
       await until('it is ready again', async () => (await get('/readyz')).status === 200);
@@ -90,7 +90,12 @@ async function startOutage(): Promise<Outage> {
   const { apiKey } = await createAccount(db, { name: 'test', pepper, creditMicros: 1_000_000 });
   await db.destroy();
   const environment = {
-    ...{ DATA_DIR: folder, PORT: '0', STUDIO_URL: 'http://127.0.0.1:1' },
+    ...{
+      DATA_DIR: folder,
+      PORT: '0',
+      STUDIO_URL: 'http://127.0.0.1:1',
+      STUDIO_API_KEY: 'never asked',
+    },
     ...{ DATABASE_URL: postgres.url, API_KEY_PEPPER: pepper },
     ...{ TEMPORAL_ADDRESS: temporalAddress(), TEMPORAL_TASK_QUEUE: uniqueTaskQueue() },
   };

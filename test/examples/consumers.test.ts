@@ -1,5 +1,4 @@
-// docs/consumers.md: its receiver runs, and what it says of the schedule and of the delivery log is
-// so.
+// docs/consumers.md: its receiver runs, and its schedule and delivery log are correct.
 
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -39,12 +38,12 @@ itReceives(
   () => database,
 );
 
-test('the page tells the schedule as it is', () => {
+test('the page lists the actual retry schedule', () => {
   const sentences = consumersPage.replace(/\s+/g, ' ');
-  const [, told = ''] =
-    /Another attempt comes after (.*?), each a fifth more or less/.exec(sentences) ?? [];
+  const [, documented = ''] =
+    /Further attempts come after (.*?), each ± 20 %/.exec(sentences) ?? [];
   const unitMs = { s: 1_000, min: 60_000, h: 3_600_000 };
-  const gaps = told.split(', ').map((gap) => {
+  const gaps = documented.split(/, | and /).map((gap) => {
     const [number, unit] = gap.split(' ');
     return Number(number) * unitMs[unit as keyof typeof unitMs];
   });
@@ -55,6 +54,6 @@ test('the page tells the schedule as it is', () => {
   expect(attemptsMax).toBe(10);
 });
 
-test('the delivery log on the page is one the service could answer', () => {
+test('the delivery log on the page is a valid answer of the service', () => {
   expect(callbacksSchema.parse(JSON.parse(snippet('json')))).toBeDefined();
 });

@@ -1,5 +1,5 @@
-// The examples against the running service, as their readers run them: each prints the video's
-// address and nothing else on its standard output, and says what was wrong where something was.
+// The examples against the running service, as users run them: each prints only the video's address
+// on its standard output, and reports errors.
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const folder = join(__dirname, '../../examples');
 const isThere = (command: string) => !spawnSync(command, ['--version']).error;
-/** File, what runs it, and what has to be there. */
+/** File, interpreter, and required commands. */
 const examples: readonly (readonly [string, string, string])[] = [
   ['create-and-wait.mjs', process.execPath, 'node'],
   ['create_and_wait.py', 'python3', 'python3'],

@@ -1,5 +1,5 @@
-// The receiver of the examples against real deliveries: what is signed for it is taken once,
-// everything else is refused.
+// The receiver of the examples against real deliveries: a signed message is processed once, every
+// other is refused.
 
 import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
@@ -57,18 +57,18 @@ const post = async (body: string, headers: Record<string, string>) =>
   (await fetch(url, { method: 'POST', body, headers })).status;
 const nowSeconds = () => Math.floor(Date.now() / 1000);
 
-test('a delivery is verified, taken and worked on', async () => {
+test('a delivery is verified, accepted and processed', async () => {
   const id = await aFinalTask(database, url);
   expect(await deliver(id)).toMatchObject({ state: 'delivered', status: 204 });
   await until('it was worked on', () => receiver.out().includes(`${id} succeeded`));
 });
 
-test('the same message sent again is answered with yes and not worked on twice', async () => {
+test('a repeated message is accepted and not processed again', async () => {
   const id = await aFinalTask(database, url);
   await deliver(id);
   expect(await beginResend(database.db, id)).toBe(2);
   expect(await deliver(id, 2)).toMatchObject({ state: 'delivered', status: 204 });
-  // Another message behind it: what the second would have printed would be there by then.
+  // After this other message, the output of the repeated one would have been printed already.
   const last = await aFinalTask(database, url);
   await deliver(last);
   await until('the last was worked on', () => receiver.out().includes(last));
@@ -83,12 +83,12 @@ test.each<[string, () => Promise<number>]>([
   expect(await send()).toBe(400);
 });
 
-test('a body without end is refused', async () => {
+test('an endless body is refused', async () => {
   const body = 'x'.repeat(300 * 1024);
   expect(await post(body, signedAt(nowSeconds(), body))).toBe(413);
 });
 
-test('a receiver that knows the old and the new secret misses nothing while they change', async () => {
+test('a receiver that knows the old and the new secret misses no message during a rotation', async () => {
   const old = await aFinalTask(database, url);
   await deliver(old);
   const fresh = await rotateSecret(database.db, testAccount, 0);

@@ -1,6 +1,6 @@
-// What the worker loads into its sandbox, made as the build makes it and looked into: our
-// workflows, the rules they use, Temporal's own code, and nothing else. A validation library or a
-// Node module in there is a wrong import somewhere.
+// Builds the bundle that the worker loads into its sandbox, and checks its content: our workflows,
+// the rules they use, and Temporal's own code. A validation library or a Node module in it is a
+// wrong import.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ beforeAll(async () => {
   modules = modulesIn(code);
 });
 
-test('the bundle holds the workflows and the rules they use, and nothing else of ours', () => {
+test('the bundle contains the workflows and the rules they use, and no other code of this project', () => {
   const ours = modules.filter((path) => !path.includes('node_modules/'));
   expect(ours).toContain('workflows/generate-video.ts');
   expect(ours).toContain('src/domain/task.ts');
@@ -30,7 +30,7 @@ test('the bundle holds the workflows and the rules they use, and nothing else of
   expect(ours.filter((path) => !inside.test(path))).toEqual([]);
 });
 
-test('the bundle holds no package but Temporal’s and what that brings', () => {
+test('the bundle contains only the packages of Temporal', () => {
   const packages = modules.flatMap(
     (path) => /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
   );
@@ -43,18 +43,18 @@ test('the bundle holds no package but Temporal’s and what that brings', () => 
   ]);
 });
 
-test('the bundle asks for no module of Node', () => {
+test('the bundle requires no Node module', () => {
   expect(modules.filter((path) => /^external |(^|\/)node:/.test(path))).toEqual([]);
   expect(code).not.toMatch(/\brequire\((["'])node:/);
 });
 
-test('the bundle has not grown by a quarter', () => {
+test('the bundle is less than a quarter larger than before', () => {
   expect(Buffer.byteLength(code)).toBeLessThan(bytesMax);
-  // Half of that would mean it was looked for in the wrong place.
+  // Half of that would mean that the test read the wrong file.
   expect(Buffer.byteLength(code)).toBeGreaterThan(bytesMax / 2);
 });
 
-/** From the source map, which names every module that went in. */
+/** From the source map, which names every bundled module. */
 function modulesIn(code: string): string[] {
   const inline = /sourceMappingURL=data:application\/json;[^,]*base64,([A-Za-z0-9+/=]+)/.exec(code);
   const { sources } = JSON.parse(Buffer.from(inline?.[1] ?? '', 'base64').toString()) as {

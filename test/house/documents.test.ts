@@ -1,17 +1,17 @@
-// The documents, held against what they speak of: settings, routes, scripts, paths and links. After
-// a change of settings, UPDATE_DOCUMENTS=1 npx jest --selectProjects fast -- test/house/documents
-// writes their tables anew.
+// The documents against the project: settings, routes, scripts, paths and links. After a change of
+// settings, UPDATE_DOCUMENTS=1 npx jest --selectProjects fast -- test/house/documents writes their
+// tables again.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { type SettingRow, settingRows } from '../../src/config';
+import { type SettingRow, settingRows } from '../../src/config/config';
 import { createOpenApiDocument } from '../../src/contract/openapi';
 import { accountSchema, createdSchema, taskSchema } from '../../src/contract/reply-schema';
 import { codeOf, filesIn, read, root } from './sources';
 
 const documents = filesIn('.', '.md').filter((path) => !path.startsWith('public/vendor/'));
 const readme = read('README.md');
-/** Outside of code blocks and code spans, where links are links. */
+/** The text without code blocks and code spans, in which links are no links. */
 const proseOf = (path: string) =>
   read(path)
     .replace(/^```[\s\S]*?^```/gm, '')
@@ -21,11 +21,11 @@ const marked = /(<!-- settings: begin -->\n)([\s\S]*?)(<!-- settings: end -->)/;
 const tableIn = (path: string) => marked.exec(read(path))?.[2]?.trim() ?? '';
 
 describe('the tables of settings', () => {
-  test('docs/settings.md has the one the service has', () => {
+  test('docs/settings.md contains every setting', () => {
     expectTable('docs/settings.md', settingTable(settingRows()));
   });
 
-  test('README shows some rows of it', () => {
+  test('README contains some of the settings', () => {
     const shown = [...tableIn('README.md').matchAll(/^\| `(\w+)` /gm)].map(([, name]) => name);
     const rows = settingRows().filter(({ name }) => shown.includes(name));
     expect(rows.map(({ name }) => name)).toEqual(shown);
@@ -34,15 +34,48 @@ describe('the tables of settings', () => {
   });
 });
 
+// A bucket without a burst of its own holds five seconds' worth.
+test.each<[row: string, rate: string, burst: string | number]>([
+  ['creates and cancellations of a key', 'REQUEST_RATE_PER_SECOND', 5],
+  ['tasks a key may create', 'CREATE_RATE_PER_SECOND', 'CREATE_BURST'],
+  ['quotes of a key', 'QUOTE_RATE_PER_SECOND', 5],
+  ['reads of single tasks, of a key', 'READ_RATE_PER_SECOND', 5],
+  ['all other reads of a key', 'LIST_RATE_PER_SECOND', 5],
+  ['keys and tasks that do not exist', 'UNKNOWN_RATE_PER_SECOND', 1],
+])('docs/api.md states the default limit on %s', (row, rate, burst) => {
+  const most = typeof burst === 'number' ? burst * defaultOf(rate) : defaultOf(burst);
+  expect(limitOf(row)).toContain(`${shown(defaultOf(rate))} a second, ${shown(most)} at once`);
+});
+
+test.each([
+  ['reads with `Prefer: wait`', 'HELD_READS_MAX'],
+  ['lists of an account at once', 'LISTS_AT_ONCE_PER_ACCOUNT_MAX'],
+  ['unfinished tasks', 'QUEUED_TASKS_MAX'],
+])('docs/api.md states the default maximum of %s', (row, setting) => {
+  expect(limitOf(row)).toMatch(new RegExp(`^${shown(defaultOf(setting))}(?!\\d)`));
+});
+
+const shown = (count: number) => count.toLocaleString('en');
+
+function defaultOf(setting: string): number {
+  return Number(settingRows().find(({ name }) => name === setting)?.otherwise);
+}
+
+function limitOf(row: string): string {
+  const lines = read('docs/api.md').split('\n');
+  const line = lines.find((text) => text.startsWith(`| ${row}`)) ?? '';
+  return line.split('|')[2]?.trim() ?? '';
+}
+
 describe('README', () => {
-  test('is short, and every page of docs/ is one click away', () => {
+  test('is short and links every page of docs/', () => {
     expect(readme.split('\n').length).toBeLessThanOrEqual(201);
     const linked = [...readme.matchAll(/\]\((docs\/[\w-]+\.md)[)#]/g)].map(([, path]) => path);
     expect(filesIn('docs', '.md').filter((path) => !linked.includes(path))).toEqual([]);
   });
 
-  test('its table of requests is what the service documents, one of the two spellings', () => {
-    const told = [...readme.matchAll(/^\| `((?:GET|POST|PUT|DELETE) \/\S*)` /gm)].map(
+  test('its table of requests matches the OpenAPI document', () => {
+    const listed = [...readme.matchAll(/^\| `((?:GET|POST|PUT|DELETE) \/\S*)` /gm)].map(
       ([, at = '']) => at,
     );
     const { paths } = createOpenApiDocument({ version: '0', publicUrl: 'http://x' }) as {
@@ -53,13 +86,10 @@ describe('README', () => {
         .filter((method) => /^(get|post|put|delete)$/.test(method))
         .map((method) => `${method.toUpperCase()} ${path}`),
     );
-    // A task without its id is an error of the caller's, and the second spelling is told below the
-    // table.
-    const silent = /^(GET|DELETE) \/v1\/videos\/generations$|\/v1\/video\//;
-    expect(told.sort()).toEqual(documented.filter((at) => !silent.test(at)).sort());
+    expect(listed.sort()).toEqual(documented.sort());
   });
 
-  test('its answers have the shape of real ones', () => {
+  test('its answers fit the schemas', () => {
     const answers = [...readme.matchAll(/^```json\n([\s\S]*?)^```/gm)].map(([, text = '']) =>
       JSON.parse(text),
     );
@@ -70,29 +100,29 @@ describe('README', () => {
     });
   });
 
-  test('every room it shows is there, and none is left out', () => {
-    const rooms = [...readme.matchAll(/^\| `([\w/]+\/)` /gm)].map(([, room = '']) => room);
-    expect(rooms.length).toBeGreaterThan(10);
-    expect(rooms.filter((room) => !existsSync(join(root, room)))).toEqual([]);
+  test('its table of folders is complete', () => {
+    const folders = [...readme.matchAll(/^\| `([\w/-]+\/)` /gm)].map(([, folder = '']) => folder);
+    expect(folders.length).toBeGreaterThan(10);
+    expect(folders.filter((room) => !existsSync(join(root, room)))).toEqual([]);
     const shown = filesIn('.', '.ts').map(
       (path) => /^(src\/[\w-]+|[\w-]+)\//.exec(path)?.[1] ?? '',
     );
     const unsaid = [...new Set(shown)].filter((room) => !/^(src|)$/.test(room));
-    expect(unsaid.filter((room) => !rooms.includes(`${room}/`))).toEqual([]);
+    expect(unsaid.filter((room) => !folders.includes(`${room}/`))).toEqual([]);
   });
 });
 
 describe.each(documents)('%s', (path) => {
   const text = read(path);
 
-  test('leads nowhere that is not there', () => {
+  test('all links lead to existing files and headings', () => {
     const links = [...proseOf(path).matchAll(/\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"/g)]
       .map(([, link, source]) => link ?? source ?? '')
       .filter((link) => !/^(https?|mailto):/.test(link));
     expect(links.filter((link) => !leadsSomewhere(path, link))).toEqual([]);
   });
 
-  test('names no script that is not there', () => {
+  test('all named scripts exist', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const named = [...text.matchAll(/\bnpm (?:run (?:-s |--silent )?)?([a-z]+(?::[a-z]+)?)\b/g)]
       .filter(([whole, name = '']) => whole.startsWith('npm run') || /^(start|test)$/.test(name))
@@ -100,13 +130,13 @@ describe.each(documents)('%s', (path) => {
     expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
   });
 
-  test('names no file that is not there', () => {
+  test('all named files exist', () => {
     expect(pathsIn(text).filter((named) => !isThere(named, path))).toEqual([]);
   });
 });
 
 describe('CHANGELOG.md', () => {
-  test('keeps a place for what is not released yet', () => {
+  test('has a section for unreleased changes', () => {
     expect(read('CHANGELOG.md')).toMatch(/^## \[?Unreleased\]?$/m);
   });
 });
@@ -155,8 +185,8 @@ function headingsOf(path: string): Set<string> {
 }
 
 /**
- * What stands in backticks and begins with a folder of ours, or is a file at the top that has an
- * ending of ours.
+ * Paths in backticks: text that begins with one of our folders, or a file of the top folder with a
+ * known ending.
  */
 function pathsIn(text: string): string[] {
   const folders = 'src|workflows|activities|test|bench|public|docs|scripts|ops|examples|\\.github';
@@ -172,7 +202,7 @@ function isThere(named: string, document: string): boolean {
   if (named.includes('*') || madeWhileRunning.has(named)) return true;
   const places = [named, `${named}.ts`, join(dirname(document), named)];
   if (places.some((place) => existsSync(join(root, place)))) return true;
-  // A file by its name alone, inside a room that the sentence is about.
+  // A file name without a path: any folder may have it.
   return !named.includes('/') && everyFile().some((path) => path.endsWith(`/${named}`));
 }
 
@@ -184,6 +214,6 @@ function everyFile(): string[] {
   return every;
 }
 
-test('the table is looked for where settings are read', () => {
-  expect(codeOf('src/config.ts')).toContain('export function settingRows');
+test('the file that the pages name for the settings reads them', () => {
+  expect(codeOf('src/config/config.ts')).toContain('export function settingRows');
 });

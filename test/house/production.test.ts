@@ -1,13 +1,12 @@
-// Dockerfile and docker-compose.yml, held against what they speak of: the process table, the
-// settings, the catalogue, the files of the project. Nothing here needs a container engine; a name
-// that is wrong in either file shows all the same.
+// Dockerfile and docker-compose.yml against the process table, the settings, the catalogue and the
+// files of the project. No container engine is needed to find a wrong name in either file.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { loadCatalogue } from '../../src/catalogue-file';
-import { heapFlags } from '../../src/commands/stack-site';
-import { type ProcessName, readConfig, settingRows } from '../../src/config';
+import { loadCatalogue } from '../../src/catalogue/catalogue-file';
+import { type ProcessName, readConfig, settingRows } from '../../src/config/config';
+import { heapFlags } from '../../src/dev-stack/parts';
 import { codeOf, filesIn, read, root } from './sources';
 
 interface Service {
@@ -35,7 +34,7 @@ const { services } = compose;
 const ours = Object.entries(services).filter(([, { build }]) => build !== undefined);
 const channelKeys = keysOfChannels();
 const settings = new Set<string>(settingRows().map(({ name }) => name));
-// The one place where processes are listed; read as text, for loading it would start one.
+// The list of processes, read as text, because loading it would start one.
 const table = [...codeOf('src/main.ts').matchAll(/^ {2}(\w+): \{\n {4}about:/gm)].map(
   ([, name]) => name,
 );
@@ -44,9 +43,10 @@ const secretsOfAPerson = {
   POSTGRES_PASSWORD: 'abcdefghijkl',
   API_KEY_PEPPER: 'sixteen characters',
   STUDIO_API_KEY: 'studio-key',
+  TEMPORAL_PAYLOAD_KEYS: `a:${Buffer.alloc(32).toString('base64')}`,
 };
 
-/** As compose fills in `${NAME}`, `${NAME:-otherwise}` and `${NAME:?what it is}`. */
+/** As compose replaces `${NAME}`, `${NAME:-otherwise}` and `${NAME:?what it is}`. */
 function fill(text: string, given: Readonly<Record<string, string>>): string {
   return text.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, kind, rest: string) => {
     const value = given[name];
@@ -61,24 +61,25 @@ function environmentOf(name: string, given: Readonly<Record<string, string>> = s
   return Object.fromEntries(entries.map(([key, value]) => [key, fill(String(value), given)]));
 }
 
-/** The first word that the image's program, or the one named instead of it, is given. */
+/** The first argument of the image's program, or of the entrypoint that replaces it. */
 function processOf(name: string): ProcessName {
   const { entrypoint, command = [] } = services[name] as Service;
   return (entrypoint?.[2] ?? command[0]) as ProcessName;
 }
 
 describe('docker-compose.yml', () => {
-  test('the process table is found', () => {
-    expect(table).toEqual(['api', 'worker', 'studio', 'migrate', 'admin', 'dev']);
+  test('the test finds the process table', () => {
+    expect(table).toEqual(['api', 'worker', 'studio', 'migrate', 'codec', 'admin', 'dev']);
   });
 
-  test('has everything a running service consists of', () => {
+  test('has every service of a complete system', () => {
     expect(Object.keys(services)).toEqual([
       'postgres',
       'temporal-schema',
       'temporal',
       'temporal-namespace',
       'temporal-ui',
+      'codec',
       'migrate',
       'api',
       'worker',
@@ -106,20 +107,46 @@ describe('docker-compose.yml', () => {
     expect(config.playground).toBe(false);
   });
 
-  test('the worker gets every key that a catalogue of ours names', () => {
+  test('passes on every limit and rate, each to the processes that read it', () => {
+    const limits = [...settings].filter((name) =>
+      /_(PER_SECOND|MAX|BURST|TIMEOUT_MS|SLOTS|PROXIES|SECONDS)$/.test(name),
+    );
+    expect(limits.length).toBeGreaterThan(20);
+    for (const limit of limits) {
+      const expected = /^(WORKER|RECONCILE|JOB)_/.test(limit)
+        ? 'worker'
+        : limit.startsWith('STUDIO_')
+          ? 'studio'
+          : 'api';
+      expect([
+        limit,
+        environmentOf(expected, { ...secretsOfAPerson, [limit]: '7' })[limit],
+      ]).toEqual([limit, '7']);
+    }
+  });
+
+  test('passes a second pepper to what checks keys, and none to the worker', () => {
+    const given = { ...secretsOfAPerson, API_KEY_PEPPER_SECOND: 'another sixteen characters' };
+    for (const name of ['api', 'admin']) {
+      expect(environmentOf(name, given).API_KEY_PEPPER_SECOND).toBe(given.API_KEY_PEPPER_SECOND);
+    }
+    expect(Object.keys(environmentOf('worker', given)).join(' ')).not.toContain('PEPPER');
+  });
+
+  test('gives the worker every key that our catalogues name', () => {
     expect(Object.keys(services.worker?.environment ?? {})).toEqual(
       expect.arrayContaining([...channelKeys]),
     );
   });
 
-  test.each(['catalogue.yaml', 'catalogue.ark.yaml'])('%s can be served', async (file) => {
+  test.each(['catalogue.yaml', 'catalogue.ark.yaml'])('can serve %s', async (file) => {
     const environment = environmentOf('worker', { ...secretsOfAPerson, CATALOGUE_FILE: file });
     const { catalogueFile, currency } = readConfig('worker', environment);
     const catalogue = await loadCatalogue(join(root, catalogueFile), environment);
     expect(catalogue.currency).toBe(currency);
   });
 
-  test('nothing inside the network may be reached unless a person says so', () => {
+  test('allows no address inside the network by default', () => {
     for (const name of ['api', 'worker']) {
       expect(environmentOf(name).DANGEROUSLY_ALLOW_HOSTS).toBe('');
       const given = { ...secretsOfAPerson, DANGEROUSLY_ALLOW_HOSTS: 'studio:8090' };
@@ -127,7 +154,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test('every address inside it is a service and a port it listens on', () => {
+  test('every internal address names a service and a port on which it listens', () => {
     const ports: Readonly<Record<string, string>> = {
       postgres: '5432',
       temporal: '7233',
@@ -150,19 +177,20 @@ describe('docker-compose.yml', () => {
 
   test.each([
     ['api', 'PORT', '/readyz'],
-    ['worker', 'METRICS_PORT', '/metrics'],
+    ['worker', 'METRICS_PORT', '/readyz'],
     ['studio', 'STUDIO_PORT', '/healthz'],
-  ])('%s is asked for its health where it answers', (name, setting, path) => {
+  ])('%s has a health check at an address that answers', (name, setting, path) => {
     const asked = services[name]?.healthcheck?.test?.join(' ') ?? '';
     const { [setting]: port } = environmentOf(name);
     expect(asked).toContain(`'http://127.0.0.1:${port}${path}'`);
-    expect(filesIn('src', '.ts').some((file) => codeOf(file).includes(`'${path}'`))).toBe(true);
+    const files = ['src', 'studio'].flatMap((folder) => filesIn(folder, '.ts'));
+    expect(files.some((file) => codeOf(file).includes(`'${path}'`))).toBe(true);
   });
 
   test.each([
     ['api', 'PORT'],
     ['studio', 'STUDIO_PORT'],
-  ])('the port %s publishes is the one it listens on', (name, setting) => {
+  ])('the port that %s publishes is the one it listens on', (name, setting) => {
     const published = services[name]?.ports?.map((line) => fill(line, {}).split(':').pop());
     expect(published).toEqual([environmentOf(name)[setting]]);
   });
@@ -174,7 +202,7 @@ describe('docker-compose.yml', () => {
     expect(open).toEqual(['api']);
   });
 
-  test('what waits for another can wait: a health check, or an end', () => {
+  test('every service that others wait for has a health check or ends', () => {
     for (const { depends_on: needed = {} } of Object.values(services)) {
       for (const [name, { condition }] of Object.entries(needed)) {
         const service = services[name];
@@ -193,7 +221,7 @@ describe('docker-compose.yml', () => {
     if (!build) expect(image).toMatch(/^[\w/-]+:\d+\.\d+(\.\d+)?(-\w+)?$/);
   });
 
-  test('what must not be lost lies on a volume', () => {
+  test('all lasting data is on a volume', () => {
     // From release 18 on the image keeps its data below this folder.
     expect(services.postgres?.volumes).toEqual(['postgres:/var/lib/postgresql']);
     expect(services.studio?.volumes).toEqual(['studio:/data']);
@@ -201,7 +229,7 @@ describe('docker-compose.yml', () => {
     expect(environmentOf('studio').STUDIO_DATA_DIR).toMatch(/^\/data\//);
   });
 
-  test('Temporal shares work fairly, with the very limits of the development server', () => {
+  test('Temporal has the fairness limits of the development server', () => {
     const [config] = services.temporal?.configs ?? [];
     expect(config?.target).toBe(services.temporal?.environment?.DYNAMIC_CONFIG_FILE_PATH);
     const content = parse(compose.configs[config?.source ?? '']?.content ?? '') as Record<
@@ -215,7 +243,7 @@ describe('docker-compose.yml', () => {
     expect(wanted).toMatchObject({ 'matching.enableFairness': true });
   });
 
-  test('no secret is in the file, and a missing one is asked for in words', () => {
+  test('contains no secret, and compose asks for a missing one', () => {
     const hidden = /PASSWORD|PEPPER|API_KEY$|_PWD/;
     for (const { environment = {} } of Object.values(services)) {
       for (const [key, value] of Object.entries(environment)) {
@@ -227,21 +255,57 @@ describe('docker-compose.yml', () => {
     expect(() => environmentOf('api', {})).toThrow(/POSTGRES_PASSWORD is missing: \w+ \w+/);
   });
 
-  test('every variable a person may set is a setting, a key, or one of compose’s own', () => {
+  test('every variable is a setting, a key, or a variable of compose itself', () => {
     const own = new Set(['POSTGRES_PASSWORD', 'API_PORT', 'TAG', ...channelKeys]);
     const used = [...composeText.matchAll(/(?<!\$)\$\{(\w+)/g)].map(([, name = '']) => name);
     expect(used.filter((name) => !own.has(name) && !settings.has(name))).toEqual([]);
   });
 });
 
-describe('what people are told to type', () => {
-  const told = [...filesIn('.', '.md'), 'docker-compose.yml'].flatMap((path) => [
+describe('the .env files in docs/operations.md', () => {
+  const shown = [...read('docs/operations.md').matchAll(/^cat > \.env <<END\n([\s\S]*?)^END$/gm)];
+  const files = shown.map(([, text = '']) => {
+    const lines = text
+      .trim()
+      .replaceAll(/\$\(openssl[^)]*\)/g, 'a'.repeat(48))
+      .split('\n');
+    return Object.fromEntries(lines.map((line) => line.split(/=(.*)/s).slice(0, 2)));
+  });
+  const configOf = (name: string, given: Readonly<Record<string, string>> = {}) =>
+    readConfig(processOf(name), environmentOf(name, given));
+
+  test('hold settings and keys only, and suffice for each process', () => {
+    expect(files).toHaveLength(2);
+    for (const [index, file] of files.entries()) {
+      const names = Object.keys(file).filter((name) => name !== 'POSTGRES_PASSWORD');
+      expect(names.filter((name) => !settings.has(name) && !channelKeys.has(name))).toEqual([]);
+      for (const [name, { profiles = [] }] of ours) {
+        if (index === 0 && profiles.includes('demo')) continue;
+        // Its key is no part of a first installation.
+        if (profiles.includes('codec')) continue;
+        expect(() => configOf(name, file)).not.toThrow();
+      }
+    }
+  });
+
+  test('the demo serves the playground where a browser opens it, and reaches the studio', () => {
+    const demo = files[1];
+    const api = configOf('api', demo);
+    expect([api.playground, api.publicUrl]).toEqual([true, 'http://127.0.0.1:8080']);
+    const studio = environmentOf('studio', demo);
+    expect(api.dangerouslyAllowHosts).toContain(new URL(studio.STUDIO_PUBLIC_URL ?? '').host);
+    expect(environmentOf('worker', demo).STUDIO_API_KEY).toBe(studio.STUDIO_API_KEY);
+  });
+});
+
+describe('commands in the documents', () => {
+  const documented = [...filesIn('.', '.md'), 'docker-compose.yml'].flatMap((path) => [
     ...read(path).matchAll(/docker compose [^`\n]*/g),
   ]);
   const named = (pattern: RegExp) =>
-    told.flatMap(([line]) => [...line.matchAll(pattern)].map(([, name = '']) => name));
+    documented.flatMap(([line]) => [...line.matchAll(pattern)].map(([, name = '']) => name));
 
-  test('names services and profiles that exist', () => {
+  test('name existing services and profiles', () => {
     const servicesTold = [
       ...named(/--scale (\S+?)=/g),
       ...named(/ run (?:--?\S+ )*([a-z-]+)/g),
@@ -266,14 +330,14 @@ describe('Dockerfile', () => {
     ),
   );
 
-  test('every stage stands on the same pinned Node, which is one we promise to run on', () => {
+  test('every stage uses the same pinned Node, a supported version', () => {
     const images = [...new Set(of('FROM', lines).map((line) => line.split(' ')[1]))];
     expect(images).toEqual([expect.stringMatching(/^node:\d+\.\d+\.\d+-bookworm-slim$/)]);
     const [major = 0, minor = 0] = (images[0] ?? '').slice(5).split('.').map(Number);
     expect(major > 20 || (major === 20 && minor >= 19)).toBe(true);
   });
 
-  test('everything it copies is there, and let through to it', () => {
+  test('every copied file exists and is not ignored by .dockerignore', () => {
     const copied = of('COPY', lines)
       .filter((line) => !line.includes('--from'))
       .flatMap((line) => line.split(' ').slice(1, -1));
@@ -288,14 +352,14 @@ describe('Dockerfile', () => {
     );
   });
 
-  test('all that is built is copied, and so are the sources a build is made of', () => {
+  test('all built folders are copied into the image', () => {
     const { include } = JSON.parse(read('tsconfig.build.json')) as { include: string[] };
     const built = of('COPY', lines).map((line) => line.split(' ').pop());
     expect(built).toEqual(expect.arrayContaining(include.filter((folder) => folder !== 'bench')));
     expect(last).toContain('COPY --from=build /app/dist dist');
   });
 
-  test('one image starts every process, the API unless told otherwise', () => {
+  test('one image starts every process, by default the API', () => {
     const [entry] = of('ENTRYPOINT');
     expect(JSON.parse(entry?.slice(11) ?? '')).toEqual([
       'node',
@@ -309,7 +373,7 @@ describe('Dockerfile', () => {
     expect(table).toContain((JSON.parse(command?.slice(4) ?? '') as string[])[0]);
   });
 
-  test('its settings exist, and the ports it exposes are theirs', () => {
+  test('its settings exist, and its exposed ports belong to them', () => {
     const { NODE_ENV: _, COMMIT: __, ...ofOurs } = environment;
     expect(Object.keys(ofOurs).filter((name) => !settings.has(name))).toEqual([]);
     expect(settings.has('COMMIT')).toBe(true);
@@ -319,14 +383,14 @@ describe('Dockerfile', () => {
     expect(of('VOLUME')).toEqual(['VOLUME /data']);
   });
 
-  test('it runs as nobody in particular, and is asked for its health', () => {
+  test('runs as an unprivileged user and has a health check', () => {
     expect(of('USER')).toEqual(['USER node']);
     expect(lines.indexOf('USER node')).toBeGreaterThan(lines.lastIndexOf(of('RUN').at(-1) ?? ''));
     expect(of('HEALTHCHECK').join()).toContain("'/livez'");
-    expect(codeOf('src/api/ops.ts')).toContain("'/livez'");
+    expect(codeOf('src/api/routes/health.ts')).toContain("'/livez'");
   });
 
-  test('nothing a package brings is run while it is installed', () => {
+  test('runs no install scripts of packages', () => {
     const installs = of('RUN', lines).filter((line) => line.includes('npm '));
     expect(installs).toHaveLength(2);
     for (const line of installs) expect(line).toContain('npm ci');
@@ -336,7 +400,7 @@ describe('Dockerfile', () => {
 });
 
 describe('.github/workflows/check.yml', () => {
-  test('runs the one command, on the oldest Node we promise', () => {
+  test('runs npm test on the oldest supported Node', () => {
     const { jobs } = parse(read('.github/workflows/check.yml')) as {
       jobs: { test: { strategy: { matrix: { node: string[] } }; steps: { run?: string }[] } };
     };

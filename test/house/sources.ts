@@ -1,5 +1,5 @@
-// The project's own files as the house tests read them: from disk, as text. A folder that is made
-// anew or fetched is not ours.
+// The project's own files for the house tests, read as text. Generated and downloaded folders are
+// left out.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, sep } from 'node:path';
@@ -25,8 +25,8 @@ export function read(path: string): string {
 }
 
 /**
- * Comments out, so that a sentence about an import is not taken for one. Strings with `//` in them
- * stay whole.
+ * Removes comments, so that a sentence about an import is not read as one. Strings with `//` are
+ * kept.
  */
 export function codeOf(path: string): string {
   const pattern = /\/\*[\s\S]*?\*\/|(^|[\s;{}(),])\/\/[^\n]*/g;
@@ -37,7 +37,7 @@ interface Import {
   /** A path from the project's folder without its ending, or a package's name. */
   readonly target: string;
   readonly isOurs: boolean;
-  /** Nothing of it is left when the program runs. */
+  /** The import is erased when the program is compiled. */
   readonly isType: boolean;
 }
 
@@ -57,4 +57,20 @@ export function importsOf(path: string): Import[] {
   const call = /(typeof\s+)?\b(?:require|import)\(\s*'([^']+)'/g;
   for (const [, type, name = ''] of code.matchAll(call)) take(name, type !== undefined);
   return found;
+}
+
+/** Files that import each other in a circle, by any import; empty if there is none. */
+export function circleIn(imports: ReadonlyMap<string, readonly string[]>): string[] {
+  const targetsOf = (path: string) =>
+    imports.get(path)?.map((target) => (imports.has(target) ? target : `${target}/index`)) ?? [];
+  let left = [...imports.keys()];
+  for (;;) {
+    const inside = new Set(left);
+    const imported = new Set(left.flatMap(targetsOf));
+    const next = left.filter(
+      (path) => imported.has(path) && targetsOf(path).some((target) => inside.has(target)),
+    );
+    if (next.length === left.length) return left;
+    left = next;
+  }
 }

@@ -1,10 +1,9 @@
-// Every row of the table at fifty seeds: more than sixteen hundred tasks, each with a plan of its
-// own.
+// Every row of the table at fifty seeds: more than sixteen hundred tasks, each with its own plan.
 
 import { testDrawnCharges, testDrawnRefunds } from '../activities/drawn-charges';
-import { useRealDoors } from '../support/real-doors';
+import { useRealTransactions } from '../support/real-transactions';
 
-const doors = useRealDoors();
+const transactions = useRealTransactions();
 
-testDrawnCharges(doors, { seeds: 50 });
-testDrawnRefunds(doors, { seeds: 50 });
+testDrawnCharges(transactions, { seeds: 50 });
+testDrawnRefunds(transactions, { seeds: 50 });

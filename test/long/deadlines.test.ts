@@ -1,5 +1,4 @@
-// Two hundred deadlines drawn from all that a caller may ask for, in every stage, reached at any
-// part of the time.
+// Two hundred random deadlines of the allowed range, in every stage and at any moment of it.
 
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { randomFrom, seedOfRun } from '../support/books';

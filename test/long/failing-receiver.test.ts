@@ -1,4 +1,4 @@
-// Five hundred tasks, about half of them told only at the second try.
+// Five hundred tasks, about half of them delivered only at the second attempt.
 
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
 import { type Service, startService } from '../support/service';

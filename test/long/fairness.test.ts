@@ -1,5 +1,5 @@
-// One account floods, another has a single task: how much longer that takes is printed, and that it
-// is done at all is asserted.
+// One account floods, another has a single task. The test prints how much longer that task takes,
+// and asserts that it ends.
 
 import { median } from '../../bench/support/rounds';
 import { createAccount } from '../../src/db/accounts';

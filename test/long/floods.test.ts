@@ -1,4 +1,4 @@
-// Twenty times what can be sustained for as many seconds, and five hundred dripping senders.
+// Twenty times the sustained rate for as many seconds, and five hundred slow senders.
 
 import { testFloods } from '../chaos/floods';
 

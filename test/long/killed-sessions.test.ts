@@ -1,4 +1,4 @@
-// Killed for two seconds, twenty times; the books of all rounds are one.
+// Sessions killed for two seconds, twenty times; the books of all rounds are checked together.
 
 import { testKilledSessions } from '../db/ledger.killed';
 

@@ -1,4 +1,4 @@
-// Every kind of trouble on every link there is.
+// Every kind of fault on every link.
 
 import { linkFaults } from '../chaos/link';
 import { testLinks } from '../chaos/links';

@@ -1,4 +1,4 @@
-// Stopped and killed twenty times each, under one API that is never restarted.
+// PostgreSQL stopped and killed twenty times each, under one API that is never restarted.
 
 import { testOutage } from '../embedded/outage';
 

@@ -1,5 +1,4 @@
-// A real browser for the page, and the few things every test does with it. Without a Chromium the
-// tests are skipped, and say so.
+// A real browser for the tests of the page. Without Chromium the tests are skipped and say so.
 
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -34,15 +33,15 @@ export interface Site {
   readonly sink: CallbackSink;
 }
 
-/** A `describe` around a service with its page and a browser; both are there once its tests run. */
+/** A `describe` with a service, its page and a browser, which are ready when its tests run. */
 export function describeInBrowser(name: string, tests: (site: Site) => void): void {
   if (!executablePath) {
     process.stderr.write(
       `Skipped: "${name}" needs a Chromium: set CHROMIUM_PATH or have "chromium" on the PATH.\n`,
     );
-    // Jest counts as skipped only what it could have run.
+    // Jest counts only tests that exist as skipped.
     describe.skip(name, () => {
-      test('needs a browser', () => undefined);
+      test('is skipped without a browser', () => undefined);
     });
     return;
   }
@@ -73,19 +72,19 @@ async function launchBrowser(path: string): Promise<Browser> {
 
 export interface Visit {
   readonly page: Page;
-  /** What the page's own code or its policy complained about. */
+  /** Errors of the page's own code or of its policy. */
   readonly complaints: string[];
-  /** Every host the page asked for anything. */
+  /** Every host that the page requested anything from. */
   readonly hosts: Set<string>;
 }
 
-/** A tab of its own, with nothing remembered; `key` signs in. */
+/** A new tab with empty storage; `key` signs in. */
 export async function visit(
   { browser, service }: Site,
   key?: string,
   options: BrowserContextOptions = {},
 ): Promise<Visit> {
-  // Without motion the machine has time for the tests.
+  // Without animations the machine has more time for the tests.
   const calm = { viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' } as const;
   const context = await browser.newContext({ ...calm, ...options });
   const page = await context.newPage();
@@ -94,8 +93,7 @@ export async function visit(
   const hosts = new Set<string>();
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
-    // A refusal the page expects is a failed resource to the browser; everything else is a
-    // complaint.
+    // To the browser an expected refusal is a failed resource; every other error counts.
     const isRefusal = message.text().startsWith('Failed to load resource');
     if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
   });
@@ -114,7 +112,7 @@ export async function signIn(page: Page, key: string): Promise<void> {
 export const promptOf = (page: Page) => page.getByRole('textbox', { name: 'Prompt' });
 export const createButton = (page: Page) => page.getByRole('button', { name: /^Create video/ });
 
-/** Directions for the studio, as anybody would send further metadata. */
+/** A script for the studio, sent as further metadata. */
 export async function direct(page: Page, studio: Record<string, unknown>): Promise<void> {
   await openMore(page);
   await page.locator('textarea[name=metadata]').fill(JSON.stringify({ studio }));
@@ -126,7 +124,7 @@ export async function openMore(page: Page): Promise<void> {
   await field.waitFor();
 }
 
-/** Clicks, and answers the id of the task whose page then opens. */
+/** Clicks, and returns the id of the task whose page then opens. */
 export async function create(page: Page): Promise<string> {
   await createButton(page).click();
   return createdId(page);

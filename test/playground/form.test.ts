@@ -1,11 +1,11 @@
-// The form: what it offers, what it says a task costs, and that everybody can use it.
+// The form: its offers, its price, and its accessibility.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import * as on from './browser';
 
 on.describeInBrowser('the form of the playground', (site) => {
-  test('shows the price of exactly what would be sent', async () => {
+  test('the form shows the price of the request that it would send', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     const holdOf = async (body: object) => {
       const { json } = await site.service.call('POST', '/v1/videos/quotes', {
@@ -26,7 +26,7 @@ on.describeInBrowser('the form of the playground', (site) => {
     await page.context().close();
   });
 
-  test('offers only what the chosen model can do', async () => {
+  test('the form offers only the abilities of the chosen model', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await page.getByRole('radio', { name: '1080p' }).check({ force: true });
     await page.getByLabel('Model', { exact: true }).selectOption('studio-1.0');
@@ -41,7 +41,7 @@ on.describeInBrowser('the form of the playground', (site) => {
     await page.context().close();
   });
 
-  test('is composed and sent by keyboard alone', async () => {
+  test('the form can be filled in and sent with the keyboard alone', async () => {
     const { page } = await on.visit(site);
     await page.keyboard.type(site.service.apiKey);
     await page.keyboard.press('Enter');
@@ -57,7 +57,20 @@ on.describeInBrowser('the form of the playground', (site) => {
     await page.context().close();
   });
 
-  test('gives out JavaScript that makes the same task', async () => {
+  test('the form fits into the window when the code is shown', async () => {
+    const { page } = await on.visit(site, site.service.apiKey);
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.evaluate(`document.querySelector('details.codes').open = true`);
+      await page.locator('details.codes pre').waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
+        width,
+      );
+    }
+    await page.context().close();
+  });
+
+  test('the generated JavaScript creates the same task', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill(`it's "quoted" \\ and 雨`);
     await on.direct(page, { render: 'none' });

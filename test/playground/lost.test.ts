@@ -1,4 +1,5 @@
-// What the page does when the service is away, what it keeps meanwhile, and whom it shows what.
+// The page while the service is down, what it keeps meanwhile, and that it never shows the data of
+// another account.
 
 import type { Page } from 'playwright-core';
 import * as on from './browser';
@@ -9,7 +10,7 @@ on.describeInBrowser('the playground, lost and found', (site) => {
   const goAway = (page: Page) => page.route('**/v1/**', (route) => route.abort());
   const comeBack = (page: Page) => page.unroute('**/v1/**');
 
-  test('an answer that is lost on its way makes one task, even over a reload', async () => {
+  test('a create whose answer is lost makes one task, even after a reload', async () => {
     const before = await tasksOf();
     const { page } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill('a lost letter');
@@ -33,7 +34,7 @@ on.describeInBrowser('the playground, lost and found', (site) => {
     await page.context().close();
   });
 
-  test('a service that goes away and comes back is picked up again by itself', async () => {
+  test('the page continues by itself when the service is back', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill('a light that fails');
     await on.direct(page, { render: 'none', queue_s: 3 });
@@ -47,7 +48,7 @@ on.describeInBrowser('the playground, lost and found', (site) => {
     await page.context().close();
   });
 
-  test('the key lives in session storage only, and nothing is left after signing out', async () => {
+  test('the key is kept in session storage only, and signing out deletes it', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill('my secret plan');
     await page.waitForFunction(`JSON.stringify(sessionStorage).includes('my secret plan')`);
@@ -64,7 +65,7 @@ on.describeInBrowser('the playground, lost and found', (site) => {
     await page.context().close();
   });
 
-  test('nothing of one account is shown to the key of another', async () => {
+  test('after a change of the key nothing of the other account is shown', async () => {
     const stranger = await site.service.anAccount();
     const { page } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill('only mine');
@@ -83,11 +84,11 @@ on.describeInBrowser('the playground, lost and found', (site) => {
     await page.context().close();
   });
 
-  test('a wrong key stays outside; a key that is not valid any more is led out', async () => {
+  test('a wrong key cannot sign in, and a revoked key is signed out', async () => {
     const { page } = await on.visit(site);
     await page.getByLabel('API key').fill('vk_wrong');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByText('The API key is missing or invalid.').waitFor();
+    await page.getByText('This key is not valid. Check that it was copied whole').waitFor();
     await on.signIn(page, site.service.apiKey);
     await page.evaluate(`sessionStorage.setItem('playground.key', '"vk_revoked"')`);
     await page.reload();

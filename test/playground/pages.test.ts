@@ -1,5 +1,5 @@
-// How the page is served: to those it is meant for, under a policy that lets nothing foreign in,
-// and nothing beside it.
+// How the page is served: only if it is enabled, under a policy that allows nothing foreign, and
+// without any other file.
 
 import { type Service, startService } from '../support/service';
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-test('every file the page names is there, with its type and an etag', async () => {
+test('every file that the page names is served with its type and an etag', async () => {
   const page = await service.call('GET', '/');
   expect(page.headers.get('content-type')).toMatch(/^text\/html/);
   const named = [...page.text.matchAll(/(?:href|src)="(\/[^"]+)"/g)].map(([, path]) => path ?? '');
@@ -49,12 +49,12 @@ test.each([
   '/playground/index.html',
   '/playground/vendor/',
   '/playground/nothing.js',
-])('%s is not a file of the page', async (path) => {
+])('%s is not served', async (path) => {
   const { status } = await service.call('GET', path);
   expect(status).toBe(404);
 });
 
-test('the page learns of samples and workflows without a key, and of no secret', async () => {
+test('the page gets samples and workflow links without a key, and no secret', async () => {
   const { json, text } = await service.call('GET', '/playground.json', undefined, {
     authorization: '',
   });
@@ -65,7 +65,7 @@ test('the page learns of samples and workflows without a key, and of no secret',
   expect(text).not.toContain(service.apiKey);
 });
 
-test('where it is not enabled there is the version and no page', async () => {
+test('if the playground is disabled, / answers the version', async () => {
   const plain = await startService({ withoutWorker: true, settings: { playground: false } });
   try {
     const root = await plain.call('GET', '/');
@@ -78,7 +78,7 @@ test('where it is not enabled there is the version and no page', async () => {
   }
 });
 
-/** The named files and every module they import, and those import, to the last. */
+/** The named files and all modules that they import, directly or indirectly. */
 async function withImports(paths: readonly string[]): Promise<string[]> {
   const found = new Set(paths.filter((path) => path.startsWith('/playground/')));
   for (const path of found) {

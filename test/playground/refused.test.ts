@@ -1,4 +1,4 @@
-// What the page does when something is refused, fails or is cancelled, and whom a task told of it.
+// The page when a task is refused, fails or is cancelled, and its list of callback attempts.
 
 import type { Page } from 'playwright-core';
 import * as on from './browser';
@@ -7,7 +7,7 @@ on.describeInBrowser('the playground, refused', (site) => {
   const faultOf = (page: Page, name: string) =>
     page.locator('.field', { has: page.locator(`[name="${name}"]`) }).locator('.fault');
 
-  test('each fault is shown at its field in the words of the API, the first one focused', async () => {
+  test('each fault is shown at its field with the message of the API, and the first one has the focus', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await page.getByRole('radio', { name: 'Reference' }).check({ force: true });
     await page.locator('input[name=images]').fill('http://example.com/x.png');
@@ -39,7 +39,7 @@ on.describeInBrowser('the playground, refused', (site) => {
     await page.context().close();
   });
 
-  test('a task that fails says why and that it cost nothing', async () => {
+  test('a failed task shows its error and that it cost nothing', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill('a storm');
     await on.direct(page, { end: 'failed', code: 'OutputVideoSensitiveContentDetected' });
@@ -51,7 +51,7 @@ on.describeInBrowser('the playground, refused', (site) => {
     await page.context().close();
   });
 
-  test('a task can be cancelled, and the page says that it was', async () => {
+  test('a task can be cancelled, and the page shows the cancellation', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill('a long night');
     await on.direct(page, { render: 'none', queue_s: 600 });
@@ -65,7 +65,7 @@ on.describeInBrowser('the playground, refused', (site) => {
     await page.context().close();
   });
 
-  test('callbacks are listed with every attempt', async () => {
+  test('the page lists every attempt of a callback', async () => {
     const answers = [500, 204];
     site.sink.answer = (_, response) => void response.writeHead(answers.shift() ?? 204).end();
     const { page } = await on.visit(site, site.service.apiKey);

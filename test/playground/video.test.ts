@@ -3,7 +3,7 @@
 import * as on from './browser';
 
 on.describeInBrowser('the playground makes videos', (site) => {
-  test('leads from an empty page to a video that plays, with its last frame and its bill', async () => {
+  test('the form creates a video that plays, and the page shows its last frame and its bill', async () => {
     const { page, complaints, hosts } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill('a lighthouse at dusk');
     await page.getByRole('radio', { name: '480p' }).check({ force: true });
@@ -28,8 +28,13 @@ on.describeInBrowser('the playground makes videos', (site) => {
       await page.getByRole('link', { name: 'Workflow in Temporal' }).getAttribute('href'),
     ).toBe(`http://ui.test/namespaces/default/workflows/${id}`);
 
+    const frame = page.locator('.facts div', { hasText: 'Frame' }).locator('dd');
+    expect(task.data[0]).not.toHaveProperty('width');
+    expect(await frame.textContent()).toBe('864 × 496');
+
     await page.reload();
     await film.waitFor();
+    await frame.waitFor();
     expect(complaints).toEqual([]);
     const studio = new URL(site.service.studio.url).host;
     expect([...hosts].sort()).toEqual([new URL(site.service.url).host, studio].sort());
@@ -57,7 +62,7 @@ on.describeInBrowser('the playground makes videos', (site) => {
         audios: [expect.stringMatching(/\.wav$/)],
       },
     ],
-  ])('sends a task made from %s as it was composed', async (input, samples, expected) => {
+  ])('a task made from %s is sent as entered', async (input, samples, expected) => {
     const { page, complaints } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill('a paper boat');
     await page.getByRole('radio', { name: input, exact: true }).check({ force: true });

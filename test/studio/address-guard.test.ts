@@ -1,8 +1,8 @@
-// Which addresses the studio can be sent to: none inside, however they are written, and none whose
-// name leads inside.
+// The studio requests public addresses only, however an inside address is written and whatever a
+// name resolves to.
 
 import dns from 'node:dns';
-import { guardedCall, isAllowedUrl } from '../../src/studio/address-guard';
+import { guardedCall, isAllowedUrl } from '../../studio/media/address-guard';
 import { brokenUrls, insideHosts, publicHosts } from '../support/hosts';
 
 test.each(insideHosts)('http://%s/ is not called', (host) => {
@@ -18,7 +18,7 @@ test.each(publicHosts)('%s may be called', (host) => {
   expect(isAllowedUrl(`https://${host}/a.png`, [])).toBe(true);
 });
 
-test('an exemption is for exactly one host and port', () => {
+test('an exemption covers exactly one host and port', () => {
   const exempt = ['127.0.0.1:8090', 'localhost:443'];
   expect(isAllowedUrl('http://127.0.0.1:8090/a', exempt)).toBe(true);
   expect(isAllowedUrl('https://localhost/a', exempt)).toBe(true);
@@ -27,15 +27,15 @@ test('an exemption is for exactly one host and port', () => {
   expect(isAllowedUrl('http://127.0.0.2:8090/a', exempt)).toBe(false);
 });
 
-describe('a name', () => {
+describe('a host name', () => {
   afterEach(() => jest.restoreAllMocks());
 
   test.each([
-    ['inside', ['127.0.0.1']],
-    ['inside and outside at once', ['8.8.8.8', '10.0.0.1']],
-    ['inside in the newer way', ['::1']],
-    ['nowhere', []],
-  ])('that leads %s is not dialled', async (_, addresses) => {
+    ['an inside address', ['127.0.0.1']],
+    ['a public and an inside address', ['8.8.8.8', '10.0.0.1']],
+    ['an inside IPv6 address', ['::1']],
+    ['no address', []],
+  ])('that resolves to %s is not connected to', async (_, addresses) => {
     const answer = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
     jest
       .spyOn(dns, 'lookup')

@@ -1,4 +1,4 @@
-// The door for tests: directions for everybody, and what was received and accepted.
+// The admin endpoint for tests: the global script, the counts of requests and the accepted jobs.
 
 import { adminKey, apiKey, type OpenStudio, openStudio } from './open-studio';
 
@@ -14,7 +14,7 @@ afterAll(() => studio?.close());
 
 const script = (directions: object) => studio.call('POST', '/admin/script', directions);
 
-test('a direction for everybody holds until it is taken back, and a request’s own goes before it', async () => {
+test('the global script applies until it is deleted, and a request’s own script overrides it', async () => {
   const directions = { end: 'failed', code: 'ForAll' };
   expect((await script(directions)).json).toEqual(directions);
   expect((await studio.call('GET', '/admin/script')).json).toEqual(directions);
@@ -29,7 +29,7 @@ test('a direction for everybody holds until it is taken back, and a request’s 
   await studio.reaching(await studio.accepted({}), 'succeeded');
 });
 
-test('a direction for every enhancement leaves generations alone', async () => {
+test('the global script of enhancements does not apply to generations', async () => {
   await script({ enhance: { end: 'failed', code: 'Blurred' } });
   const { json } = await studio.enhance({});
   const { error } = await studio.reaching(json.task_id, 'failed');
@@ -37,14 +37,14 @@ test('a direction for every enhancement leaves generations alone', async () => {
   await studio.reaching(await studio.accepted({}), 'succeeded');
 });
 
-test('a direction nobody knows is refused and changes nothing', async () => {
+test('an unknown name in the global script is refused and changes nothing', async () => {
   await script({ end: 'failed' });
   const { status, json } = await script({ ending: 'failed' });
   expect({ status, param: json.error.param }).toEqual({ status: 400, param: 'script.ending' });
   expect((await studio.call('GET', '/admin/script')).json).toEqual({ end: 'failed' });
 });
 
-test('every request is counted by its route, refused ones too', async () => {
+test('every request is counted by route, refused ones too', async () => {
   const id = await studio.accepted({});
   await studio.create({ model: 'nobody' });
   await studio.create({}, { authorization: 'Bearer wrong' });
@@ -67,7 +67,7 @@ test('every request is counted by its route, refused ones too', async () => {
   expect((await studio.call('GET', '/admin/counters')).json.requests).toEqual({});
 });
 
-test('what was accepted stays on the list when its record is gone', async () => {
+test('a job stays on the list of accepted jobs after its record is deleted', async () => {
   const caller = { 'x-client-request-id': 'the-caller', 'idempotency-key': 'the-key' };
   const before = (await studio.call('GET', '/admin/counters')).json;
   const id = await studio.accepted({}, caller);
@@ -88,7 +88,7 @@ test('what was accepted stays on the list when its record is gone', async () => 
   expect(after.jobs).toBe(before.jobs);
 });
 
-test('has a key of its own', async () => {
+test('the admin endpoint accepts only its own key', async () => {
   for (const authorization of [`Bearer ${apiKey}`, '']) {
     const { status } = await studio.call('GET', '/admin/counters', undefined, { authorization });
     expect(status).toBe(401);
@@ -101,14 +101,14 @@ test('has a key of its own', async () => {
   expect(asCaller.status).toBe(401);
 });
 
-test('is not there without a key', async () => {
+test('without an admin key there is no admin endpoint', async () => {
   const closed = await openStudio({ adminKey: undefined });
   const { status } = await closed.call('GET', '/admin/counters');
   expect(status).toBe(404);
   await closed.close();
 });
 
-test('the studio says that it is well, to everybody', async () => {
+test('the health check needs no key', async () => {
   const response = await fetch(`${studio.url}/healthz`);
   expect({ status: response.status, body: await response.json() }).toEqual({
     ...{ status: 200, body: { status: 'ok' } },

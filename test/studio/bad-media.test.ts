@@ -1,6 +1,6 @@
-// Media that cannot be had, or are not what they should be: each fails its own job, with a sentence
-// for the caller and nothing of the address that could be a secret. The packaged ffmpeg is used,
-// which is shown nothing of strangers.
+// Media that cannot be fetched or are not valid: each fails its own job with a message for the
+// caller, without the secret parts of the address. The tests use the packaged ffmpeg, which never
+// opens files of callers.
 
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +13,7 @@ const packaged: { path: string } = require('@ffmpeg-installer/ffmpeg');
 let studio: OpenStudio;
 let server: Server;
 let host: string;
-/** What the server sends, by path. */
+/** The files of the media server, by path. */
 const sent: Record<string, (response: ServerResponse) => void> = {};
 const asked: string[] = [];
 
@@ -40,30 +40,35 @@ type Make = (url: string) => object;
 const first: Make = (url) => image(url, 'first_frame');
 
 test.each<[string, Make, string, RegExp]>([
-  ['a page that is not there', first, '/nothing', /could not be fetched: HTTP 404/],
-  ['a page instead of an image', first, '/page', /is of type text\/html, not image\/…/],
-  ['a page that calls itself an image', first, '/false.png', /is not a picture/],
-  ['half an image', first, '/half.jpg', /could not be decoded/],
-  ['a drawing', first, '/drawing', /is not a picture/],
-  ['an image too large to send', first, '/large', /is larger than 30 MB/],
+  ['an address that answers 404', first, '/nothing', /could not be fetched: HTTP 404/],
+  ['an HTML page instead of an image', first, '/page', /is of type text\/html, not image\/…/],
+  ['an HTML page sent as an image', first, '/false.png', /is not a picture/],
+  ['an incomplete image', first, '/half.jpg', /could not be decoded/],
+  ['an SVG drawing', first, '/drawing', /is not a picture/],
+  ['an image above 30 MB', first, '/large', /is larger than 30 MB/],
   ['an image too small', first, '/small', /is 200×400; each side must have 300 to 6000 pixels/],
   ['an image too long', first, '/long', /is 900×300; width \/ height must be 0.4 to 2.5/],
-  ['a way that leads in circles', first, '/circle', /redirects too often/],
-  ['a way that leads inside', first, '/inside', /could not be fetched: address not allowed/],
-  ['a way to another scheme', first, '/file', /could not be fetched: address not allowed/],
+  ['an endless redirect', first, '/circle', /redirects too often/],
+  [
+    'a redirect to an inside address',
+    first,
+    '/inside',
+    /could not be fetched: address not allowed/,
+  ],
+  ['a redirect to another scheme', first, '/file', /could not be fetched: address not allowed/],
   [
     'an answer that breaks off',
     first,
     '/broken',
     /could not be fetched: (ECONNRESET|the connection failed)/,
   ],
-  ['a playlist that calls itself a video', video, '/list.mp4', /Video 1 is not an mp4 or mov file/],
-  ['half a video', video, '/half.mp4', /Video 1 is not a complete mp4 or mov file/],
+  ['a playlist sent as a video', video, '/list.mp4', /Video 1 is not an mp4 or mov file/],
+  ['an incomplete video', video, '/half.mp4', /Video 1 is not a complete mp4 or mov file/],
   ['a video too short', video, '/short.mp4', /Video 1 is 1\.0 s long; 2 to 15 s are allowed/],
-  ['a sound that is none', audio, '/false.wav', /Audio 1 is not a wav or mp3 file/],
-  ['half a sound', audio, '/half.wav', /Audio 1 is not a complete WAV file/],
-  ['a sound too short', audio, '/short.wav', /Audio 1 is 0\.5 s long; 2 to 15 s are allowed/],
-  ['a sound in mp3', audio, '/a.mp3', /Audio 1 is mp3.*send WAV, or install ffmpeg 5 or newer/],
+  ['a file that is not audio', audio, '/false.wav', /Audio 1 is not a wav or mp3 file/],
+  ['an incomplete WAV file', audio, '/half.wav', /Audio 1 is not a complete WAV file/],
+  ['audio that is too short', audio, '/short.wav', /Audio 1 is 0\.5 s long; 2 to 15 s are allowed/],
+  ['mp3 audio', audio, '/a.mp3', /Audio 1 is mp3.*send WAV, or install ffmpeg 5 or newer/],
 ])('%s fails the job', async (_, make, path, message) => {
   const error = await failureOf([make(`http://${host}${path}?token=hidden`)]);
   expect(error.code).toBe('InvalidParameter');
@@ -72,15 +77,15 @@ test.each<[string, Make, string, RegExp]>([
 });
 
 test.each<[string, string, RegExp]>([
-  ['nobody who listens', 'http://127.0.0.1:1/a.png', /could not be fetched: ECONNREFUSED/],
+  ['a closed port', 'http://127.0.0.1:1/a.png', /could not be fetched: ECONNREFUSED/],
   ['an inside address', 'http://10.0.0.1/a.png', /could not be fetched: address not allowed/],
   ['another port of this machine', 'http://127.0.0.1:2/a.png', /address not allowed/],
-  ['the machine by another name', 'http://localhost/a.png', /address not allowed/],
+  ['localhost', 'http://localhost/a.png', /address not allowed/],
 ])('%s fails the job', async (_, url, message) => {
   expect((await failureOf([image(url)])).message).toMatch(message);
 });
 
-test('media that are the studio’s own are checked like others', async () => {
+test('the studio’s own media are checked like others', async () => {
   const tiny = await studio.reaching(await studio.accepted({}), 'succeeded');
   expect((await failureOf([video(tiny.content.video_url)])).message).toMatch(
     /Video 1 is 320×180; 409600 to 2086876 pixels are allowed/,
@@ -89,7 +94,7 @@ test('media that are the studio’s own are checked like others', async () => {
   expect((await failureOf(twice)).message).toMatch(/nothing\.wav does not exist/);
 });
 
-test('media that are too long together fail the job', async () => {
+test('media whose total length is too long fail the job', async () => {
   const clips = Array.from({ length: 3 }, () => video(studio.sample('mountains.mp4')));
   const sounds = Array.from({ length: 3 }, () => audio(`http://${host}/six-seconds.wav`));
   expect((await failureOf([...clips, ...sounds])).message).toBe(
@@ -97,18 +102,18 @@ test('media that are too long together fail the job', async () => {
   );
 });
 
-test('a sound that is large is refused while it comes in', async () => {
+test('an audio file that is too large is refused during its download', async () => {
   const error = await failureOf([audio(`http://${host}/large.wav`)]);
   expect(error.message).toMatch(/is larger than 15 MB/);
 });
 
-test('one bad medium among good ones is the one that is named', async () => {
+test('the failure names the bad file among good ones', async () => {
   const good = image(studio.sample('dawn.jpg'), 'reference_image');
   const bad = image(`http://${host}/small`, 'reference_image');
   expect((await failureOf([good, bad, good])).message).toMatch(/^Image 2 \(reference_image\) is/);
 });
 
-test('an image without a type of its own is looked into', async () => {
+test('an image without a content type is recognised by its bytes', async () => {
   asked.length = 0;
   const id = await studio.accepted({
     ...{ model: 'studio-1.0', frames: 29, resolution: '480p', studio: {} },
@@ -118,7 +123,7 @@ test('an image without a type of its own is looked into', async () => {
   expect(asked).toEqual(['/plain']);
 });
 
-test('the studio is none the worse for all this', async () => {
+test('the studio still works after all these failures', async () => {
   await studio.reaching(await studio.accepted({}), 'succeeded');
 });
 

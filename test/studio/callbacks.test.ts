@@ -1,5 +1,4 @@
-// What a job tells the address its order named: every change, in order, as the reading would say
-// it.
+// Callbacks of the studio: one for every change, in order, with the same body as a reading.
 
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
 import { until } from '../support/until';
@@ -31,31 +30,31 @@ test.each([
   ['succeeded', {}, ['queued', 'running', 'succeeded']],
   ['failed', { end: 'failed' }, ['queued', 'running', 'failed']],
   ['expired', { end: 'expired' }, ['queued', 'running', 'expired']],
-])('a job that %s tells of every state on its way', async (_, script, expected) => {
+])('a job that %s sends a callback for every state', async (_, script, expected) => {
   const id = await studio.accepted(scripted(script));
-  await until('all has been told', () => statuses().length === expected.length);
+  await until('all callbacks have arrived', () => statuses().length === expected.length);
   expect(statuses()).toEqual(expected);
   expect(notices().at(-1)).toEqual((await studio.get(id)).json);
   expect(sink.received[0]?.headers['content-type']).toBe('application/json');
 });
 
-test('a cancelled job tells so', async () => {
+test('a cancelled job sends a callback', async () => {
   const id = await studio.accepted(scripted({ queue_s: 1000 }));
   await studio.remove(id);
-  await until('the end has been told', () => statuses().length === 2);
+  await until('the final callback has arrived', () => statuses().length === 2);
   expect(statuses()).toEqual(['queued', 'cancelled']);
 });
 
-test('an enhancement tells in the enhancer’s own words', async () => {
+test('an enhancement sends callbacks with the enhancer’s status words', async () => {
   const { json } = await studio.enhance({ callback_url: sink.url, callback_args: 'mine' });
-  await until('all has been told', () => statuses().length === 3);
+  await until('all callbacks have arrived', () => statuses().length === 3);
   expect(statuses()).toEqual(['queued', 'running', 'completed']);
   expect(notices().at(-1)).toMatchObject({
     ...{ success: true, task_id: json.task_id, callback_args: 'mine' },
   });
 });
 
-test('the last word is said again until it is taken, an earlier one only once', async () => {
+test('only the final callback is repeated until it is accepted', async () => {
   sink.answer = (_, response) => {
     const isTaken = statuses().filter((status) => status === 'succeeded').length === 2;
     response.writeHead(isTaken ? 200 : 500).end();
@@ -65,12 +64,12 @@ test('the last word is said again until it is taken, an earlier one only once', 
   expect(statuses()).toEqual(['queued', 'running', 'succeeded', 'succeeded']);
 });
 
-test('an inside address is never called, and the job does not mind', async () => {
+test('a callback to an inside address is never sent, and the job succeeds', async () => {
   const other = await startCallbackSink();
   const id = await studio.accepted({ ...scripted({}), callback_url: other.url });
   await studio.reaching(id, 'succeeded');
   const next = await studio.accepted(scripted({}));
-  await until('a later job has told all', () => statuses().length === 3);
+  await until('all callbacks of a later job have arrived', () => statuses().length === 3);
   await studio.reaching(next, 'succeeded');
   expect(other.received).toEqual([]);
   await other.close();

@@ -1,5 +1,5 @@
-// A clock that can be set ahead, so that a day or a week need not be waited for. It moves the time
-// that is read, not the timers: a studio lets its jobs catch up whenever it is asked for something.
+// A clock that can be set ahead, so that no test waits for a day or a week. It changes Date.now but
+// no timers: the studio applies what is due at every request.
 
 const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
@@ -8,7 +8,7 @@ export interface Clock {
   advance(ms: number): void;
 }
 
-/** For the tests of the file that calls it; each begins at the true time. */
+/** For the tests of the file that calls it; each test starts at the real time. */
 export function useClock(): Clock {
   const trueNow = Date.now.bind(Date);
   let aheadMs = 0;

@@ -1,5 +1,5 @@
-// What the generator takes and what it refuses, in the codes and bodies of the service it stands in
-// for.
+// The requests that the generator accepts and refuses, with the codes and bodies of the provider it
+// imitates.
 
 import {
   type Answer,
@@ -22,14 +22,14 @@ beforeAll(async () => {
 });
 afterAll(() => studio?.close());
 
-describe('what is taken', () => {
+describe('accepted requests', () => {
   test.each<[string, object]>([
     ['a prompt', {}],
     ['every setting at its lowest', settings('480p', '16:9', 4, 0, 3600, 0)],
     ['every setting at its highest', settings('1080p', '21:9', 15, 2 ** 32 - 1, 259_200, 9)],
-    ['a length of its own choice', { duration: -1 }],
+    ['a duration of -1', { duration: -1 }],
     ['settings that are null', { ratio: null, seed: null, duration: null, tools: null }],
-    ['fields nobody knows', { mystery: 1, omni_reference_task_type: 'auto' }],
+    ['an unknown field', { mystery: 1, omni_reference_task_type: 'auto' }],
     ['an image without a role', { content: [image(still)] }],
     [
       'a first and a last frame',
@@ -40,18 +40,15 @@ describe('what is taken', () => {
       'references of all kinds',
       { content: [image(still, 'reference_image'), video(clip), audio(sound)] },
     ],
-    ['a sound alone', { content: [audio(sound)] }],
-    [
-      'an image inside the request',
-      { content: [image(`data:image/png;base64,${'iVBORw0KGgo='}`)] },
-    ],
-    ['a search', { tools: [{ type: 'web_search' }] }],
-    ['64 letters of safety', { safety_identifier: 'x'.repeat(64) }],
+    ['reference audio alone', { content: [audio(sound)] }],
+    ['an inline image', { content: [image(`data:image/png;base64,${'iVBORw0KGgo='}`)] }],
+    ['the web search tool', { tools: [{ type: 'web_search' }] }],
+    ['a safety identifier of 64 letters', { safety_identifier: 'x'.repeat(64) }],
     ['a draft', { model: 'studio-1.5-pro', draft: true, resolution: '480p' }],
-    ['the slow tier', { model: 'studio-1.5-pro', service_tier: 'flex' }],
+    ['the flex tier', { model: 'studio-1.5-pro', service_tier: 'flex' }],
     ['a length in frames', { model: 'studio-1.0', frames: 29 }],
-    ['a camera that stands still', { model: 'studio-1.0', camera_fixed: true }],
-  ])('%s is taken', async (_, over) => {
+    ['camera_fixed', { model: 'studio-1.0', camera_fixed: true }],
+  ])('%s is accepted', async (_, over) => {
     const { status, json, headers } = await studio.create(over);
     expect({ status, json }).toEqual({
       status: 200,
@@ -61,7 +58,7 @@ describe('what is taken', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refused requests', () => {
   test.each<[string, object, string, string]>([
     ['no model', { model: undefined }, 'MissingParameter', 'model'],
     ['no content', { content: undefined }, 'MissingParameter', 'content'],
@@ -75,37 +72,32 @@ describe('what is refused', () => {
       'content[0].image_url',
     ],
     ['a model that is a number', { model: 7 }, 'InvalidParameter', 'model'],
-    ['content that is no list', { content: 'x' }, 'InvalidParameter', 'content'],
+    ['content that is not a list', { content: 'x' }, 'InvalidParameter', 'content'],
     [
-      'a kind nobody knows',
+      'an unknown content type',
       { content: [{ type: 'smell' }] },
       'InvalidParameter',
       'content[0].type',
     ],
     [
-      'an address that is none',
+      'an image address that is not a URL',
       { content: [image('a.png')] },
       'InvalidParameter',
       'content[0].image_url.url',
     ],
     [
-      'another scheme',
+      'an address with a wrong scheme',
       { content: [image('file:///etc/passwd')] },
       'InvalidParameter',
       'content[0].image_url.url',
     ],
     [
-      'a video inside the request',
+      'an inline video',
       { content: [video('data:video/mp4;base64,AAAA')] },
       'InvalidParameter',
       'content[0].video_url.url',
     ],
-    [
-      'a role nobody knows',
-      { content: [image(still, 'hero')] },
-      'InvalidParameter',
-      'content[0].role',
-    ],
+    ['an unknown role', { content: [image(still, 'hero')] }, 'InvalidParameter', 'content[0].role'],
     [
       'a video without its role',
       { content: [{ ...video(clip), role: undefined }] },
@@ -133,17 +125,22 @@ describe('what is refused', () => {
       'content',
     ],
     ['four videos', { content: Array(4).fill(video(clip)) }, 'InvalidParameter', 'content'],
-    ['four sounds', { content: Array(4).fill(audio(sound)) }, 'InvalidParameter', 'content'],
-    ['a resolution nobody knows', { resolution: '8k' }, 'InvalidParameter', 'resolution'],
+    ['four audio files', { content: Array(4).fill(audio(sound)) }, 'InvalidParameter', 'content'],
+    ['an unknown resolution', { resolution: '8k' }, 'InvalidParameter', 'resolution'],
     ['a resolution this model lacks', { resolution: '4k' }, 'InvalidParameter', 'resolution'],
-    ['a ratio nobody knows', { ratio: '2:1' }, 'InvalidParameter', 'ratio'],
-    ['too short', { duration: 3 }, 'InvalidParameter', 'duration'],
-    ['no length', { duration: 0 }, 'InvalidParameter', 'duration'],
-    ['too long', { duration: 16 }, 'InvalidParameter', 'duration'],
-    ['half a second', { duration: 4.5 }, 'InvalidParameter', 'duration'],
-    ['a length in words', { duration: '5' }, 'InvalidParameter', 'duration'],
-    ['frames where seconds are meant', { frames: 29 }, 'InvalidParameter', 'frames'],
-    ['frames of another form', { model: 'studio-1.0', frames: 30 }, 'InvalidParameter', 'frames'],
+    ['an unknown ratio', { ratio: '2:1' }, 'InvalidParameter', 'ratio'],
+    ['a duration that is too short', { duration: 3 }, 'InvalidParameter', 'duration'],
+    ['a duration of 0', { duration: 0 }, 'InvalidParameter', 'duration'],
+    ['a duration that is too long', { duration: 16 }, 'InvalidParameter', 'duration'],
+    ['a fraction of a second', { duration: 4.5 }, 'InvalidParameter', 'duration'],
+    ['a duration that is a string', { duration: '5' }, 'InvalidParameter', 'duration'],
+    ['frames for a model that takes seconds', { frames: 29 }, 'InvalidParameter', 'frames'],
+    [
+      'frames that are not 25 + 4n',
+      { model: 'studio-1.0', frames: 30 },
+      'InvalidParameter',
+      'frames',
+    ],
     [
       'frames and seconds',
       { model: 'studio-1.0', frames: 29, duration: 5 },
@@ -152,14 +149,14 @@ describe('what is refused', () => {
     ],
     ['a seed below -1', { seed: -2 }, 'InvalidParameter', 'seed'],
     ['a seed above 32 bits', { seed: 2 ** 32 }, 'InvalidParameter', 'seed'],
-    ['a word for true', { watermark: 'true' }, 'InvalidParameter', 'watermark'],
+    ['a boolean as a string', { watermark: 'true' }, 'InvalidParameter', 'watermark'],
     [
       'a fixed camera on the newer family',
       { camera_fixed: false },
       'InvalidParameter',
       'camera_fixed',
     ],
-    ['a draft of a model without', { draft: true }, 'InvalidParameter', 'draft'],
+    ['a draft of a model without drafts', { draft: true }, 'InvalidParameter', 'draft'],
     [
       'a draft in 720p',
       { model: 'studio-1.5-pro', draft: true, resolution: '720p' },
@@ -173,13 +170,13 @@ describe('what is refused', () => {
       'return_last_frame',
     ],
     [
-      'a draft on the slow tier',
+      'a draft on the flex tier',
       { model: 'studio-1.5-pro', draft: true, service_tier: 'flex' },
       'InvalidParameter',
       'service_tier',
     ],
     [
-      'the slow tier of a model without',
+      'the flex tier of a model without it',
       { service_tier: 'flex' },
       'InvalidParameter',
       'service_tier',
@@ -202,23 +199,28 @@ describe('what is refused', () => {
       'InvalidParameter',
       'execution_expires_after',
     ],
-    ['a callback to nowhere', { callback_url: 'nowhere' }, 'InvalidParameter', 'callback_url'],
-    ['a tool nobody knows', { tools: [{ type: 'hammer' }] }, 'InvalidParameter', 'tools[0].type'],
     [
-      'a search beside an image',
+      'a callback that is not an address',
+      { callback_url: 'nowhere' },
+      'InvalidParameter',
+      'callback_url',
+    ],
+    ['an unknown tool', { tools: [{ type: 'hammer' }] }, 'InvalidParameter', 'tools[0].type'],
+    [
+      'the web search tool with an image',
       { content: [text('x'), image(still)], tools: [{ type: 'web_search' }] },
       'InvalidParameter',
       'tools',
     ],
     [
-      '65 letters of safety',
+      'a safety identifier of 65 letters',
       { safety_identifier: 'x'.repeat(65) },
       'InvalidParameter',
       'safety_identifier',
     ],
     ['a priority above 9', { priority: 10 }, 'InvalidParameter', 'priority'],
     [
-      'a draft that is not there',
+      'an unknown draft',
       { model: 'studio-1.5-pro', content: [draftTask('cgt-1')] },
       'InvalidParameter',
       'content[0].draft_task.id',
@@ -228,17 +230,17 @@ describe('what is refused', () => {
     expectRefusal(answer, 400, { code, param, type: 'BadRequest' });
   });
 
-  test('a model nobody knows is not found', async () => {
+  test('an unknown model is answered with 404', async () => {
     const answer = await studio.create({ model: 'ep-unknown' });
     const code = 'InvalidEndpointOrModel.NotFound';
     expectRefusal(answer, 404, { code, param: 'model', type: 'NotFound' });
   });
 
   test.each([
-    ['half a text', '{"model":'],
+    ['cut short', '{"model":'],
     ['a list', '[]'],
-    ['nothing', ''],
-    ['no UTF-8', Buffer.from('{"model":"\xff"}', 'latin1')],
+    ['empty', ''],
+    ['not UTF-8', Buffer.from('{"model":"\xff"}', 'latin1')],
   ])('a body that is %s is refused', async (_, body) => {
     const answer = await studio.call('POST', tasksPath, body);
     expectRefusal(answer, 400, { code: 'InvalidParameter', param: 'body', type: 'BadRequest' });
@@ -251,15 +253,15 @@ describe('what is refused', () => {
 
   test.each<[string, string]>([
     ['no key', ''],
-    ['another key', 'Bearer something-else'],
-    ['another scheme', 'Basic key-of-the-caller'],
+    ['a wrong key', 'Bearer something-else'],
+    ['a wrong scheme', 'Basic key-of-the-caller'],
   ])('%s is refused', async (_, authorization) => {
     const answer = await studio.create({}, { authorization });
     const code = 'AuthenticationError';
     expectRefusal(answer, 401, { code, param: '', type: 'Unauthorized' });
   });
 
-  test('an address of no call is not found', async () => {
+  test('an unknown route is answered with 404', async () => {
     const answer = await studio.call('PUT', tasksPath);
     expectRefusal(answer, 404, { code: 'NotFound', param: '', type: 'NotFound' });
   });
@@ -273,15 +275,18 @@ describe('switches inside the prompt', () => {
     ['--duration 12 --fps 60 --cf true', { duration: 12, framespersecond: 24 }],
     ['--rs 4k --rt 2:1 --dur 99 --seed x', {}],
     ['two -- dashes, and rs 1080p', {}],
-  ])('“%s” go before the fields, where the model can do them', async (words, changed) => {
-    const content = [text(`a test card ${words}`)];
-    const id = await studio.accepted({ ...small, content });
-    expect((await studio.get(id)).json).toMatchObject({ ...small, ...changed });
-  });
+  ])(
+    '“%s” in a prompt overrides the fields, if the model supports the values',
+    async (words, changed) => {
+      const content = [text(`a test card ${words}`)];
+      const id = await studio.accepted({ ...small, content });
+      expect((await studio.get(id)).json).toMatchObject({ ...small, ...changed });
+    },
+  );
 });
 
 describe('an idempotency key', () => {
-  test('makes a job once, however often it is sent', async () => {
+  test('creates one job, however often it is sent', async () => {
     const headers = { 'idempotency-key': 'one-and-only' };
     const sent = await Promise.all(Array.from({ length: 8 }, () => studio.create({}, headers)));
     expect(new Set(sent.map(({ json }) => json.id)).size).toBe(1);
@@ -292,12 +297,12 @@ describe('an idempotency key', () => {
     expect(mine).toHaveLength(1);
   });
 
-  test('left out, every request is a job of its own', async () => {
+  test('creates a job for every request, if it is missing', async () => {
     const [first, second] = [await studio.accepted({}), await studio.accepted({})];
     expect(first).not.toBe(second);
   });
 
-  test('is not honoured where the script plays a service that knows none', async () => {
+  test('is ignored, if the script says ignore_idempotency_key', async () => {
     await studio.call('POST', '/admin/script', { ignore_idempotency_key: true });
     const headers = { 'idempotency-key': 'unheard' };
     const [first, second] = [

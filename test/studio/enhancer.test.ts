@@ -1,4 +1,4 @@
-// The enhancer's protocol: its envelope, its words, its own idempotency key, and its faults.
+// The enhancer's protocol: its envelope, its status words, its idempotency key and its faults.
 
 import { dayMs, useClock } from './clock';
 import { enhancePath, type OpenStudio, openStudio } from './open-studio';
@@ -17,13 +17,13 @@ const submitted = async (over: object): Promise<string> =>
 
 describe('submitting', () => {
   test.each<[string, object]>([
-    ['a tier', {}],
+    ['a resolution', {}],
     ['a short side', { resolution: undefined, resolution_limit: 64 }],
     ['the largest short side', { resolution: undefined, resolution_limit: 2160 }],
     ['every setting', every()],
-    ['fields nobody knows', { enhance_style: 'hd' }],
+    ['an unknown field', { enhance_style: 'hd' }],
     ['a token of 64 letters', { client_token: 'x'.repeat(64) }],
-  ])('%s is taken', async (_, over) => {
+  ])('%s is accepted', async (_, over) => {
     const { status, json, headers } = await studio.enhance(over);
     expect(status).toBe(200);
     expect(json).toEqual({
@@ -35,10 +35,20 @@ describe('submitting', () => {
 
   test.each<[string, object, string, string]>([
     ['no video', { video_url: undefined }, 'MissingParameter', 'video_url'],
-    ['no target', { resolution: undefined }, 'MissingParameter', 'resolution'],
-    ['two targets', { resolution_limit: 720 }, 'InvalidParameter', 'resolution_limit'],
-    ['an address that is none', { video_url: 'video.mp4' }, 'InvalidParameter', 'video_url'],
-    ['a tier nobody knows', { resolution: '8k' }, 'InvalidParameter', 'resolution'],
+    ['no resolution', { resolution: undefined }, 'MissingParameter', 'resolution'],
+    [
+      'a resolution and a short side',
+      { resolution_limit: 720 },
+      'InvalidParameter',
+      'resolution_limit',
+    ],
+    [
+      'a video address that is not a URL',
+      { video_url: 'video.mp4' },
+      'InvalidParameter',
+      'video_url',
+    ],
+    ['an unknown resolution', { resolution: '8k' }, 'InvalidParameter', 'resolution'],
     [
       'a side too short',
       { resolution: undefined, resolution_limit: 63 },
@@ -51,13 +61,13 @@ describe('submitting', () => {
       'InvalidParameter',
       'resolution_limit',
     ],
-    ['a scene nobody knows', { scene: 'opera' }, 'InvalidParameter', 'scene'],
-    ['a version nobody knows', { tool_version: 'best' }, 'InvalidParameter', 'tool_version'],
-    ['no frames', { fps: 0 }, 'InvalidParameter', 'fps'],
-    ['too many frames', { fps: 121 }, 'InvalidParameter', 'fps'],
-    ['a bitrate nobody knows', { bitrate_level: 'huge' }, 'InvalidParameter', 'bitrate_level'],
+    ['an unknown scene', { scene: 'opera' }, 'InvalidParameter', 'scene'],
+    ['an unknown version', { tool_version: 'best' }, 'InvalidParameter', 'tool_version'],
+    ['zero frames per second', { fps: 0 }, 'InvalidParameter', 'fps'],
+    ['too many frames per second', { fps: 121 }, 'InvalidParameter', 'fps'],
+    ['an unknown bitrate', { bitrate_level: 'huge' }, 'InvalidParameter', 'bitrate_level'],
     ['a token of 65 letters', { client_token: 'x'.repeat(65) }, 'InvalidParameter', 'client_token'],
-    ['a direction nobody knows', { studio: { x: 1 } }, 'InvalidParameter', 'studio.x'],
+    ['an unknown name in the script', { studio: { x: 1 } }, 'InvalidParameter', 'studio.x'],
   ])('%s is refused', async (_, over, code, param) => {
     const { status, json } = await studio.enhance(over);
     expect(status).toBe(400);
@@ -68,13 +78,13 @@ describe('submitting', () => {
     });
   });
 
-  test('another key is refused in its own envelope', async () => {
+  test('a wrong key is refused in the enhancer’s envelope', async () => {
     const { status, json } = await studio.enhance({}, { authorization: 'Bearer wrong' });
     expect(status).toBe(401);
     expect(json).toMatchObject({ success: false, error: { code: 'AuthenticationError' } });
   });
 
-  test('a client token makes a job once', async () => {
+  test('requests with the same client token create one job', async () => {
     const sent = await Promise.all(
       Array.from({ length: 8 }, () => submitted({ client_token: 'one-and-only' })),
     );
@@ -82,14 +92,14 @@ describe('submitting', () => {
     expect(await submitted({ client_token: 'another' })).not.toBe(sent[0]);
   });
 
-  test('the same word as a generation’s idempotency key is another key', async () => {
+  test('a client token and an equal idempotency key of a generation are separate', async () => {
     const generation = await studio.accepted({}, { 'idempotency-key': 'shared' });
     expect(await submitted({ client_token: 'shared' })).not.toBe(generation);
   });
 });
 
 describe('polling', () => {
-  test('goes from queued over running to completed', async () => {
+  test('a job goes from queued to running to completed', async () => {
     const id = await submitted(scripted({ queue_s: 100, run_s: 100 }));
     expect(await poll(id)).toEqual({
       ...{ success: true, task_id: id, task_type: 'enhance-video', status: 'queued' },
@@ -101,7 +111,7 @@ describe('polling', () => {
     expect((await poll(id)).status).toBe('completed');
   });
 
-  test('a completed job has its result, and says how long that lives', async () => {
+  test('a completed job has a result with its expiry', async () => {
     const id = await submitted(every());
     const reply = await studio.reaching(id, 'completed');
     expect(reply.result).toEqual({
@@ -114,7 +124,7 @@ describe('polling', () => {
     expect((await fetch(reply.result.video_url)).status).toBe(403);
   });
 
-  test('a failed job is a success of the reading', async () => {
+  test('a failed job is answered with success: true and its error', async () => {
     const failure = { code: 'VideoTooDark', message: 'Nothing to be seen.' };
     const id = await submitted(scripted({ end: 'failed', ...failure }));
     const reply = await studio.reaching(id, 'failed');
@@ -122,14 +132,14 @@ describe('polling', () => {
     expect(Object.keys(reply)).not.toContain('result');
   });
 
-  test('a cancelled job is cancelled, an expired one has failed', async () => {
+  test('a cancelled job is cancelled, an expired one is failed', async () => {
     await studio.reaching(await submitted(scripted({ end: 'cancelled' })), 'cancelled');
     const id = await submitted(scripted({ end: 'expired' }));
     const { error } = await studio.reaching(id, 'failed');
     expect(error.code).toBe('TaskExpired');
   });
 
-  test('url: false leaves the address out, backwards goes back', async () => {
+  test('url: false leaves the address out, backwards shows queued again', async () => {
     const id = await submitted(scripted({ url: false, backwards: true, run_s: 100 }));
     const seen = [await poll(id), await poll(id), await poll(id), await poll(id)];
     expect(new Set(seen.map(({ status }) => status))).toEqual(new Set(['queued', 'running']));
@@ -139,7 +149,7 @@ describe('polling', () => {
     expect(Object.keys(result)).not.toContain('video_url');
   });
 
-  test('a job nobody knows, and a generation’s id, are not found', async () => {
+  test('an unknown id and the id of a generation are answered with 404', async () => {
     const generation = await studio.accepted({});
     for (const id of ['amk-tool-enhance-video-0', generation]) {
       const { status, json } = await studio.call('GET', `/api/v1/tasks/${id}`);
@@ -152,7 +162,7 @@ describe('polling', () => {
 });
 
 describe('faults of the submission', () => {
-  test('a refusal may come with 200', async () => {
+  test('a refusal may come with status 200', async () => {
     const { status, json } = await studio.enhance(
       scripted({ create: { status: 200, code: 'QuotaExceeded' } }),
     );
@@ -161,7 +171,7 @@ describe('faults of the submission', () => {
     expect(Object.keys(json)).not.toContain('task_id');
   });
 
-  test('a lost reply is found again by its token', async () => {
+  test('after a lost reply, the same token returns the same job', async () => {
     const body = { client_token: 'lost', ...scripted({ create: { lose_reply: true } }) };
     await expect(studio.enhance(body)).rejects.toThrow();
     const { json } = await studio.enhance(body);
@@ -172,14 +182,14 @@ describe('faults of the submission', () => {
     expect(mine.map((item: { id: string }) => item.id)).toEqual([json.task_id]);
   });
 
-  test('a status is refused as often as asked', async () => {
+  test('a scripted status refuses as many times as the script says', async () => {
     const body = { client_token: 'busy', ...scripted({ create: { status: 503, times: 2 } }) };
     const statuses = [];
     for (let count = 0; count < 3; count += 1) statuses.push((await studio.enhance(body)).status);
     expect(statuses).toEqual([503, 503, 200]);
   });
 
-  test('a reset accepts nothing', async () => {
+  test('after a reset, no job exists', async () => {
     const request = studio.call('POST', enhancePath, { studio: { create: { reset: true } } });
     await expect(request).rejects.toThrow();
   });

@@ -1,9 +1,9 @@
-// The figures a bill is made of: pixels by resolution and ratio, and tokens by pixels and frames.
-// The expected ones were read off real bills and tables.
+// The figures of a bill: pixels by resolution and ratio, tokens by pixels and frames. The expected
+// figures come from real bills and tables.
 
-import type { Model, Size } from '../../src/studio/models';
-import { adaptiveSize, findModel, RATIOS } from '../../src/studio/models';
-import { countTokens } from '../../src/studio/usage';
+import type { Model, Size } from '../../studio/jobs/models';
+import { adaptiveSize, findModel, RATIOS } from '../../studio/jobs/models';
+import { countTokens } from '../../studio/protocol/count-tokens';
 import { type OpenStudio, openStudio } from './open-studio';
 
 const newer = {
@@ -46,15 +46,15 @@ describe('pixels', () => {
   test.each<[string, '480p' | '720p', string, string]>([
     ['a photograph upright', '720p', '611x917', '786x1180'],
     ['a photograph upright', '480p', '769x1163', '528x798'],
-    ['a picture of the table’s shape', '720p', '1920x1080', '1280x720'],
-    ['a picture of another table’s shape', '720p', '834x1112', '834x1112'],
+    ['a picture with a ratio of the table', '720p', '1920x1080', '1280x720'],
+    ['a picture with the shape of another resolution', '720p', '834x1112', '834x1112'],
     ['a square', '480p', '512x512', '640x640'],
-  ])('%s in %s makes an adaptive %s into %s', (_, resolution, given, made) => {
+  ])('%s at %s: an image of %s makes an adaptive video of %s', (_, resolution, given, made) => {
     const model = findModel('studio-2.0') as Model;
     expect(adaptiveSize(model, resolution, sizeOf(given))).toEqual(sizeOf(made));
   });
 
-  test('no adaptive size has more than a hundredth above the largest entry of its tier', () => {
+  test('an adaptive size has at most one percent more pixels than the largest entry of its resolution', () => {
     const model = findModel('studio-2.0') as Model;
     for (const resolution of ['480p', '720p', '1080p'] as const) {
       const pixels = ({ width, height }: Size) => width * height;
@@ -79,11 +79,11 @@ describe('tokens', () => {
     ['6 s upright', '480x854', 6, {}, 58_045],
     ['4 s adaptive', '528x798', 4, {}, 39_912],
     ['5 s adaptive', '786x1180', 5, {}, 109_594],
-    ['5 s after 2 s of input, at the floor', '1280x720', 5, withClip(2), 194_400],
+    ['5 s after 2 s of input, at the minimum', '1280x720', 5, withClip(2), 194_400],
     ['the same in 1080p', '1920x1080', 5, withClip(2), 437_400],
     ['a draft with sound', '864x496', 4, { isDraft: true }, 24_356],
     ['a silent draft', '864x496', 4, { isDraft: true, hasAudio: false }, 28_415],
-  ])('%s in %s for %i s are %j → %i', (_, size, outputSeconds, over, tokens) => {
+  ])('%s at %s for %i s with %j cost %i tokens', (_, size, outputSeconds, over, tokens) => {
     const consumption = { ...plain, ...sizeOf(size), outputSeconds, ...over };
     expect(countTokens(consumption)).toBe(tokens);
   });

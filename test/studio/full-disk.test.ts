@@ -1,5 +1,5 @@
-// A disk without room: it fails the job or refuses the order, and the studio lives on. The disk is
-// a small one in memory, which only some systems let us make.
+// A full disk fails the job or refuses the order, and the studio stays up. The disk is a small
+// tmpfs, which only some systems allow us to mount.
 
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ beforeAll(async () => {
     process.stdout.write('Left out, because no small disk can be mounted here: a full disk.\n');
     return;
   }
-  // Nothing of its own shall take the room meanwhile.
+  // Samples must not use the free space meanwhile.
   mkdirSync(join(folder, 'samples'));
   for (const name of [...sampleNames, 'mountains.mp4', 'chime.wav']) {
     writeFileSync(join(folder, 'samples', name), '');
@@ -37,7 +37,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('a rendering that finds no room fails with that, and the next one succeeds', async () => {
+test('a rendering fails on a full disk, and the next one succeeds', async () => {
   if (!studio) return;
   leaveFree(60_000);
   const { error } = await studio.reaching(await studio.accepted(shortFilm), 'failed');
@@ -49,12 +49,12 @@ test('a rendering that finds no room fails with that, and the next one succeeds'
   await studio.reaching(await studio.accepted(shortFilm), 'succeeded', 50_000);
 });
 
-test('an order that cannot be written down is not accepted; jobs under way end, and nothing is forgotten', async () => {
+test('a create that cannot be stored is refused; running jobs end, and none is lost', async () => {
   if (!studio) return;
   const taken = [await studio.accepted({ studio: { render: 'none', run_s: 1 } })];
   leaveFree(0);
   let refusal = await studio.create({});
-  // The journal's last page may have room for a few more.
+  // The last page of the journal may have room for a few more orders.
   for (; refusal.status === 200; refusal = await studio.create({})) taken.push(refusal.json.id);
   expect(refusal.status).toBe(500);
   expect(refusal.json.error.code).toBe('InternalServiceError');
@@ -70,13 +70,13 @@ function filler(): string {
   return join(folder, 'filler');
 }
 
-/** Fills the disk but for so many bytes. */
+/** Fills the disk except for this many bytes. */
 function leaveFree(bytes: number): void {
   for (const chunk of [100_000, 4096, 1]) {
     try {
       for (;;) appendFileSync(filler(), Buffer.alloc(chunk));
     } catch {
-      // Full for a piece of this size; a smaller one may still fit.
+      // A piece of this size no longer fits; a smaller one may.
     }
   }
   const { size } = statSync(filler());

@@ -1,45 +1,40 @@
-// Many jobs in one answer: pages, filters, and what is refused.
+// The list call: pages, filters and refusals.
 
 import { type OpenStudio, openStudio } from './open-studio';
 
 const never = 1_000_000;
 let studio: OpenStudio;
-/** By what each is, in the order in which they were made. */
+/** Job ids by label, in the order of creation. */
 const ids: Record<string, string> = {};
 
 beforeAll(async () => {
   studio = await openStudio();
   const jobs: [string, object][] = [
-    ['done', {}],
-    ['waiting', { studio: { render: 'none', queue_s: never } }],
-    ['under way', { studio: { render: 'none', run_s: never } }],
-    ['gone wrong', { studio: { render: 'none', end: 'failed' } }],
-    ['on the slow tier', { model: 'studio-1.5-pro', service_tier: 'flex' }],
+    ['succeeded', {}],
+    ['queued', { studio: { render: 'none', queue_s: never } }],
+    ['running', { studio: { render: 'none', run_s: never } }],
+    ['failed', { studio: { render: 'none', end: 'failed' } }],
+    ['flex', { model: 'studio-1.5-pro', service_tier: 'flex' }],
   ];
   for (const [name, body] of jobs) ids[name] = await studio.accepted(body);
-  await studio.reaching(ids['gone wrong'] ?? '', 'failed');
+  await studio.reaching(ids.failed ?? '', 'failed');
 });
 afterAll(() => studio?.close());
 
 const id = (name: string) => ids[name] ?? name;
 
 test.each<[string, string, string[], number]>([
-  [
-    'everything, the newest first',
-    '',
-    ['on the slow tier', 'gone wrong', 'under way', 'waiting', 'done'],
-    5,
-  ],
-  ['the first page', 'page_num=1&page_size=2', ['on the slow tier', 'gone wrong'], 5],
-  ['the last page', 'page_num=3&page_size=2', ['done'], 5],
+  ['everything, the newest first', '', ['flex', 'failed', 'running', 'queued', 'succeeded'], 5],
+  ['the first page', 'page_num=1&page_size=2', ['flex', 'failed'], 5],
+  ['the last page', 'page_num=3&page_size=2', ['succeeded'], 5],
   ['a page beyond the last', 'page_num=500&page_size=500', [], 5],
-  ['one status', 'filter.status=succeeded', ['on the slow tier', 'done'], 2],
-  ['a status nobody has', 'filter.status=expired', [], 0],
-  ['one model', 'filter.model=studio-1.5-pro', ['on the slow tier'], 1],
-  ['a model nobody knows', 'filter.model=other', [], 0],
-  ['one tier', 'filter.service_tier=flex', ['on the slow tier'], 1],
-  ['the other tier', 'filter.service_tier=default&page_size=1', ['gone wrong'], 4],
-  ['two filters at once', 'filter.model=studio-2.0&filter.status=running', ['under way'], 1],
+  ['one status', 'filter.status=succeeded', ['flex', 'succeeded'], 2],
+  ['a status that no job has', 'filter.status=expired', [], 0],
+  ['one model', 'filter.model=studio-1.5-pro', ['flex'], 1],
+  ['an unknown model', 'filter.model=other', [], 0],
+  ['one tier', 'filter.service_tier=flex', ['flex'], 1],
+  ['the other tier', 'filter.service_tier=default&page_size=1', ['failed'], 4],
+  ['two filters at once', 'filter.model=studio-2.0&filter.status=running', ['running'], 1],
 ])('lists %s', async (_, query, names, total) => {
   const { status, json } = await studio.list(query);
   expect(status).toBe(200);
@@ -47,20 +42,26 @@ test.each<[string, string, string[], number]>([
   expect(json.total).toBe(total);
 });
 
-test('lists by ids: each once, unknown ones left out, enhancements never', async () => {
+test('a list by ids has each job once, no unknown ids and no enhancements', async () => {
   const enhancement = (await studio.enhance({})).json.task_id;
-  const asked = [id('done'), id('waiting'), id('done'), 'cgt-20260101000000-aaaaa', enhancement];
+  const asked = [
+    id('succeeded'),
+    id('queued'),
+    id('succeeded'),
+    'cgt-20260101000000-aaaaa',
+    enhancement,
+  ];
   const query = asked.map((one) => `filter.task_ids=${one}`).join('&');
   const { json } = await studio.list(query);
   expect(json.total).toBe(2);
   expect(json.items.map((item: { id: string }) => item.id).sort()).toEqual(
-    [id('done'), id('waiting')].sort(),
+    [id('succeeded'), id('queued')].sort(),
   );
 });
 
-test('an item of the list is what the job’s own reading says', async () => {
-  const { json } = await studio.list(`filter.task_ids=${id('done')}`);
-  expect(json.items).toEqual([(await studio.get(id('done'))).json]);
+test('an item of the list equals the reading of its job', async () => {
+  const { json } = await studio.list(`filter.task_ids=${id('succeeded')}`);
+  expect(json.items).toEqual([(await studio.get(id('succeeded'))).json]);
 });
 
 test.each([

@@ -1,5 +1,5 @@
-// Reads what an mp4 says about itself, box by box, and single pictures out of it. The boxes are
-// read here and not by the encoder that wrote them; only the pictures need a decoder.
+// Reads the header boxes of an mp4, and single pictures from it. The boxes are parsed here,
+// independently of the encoder that wrote them; only pictures need a decoder.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -22,7 +22,7 @@ export interface Track {
 }
 
 export interface Movie {
-  /** Top-level boxes in their order: `moov` before `mdat` can be played while it comes in. */
+  /** Top-level boxes in order: with `moov` before `mdat` a video can be played while it loads. */
   readonly boxes: readonly string[];
   readonly video: Track;
   readonly audio: Track | undefined;
@@ -59,7 +59,7 @@ export async function frameOf(path: string, frame: number): Promise<Buffer> {
   return stdout;
 }
 
-/** As raw RGB, 48 wide: enough to tell what a picture shows, not how it was encoded. */
+/** Raw RGB, 48 wide: enough to compare what a picture shows. */
 export async function smallPicture(picture: Buffer): Promise<Buffer> {
   const size = { width: 48, height: 27, fit: 'fill' } as const;
   return sharp(picture).removeAlpha().toColourspace('srgb').resize(size).raw().toBuffer();
@@ -71,7 +71,7 @@ export function distance(one: Buffer, other: Buffer): number {
   return one.reduce((sum, value, at) => sum + Math.abs(value - (other[at] ?? 0)), 0) / one.length;
 }
 
-/** The sound as mono samples, 8000 a second, -1 to 1. */
+/** The sound as mono samples, 8000 per second, -1 to 1. */
 export async function soundOf(path: string): Promise<Float32Array> {
   const { stdout } = await run(
     ffmpeg.path,
@@ -81,7 +81,7 @@ export async function soundOf(path: string): Promise<Float32Array> {
   return Float32Array.from({ length: stdout.length / 4 }, (_, at) => stdout.readFloatLE(at * 4));
 }
 
-/** How alike two sounds are, 0 to 1, where a coder may have shifted one by some milliseconds. */
+/** The similarity of two sounds, 0 to 1; a shift of some milliseconds by the encoder is allowed. */
 export function correlation(one: Float32Array, other: Float32Array): number {
   const length = Math.min(one.length, other.length) - 2 * shiftMax;
   const energy = (sound: Float32Array, from: number) =>
@@ -95,7 +95,7 @@ export function correlation(one: Float32Array, other: Float32Array): number {
   return best;
 }
 
-/** 40 ms at 8000 samples a second. */
+/** 40 ms at 8000 samples per second. */
 const shiftMax = 320;
 
 function readTrack(track: Buffer): Track {

@@ -1,10 +1,10 @@
-// A studio of its own for each test file, and the few calls a client of the protocol makes. Nothing
-// here knows more than what goes over the wire.
+// A studio of its own for each test file, and the calls of a client. It knows only the HTTP
+// protocol.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createStudio, type StudioOptions } from '../../src/studio/server';
+import { createStudio, type StudioOptions } from '../../studio/server';
 import { until } from '../support/until';
 
 export const apiKey = 'key-of-the-caller';
@@ -16,7 +16,7 @@ export const enhancePath = '/api/v1/tools/enhance-video';
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // Tests look into answers of every shape; a wrong guess fails the expectation.
+  // Untyped, because tests read replies of every shape; a wrong guess fails the expectation.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   readonly json: any;
 }
@@ -73,19 +73,19 @@ export function clientOf(url: string) {
   }
 
   const create = (body: object, headers?: Record<string, string>) =>
-    call('POST', tasksPath, anOrder(body), headers);
+    call('POST', tasksPath, aJobInput(body), headers);
   const get = (id: string) => call('GET', `${tasksPath}/${id}`);
   const enhance = (body: object, headers?: Record<string, string>) =>
     call('POST', enhancePath, anEnhancement(body), headers);
 
-  /** The id of a job that must have been accepted. */
+  /** Creates a job that must be accepted, and returns its id. */
   async function accepted(body: object, headers?: Record<string, string>): Promise<string> {
     const { status, json } = await create(body, headers);
     if (status !== 200) throw new Error(`Not accepted: ${JSON.stringify(json)}`);
     return json.id;
   }
 
-  /** The reply of the first reading that shows the status. */
+  /** Polls until the job has this status, and returns that reply. */
   async function reaching(id: string, status: string, withinMs?: number): Promise<Answer['json']> {
     let seen: Answer['json'];
     await until(
@@ -119,8 +119,8 @@ export function clientOf(url: string) {
 const isFinal = (status: string) =>
   ['succeeded', 'completed', 'failed', 'cancelled', 'expired'].includes(status);
 
-/** An order that is taken, and not rendered unless a test wants it so. */
-export function anOrder(over: object = {}): object {
+/** A valid order that is not rendered unless a test asks for it. */
+export function aJobInput(over: object = {}): object {
   return {
     model: 'studio-2.0',
     content: [{ type: 'text', text: 'a test card' }],

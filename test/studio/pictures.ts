@@ -1,4 +1,4 @@
-// What a picture or a part of one shows, in figures.
+// Measures the colours of a picture or of a part of it.
 
 import sharp from 'sharp';
 import { distance, smallPicture } from './mp4';
@@ -40,7 +40,7 @@ export async function changeIn(one: Buffer, other: Buffer, region: Region): Prom
   return distance(await pixelsOf(one, region), await pixelsOf(other, region));
 }
 
-/** How far the pixels are from grey, on average. */
+/** The average distance of the pixels from grey. */
 export async function colourOf(picture: Buffer): Promise<number> {
   const pixels = await smallPicture(picture);
   let sum = 0;

@@ -1,5 +1,5 @@
-// The processes that render: so many at once, none left when its job is over, and which program
-// they are. A program that only says when it began and waits stands in for ffmpeg.
+// The processes that render: how many run at once, that none is left after its job, and which
+// program is used. A script that logs its start and waits stands in for ffmpeg.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -17,9 +17,11 @@ let studio: OpenStudio;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'video-waiting-'));
   dataDir = join(folder, 'data');
-  // The clip among the samples is there already, so that only jobs are rendered.
+  // The samples exist already, so that only jobs are rendered.
   await mkdir(join(dataDir, 'samples'), { recursive: true });
-  await writeFile(join(dataDir, 'samples', 'mountains.mp4'), '');
+  for (const name of ['mountains.mp4', 'chime.wav']) {
+    await writeFile(join(dataDir, 'samples', name), '');
+  }
   await writeFile(join(folder, 'ffmpeg'), waiting('libx264'));
   await chmod(join(folder, 'ffmpeg'), 0o755);
   studio = await openStudio({ dataDir, maxRenders: 2, ffmpegPath: join(folder, 'ffmpeg') });
@@ -29,7 +31,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const order = { model: 'studio-1.0', frames: 29, resolution: '480p', studio: {} };
+const request = { model: 'studio-1.0', frames: 29, resolution: '480p', studio: {} };
 const lines = (word: string): string[] => {
   const log = join(folder, 'log');
   const all = existsSync(log) ? readFileSync(log, 'utf8').split('\n') : [];
@@ -38,8 +40,8 @@ const lines = (word: string): string[] => {
 const begun = (count: number) =>
   until(`${count} have begun`, () => lines('begin').length === count);
 
-test('so many render at once, the others wait, and the studio answers meanwhile', async () => {
-  const ids = await Promise.all(Array.from({ length: 6 }, () => studio.accepted(order)));
+test('a limited number of jobs render at once, and the studio stays responsive', async () => {
+  const ids = await Promise.all(Array.from({ length: 6 }, () => studio.accepted(request)));
   await begun(2);
   for (const id of ids) expect((await studio.get(id)).json.status).toBe('running');
   await studio.reaching(await studio.accepted({}), 'succeeded');
@@ -50,11 +52,11 @@ test('so many render at once, the others wait, and the studio answers meanwhile'
   expect(mostAtOnce()).toBe(2);
 });
 
-test('a job that expires takes its process with it, and the next one begins', async () => {
-  const short = { ...order, execution_expires_after: 3600 };
+test('the process of an expired job is killed, and the next job is rendered', async () => {
+  const short = { ...request, execution_expires_after: 3600 };
   const ids = [await studio.accepted(short), await studio.accepted(short)];
   await begun(2);
-  const next = await studio.accepted(order);
+  const next = await studio.accepted(request);
   clock.advance(3_601_000);
   for (const id of ids) expect((await studio.get(id)).json.status).toBe('expired');
   await begun(3);
@@ -63,8 +65,8 @@ test('a job that expires takes its process with it, and the next one begins', as
   expect((await studio.get(next)).json.status).toBe('running');
 });
 
-test('nothing is left when the studio ends', async () => {
-  await Promise.all([studio.accepted(order), studio.accepted(order)]);
+test('no process is left after the studio has closed', async () => {
+  await Promise.all([studio.accepted(request), studio.accepted(request)]);
   await begun(2);
   const pids = lines('begin').map(Number);
   await studio.close();
@@ -73,20 +75,20 @@ test('nothing is left when the studio ends', async () => {
 
 test.each([
   ['a program that cannot encode H.264', 'libvpx', /is not an ffmpeg with libx264/],
-  ['no program at all', null, /is not an ffmpeg with libx264/],
-])('%s fails the job with a word about it', async (_, encoder, message) => {
+  ['a missing program', null, /is not an ffmpeg with libx264/],
+])('%s fails the job with a message about it', async (_, encoder, message) => {
   const path = join(folder, 'other');
   if (encoder) {
     await writeFile(path, waiting(encoder));
     await chmod(path, 0o755);
   }
   const other = await openStudio({ ffmpegPath: path });
-  const { error } = await other.reaching(await other.accepted(order), 'failed');
+  const { error } = await other.reaching(await other.accepted(request), 'failed');
   expect(error.message).toMatch(message);
   await other.close();
 });
 
-/** How many had begun and not ended, at most. */
+/** The highest number of processes that ran at once. */
 function mostAtOnce(): number {
   let [now, most] = [0, 0];
   for (const line of readFileSync(join(folder, 'log'), 'utf8').split('\n').filter(Boolean)) {
@@ -96,7 +98,7 @@ function mostAtOnce(): number {
   return most;
 }
 
-/** Says that it is an ffmpeg; asked to render it waits for the file `go` and fails then. */
+/** A script that reports itself as ffmpeg. A rendering waits for the file `go` and then fails. */
 function waiting(encoder: string): string {
   return `#!/bin/sh
 case "$2" in

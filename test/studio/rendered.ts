@@ -1,4 +1,4 @@
-// Rendered jobs as files on disk, ready to be measured and looked at.
+// Renders jobs and saves their files, ready to be measured.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,11 +13,11 @@ export interface Rendered {
   readonly lastFrame: Buffer | undefined;
 }
 
-/** The shortest film there is: 29 frames of the older family's smallest size. */
+/** The shortest video: 29 frames in the smallest size of the older family. */
 export const shortFilm = { model: 'studio-1.0', frames: 29, resolution: '480p', studio: {} };
 
-export async function rendered(studio: OpenStudio, order: object): Promise<Rendered> {
-  const id = await studio.accepted({ studio: {}, ...order });
+export async function rendered(studio: OpenStudio, request: object): Promise<Rendered> {
+  const id = await studio.accepted({ studio: {}, ...request });
   const reply = await studio.reaching(id, 'succeeded', 150_000);
   const bytes = await download(reply.content.video_url);
   const path = join(studio.dataDir, `${id}.mp4`);

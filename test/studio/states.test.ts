@@ -1,5 +1,4 @@
-// What becomes of a job: its states, what may be done in each, when it is given up and when it is
-// forgotten.
+// The states of a job, the requests allowed in each, its expiry and the deletion of its record.
 
 import { dayMs, useClock } from './clock';
 import { type OpenStudio, openStudio } from './open-studio';
@@ -23,7 +22,7 @@ const inState = {
 const scripted = (script: object) => ({ studio: { render: 'none', ...script } });
 
 describe('a reply', () => {
-  test('of a finished job says everything about it', async () => {
+  test('about a finished job has every field', async () => {
     const id = await studio.accepted({
       ...{ ratio: '9:16', resolution: '480p', duration: 6, seed: 77, priority: 3 },
       ...{ return_last_frame: true, safety_identifier: 'someone', tools: [{ type: 'web_search' }] },
@@ -52,7 +51,7 @@ describe('a reply', () => {
     expect(Math.abs(reply.created_at - Date.now() / 1000)).toBeLessThan(60);
   });
 
-  test('of a job under way has neither content nor usage', async () => {
+  test('about a running job has neither content nor usage', async () => {
     const id = await studio.accepted(scripted(inState.running));
     const reply = await studio.reaching(id, 'running');
     expect(Object.keys(reply)).not.toContain('content');
@@ -60,7 +59,7 @@ describe('a reply', () => {
     expect(reply).toMatchObject({ error: null, ratio: 'adaptive', duration: 5 });
   });
 
-  test('tells the real ratio and length of what was left to the studio', async () => {
+  test('has the actual ratio and length, if the studio picked them', async () => {
     const id = await studio.accepted({ ratio: 'adaptive', duration: -1 });
     const { ratio, duration } = await studio.reaching(id, 'succeeded');
     expect(ratio).toBe('16:9');
@@ -68,21 +67,21 @@ describe('a reply', () => {
     expect(duration).toBeLessThanOrEqual(15);
   });
 
-  test('of a length in frames says frames and no seconds', async () => {
+  test('has frames instead of seconds, if the length was given in frames', async () => {
     const id = await studio.accepted({ model: 'studio-1.0', frames: 29 });
     const reply = await studio.reaching(id, 'succeeded');
     expect(reply.frames).toBe(29);
     expect(Object.keys(reply)).not.toContain('duration');
   });
 
-  test('of a job nobody knows is a 404', async () => {
+  test('about an unknown job is a 404', async () => {
     const { status, json } = await studio.get('cgt-20260101000000-aaaaa');
     expect({ status, code: json.error.code }).toEqual({ status: 404, code: 'ResourceNotFound' });
   });
 });
 
-describe('deleting', () => {
-  test('a queued job cancels it', async () => {
+describe('a delete request', () => {
+  test('cancels a queued job', async () => {
     const id = await studio.accepted(scripted(inState.queued));
     expect(await studio.remove(id)).toMatchObject({ status: 200, json: {} });
     expect((await studio.get(id)).json.status).toBe('cancelled');
@@ -105,8 +104,8 @@ describe('deleting', () => {
   });
 });
 
-describe('time', () => {
-  test('counts against a job from its creation, its place in the queue included', async () => {
+describe('expiry', () => {
+  test('counts from the creation of the job, time in the queue included', async () => {
     const id = await studio.accepted({
       execution_expires_after: 3600,
       ...scripted({ queue_s: 2000, run_s: 2000 }),
@@ -130,7 +129,7 @@ describe('time', () => {
     expect((await studio.get(id)).json.status).toBe('expired');
   });
 
-  test('forgets a record after seven days', async () => {
+  test('deletes a record after seven days', async () => {
     const id = await studio.accepted({});
     await studio.reaching(id, 'succeeded');
     clock.advance(7 * dayMs - 60_000);
@@ -141,7 +140,7 @@ describe('time', () => {
     expect(listed.json).toEqual({ items: [], total: 0 });
   });
 
-  test('forgets a cancelled record after one day', async () => {
+  test('deletes the record of a cancelled job after one day', async () => {
     const id = await studio.accepted(scripted(inState.queued));
     await studio.remove(id);
     clock.advance(dayMs - 60_000);
@@ -151,8 +150,8 @@ describe('time', () => {
   });
 });
 
-describe('the address of a result', () => {
-  test('needs no key, serves parts and lives for a day', async () => {
+describe('a result link', () => {
+  test('needs no key, serves byte ranges and lives for a day', async () => {
     const id = await studio.accepted({ return_last_frame: true });
     const { content } = await studio.reaching(id, 'succeeded');
     const whole = await fetch(content.video_url);
@@ -176,11 +175,11 @@ describe('the address of a result', () => {
   });
 
   test.each<[string, (url: string) => string]>([
-    ['another signature', (url) => `${url.slice(0, -43)}${'A'.repeat(43)}`],
+    ['a wrong signature', (url) => `${url.slice(0, -43)}${'A'.repeat(43)}`],
     ['no signature', (url) => url.replace(/&signature=.*/, '')],
-    ['a later end', (url) => url.replace(/expires=\d/, 'expires=9')],
+    ['a later expiry', (url) => url.replace(/expires=\d/, 'expires=9')],
     ['another file', (url) => url.replace('video.mp4', 'last-frame.png')],
-    ['a way out of its folder', (url) => url.replace('video.mp4', '..%2f..%2fsecret')],
+    ['a path outside the folder', (url) => url.replace('video.mp4', '..%2f..%2fsecret')],
   ])('is refused with %s', async (_, change) => {
     const id = await studio.accepted({});
     const { content } = await studio.reaching(id, 'succeeded');
@@ -189,10 +188,10 @@ describe('the address of a result', () => {
   });
 });
 
-describe('the queue', () => {
+describe('the render queue', () => {
   let narrow: OpenStudio;
   beforeEach(async () => {
-    // No ffmpeg: what wants to be rendered keeps its place for `run_s`, or until it expires.
+    // There is no ffmpeg here: a rendered job keeps its slot for `run_s`, or until it expires.
     narrow = await openStudio({ maxRunning: 1, ffmpegPath: '/nowhere/ffmpeg' });
   });
   afterEach(() => narrow.close());
@@ -202,32 +201,32 @@ describe('the queue', () => {
   const states = async (ids: string[]) =>
     Promise.all(ids.map(async (id) => (await narrow.get(id)).json.status));
 
-  test('holds what is to be rendered while another is', async () => {
+  test('holds a job while another is rendered', async () => {
     const ids = [await rendered(short), await rendered(), await rendered()];
     expect(await states(ids)).toEqual(['running', 'queued', 'queued']);
     clock.advance(3_601_000);
     expect(await states(ids)).toEqual(['expired', 'running', 'queued']);
   });
 
-  test('lets what is more urgent go first', async () => {
+  test('starts the job with the higher priority first', async () => {
     const ids = [await rendered(short), await rendered(), await rendered({ priority: 9 })];
     clock.advance(3_601_000);
     expect(await states(ids)).toEqual(['expired', 'queued', 'running']);
   });
 
-  test('lets a waiting job be cancelled and takes the next one', async () => {
+  test('lets a waiting job be cancelled and starts the next one', async () => {
     const ids = [await rendered(short), await rendered(), await rendered()];
     await narrow.remove(ids[1] ?? '');
     clock.advance(3_601_000);
     expect(await states(ids)).toEqual(['expired', 'cancelled', 'running']);
   });
 
-  test('does not hold what is not rendered', async () => {
+  test('does not hold jobs that are not rendered', async () => {
     await rendered();
     await narrow.reaching(await narrow.accepted({}), 'succeeded');
   });
 
-  test('shows every one of a hundred that wait', async () => {
+  test('shows all of a hundred waiting jobs', async () => {
     const ids = await Promise.all(Array.from({ length: 101 }, () => rendered()));
     expect(new Set(ids).size).toBe(101);
     const { json } = await narrow.list('filter.status=queued&page_size=1');

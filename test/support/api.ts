@@ -1,53 +1,59 @@
-// The API in front of a real database and an engine that a test holds in its hand: what it is given
-// goes through the real first door, everything else a workflow would do is left to the test. The
-// whole chain is the system tests' business.
+// The API with a real database and a Temporal that the test controls: `openTask` is real, every
+// other step of a workflow is left to the test. The system tests cover the whole chain.
 
 import { createServer } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { type ApiSettings, createApp } from '../../src/api/app';
-import type { FinishedRequest } from '../../src/api/requests';
+import { createApp } from '../../src/api/app';
+import { createStarter } from '../../src/api/create/starter';
+import type { ApiSettings, FinishedRequest } from '../../src/api/deps';
 import type { TaskObject } from '../../src/contract/task';
 import { createAccount } from '../../src/db/accounts';
 import { createKey } from '../../src/db/api-keys';
+import { connect } from '../../src/db/database';
 import { closeTask, openTask } from '../../src/db/ledger';
 import { createTaskListener } from '../../src/db/task-listener';
 import type { Catalogue } from '../../src/domain/catalogue';
 import { createdTask, taskObject } from '../../src/domain/task';
-import type { Engine, EngineTask, Submission } from '../../src/temporal';
-import type { TaskInput } from '../../workflows/messages';
+import type { TaskInput } from '../../src/domain/task-transactions';
+import type { Submission, TemporalClient } from '../../src/temporal/client';
 import { theCatalogue } from './catalogue';
-import { createTestDatabase } from './database';
+import { type Cutter, startCutter } from './cutter';
+import { createTestDatabase, type TestDatabase } from './database';
 import { call, type Reply } from './service';
+import { wideLimits } from './wide-limits';
 
-const testPepper = 'a pepper for tests';
+export const testPepper = 'a pepper for tests';
 export const create = '/v1/videos/generations';
 export const textBody = { model: 'studio-2.0', prompt: 'a lighthouse at dusk' };
 
-/** What the engine does with the next tasks, and what it saw. */
-interface HeldEngine extends Engine {
-  answer: 'accept' | 'pending' | 'unavailable' | 'unknown';
-  /** Set: each submission waits for it. */
+/** The answer of Temporal to the next tasks, and the calls it received. */
+interface HeldTemporal extends TemporalClient {
+  answer: 'accept' | 'unanswered';
+  /** If set, each submission waits for it. */
   gate: Promise<void> | undefined;
   readonly submitted: TaskInput[];
   readonly cancelled: string[];
-  /** What live tasks answer when they are asked. */
+  /** Tasks whose callback was started. */
+  readonly calledBack: string[];
+  /** The answers of live tasks to queries. */
   readonly live: Map<string, TaskObject>;
-  /** Tasks without a row. */
-  readonly pending: Map<string, EngineTask>;
   reachable: boolean;
 }
 
 export interface TestApi {
   readonly url: string;
+  readonly database: TestDatabase;
   readonly db: Knex;
-  readonly engine: HeldEngine;
+  readonly temporal: HeldTemporal;
   readonly accountId: string;
   readonly apiKey: string;
   readonly requests: FinishedRequest[];
-  /** What the API answered as a fault of its own. */
+  /** Errors that the API answered as its own. */
   readonly failures: unknown[];
   clock: number;
+  /** Steps only the wall clock, as an operator may. */
+  wallStep: number;
   serving: boolean;
   call(
     method: string,
@@ -62,7 +68,7 @@ export interface TestApi {
     channels?: string[];
     expiresAt?: Date;
   }): Promise<{ keyId: string; apiKey: string }>;
-  /** Ends a task through the second door and tells the readers that wait. */
+  /** Ends a task by `closeTask` and notifies the waiting readers. */
   finish(taskId: string, text?: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -70,22 +76,49 @@ export interface TestApi {
 export async function startApi(
   settings: Partial<ApiSettings> = {},
   catalogue: () => Catalogue = theCatalogue,
+  /** The database of another API, which drops it. */
+  shared?: TestDatabase,
+  /** A proxy for the API's connections. */
+  through: (databaseUrl: string) => Promise<string> = async (url) => url,
 ): Promise<TestApi> {
-  const { db, url: databaseUrl, drop } = await createTestDatabase(10);
-  const engine = heldEngine(db);
+  const database = shared ?? (await createTestDatabase(10));
+  const { db, url: databaseUrl } = database;
+  const apiUrl = await through(databaseUrl);
+  const own =
+    apiUrl === databaseUrl ? db : connect({ url: apiUrl, poolMax: 1, applicationName: 'api' });
+  const temporal = heldTemporal(db);
   const listener = createTaskListener(databaseUrl, () => undefined);
   const credit = 1_000_000_000_000;
   const account = await createAccount(db, { name: 'a', pepper: testPepper, creditMicros: credit });
   const known = catalogue();
   const requests: FinishedRequest[] = [];
   const failures: unknown[] = [];
-  const api: Partial<TestApi> & { clock: number; serving: boolean } = { clock: 0, serving: true };
+  const api: Partial<TestApi> & { clock: number; wallStep: number; serving: boolean } = {
+    clock: 0,
+    wallStep: 0,
+    serving: true,
+  };
+  const now = () => Date.now() + api.clock + api.wallStep;
+  // Stands still unless a test moves it, so that buckets do not refill on a slow machine.
+  const elapsed = () => 1_000_000 + api.clock;
+  // A separate connection: it polls once a second, and tests count the statements of calls.
+  const starterDb =
+    own === db ? connect({ url: apiUrl, poolMax: 1, applicationName: 'starter' }) : own;
+  const starter = createStarter({
+    db: starterDb,
+    temporal,
+    elapsed,
+    // Some tests damage the database on purpose; those failures are expected.
+    onError: () => undefined,
+  });
   const app = createApp({
-    db,
-    engine,
+    db: own,
+    temporal,
+    starter,
     catalogue: () => known,
     listener,
-    now: () => Date.now() + api.clock,
+    now,
+    elapsed,
     isServing: () => api.serving,
     observer: {
       finished: (request) => void requests.push(request),
@@ -96,10 +129,11 @@ export async function startApi(
   const server = createServer(app.callback());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
-  const methods: Omit<TestApi, 'clock' | 'serving'> = {
+  const methods: Omit<TestApi, 'clock' | 'wallStep' | 'serving'> = {
     url,
+    database,
     db,
-    engine,
+    temporal,
     accountId: account.accountId,
     apiKey: account.apiKey,
     requests,
@@ -118,8 +152,9 @@ export async function startApi(
         ...(expiresAt ? { expiresAt } : {}),
       }),
     async finish(taskId, text = 'cancelled by the caller') {
-      const { plan } = engine.submitted.find((input) => input.taskId === taskId)!;
-      const identity = { id: taskId, traceId: 't', model: plan.model, createdAt: 1_763_712_000 };
+      const { plan, labels } = temporal.submitted.find((input) => input.taskId === taskId)!;
+      const fixed = { id: taskId, traceId: 't', model: plan.model, createdAt: 1_763_712_000 };
+      const identity = { ...fixed, ...(labels ? { labels } : {}) };
       const object = taskObject(identity, {
         status: 'failed',
         finishedAt: 1_763_712_060,
@@ -131,96 +166,79 @@ export async function startApi(
     async close() {
       server.closeAllConnections();
       await new Promise((done) => server.close(done));
+      await starter.close();
       await listener.close();
-      await drop();
+      await starterDb.destroy();
+      if (!shared) await database.drop();
     },
   };
   return Object.assign(api, methods) as TestApi;
 }
 
+/** An API whose connections to the database can be cut. */
+export async function startCutApi(): Promise<{ api: TestApi; cutter: Cutter }> {
+  let cutter: Cutter | undefined;
+  const api = await startApi({}, undefined, undefined, async (url) => {
+    cutter = await startCutter(url);
+    return cutter.url;
+  });
+  return { api, cutter: cutter! };
+}
+
 const testSettings: ApiSettings = {
-  pepper: testPepper,
+  peppers: [testPepper],
   publicUrl: 'http://localhost',
   corsOrigins: [],
   allowHosts: [],
   createRatePerSecond: 10_000,
-  createBurst: 10_000,
-  unfinishedTasksMax: 100_000,
-  createsInFlightPerAccountMax: 1_000,
+  ...wideLimits,
+  queuedTasksMax: 100_000,
   playground: false,
   temporalUiUrl: null,
   version: { name: 'test', version: '0', commit: 'test' },
 };
 
-function heldEngine(db: Knex): HeldEngine {
-  const workflows = new Map<string, Promise<Submission>>();
-  const engine: HeldEngine = {
+function heldTemporal(db: Knex): HeldTemporal {
+  const temporal: HeldTemporal = {
     answer: 'accept',
     gate: undefined,
     submitted: [],
     cancelled: [],
+    calledBack: [],
     live: new Map(),
-    pending: new Map(),
     reachable: true,
     async submit(input): Promise<Submission> {
-      engine.submitted.push(input);
-      await engine.gate;
-      if (engine.answer === 'unavailable') return { outcome: 'unavailable', certain: true };
-      if (engine.answer === 'unknown')
-        return { outcome: 'unavailable', certain: false, nonce: 'nonce' };
-      if (engine.answer === 'pending') {
-        const known = engine.pending.get(input.taskId) ?? engineTask(input);
-        engine.pending.set(input.taskId, known);
-        return { outcome: 'pending', requestHash: known.requestHash };
-      }
-      // One workflow per id: whoever comes second hears the answer of the first.
-      const running = workflows.get(input.taskId) ?? accept(db, input);
-      workflows.set(input.taskId, running);
-      const answer = await running;
-      if (answer.outcome === 'refused') workflows.delete(input.taskId);
-      return answer;
+      temporal.submitted.push(input);
+      await temporal.gate;
+      if (temporal.answer === 'accept') return accept(db, input);
+      return { outcome: 'unanswered', error: new Error('Temporal is away.') };
     },
-    query: async (taskId) => (engine.reachable ? (engine.live.get(taskId) ?? null) : null),
-    describe: async (taskId) =>
-      engine.reachable ? (engine.pending.get(taskId) ?? 'unknown') : 'unavailable',
+    query: async (taskId) => (temporal.reachable ? (temporal.live.get(taskId) ?? null) : null),
     async cancel(taskId) {
-      if (!engine.reachable) return 'unavailable';
-      engine.cancelled.push(taskId);
+      if (!temporal.reachable) return 'unavailable';
+      temporal.cancelled.push(taskId);
       return 'asked';
     },
-    isReady: async () => engine.reachable,
+    deliverCallback: async (taskId) => void temporal.calledBack.push(taskId),
+    isReady: async () => temporal.reachable,
     close: async () => undefined,
   };
-  return engine;
+  return temporal;
 }
 
-function engineTask({ accountId, requestHash, traceId, request }: TaskInput): EngineTask {
-  const { model } = request;
-  const known = { accountId, requestHash, traceId, model, nonce: 'nonce' };
-  return { ...known, startedAtMs: Date.now(), open: true };
-}
-
-/** What the task's workflow does first. */
+/** The first step of the task's workflow. */
 async function accept(db: Knex, input: TaskInput): Promise<Submission> {
-  const createdAtMs = Date.now();
-  const { taskId: id, traceId, plan, requestHash } = input;
+  const { taskId: id, traceId, plan, createdAtMs, labels } = input;
   const createdAt = Math.floor(createdAtMs / 1000);
-  const object = taskObject({ id, traceId, model: plan.model, createdAt }, { status: 'submitted' });
-  const deadlineAtMs = createdAtMs + plan.expiresAfterSeconds * 1000;
-  const opened = await openTask(db, { input, object, createdAtMs, deadlineAtMs });
-  switch (opened.outcome) {
-    case 'refused':
-      return { outcome: 'refused', refusal: opened.refusal };
-    case 'exists': {
-      const task = createdTask(opened.object);
-      return { outcome: 'accepted', accepted: { task, requestHash: opened.requestHash } };
-    }
-    case 'opened':
-      return { outcome: 'accepted', accepted: { task: createdTask(object), requestHash } };
-  }
+  const identity = { id, traceId, model: plan.model, createdAt, ...(labels ? { labels } : {}) };
+  const object = taskObject(identity, { status: 'submitted' });
+  const opened = await openTask(db, { input, object });
+  if (opened.outcome === 'refused') return opened;
+  const current = opened.outcome === 'exists' ? opened.object : object;
+  return { outcome: 'accepted', task: createdTask(current) };
 }
 
-/** Waits for a condition instead of for a time. */
+/** Waits for a condition instead of a time. */
 export async function until(holds: () => boolean, withinMs = 10_000): Promise<void> {
   const deadline = Date.now() + withinMs;
   while (!holds()) {

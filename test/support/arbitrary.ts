@@ -1,11 +1,11 @@
-// Generated requests: good ones, ones that are nearly good, and anything JSON can say.
+// Generated requests: valid ones, nearly valid ones, and any JSON.
 
 import fc from 'fast-check';
 
 const url = (scheme: string, suffix: string) =>
   fc.nat(999).map((number) => `${scheme}://media.example.com/${number}.${suffix}`);
 
-/** Mostly the first, so that most requests are good ones. */
+/** Mostly the first, so that most requests are valid. */
 const mostly = <T, U>(usual: T, rare: fc.Arbitrary<U>): fc.Arbitrary<T | U> =>
   fc.oneof({ weight: 4, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: rare });
 
@@ -38,7 +38,7 @@ const metadata = fc.record(
   { requiredKeys: [] },
 );
 
-/** Every field of the right shape; together they may still be more than the model can do. */
+/** Every field is valid by itself; together they may exceed the model's abilities. */
 export const requestBody = fc.record(
   {
     model: fc.constantFrom(
@@ -103,9 +103,7 @@ const hostileValue = fc.oneof(
   ),
 );
 
-/**
- * A good request with some of its fields, or of its metadata, replaced by something nobody expects.
- */
+/** A valid request with some of its fields, or of its metadata, replaced by arbitrary values. */
 export const hostileBody = fc
   .tuple(
     requestBody,

@@ -1,12 +1,19 @@
-// Accounts and tasks for tests of the books, made directly at the two doors.
+// Accounts and tasks for tests of the books, created directly by the two transactions.
 
 import type { Knex } from 'knex';
-import { creditAccount } from '../../src/db/ledger';
+import type { VideoRequest } from '../../src/contract/request';
+import { creditAccount, openTask } from '../../src/db/ledger';
 import { formatMicros } from '../../src/domain/money';
 import type { BillingLine } from '../../src/domain/plan-types';
 import { taskObject } from '../../src/domain/task';
-import type { CloseTask, OpenTask } from '../../workflows/messages';
-import { aPlan, aTaskInput } from './builders';
+import type {
+  CloseTask,
+  NewTask,
+  OpenedTask,
+  OpenTask,
+  TaskInput,
+} from '../../src/domain/task-transactions';
+import { aPlan, aRequest, aTaskInput } from './builders';
 
 export async function anAccountWith(db: Knex, id: string, available: number): Promise<string> {
   await db.raw('insert into accounts (id, name) values (?, ?)', [id, id]);
@@ -18,16 +25,88 @@ export async function anAccountWith(db: Knex, id: string, available: number): Pr
   return id;
 }
 
+// Always the same, because a task that is opened again must equal the stored one.
+const storedAtMs = Date.now();
+
 /** A task that holds exactly this much. */
 export function anOpening(accountId: string, taskId: string, holdMicros: number): OpenTask {
   const hold = { tokens: 1, lines: [aLine(holdMicros)], amountMicros: holdMicros };
-  const input = aTaskInput({ accountId, taskId, plan: aPlan({ hold }) });
+  const input = aTaskInput({ accountId, taskId, plan: aPlan({ hold }), createdAtMs: storedAtMs });
   return {
     input,
     object: taskObject(identityOf(taskId), { status: 'submitted' }),
-    createdAtMs: Date.now(),
-    deadlineAtMs: Date.now() + 3_600_000,
   };
+}
+
+/** The row that a create stores for such a task. */
+export function aNewTask(accountId: string, taskId: string, holdMicros: number): NewTask {
+  const { plan } = anOpening(accountId, taskId, holdMicros).input;
+  return {
+    taskId,
+    accountId,
+    keyId: 'key_test',
+    request: aRequest(),
+    plan,
+    requestHash: 'hash',
+    traceId: 't',
+  };
+}
+
+interface PendingRow {
+  readonly answered: boolean;
+  readonly request: VideoRequest;
+  readonly requestHash: string;
+}
+
+/**
+ * Stores a task as pending, whatever the balance of its account. No starter claims it within the
+ * hour.
+ */
+export async function storePending(
+  db: Knex,
+  { taskId, accountId, plan, traceId, createdAtMs, deadlineAtMs }: TaskInput,
+  { answered = false, request = aRequest(), requestHash = 'hash' }: Partial<PendingRow> = {},
+): Promise<void> {
+  const createdAt = Math.floor(createdAtMs / 1000);
+  const identity = { id: taskId, traceId, model: plan.model, createdAt };
+  await db.raw(
+    `insert into tasks
+            (id, account_id, model, status, version, object, request, plan, request_hash, trace_id,
+             callback_url, hold_micros, answered, start_at, created_at, deadline_at)
+     values (?, ?, ?, 'pending', 0, ?, ?, ?, ?, ?, ?, ?, ?, now() + interval '1 hour',
+             to_timestamp(?), to_timestamp(?))
+     on conflict (id) do nothing`,
+    [
+      taskId,
+      accountId,
+      plan.model,
+      JSON.stringify(taskObject(identity, { status: 'pending' })),
+      JSON.stringify(request),
+      JSON.stringify(plan),
+      requestHash,
+      traceId,
+      request.metadata.callback_url ?? null,
+      plan.hold.amountMicros,
+      answered,
+      createdAtMs / 1000,
+      deadlineAtMs / 1000,
+    ],
+  );
+}
+
+/** Stores a task and opens it, as a create and its workflow do. */
+export async function openNew(db: Knex, open: OpenTask): Promise<OpenedTask> {
+  await storePending(db, open.input);
+  return openTask(db, open);
+}
+
+/** Opens a stored task, as the workflow that was started for it does. */
+export async function openStored(db: Knex, { input, ...open }: OpenTask): Promise<OpenedTask> {
+  const { rows } = await db.raw<{ rows: { createdAtMs: number }[] }>(
+    'select (extract(epoch from created_at) * 1000)::float8 as "createdAtMs" from tasks where id = ?',
+    [input.taskId],
+  );
+  return openTask(db, { ...open, input: { ...input, ...rows[0] } });
 }
 
 export function aClosing(
@@ -80,7 +159,7 @@ export async function heldMicros(db: Knex): Promise<number> {
   return rows[0]?.held ?? -1;
 }
 
-/** Numbers from a seed, so that a run can be had again: mulberry32. */
+/** Random numbers from a seed, so that a run can be repeated: mulberry32. */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -92,7 +171,8 @@ export function randomFrom(seed: number): () => number {
 }
 
 /**
- * The seed of this run: from SEED, else from the clock; printed, so that a failure can be repeated.
+ * The seed of this run: SEED, else from the clock. It is printed, so that a failure can be
+ * repeated.
  */
 export function seedOfRun(): number {
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000_000);
@@ -100,7 +180,7 @@ export function seedOfRun(): number {
   return seed;
 }
 
-/** So many seeds, for tests that name them; the one of SEED alone where that is given. */
+/** So many seeds, for tests that name them; only SEED if it is set. */
 export function seedsOfRun(count: number): readonly number[] {
   const first = seedOfRun();
   if (process.env.SEED) return [first];

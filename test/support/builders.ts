@@ -1,12 +1,15 @@
-// Ready-made nouns for tests: a request, its plan, the input of a task's workflow. Each takes what
-// a test cares about and fills in the rest.
+// Prepared values for tests: a request, its plan, the input of a task's workflow. Each takes the
+// values that a test needs and fills in the others.
 
-import { newTaskId } from '../../src/api/task-id';
+import { newTaskId } from '../../src/api/create/task-id';
 import type { VideoMetadata, VideoRequest } from '../../src/contract/request';
+import type { TaskObject } from '../../src/contract/task';
+import type { JobReport, RequestedJob } from '../../src/domain/job';
 import type { EnhancementPlan, Plan } from '../../src/domain/plan-types';
-import type { JobOrder, JobReport, TaskInput } from '../../workflows/messages';
+import { taskObject } from '../../src/domain/task';
+import type { TaskInput } from '../../src/domain/task-transactions';
 
-/** As the API makes them. */
+/** As the API creates them. */
 export const aTaskId = (): string => newTaskId(Date.now());
 
 export function aRequest(
@@ -69,7 +72,7 @@ export function aPlan(over: Partial<Plan> = {}): Plan {
   };
 }
 
-/** The same, raised to 1080p: five seconds more at a price of 1.50 a minute. */
+/** The same plan with super-resolution to 1080p: five seconds more at a price of 1.50 a minute. */
 export function anEnhancedPlan(over: Partial<EnhancementPlan> = {}): Plan {
   const base = aPlan();
   return {
@@ -101,28 +104,32 @@ export function anEnhancedPlan(over: Partial<EnhancementPlan> = {}): Plan {
 }
 
 export function aTaskInput(over: Partial<TaskInput> = {}): TaskInput {
+  const { plan = aPlan(), createdAtMs = Date.now() } = over;
   return {
     taskId: aTaskId(),
     accountId: 'acct_test',
-    request: aRequest(),
-    plan: aPlan(),
-    requestHash: 'hash',
+    plan,
     traceId: 'trace',
-    waits: 'in activities',
+    createdAtMs,
+    deadlineAtMs: createdAtMs + plan.expiresAfterSeconds * 1_000,
+    hasCallback: false,
+    returnsLastFrame: false,
+    labels: null,
     ...over,
   };
 }
 
-export function anOrder(over: Partial<JobOrder> = {}): JobOrder {
-  const { taskId, accountId, request, plan } = aTaskInput();
+export function aJobInput(over: Partial<RequestedJob> = {}): RequestedJob {
+  const { taskId, accountId, plan, traceId } = aTaskInput();
   return {
     taskId,
     accountId,
     kind: 'generation',
-    request,
+    request: aRequest(),
     plan,
     videoUrl: null,
     deadlineAtMs: Date.now() + 3_600_000,
+    traceId,
     ...over,
   };
 }
@@ -146,4 +153,11 @@ export function aSuccess(over: Partial<JobReport['result'] & object> = {}): JobR
       ...over,
     },
   };
+}
+
+/** As GET shows a task that was cancelled while it was pending. */
+export function aFailedObject(id: string, message = 'gone'): TaskObject {
+  const error = { code: 'task_error', message } as const;
+  const identity = { id, traceId: 'trace', model: 'studio-2.0', createdAt: 1 };
+  return taskObject(identity, { status: 'failed', finishedAt: 2, error });
 }

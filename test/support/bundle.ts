@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const script = resolve(__dirname, '../../scripts/lib/bundle.mjs');
 
-/** Answers the path it was written to. */
+/** Returns the path of the bundle. */
 export async function bundleAsBuilt(path: string): Promise<string> {
   await promisify(execFile)(process.execPath, [script, path]);
   return path;

@@ -1,4 +1,4 @@
-// A receiver of callbacks: remembers every request and answers as it is told.
+// A receiver of callbacks: it records every request and answers as instructed.
 
 import {
   createServer,
@@ -18,7 +18,7 @@ export interface CallbackSink {
   readonly url: string;
   readonly hostPort: string;
   readonly received: Received[];
-  /** Replaces what the next requests are answered. */
+  /** Sets the answer to the next requests. */
   answer: (received: Received, response: ServerResponse) => void;
   close(): Promise<void>;
 }

@@ -1,11 +1,15 @@
-// What the tests of callbacks share: an account with a secret, finished tasks with an address to
-// call, and the activities as a worker has them.
+// Shared by the tests of callbacks: an account with a secret, finished tasks with a callback
+// address, and the activities of a worker.
 
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import { type CallbackDeps, createCallbackActivities } from '../../activities/callback';
+import {
+  type CallbackDeps,
+  createCallbackActivities,
+} from '../../activities/callbacks/attempt-callback';
 import { createSecret } from '../../src/db/webhook-secrets';
 import { aTaskId } from './builders';
+import { type CallbackSink, startCallbackSink } from './callback-sink';
 import { createTestDatabase, type TestDatabase } from './database';
 
 export const testAccount = 'acct';
@@ -17,7 +21,7 @@ export async function createCallbackDatabase(): Promise<TestDatabase> {
   return database;
 }
 
-/** Its object says something that must not be changed on the way. */
+/** Its object contains a text that must arrive unchanged. */
 export async function aFinalTask(
   { db }: Pick<TestDatabase, 'db'>,
   url: string | null,
@@ -36,13 +40,13 @@ export async function aFinalTask(
   return id;
 }
 
-/** What runs an activity; it does not print those that are meant to fail. */
+/** Runs an activity without printing expected failures. */
 export const quietWorker = () =>
   new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
 
 type CallbackActivities = ReturnType<typeof createCallbackActivities>;
 
-/** As a worker runs them; `worker` is cancelled where the worker is to stop. */
+/** As a worker runs them. Cancel `worker` to stop it. */
 export function callbackActivities(
   { db }: TestDatabase,
   over: Partial<CallbackDeps> = {},
@@ -59,5 +63,36 @@ export function callbackActivities(
   return {
     attemptCallback: (input) => worker().run(activities.attemptCallback, input),
     stopCallback: (name) => worker().run(activities.stopCallback, name),
+  };
+}
+
+/**
+ * A database for a test file, a receiver for each of its tests, and two common steps. Registers the
+ * hooks.
+ */
+export function callbackWorld() {
+  let database: TestDatabase;
+  let sink: CallbackSink;
+  beforeAll(async () => {
+    database = await createCallbackDatabase();
+  });
+  afterAll(() => database?.drop());
+  beforeEach(async () => {
+    sink = await startCallbackSink();
+  });
+  afterEach(() => sink.close());
+  const activities = (over: Partial<CallbackDeps> = {}) =>
+    callbackActivities(database, { allowHosts: [sink.hostPort], ...over });
+  return {
+    get database() {
+      return database;
+    },
+    get sink() {
+      return sink;
+    },
+    activities,
+    aTask: (url: string | null = sink.url) => aFinalTask(database, url),
+    deliver: (taskId: string, over: Partial<CallbackDeps> = {}, attempt = 1) =>
+      activities(over).attemptCallback({ taskId, delivery: 1, attempt, chance: 0.5 }),
   };
 }

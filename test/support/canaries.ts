@@ -1,10 +1,10 @@
-// Servers on loopback that count who connects and say nothing. What must not reach inside is shown
-// by their count alone: zero, as the side that would have been reached sees it.
+// Servers on loopback that count connections and answer nothing. Their count proves that no request
+// reached the inside.
 
 import { createServer, type Server } from 'node:net';
 
 export interface Canaries {
-  /** The same port on 127.0.0.1 and, where the machine has it, on ::1. */
+  /** The same port on 127.0.0.1 and, if the machine has IPv6, on ::1. */
   readonly port: number;
   readonly connections: () => number;
   close(): Promise<void>;
@@ -23,7 +23,7 @@ export async function startCanaries(): Promise<Canaries> {
       server.once('error', () => resolve(false));
       server.listen(port, host, () => resolve(true));
     });
-    if (!ready) continue; // A machine without IPv6 has nothing to guard there.
+    if (!ready) continue; // A machine without IPv6 needs no guard there.
     port = (server.address() as { port: number }).port;
     servers.push(server);
   }

@@ -1,7 +1,8 @@
-// A service that says exactly what a test wants it to say, whatever it is asked.
+// A server that gives the prepared answer to every request.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 interface Said {
   readonly status?: number;
@@ -9,17 +10,25 @@ interface Said {
   readonly body?: unknown;
 }
 
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  /** Parsed; null without one. */
+  readonly body: unknown;
+}
+
 export interface Canned {
   readonly url: string;
-  /** Decides by method and path. */
-  say: (request: { readonly method: string; readonly path: string }) => Said;
+  say: (request: Asked) => Said;
   close(): Promise<void>;
 }
 
 export async function startCanned(): Promise<Canned> {
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     const { method = '', url = '' } = request;
-    const { status = 200, headers, body } = canned.say({ method, path: url });
+    const asked = await text(request);
+    const exchange = { method, path: url, body: asked ? (JSON.parse(asked) as unknown) : null };
+    const { status = 200, headers, body } = canned.say(exchange);
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(typeof body === 'string' ? body : JSON.stringify(body ?? {}));
   });

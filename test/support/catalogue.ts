@@ -1,8 +1,8 @@
-// The catalogue the project ships, as the rules see it.
+// The catalogue that the project ships, parsed.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseCatalogue } from '../../src/catalogue-file';
+import { parseCatalogue } from '../../src/catalogue/catalogue-file';
 import type { Catalogue } from '../../src/domain/catalogue';
 
 const file = (name: string) => readFileSync(join(__dirname, '../..', name), 'utf8');

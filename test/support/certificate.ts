@@ -1,5 +1,5 @@
-// A key and two certificates for `localhost`, made for tests and believed by nobody else: one that
-// is good for a century, and one that expired in 2020.
+// A key and two certificates for `localhost`, trusted only in tests: one that is valid for a
+// century, and one that expired in 2020.
 
 export const testKey = `-----BEGIN EC PRIVATE KEY-----
 MHcCAQEEIJxHugO0q7i3U4ZO0rN5VW7q/nd81H2WzsR56IP6fI/hoAoGCCqGSM49

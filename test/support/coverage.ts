@@ -1,6 +1,6 @@
-// Workflow code runs in a sandbox where jest cannot see it. When coverage is asked for, the run's
-// setup makes a second bundle that counts its own statements; tests of workflows use that one and
-// hand what it counted over to jest.
+// The coverage of workflow code, which runs in a sandbox that jest cannot see. If coverage is
+// requested, the run's setup makes a second bundle that counts its own statements. Tests of
+// workflows use that bundle and pass the counts to jest.
 
 import { WorkflowCoverage } from '@temporalio/nyc-test-coverage';
 import type { BundleOptions, WorkerOptions } from '@temporalio/worker';
@@ -10,7 +10,7 @@ const counted = globalThis as { __coverage__?: object };
 
 export type CoveredWorkflows = Pick<WorkerOptions, 'workflowBundle' | 'sinks'>;
 
-/** To be spread into a worker's options; called once, at the top of a test file. */
+/** Options for a worker; called once, at the top of a test file. */
 export function coveredWorkflows(): CoveredWorkflows {
   const codePath = process.env.TEST_COVERED_BUNDLE;
   if (!codePath) return { workflowBundle: workflowBundle() };

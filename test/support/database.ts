@@ -1,4 +1,4 @@
-// A database of a test file's own, cloned from the migrated one and dropped afterwards.
+// A database for one test file, cloned from the migrated template and dropped afterwards.
 
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
@@ -24,6 +24,23 @@ export async function createTestDatabase(poolMax = 10): Promise<TestDatabase> {
     async drop() {
       await db.destroy();
       await administer(template, `drop database if exists ${name} with (force)`);
+    },
+  };
+}
+
+/** Counts the statements from now on: each takes a connection of the pool. */
+export function countStatements(db: Knex): { stop(): number } {
+  const { client } = db as { client: Knex.Client };
+  const acquire = client.acquireConnection;
+  let count = 0;
+  client.acquireConnection = function (this: Knex.Client, ...args: []) {
+    count += 1;
+    return acquire.apply(this, args);
+  };
+  return {
+    stop() {
+      client.acquireConnection = acquire;
+      return count;
     },
   };
 }

@@ -1,4 +1,4 @@
-// Plans as the service makes them, of requests and prices that are drawn at random.
+// Plans of the real planner for random requests and prices.
 
 import { parseRequest } from '../../src/contract/parse-request';
 import { enhancedResolutions, resolutions } from '../../src/contract/vocabulary';
@@ -23,7 +23,7 @@ const pick = <T>(random: Random, items: readonly T[]): T =>
 
 const catalogue = theCatalogue();
 
-/** Drawn until nothing speaks against it. Its hold is checked against the formulas. */
+/** Drawn until the request is valid. Its hold is checked against the formulas. */
 export function drawPlan(random: Random, enhanced: boolean): Plan {
   for (;;) {
     const priced = withDrawnPrices(random);
@@ -47,7 +47,7 @@ export function drawPlan(random: Random, enhanced: boolean): Plan {
   }
 }
 
-/** Odd prices, where rounding has something to do. */
+/** Prices with many decimals, so that rounding matters. */
 function withDrawnPrices(random: Random): Catalogue {
   const { models, superResolution } = catalogue;
   const drawn = Object.entries(models).map(([id, model]) => {

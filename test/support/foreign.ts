@@ -1,6 +1,5 @@
-// Libraries and tools of other languages for the tests of foreign clients. What has to be fetched
-// comes through the language's own installer at a fixed version, and is kept in the cache beside
-// the servers' binaries.
+// Libraries and tools of other languages for the tests of foreign clients. Each is installed by the
+// language's own installer at a fixed version, and kept in the cache beside the servers' programs.
 
 import { spawnSync } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
@@ -8,7 +7,7 @@ import { join } from 'node:path';
 import { cached } from '../../src/embedded/cache';
 import { runProgram } from './program';
 
-/** Whether a command is there; says in the run's output what is left out where it is not. */
+/** True if the command exists; otherwise prints what is left out. */
 export function hasTool(command: string, ...args: string[]): boolean {
   const { error, status } = spawnSync(command, args, { stdio: 'ignore' });
   if (!error && status === 0) return true;
@@ -16,7 +15,7 @@ export function hasTool(command: string, ...args: string[]): boolean {
   return false;
 }
 
-/** A folder for PYTHONPATH that holds a package of that version, with what it needs itself. */
+/** A folder for PYTHONPATH with this version of a package and its dependencies. */
 export async function pythonPackage(
   name: string,
   version: string,
@@ -33,7 +32,7 @@ export async function pythonPackage(
   });
 }
 
-/** The jar of a library on Maven Central that needs no other. */
+/** The jar of a library on Maven Central without dependencies. */
 export async function javaLibrary(group: string, name: string, version: string): Promise<string> {
   const jar = `${name}-${version}.jar`;
   const folder = await cached({
@@ -51,8 +50,8 @@ export async function javaLibrary(group: string, name: string, version: string):
 }
 
 /**
- * Runs an installer or a compiler, in the environment of the run: its mirrors and caches are named
- * there.
+ * Runs an installer or a compiler in the environment of the run, which names its mirrors and
+ * caches.
  */
 export async function succeed(
   command: string,

@@ -1,6 +1,6 @@
-// Starts what all test files of a run share: one PostgreSQL with a migrated template database, one
-// Temporal server, one workflow bundle. Their addresses travel in the environment, which the files'
-// processes inherit.
+// Starts the parts that all test files of a run share: one PostgreSQL with a migrated template
+// database, one Temporal server, one workflow bundle. The environment passes their addresses to the
+// processes of the test files.
 
 import { chmod, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,8 +17,8 @@ import { shared } from './shared-servers';
 
 export default async function globalSetup(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'video-tests-'));
-  // PostgreSQL may run as another user than ours; kept out of this folder, its data would lie where
-  // nobody removes them.
+  // PostgreSQL may run as another user. If that user cannot enter this folder, its data would be in
+  // a place that is never removed.
   await chmod(folder, 0o711);
   const [database, temporal, testServer, bundle, countingBundle] = await Promise.all([
     startPostgres({
@@ -26,7 +26,7 @@ export default async function globalSetup(): Promise<void> {
       forgetful: true,
       maxConnections: 300,
     }),
-    startEngine(),
+    startTemporalServer(),
     findTestServer(),
     bundleAsBuilt(join(folder, 'workflows.js')),
     process.env.TEST_COVERAGE ? bundleCounting(join(folder, 'counting-workflows.js')) : null,
@@ -36,7 +36,7 @@ export default async function globalSetup(): Promise<void> {
     await database.stop();
   };
   shared.folder = folder;
-  // Not beside the bundling, which leaves a slow machine no time to answer the database.
+  // Not during the bundling, when a slow machine would answer the database too late.
   await migrateTemplate(database.url);
   Object.assign(process.env, {
     TEST_DATABASE_URL: database.url,
@@ -56,7 +56,7 @@ async function migrateTemplate(url: string): Promise<void> {
   }
 }
 
-async function startEngine() {
+async function startTemporalServer() {
   const { path } = await findTemporal(process.env.TEMPORAL_CLI);
   return startTemporal({
     binary: path,

@@ -1,4 +1,4 @@
-// Every spelling of an inside address that a URL could carry, and some outside ones beside them.
+// Every spelling of an inside address that a URL can contain, and some public ones.
 
 export const insideHosts = [
   '127.0.0.1',
@@ -67,10 +67,7 @@ export const publicHosts = [
   '[2606:4700::1111]',
 ];
 
-/**
- * Hosts that no URL can carry, or that hide another: refused before anybody asks what they resolve
- * to.
- */
+/** Hosts that no URL can contain, or that hide another: refused before they are resolved. */
 export const brokenUrls = [
   'https://public@127.0.0.1/',
   'https://user:pass@example.com/',

@@ -1,10 +1,10 @@
-// Inside addresses, drawn at random and written as a caller with something in mind would: in fewer
-// parts, in other bases and digits, wrapped into IPv6, half of them leading to this very machine.
+// Addresses inside the network, drawn at random and written as an attacker would: in fewer parts,
+// in other bases and digits, wrapped into IPv6. Half of them lead to this machine.
 
 export interface Spelling {
-  /** As it stands in the URL. */
+  /** As written in the URL. */
   readonly host: string;
-  /** What a URL parser must make of it, so that the spelling is known to mean what it should. */
+  /** The expected result of a URL parser, which proves that the spelling means this address. */
   readonly means: string;
 }
 
@@ -46,7 +46,7 @@ function insideBytes(random: Random): number[] {
   return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256);
 }
 
-/** One to four parts, each in a base of its own; the last one holds whatever bytes are left. */
+/** One to four parts, each in a base of its own; the last part holds the remaining bytes. */
 function asIpv4(bytes: readonly number[], random: Random): string {
   const parts = between(random, 1, 4);
   const values = [...bytes.slice(0, parts - 1), numberOf(bytes.slice(parts - 1))];
@@ -111,7 +111,7 @@ function insideGroups(random: Random): Groups {
 
 const group = (random: Random) => (random() < 0.4 ? 0 : between(random, 0, 0xffff));
 
-/** With or without the zeros left out, in either case, and with a tail in dots. */
+/** With or without leading zeros, in either case, and with a dotted tail. */
 function asIpv6(groups: Groups, random: Random): Spelling {
   const full = groups.map((value) =>
     value.toString(16).padStart(random() < 0.5 ? 1 : between(random, 1, 4), '0'),

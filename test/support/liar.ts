@@ -1,6 +1,5 @@
-// A proxy in front of the studio that passes everything on until it is told to lie: it may replace
-// an answer, cut the connection or never answer. What a lying service can do to us is played here,
-// on the wire.
+// A proxy in front of the studio. It passes everything on until a test tells it to replace an
+// answer, cut the connection or never answer.
 
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,20 +15,20 @@ export interface Lie {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
-  /** Instead of an answer: the connection is cut, or nothing ever comes. */
+  /** Instead of an answer: the connection is cut, or no answer comes. */
   readonly instead?: 'reset' | 'silence';
 }
 
 export interface Liar {
   readonly url: string;
-  /** The lies told so far. */
-  readonly told: Exchange[];
-  /** Decides about each answer of the real service; null passes it on. */
+  /** The replaced answers so far. */
+  readonly exchanges: Exchange[];
+  /** Decides about each answer of the studio; null passes it on. */
   lie: (exchange: Exchange) => Lie | null;
   close(): Promise<void>;
 }
 
-/** `target` is asked each time, for the studio may start after the liar. */
+/** `target` is called each time, because the studio may start later. */
 export async function startLiar(target: () => string): Promise<Liar> {
   const server = createServer((incoming, outgoing) => {
     passOn(liar, target(), incoming, outgoing).catch(() => outgoing.destroy());
@@ -37,7 +36,7 @@ export async function startLiar(target: () => string): Promise<Liar> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const liar: Liar = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    told: [],
+    exchanges: [],
     lie: () => null,
     async close() {
       server.closeAllConnections();
@@ -61,7 +60,7 @@ async function passOn(
     body: real.body.toString('utf8'),
   };
   const lie = liar.lie(exchange);
-  if (lie) liar.told.push(exchange);
+  if (lie) liar.exchanges.push(exchange);
   if (lie?.instead === 'silence') return;
   if (lie?.instead === 'reset') {
     outgoing.socket?.resetAndDestroy();

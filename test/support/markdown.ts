@@ -1,12 +1,12 @@
-// What the documents show, taken out of them so that a test can try it: fenced blocks with their
-// labels, and the curl calls inside them as requests.
+// Extracts the examples of the documents, so that a test can try them: fenced blocks with their
+// labels, and the curl calls in them as requests.
 
 export interface Block {
-  /** The word after the fence, then what else stands there: "json", "create refused". */
+  /** The words after the fence: "json", "create refused". */
   readonly language: string;
   readonly label: string;
   readonly text: string;
-  /** Where it begins, for a person who has to mend it. */
+  /** The line of the block, for the message of a failure. */
   readonly line: number;
 }
 
@@ -21,15 +21,18 @@ export function blocksOf(markdown: string): Block[] {
 
 interface Call {
   readonly method: string;
-  /** Path and query; whatever stood for a task's id is `{task_id}`. */
+  /** Path and query; the id of a task is replaced by `{task_id}`. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
 }
 
-/** Every curl call of a shell block. Pipes and what follows them are cut off. */
+/** Every curl call of a shell block, without pipes and what follows them. */
 export function callsOf(shell: string): Call[] {
-  const lines = shell.replaceAll(/\\\n\s*/g, ' ').split('\n');
+  const lines = shell
+    .replaceAll(/\\\n\s*/g, ' ')
+    .replaceAll(/'[^']*'/g, (quoted) => quoted.replaceAll('\n', ' '))
+    .split('\n');
   return lines.flatMap((line) => {
     const start = /(?:^|[\s(])curl\s/.exec(line);
     return start ? [callOf(wordsOf(line.slice(start.index)))] : [];
@@ -39,7 +42,7 @@ export function callsOf(shell: string): Call[] {
 const endOfCommand = new Set(['|', ';', '&&', '||', '>', '&']);
 const withValue = new Set(['-X', '-H', '-d', '-o', '-w', '-m', '-u']);
 
-/** Enough of a shell's quoting for examples that people copy. */
+/** As much of a shell's quoting as the examples use. */
 function wordsOf(line: string): string[] {
   const words: string[] = [];
   const pattern = /((?:'[^']*'|"(?:\\.|[^"\\])*"|[^\s'"|;&>)]+)+)|(&&|\|\||[|;&>)])/g;

@@ -1,5 +1,5 @@
-// The formulas of docs/money.md, written down a second time and in another way: whole fractions of
-// big integers. They share nothing with the service, so that the one checks the other.
+// The formulas of docs/money.md, written a second time in another way: fractions of big integers.
+// They share no code with the service, so that each checks the other.
 
 import type { Catalogue } from '../../src/domain/catalogue';
 import type { Plan } from '../../src/domain/plan-types';
@@ -12,7 +12,7 @@ export const tokenMicros = (tokens: number, microsPerMillion: number) =>
 export const lengthMicros = (milliseconds: number, microsPerMinute: number) =>
   Number(up(BigInt(milliseconds) * BigInt(microsPerMinute), 60_000n));
 
-/** What a line of the catalogue's prices asks for, and how long its reference videos are. */
+/** The quantities that select a row of prices, and the length of the reference videos. */
 export interface Reference {
   readonly hasVideo: boolean;
   readonly milliseconds: number | null;
@@ -62,7 +62,7 @@ export function pricePerMinute({ superResolution }: Catalogue, plan: Plan): numb
   return toolVersion === 'professional' ? standard * 10 : standard;
 }
 
-/** A hold pays the lines in their order; what it does not cover is charged besides. */
+/** A hold pays the lines in their order; the part it does not cover is charged in addition. */
 export function movementsOf(heldMicros: number, lines: readonly number[]): string {
   const movements: string[] = [];
   let left = heldMicros;

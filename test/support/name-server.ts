@@ -1,13 +1,12 @@
-// A name server on a port of its own: answers what it is told, name by name and question by
-// question.
+// A DNS server on its own port: it gives prepared answers by name and question.
 
 import { createSocket } from 'node:dgram';
 
 export interface NameServer {
   readonly address: string;
   /**
-   * The addresses of a name, one list per look-up of it, the last one for ever; absent: there is no
-   * such name.
+   * The addresses of a name, one list per look-up, the last one for all later ones. If absent, the
+   * name does not exist.
    */
   readonly names: Map<string, readonly (readonly string[])[] | 'silent' | 'broken'>;
   close(): Promise<void>;
@@ -21,17 +20,17 @@ export async function startNameServer(): Promise<NameServer> {
   const asked = new Map<string, number>();
   socket.on('message', (query, from) => {
     const { name, type, end } = question(query);
-    const told = names.get(name);
-    if (told === 'silent') return;
-    if (told === 'broken') return socket.send(reply(query, end, 2, []), from.port, from.address);
+    const known = names.get(name);
+    if (known === 'silent') return;
+    if (known === 'broken') return socket.send(reply(query, end, 2, []), from.port, from.address);
     const key = `${name} ${type}`;
     const turn = asked.get(key) ?? 0;
     asked.set(key, turn + 1);
-    const addresses = told?.[Math.min(turn, told.length - 1)] ?? [];
+    const addresses = known?.[Math.min(turn, known.length - 1)] ?? [];
     const records = addresses
       .filter((address) => address.includes(':') === (type === typeAaaa))
       .map((address) => record(type, bytesOf(address)));
-    socket.send(reply(query, end, told ? 0 : 3, records), from.port, from.address);
+    socket.send(reply(query, end, known ? 0 : 3, records), from.port, from.address);
   });
   await new Promise<void>((done) => socket.bind(0, '127.0.0.1', done));
   return {
@@ -51,7 +50,7 @@ function question(query: Buffer): { name: string; type: number; end: number } {
   return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
 }
 
-/** The question repeated, the code, and records that point back at its name. */
+/** The question repeated, the code, and records that refer to its name. */
 function reply(query: Buffer, end: number, code: number, records: readonly Buffer[]): Buffer {
   const head = Buffer.from(query.subarray(0, end));
   head.writeUInt16BE(0x8180 | code, 2);

@@ -1,5 +1,5 @@
-// Processes of the system as a person starts them: from dist, with an environment that holds
-// nothing of the test run's own, and nothing left behind.
+// Processes of the system as a user starts them: from dist, with an environment without the test
+// run's own variables, and all stopped at the end.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { until } from './until';
 
 export interface RunningProcess {
   readonly pid: number;
-  /** Standard output and standard error, as they came. */
+  /** Standard output and standard error as received. */
   said(): string;
   out(): string;
   signal(name: NodeJS.Signals): void;
@@ -30,8 +30,8 @@ const root = resolve(__dirname, '../..');
 const started = new Set<ChildProcess>();
 
 /**
- * In a process group of its own, so that the group can be killed as a closed terminal or a crash
- * would.
+ * Starts a process in its own process group, so that the whole group can be killed like after a
+ * crash or a closed terminal.
  */
 export function startProcess(
   args: readonly string[],
@@ -72,7 +72,7 @@ export function startProcess(
   };
 }
 
-/** One that ends by itself. */
+/** A process that ends by itself. */
 export function runProcess(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -80,7 +80,7 @@ export function runProcess(
   return startProcess(args, environment).ended;
 }
 
-/** Whatever a failed test left running. */
+/** Kills the processes that a failed test left. */
 export async function endAllProcesses(): Promise<void> {
   for (const child of started) child.kill('SIGKILL');
   await until('everything has ended', () => started.size === 0);
@@ -89,7 +89,7 @@ export async function endAllProcesses(): Promise<void> {
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // Ended, and not yet collected by whoever started it.
+    // A zombie: ended, and not yet collected by its parent.
     return !existsSync('/proc/self') || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return false;
@@ -103,7 +103,7 @@ export interface DataDir {
   remove(): Promise<void>;
 }
 
-/** Its parents may be entered by everybody, as PostgreSQL's user may be another than ours. */
+/** All users may enter its parents, because PostgreSQL may run as another user. */
 export async function aDataDir(): Promise<DataDir> {
   const path = await mkdtemp(join(tmpdir(), 'video-stack-'));
   await chmod(path, 0o755);

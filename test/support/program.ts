@@ -1,4 +1,4 @@
-// A program of somebody else's language or of the examples, run as its reader would run it.
+// Runs a program in another language, or an example, as its user would.
 
 import { spawn } from 'node:child_process';
 
@@ -21,7 +21,7 @@ export function runProgram(
   { cwd, env = {} }: ProgramOptions = {},
 ): Program {
   const { PATH = '', HOME = '' } = process.env;
-  // In a group of its own: some commands leave the work to a child, which has to end with them.
+  // In a group of its own: some commands start a child, which has to end with them.
   const child = spawn(command, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,

@@ -1,5 +1,5 @@
-// The receivers of docs/consumers.md, taken out of the page and run against real deliveries: what
-// every one of them has to do is the same, whatever it is written in.
+// The receivers of docs/consumers.md, extracted from the page and run against real deliveries. All
+// languages must pass the same tests.
 
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ export function snippet(language: string): string {
   return found[0]?.[2] ?? '';
 }
 
-/** A folder with the snippet in it, where it can be built and run. */
+/** A folder with the snippet, in which it can be built and run. */
 export async function snippetFolder(language: string, file: string) {
   const folder = await mkdtemp(join(tmpdir(), 'video-receiver-'));
   await writeFile(join(folder, file), snippet(language));
@@ -46,7 +46,7 @@ export interface SnippetReceiver {
   readonly secret: string;
 }
 
-/** Runs it for an account of its own, whose secret it knows. */
+/** Runs the receiver for its own account, with that account's secret. */
 export async function startReceiver(
   { db }: TestDatabase,
   accountId: string,
@@ -85,7 +85,7 @@ function answers(port: number): Promise<boolean> {
   });
 }
 
-/** What the page promises of each. */
+/** Tests of each receiver in docs/consumers.md. */
 export function itReceives(
   name: string,
   receiver: () => SnippetReceiver,
@@ -99,13 +99,13 @@ export function itReceives(
   };
   const timesTaken = (id: string) => receiver().program.out().split(`${id} succeeded`).length - 1;
 
-  test(`${name} verifies a delivery and takes it`, async () => {
+  test(`${name} verifies a delivery and accepts it`, async () => {
     const id = await aTask();
     expect(await deliver(id)).toMatchObject({ state: 'delivered', status: 204 });
     await until('it was taken', () => timesTaken(id) === 1);
   });
 
-  test(`${name} takes a message once that is sent twice`, async () => {
+  test(`${name} processes a message once if it is sent twice`, async () => {
     const [id, last] = [await aTask(), await aTask()];
     await deliver(id);
     await beginResend(database().db, id);
@@ -128,7 +128,7 @@ export function itReceives(
     expect(status).toBe(400);
   });
 
-  test(`${name} goes on while its secret is being replaced, and not beyond`, async () => {
+  test(`${name} accepts both secrets during a rotation, and only the new one after it`, async () => {
     const { accountId, secret } = receiver();
     await rotateSecret(database().db, accountId, 3_600_000);
     expect(await activeSecrets(database().db, accountId)).toHaveLength(2);

@@ -1,5 +1,6 @@
-// Makes one history of every kind of task and of every other workflow, on the real server with activities that answer at once.
-// Kept in test/workflows/histories and replayed on today's code for as long as such a workflow may still be alive.
+// Records one history of every kind of task and of every other workflow, on the real server, with
+// activities that answer at once. The histories are in test/workflows/histories and are replayed on
+// today's code.
 
 import { randomUUID } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -7,10 +8,10 @@ import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
-import type { PlacedJob, TaskInput } from '../../workflows/messages';
-import { toldPendingSignal, turnSignal, workflowNames } from '../../workflows/messages';
-import { anEnhancedPlan, aPlan, aRequest, aSuccess, aTaskId, aTaskInput } from './builders';
-import { inWorld, type TaskHandle, type World } from './task-world';
+import type { TaskInput } from '../../src/domain/task-transactions';
+import { turnSignal, workflowNames } from '../../workflows/messages';
+import { aFailedObject, anEnhancedPlan, aPlan, aSuccess, aTaskId, aTaskInput } from './builders';
+import { inWorld, type Submitted, type TaskHandle, type World } from './task-world';
 import { until } from './until';
 
 type Play = (
@@ -21,40 +22,24 @@ type Play = (
 const running = { kind: 'generation', upstreamId: 'job-generation', status: 'running' } as const;
 const failure = { code: 'failed', sentence: 'The generator could not finish this video.' };
 const enhanced = { ...aSuccess({ completionTokens: null }), kind: 'super_resolution' as const };
-const withCallback = aRequest({ metadata: { callback_url: 'https://example.com/hook' } });
+const withCallback = { hasCallback: true };
 
-/** Every way a task can go, by the name of its file. */
+/** Every course of a task, by the name of its file. */
 const plays: Readonly<Record<string, Play>> = {
   async succeeded(_, start) {
-    const task = await start({ request: withCallback });
+    const task = await start(withCallback);
     await task.accepted;
     await task.report(running);
     await task.report(aSuccess());
     await task.result();
   },
   async enhanced(world, start) {
-    const task = await start({ plan: anEnhancedPlan(), request: withCallback });
+    const task = await start({ plan: anEnhancedPlan(), ...withCallback });
     await task.accepted;
     await task.report(running);
     await task.report(aSuccess());
     await until('it is enhanced', () => world.submitted.length === 2);
     await task.report(enhanced);
-    await task.result();
-  },
-  async 'begun before its channel was told'(_, start) {
-    const task = await start({ plan: aPlan({ channels: [] }) });
-    await task.accepted;
-    await task.report(running);
-    await task.report(aSuccess());
-    await task.result();
-  },
-  async 'taken by another channel'(world, start) {
-    const upstreamId = 'job-elsewhere';
-    world.script.submit = () => ({ outcome: 'accepted', channel: 'elsewhere', upstreamId });
-    const task = await start();
-    await task.accepted;
-    await task.report({ ...running, upstreamId });
-    await task.report({ ...aSuccess(), upstreamId });
     await task.result();
   },
   async 'failed upstream'(_, start) {
@@ -87,11 +72,11 @@ const plays: Readonly<Record<string, Play>> = {
     await task.result();
   },
   async expired(_, start) {
-    const task = await start({ plan: aPlan({ expiresAfterSeconds: 1 }), request: withCallback });
+    const task = await start({ plan: aPlan({ expiresAfterSeconds: 1 }), ...withCallback });
     await task.accepted;
     await task.result();
   },
-  async 'saved by the last look'(world, start) {
+  async 'saved by the last check'(world, start) {
     world.script.read = () => aSuccess();
     const task = await start({ plan: aPlan({ expiresAfterSeconds: 1 }) });
     await task.accepted;
@@ -102,25 +87,14 @@ const plays: Readonly<Record<string, Play>> = {
     world.script.open = () => ({ outcome: 'refused', refusal });
     await (await start()).result().catch(() => undefined);
   },
-  async 'refused after it was told pending'(world, start) {
-    const refusal = { code: 'insufficient_balance', message: 'too little', param: '' } as const;
-    let open = (): void => undefined;
-    const opened = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    world.script.open = async () => {
-      await opened;
-      return { outcome: 'refused', refusal };
-    };
-    const task = await start({ request: withCallback });
-    await task.signal(toldPendingSignal);
-    open();
-    await task.result();
+  async 'ended while it was pending'(world, start) {
+    world.script.open = ({ input }) => ({ outcome: 'exists', object: aFailedObject(input.taskId) });
+    await (await start(withCallback)).result();
   },
   async 'given its turn'(world, start) {
-    const answers: PlacedJob[] = [{ outcome: 'waiting', channel: 'studio' }];
+    const answers: Submitted[] = [{ outcome: 'waiting' }];
     world.script.submit = () =>
-      answers.shift() ?? { outcome: 'accepted', channel: 'studio', upstreamId: 'job-generation' };
+      answers.shift() ?? { outcome: 'open', channel: 'studio', upstreamId: 'job-generation' };
     const task = await start();
     await task.accepted;
     await until('it waits for a place', () => world.submitted.length === 1);
@@ -154,7 +128,9 @@ export async function recordHistories(
   await recordLoops(env, bundle, keep);
 }
 
-/** Callback, watcher and sweep, with activities that end them at once. */
+/**
+ * The callback, the watcher, the reconciler and the audit, with activities that end them at once.
+ */
 async function recordLoops(
   env: TestWorkflowEnvironment,
   bundle: { readonly codePath: string },
@@ -172,7 +148,8 @@ async function recordLoops(
       rounds += 1;
       return rounds === 1 ? 'go on' : 'gone';
     },
-    sweep: async () => ({ lookedAt: 0, closed: [], stopped: [], stuck: [], auditDifferences: 0 }),
+    reconcileOnce: async () => ({ checked: 0, closed: [], stopped: [], stuck: [] }),
+    auditBooks: async () => ({ differences: 0 }),
   };
   const common = { connection: env.nativeConnection };
   const workers = await Promise.all([
@@ -190,12 +167,13 @@ async function recordLoops(
   const watch = { channel: 'studio', shard: 0, shards: 1, taskQueue };
   await run('callback', workflowNames.deliverCallback, { taskId: aTaskId() });
   await run('watcher', workflowNames.watchChannel, watch);
-  await run('sweep', workflowNames.reconcile, { taskQueue });
+  await run('reconcile', workflowNames.reconcile, { taskQueue });
+  await run('audit', workflowNames.audit, { taskQueue });
   for (const worker of workers) worker.shutdown();
   await Promise.all(runs);
 }
 
-/** What says where and by whom it was recorded says nothing to a replay. */
+/** The place and the process of the recording are irrelevant to a replay. */
 function withoutTraces(json: unknown): string {
   const text = typeof json === 'string' ? json : JSON.stringify(json);
   return JSON.stringify(

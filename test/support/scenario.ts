@@ -1,17 +1,18 @@
-// A small notation for the books: one operation a line, then the balances it leaves, then what it is answered. The doors carry
-// each line out for real, and what came of it is written down in the same notation, so that a difference reads like the table.
+// A small notation for scenarios of the books: one operation per line, then the balances afterwards,
+// then the result. The real transactions carry out each line, and the outcome is written in the same
+// notation, so that a difference is easy to read.
 //
 //   credit  a 100 invoice-1 | a 100+0 | created                available + held, in micro-units
 //   hold    t a 40          | a 60+40 | created
 //   settle  t 30            | a 70+0  | created
 //
-// Accounts and tasks are known by short names, which are a scenario's own.
+// The short names of accounts and tasks are valid within one scenario.
 
 import type { Knex } from 'knex';
-import { findFunds } from '../../src/db/funds';
-import { closeTask, creditAccount, openTask } from '../../src/db/ledger';
+import { closeTask, creditAccount } from '../../src/db/ledger';
 import { formatMicros } from '../../src/domain/money';
-import { aClosing, anAccountWith, anOpening } from './books';
+import { aClosing, anAccountWith, anOpening, openNew } from './books';
+import { findFunds } from './funds';
 
 interface Books {
   readonly db: Knex;
@@ -29,7 +30,7 @@ type Operation = (books: Books, words: readonly string[]) => Promise<Done>;
 
 let scenarios = 0;
 
-/** What came of each line, in the form of `linesOf`. */
+/** The results of each line, in the form of `linesOf`. */
 export async function play(db: Knex, text: string): Promise<readonly string[]> {
   scenarios += 1;
   const books: Books = { db, prefix: `s${scenarios}_`, accounts: new Set(), tasks: new Map() };
@@ -45,7 +46,7 @@ export async function play(db: Knex, text: string): Promise<readonly string[]> {
   return done;
 }
 
-/** The lines of a scenario with their columns set aside. */
+/** The lines of a scenario, split into columns. */
 export function linesOf(text: string): readonly string[] {
   return text
     .split('\n')
@@ -60,7 +61,7 @@ const operations: Readonly<Record<string, Operation>> = {
   async hold(books, [task = '', account = '', amount = '']) {
     const held = micros(amount);
     const accountId = await knownAccount(books, account);
-    const opened = await openTask(books.db, anOpening(accountId, idOf(books, task), held));
+    const opened = await openNew(books.db, anOpening(accountId, idOf(books, task), held));
     if (opened.outcome === 'refused') return { account, result: opened.refusal.code };
     const known = books.tasks.get(task);
     if (opened.outcome === 'exists') {
@@ -86,7 +87,7 @@ async function credit(
   return { account, result: await creditAccount(books.db, asked) };
 }
 
-/** A task's end: charged so much, or nothing when it failed. Whichever end comes first is kept. */
+/** Ends a task: charged so much, or nothing if it failed. The first end counts. */
 async function close(books: Books, task: string, charge: number | null): Promise<Done> {
   const { account = '', held = 0 } = books.tasks.get(task) ?? {};
   const asked = aClosing(idOf(books, task), held, charge);
@@ -117,6 +118,6 @@ const idOf = ({ prefix }: Books, name: string) => `${prefix}${name}`;
 
 function micros(text: string): number {
   const amount = Number(text);
-  formatMicros(amount); // Throws for what is no amount.
+  formatMicros(amount); // Throws if it is not an amount.
   return amount;
 }

@@ -1,6 +1,5 @@
-// The whole service inside one test file: a database, a studio, a worker and an API of its own, on
-// the run's shared PostgreSQL and Temporal servers. Faster than processes; those are the system
-// tests' business.
+// The whole service inside one test file: its own database, studio, worker and API, on the run's
+// shared PostgreSQL and Temporal. This is faster than processes, which the system tests use.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -8,30 +7,38 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
 import type { ActivityEvents } from '../../activities/events';
-import { type ApiSettings, createApp } from '../../src/api/app';
-import { parseCatalogue } from '../../src/catalogue-file';
+import { createApp } from '../../src/api/app';
+import { createStarter } from '../../src/api/create/starter';
+import type { ApiSettings } from '../../src/api/deps';
+import { parseCatalogue } from '../../src/catalogue/catalogue-file';
 import { createAccount } from '../../src/db/accounts';
 import { createTaskListener } from '../../src/db/task-listener';
 import type { Catalogue } from '../../src/domain/catalogue';
-import { connectEngine } from '../../src/engine-connection';
-import { createStudio, type Studio } from '../../src/studio/server';
-import { createEngine } from '../../src/temporal';
-import { type RunningWorker, startWorker } from '../../src/worker-process';
+import { createTemporalClient } from '../../src/temporal/client';
+import { lazyConnection } from '../../src/temporal/connection';
+import type { PayloadKeys } from '../../src/temporal/payload-codec';
+import { type RunningWorker, startWorker } from '../../src/worker/worker';
+import { createStudio, type Studio } from '../../studio/server';
+
 import { createTestDatabase } from './database';
 import { temporalAddress, uniqueTaskQueue, workflowBundle } from './temporal';
+import { wideLimits } from './wide-limits';
 
 export interface Service {
   readonly url: string;
   readonly db: Knex;
   readonly databaseUrl: string;
   readonly studio: Studio;
+  readonly studioKey: string;
   readonly apiKey: string;
   readonly accountId: string;
   readonly webhookSecret: string;
   readonly taskQueue: string;
-  /** Everything the activities told, by name. */
+  /** The catalogue of the API and of the worker; a test may replace either. */
+  readonly catalogues: Record<'api' | 'worker', Catalogue>;
+  /** All events of the activities, by name. */
   readonly events: { readonly name: string; readonly args: readonly unknown[] }[];
-  /** Errors the API answered as its own. */
+  /** Errors that the API answered as its own. */
   readonly failures: unknown[];
   call(
     method: string,
@@ -52,7 +59,7 @@ export interface Reply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // Tests look into answers of every shape; a wrong guess fails the expectation.
+  // Tests read answers of every shape; a wrong path fails the expectation.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   readonly json: any;
 }
@@ -68,8 +75,12 @@ interface ServiceOptions {
   readonly allowHosts?: readonly string[];
   readonly reconcileIntervalSeconds?: number;
   readonly callbacksPerHost?: number;
-  /** An engine of the test's own, which it may stop. */
+  /** Keys by the name of their variable; all others have the studio's key. */
+  readonly channelKeys?: Readonly<Record<string, string>>;
+  /** A Temporal server of the test's own, which it may stop. */
   readonly temporalAddress?: string;
+  /** Encrypt what is stored in Temporal. */
+  payloadKeys?: PayloadKeys;
 }
 
 const testPepper = 'a pepper for tests';
@@ -91,14 +102,16 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const studioHost = new URL(studio.url).host;
   const allowHosts = [studioHost, ...(options.allowHosts ?? [])];
   const catalogue = await testCatalogue(studio.url, options);
+  const catalogues = { api: catalogue, worker: catalogue };
   const taskQueue = uniqueTaskQueue();
   const { acceptTimeoutMs = 10_000 } = options;
-  const engine = createEngine({
-    connection: connectEngine(
+  const temporal = createTemporalClient({
+    connection: lazyConnection(
       { address: options.temporalAddress ?? temporalAddress(), namespace: 'default' },
       acceptTimeoutMs,
     ),
     namespace: 'default',
+    payloadKeys: options.payloadKeys ?? [],
     taskQueue,
     acceptTimeoutMs,
     queriesInFlightMax: 16,
@@ -110,23 +123,30 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     creditMicros: 1_000_000_000_000,
   });
   const failures: unknown[] = [];
+  const starter = createStarter({
+    db: database.db,
+    temporal,
+    elapsed: () => performance.now(),
+    onError: () => undefined,
+  });
   const app = createApp({
     db: database.db,
-    engine,
-    catalogue: () => catalogue,
+    temporal,
+    starter,
+    catalogue: () => catalogues.api,
     listener,
     now: () => Date.now(),
+    elapsed: () => performance.now(),
     isServing: () => true,
     observer: { finished: () => undefined, failed: (error) => void failures.push(error) },
     settings: {
-      pepper: testPepper,
+      peppers: [testPepper],
       publicUrl: 'http://localhost',
       corsOrigins: [],
       allowHosts,
       createRatePerSecond: 10_000,
-      createBurst: 10_000,
-      unfinishedTasksMax: 100_000,
-      createsInFlightPerAccountMax: 1_000,
+      ...wideLimits,
+      queuedTasksMax: 100_000,
       playground: false,
       temporalUiUrl: null,
       playgroundSamplesUrl: `${studio.url}/samples/`,
@@ -144,10 +164,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     db: database.db,
     databaseUrl: database.url,
     studio,
+    studioKey,
     apiKey: account.apiKey,
     accountId: account.accountId,
     webhookSecret: account.webhookSecret,
     taskQueue,
+    catalogues,
     events,
     failures,
     call: (method, path, body, headers) => call(url, account.apiKey, method, path, body, headers),
@@ -158,8 +180,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     async startWorker() {
       worker = await startWorker(workerSettings(taskQueue, options), {
         db: database.db,
-        catalogue: () => catalogue,
-        channelKeys: () => studioKey,
+        catalogue: () => catalogues.worker,
+        channelKeys: (name) => options.channelKeys?.[name] ?? studioKey,
         events: recording(events),
         onSetupFault: (error) => failures.push(error),
         callbacks: {
@@ -179,8 +201,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       await service.stopWorker();
       server.closeAllConnections();
       await new Promise((done) => server.close(done));
+      await starter.close();
       await listener.close();
-      await engine.close();
+      await temporal.close();
       await studio.close();
       await database.drop();
       await rm(folder, { recursive: true, force: true });
@@ -211,14 +234,16 @@ function workerSettings(taskQueue: string, options: ServiceOptions) {
       address: options.temporalAddress ?? temporalAddress(),
       namespace: 'default',
       tls: false,
-      apiKey: null,
       taskQueue,
+      payloadKeys: options.payloadKeys ?? [],
     },
     workflowBundle: workflowBundle(),
     cachedWorkflowsMax: 500,
     activitySlots: 50,
     callbackSlots: 20,
     reconcileIntervalSeconds: options.reconcileIntervalSeconds ?? 3_600,
+    jobGoneAfterSeconds: 3_600,
+    unknownPercentMax: 20,
     deployment: null,
   };
 }

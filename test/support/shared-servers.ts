@@ -1,5 +1,5 @@
-// What the run's setup hands to its teardown; both run in jest's own process, but each loads its
-// own copy of this module.
+// Passes the run's servers from setup to teardown. Both run in jest's own process, but each loads
+// its own copy of this module.
 
 interface Shared {
   stop?: () => Promise<void>;

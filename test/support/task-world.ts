@@ -1,6 +1,6 @@
-// A small world for workflow tests: the time-skipping server, one worker, and activities that
-// remember what they were asked. They are typed as the real ones, so a change of a signature is a
-// compile error here.
+// A harness for workflow tests: the time-skipping server, one worker, and activities that record
+// their calls. They have the types of the real ones, so a changed signature is a compile error
+// here.
 
 import { randomUUID } from 'node:crypto';
 import { CompleteAsyncError, Context } from '@temporalio/activity';
@@ -8,23 +8,25 @@ import { ActivityNotFoundError } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
 import type { createTaskActivities } from '../../activities';
-import { isFinalReport } from '../../activities/service';
 import type { TaskObject } from '../../src/contract/task';
+import {
+  isFinalReport,
+  type JobInput,
+  type JobKind,
+  type JobName,
+  type JobReport,
+  type PlacedJob,
+} from '../../src/domain/job';
 import type {
-  Accepted,
   ClosedTask,
   CloseTask,
-  JobKind,
-  JobName,
-  JobOrder,
-  JobReport,
   OpenedTask,
   OpenTask,
-  PlacedJob,
   TaskInput,
-} from '../../workflows/messages';
-import { acceptUpdate, jobSignal, workflowNames } from '../../workflows/messages';
-import { toldAtStart } from '../../workflows/search-attributes';
+} from '../../src/domain/task-transactions';
+import type { Accepted } from '../../workflows/messages';
+import { acceptUpdate, acceptUpdateId, jobSignal, workflowNames } from '../../workflows/messages';
+import { attributesAtStart } from '../../workflows/search-attributes';
 import type { CoveredWorkflows } from './coverage';
 import { until } from './until';
 
@@ -34,45 +36,49 @@ export interface World {
   readonly env: TestWorkflowEnvironment;
   readonly taskQueue: string;
   readonly opened: OpenTask[];
-  readonly kept: OpenTask[];
   readonly closed: CloseTask[];
-  readonly submitted: JobOrder[];
+  readonly submitted: JobInput[];
   /** The activities that wait for the end of a job, by task and kind. */
-  readonly placed: Map<string, Place>;
-  readonly cancelled: JobOrder[];
+  readonly placed: Map<string, Placement>;
+  readonly cancelled: JobInput[];
+  readonly givenUp: JobName[];
   readonly lookedAt: JobName[];
-  /** What the next calls do; a test replaces what it cares about. */
+  /** The results of the next calls; a test replaces those it needs. */
   script: {
     open: (open: OpenTask) => OpenedTask | Promise<OpenedTask>;
     close: (close: CloseTask) => ClosedTask | Promise<ClosedTask>;
-    submit: (order: JobOrder) => PlacedJob | Promise<PlacedJob>;
+    submit: (order: JobInput) => Submitted | Promise<Submitted>;
     read: (name: JobName) => JobReport | null;
+    cancel: (order: JobInput) => void;
   };
-  start(input: TaskInput): Promise<TaskHandle>;
+  /** Created now by the server's clock, unless the task was stored with another time. */
+  start(input: TaskInput, createdAtMs?: number): Promise<TaskHandle>;
 }
 
-interface Place {
+/** The result of placing a job; an open one waits for its end. */
+export type Submitted =
+  | PlacedJob
+  | { readonly outcome: 'open'; readonly channel: string; readonly upstreamId: string };
+
+interface Placement {
   readonly activityId: string;
   readonly channel: string;
 }
 
 export interface TaskHandle {
   readonly accepted: Promise<Accepted>;
-  /** As the watcher does: the end of a job completes its activity, before it a signal tells. */
+  /** As the watcher does: a signal reports that a job runs, and its end completes the activity. */
   report(report: JobReport): Promise<void>;
-  /** As the watcher of an older build does. */
-  signalReport(report: JobReport): Promise<void>;
   object(): Promise<TaskObject>;
   result(): Promise<TaskObject>;
   cancel(): Promise<void>;
   terminate(): Promise<void>;
-  signal(name: string): Promise<void>;
   events(): Promise<number>;
-  /** How many timers it has ever started. */
+  /** The number of timers it has started. */
   timers(): Promise<number>;
 }
 
-/** Runs a test inside a world whose worker is running, and stops the worker after it. */
+/** Runs a test with a running worker, and stops the worker afterwards. */
 export async function inWorld(
   env: TestWorkflowEnvironment,
   workflows: CoveredWorkflows,
@@ -94,19 +100,20 @@ function createWorld(env: TestWorkflowEnvironment): World {
     env,
     taskQueue,
     opened: [],
-    kept: [],
     closed: [],
     submitted: [],
     placed: new Map(),
     cancelled: [],
+    givenUp: [],
     lookedAt: [],
     script: {
       open: () => ({ outcome: 'opened' }),
       close: ({ object }) => ({ object, first: true }),
-      submit: ({ kind }) => ({ outcome: 'accepted', channel: 'studio', upstreamId: `job-${kind}` }),
+      submit: ({ kind }) => ({ outcome: 'open', channel: 'studio', upstreamId: `job-${kind}` }),
       read: () => null,
+      cancel: () => undefined,
     },
-    start: (input) => startTask(world, input),
+    start: (input, createdAtMs) => startTask(world, input, createdAtMs),
   };
   return world;
 }
@@ -117,21 +124,17 @@ function activitiesOf(world: World): TaskActivities {
       world.opened.push(open);
       return world.script.open(open);
     },
-    async keepRefusedTask(open) {
-      world.kept.push(open);
-      return open.object;
-    },
     async closeTask(close) {
       world.closed.push(close);
       return world.script.close(close);
     },
     async submitJob(order) {
-      const { activityId, heartbeatTimeoutMs } = Context.current().info;
+      const { activityId } = Context.current().info;
       world.submitted.push(order);
       const placed = await world.script.submit(order);
-      if (placed.outcome !== 'accepted' || heartbeatTimeoutMs) return placed;
+      if (placed.outcome !== 'open') return placed;
       world.placed.set(`${order.taskId} ${order.kind}`, { activityId, channel: placed.channel });
-      // The server that skips time skips none while an activity is open; here it shall.
+      // The time-skipping server skips no time while an activity is open, so it is unlocked here.
       await world.env.connection.testService?.unlockTimeSkipping({});
       throw new CompleteAsyncError();
     },
@@ -141,34 +144,42 @@ function activitiesOf(world: World): TaskActivities {
     },
     async cancelJob(order) {
       world.cancelled.push(order);
+      return world.script.cancel(order);
+    },
+    async giveUpCancel(name) {
+      world.givenUp.push(name);
     },
   };
 }
 
-async function startTask(world: World, input: TaskInput): Promise<TaskHandle> {
+async function startTask(world: World, asked: TaskInput, storedAtMs?: number): Promise<TaskHandle> {
   const { env, taskQueue } = world;
+  // The time of the time-skipping server is ahead of this process.
+  const createdAtMs = storedAtMs ?? Math.floor(await env.currentTimeMs());
+  const deadlineAtMs = createdAtMs + asked.plan.expiresAfterSeconds * 1_000;
+  const input = { ...asked, createdAtMs, deadlineAtMs };
   const handle = await env.client.workflow.start(workflowNames.generateVideo, {
     workflowId: input.taskId,
     taskQueue,
     args: [input],
-    typedSearchAttributes: toldAtStart(input),
+    typedSearchAttributes: attributesAtStart(input),
   });
-  const accepted = handle.executeUpdate<Accepted, []>(acceptUpdate, { updateId: acceptUpdate });
-  accepted.catch(() => undefined); // Looked at by those tests that care.
+  const accepted = handle.executeUpdate<Accepted, []>(acceptUpdate, {
+    updateId: acceptUpdateId(createdAtMs),
+  });
+  accepted.catch(() => undefined); // Some tests check it.
   return {
     accepted,
     async report(report) {
-      const { activityId, channel } = await placeOf(world, input.taskId, report.kind);
-      const told = { ...report, channel };
-      if (isFinalReport(report)) await completeJob(env, input.taskId, activityId, told);
-      else await handle.signal(jobSignal, told);
+      const { activityId, channel } = await placementOf(world, input.taskId, report.kind);
+      const reported = { ...report, channel };
+      if (isFinalReport(report)) await completeJob(env, input.taskId, activityId, reported);
+      else await handle.signal(jobSignal, reported);
     },
-    signalReport: (report) => handle.signal(jobSignal, report),
     object: () => handle.query<TaskObject>('task'),
     result: () => handle.result() as Promise<TaskObject>,
     cancel: async () => void (await handle.cancel()),
     terminate: async () => void (await handle.terminate()),
-    signal: (name) => handle.signal(name),
     events: async () => (await handle.fetchHistory()).events?.length ?? 0,
     timers: async () => {
       const { events } = await handle.fetchHistory();
@@ -179,10 +190,15 @@ async function startTask(world: World, input: TaskInput): Promise<TaskHandle> {
   };
 }
 
-async function placeOf({ placed }: World, taskId: string, kind: JobKind): Promise<Place> {
+/** The channel and upstream id of a job that waits for its end, once it is placed. */
+export async function placementOf(
+  { placed }: World,
+  taskId: string,
+  kind: JobKind,
+): Promise<Placement> {
   const name = `${taskId} ${kind}`;
   await until('it is placed', () => placed.has(name));
-  return placed.get(name) as Place;
+  return placed.get(name) as Placement;
 }
 
 async function completeJob(

@@ -1,14 +1,14 @@
-// The run's Temporal servers as tests meet them: the real one, and the one that skips time.
+// The run's two Temporal servers for tests: the real one, and the time-skipping one.
 
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, makeTelemetryFilterString, Runtime } from '@temporalio/worker';
-import { addSearchAttributes } from '../../src/temporal-setup';
+import { addSearchAttributes } from '../../src/temporal/setup';
 import { searchAttributes } from '../../workflows/search-attributes';
 import { required } from './database';
 
-// Jest prints what a worker logs as noise around each test; errors alone are kept.
+// Jest would print a worker's log between the tests; only errors are kept.
 Runtime.install({
   logger: new DefaultLogger('ERROR'),
   telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
@@ -27,8 +27,7 @@ export async function timeSkippingEnvironment(): Promise<TestWorkflowEnvironment
   const env = await TestWorkflowEnvironment.createTimeSkipping({
     server: { executable: { type: 'existing-path', path: required('TEST_TIME_SKIPPING_SERVER') } },
   });
-  // This server cannot list what it has, so there is nothing to compare with: they are simply
-  // added.
+  // This server cannot list its search attributes, so they are added without a check.
   await addSearchAttributes(
     env.client,
     'default',
@@ -37,7 +36,7 @@ export async function timeSkippingEnvironment(): Promise<TestWorkflowEnvironment
   return env;
 }
 
-/** The run's real server in the same dress; its time passes as time does. */
+/** The run's real server with the same interface; it does not skip time. */
 export function realEnvironment(): Promise<TestWorkflowEnvironment> {
   return TestWorkflowEnvironment.createFromExistingServer({ address: temporalAddress() });
 }

@@ -1,5 +1,4 @@
-// Waiting for a condition: asked again every few milliseconds, given up after a limit that is for
-// liveness only.
+// Waits for a condition: it is checked every few milliseconds, up to a limit for liveness only.
 
 export async function until(
   what: string,

@@ -1,5 +1,5 @@
-// A studio and the activities that talk to it, for tests that need no workflow: channels are made
-// as a test wants them.
+// A studio and the activities that call it, for tests that need no workflow. A test defines its
+// channels.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,35 +8,42 @@ import { CompleteAsyncError } from '@temporalio/activity';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { Knex } from 'knex';
-import { createChannels } from '../../activities/channels';
+import type { JobDeps } from '../../activities/deps';
 import type { ActivityEvents } from '../../activities/events';
-import { createSubmitActivities, type SubmitDeps } from '../../activities/submit';
-import { findJob } from '../../src/db/jobs';
+import { createSubmitActivities } from '../../activities/jobs/submit-job';
+import { createChannels } from '../../activities/upstream/channels';
+import { findJob } from '../../src/db/jobs/queries';
 import type { Catalogue, Channel } from '../../src/domain/catalogue';
-import { createStudio, type Studio } from '../../src/studio/server';
-import type { JobOrder, PlacedJob } from '../../workflows/messages';
-import { anOrder, aPlan, aRequest } from './builders';
+import type { JobInput, PlacedJob, RequestedJob } from '../../src/domain/job';
+import { createStudio, type Studio } from '../../studio/server';
+import { aJobInput, aPlan, aRequest } from './builders';
+
+/** The result of one attempt; an open job is named. */
+export type Placed =
+  | PlacedJob
+  | { readonly outcome: 'open'; readonly channel: string; readonly upstreamId: string };
 
 const key = 'studio-key-for-tests';
 
 export interface Upstream {
   readonly studio: Studio;
-  readonly deps: SubmitDeps;
+  readonly deps: JobDeps;
   readonly events: { readonly name: string; readonly args: readonly unknown[] }[];
   /** Jobs the studio has accepted for this task. */
   accepted(taskId: string): Promise<number>;
   requests(): Promise<number>;
   script(script: object): Promise<void>;
-  /** One attempt of the activity; one that goes on waiting for its job has placed it. */
-  attempt(order: JobOrder, over?: Partial<SubmitDeps>): Promise<PlacedJob>;
+  /** One attempt of the activity; if it still waits for its job, the job was placed. */
+  attempt(input: JobInput, over?: Partial<JobDeps>): Promise<Placed>;
   /** An order whose task exists in the database. */
-  order(studio?: object, over?: Partial<JobOrder>): Promise<JobOrder>;
+  input(studio?: object, over?: Partial<RequestedJob>): Promise<RequestedJob>;
   close(): Promise<void>;
 }
 
 export async function startUpstream(
   db: Knex,
   channelsOf: (base: Channel) => readonly Channel[] = (base) => [base],
+  upstreamModel = 'studio-2.0',
 ): Promise<Upstream> {
   const folder = await mkdtemp(join(tmpdir(), 'video-upstream-'));
   const studio = await createStudio({
@@ -71,9 +78,6 @@ export async function startUpstream(
   const events: { name: string; args: readonly unknown[] }[] = [];
   const now = () => Date.now();
   const apiKeys = (name: string) => (name === 'KEY' ? key : 'a key nobody knows');
-  await db.raw(
-    `insert into accounts (id, name) values ('acct_test', 'test') on conflict (id) do nothing`,
-  );
 
   const admin = async (method: string, path: string, body?: object) => {
     const response = await fetch(`${studio.url}/admin/${path}`, {
@@ -85,39 +89,38 @@ export async function startUpstream(
     return (await response.json()) as Record<string, unknown>;
   };
 
-  const deps: SubmitDeps = {
+  const deps: JobDeps = {
     db,
     now,
     events: recorded(events),
-    channels: createChannels(() => catalogue, apiKeys, now),
+    channels: createChannels(() => catalogue, apiKeys, now, {
+      events: recorded(events),
+      allowHosts: [new URL(studio.url).host],
+    }),
   };
   return {
     studio,
     deps,
     events,
-    attempt: (order, over = {}) => attemptOf({ ...deps, ...over }, order),
+    attempt: (input, over = {}) => attemptOf({ ...deps, ...over }, input),
     accepted: async (taskId) =>
       Number((await admin('GET', `accepted?client_request_id=${taskId}`)).total),
     requests: async () => Number((await admin('GET', 'counters')).create_requests),
     script: async (script) => void (await admin('POST', 'script', script)),
-    async order(script = {}, over = {}) {
-      const order = anOrder({
+    async input(script = {}, over = {}) {
+      const input: RequestedJob = aJobInput({
         request: aRequest({
           metadata: { passThrough: { studio: { render: 'none', run_s: 60, ...script } } },
         }),
         plan: aPlan({
           seed: Math.floor(Math.random() * 2 ** 31),
-          channels: channels.map(({ id }) => ({ channel: id, upstreamModel: 'studio-2.0' })),
+          channels: channels.map(({ id }) => ({ channel: id, upstreamModel })),
         }),
         ...over,
       });
-      await db.raw(
-        `insert into tasks (id, account_id, model, status, version, object, request, plan,
-                            request_hash, trace_id, created_at, deadline_at)
-         values (?, 'acct_test', 'm', 'submitted', 1, '{}', '{}', ?, 'h', 't', now(), now())`,
-        [order.taskId, JSON.stringify(order.plan)],
-      );
-      return order;
+      await insertTaskRow(db, input.taskId, input.plan, input.request);
+      await planJob(db, input);
+      return input;
     },
     async close() {
       await studio.close();
@@ -135,13 +138,43 @@ function recorded(events: { name: string; args: readonly unknown[] }[]): Activit
   });
 }
 
-async function attemptOf(deps: SubmitDeps, order: JobOrder): Promise<PlacedJob> {
+/** A row for a task that was never opened, of an account without books. */
+export async function insertTaskRow(
+  db: Knex,
+  taskId: string,
+  plan: object = {},
+  request: object = aRequest(),
+): Promise<void> {
+  await db.raw(
+    `insert into accounts (id, name) values ('acct_test', 'test') on conflict (id) do nothing`,
+  );
+  await db.raw(
+    `insert into tasks (id, account_id, model, status, version, object, request, plan,
+                        request_hash, trace_id, hold_micros, answered, deadline_at)
+     values (?, 'acct_test', 'm', 'submitted', 1, '{}', ?, ?, 'h', 't', 0, true, now())`,
+    [taskId, JSON.stringify(request), JSON.stringify(plan)],
+  );
+}
+
+/** The first state of a job, as the start of its task stores it. */
+export async function planJob(
+  db: Knex,
+  { taskId, kind, accountId }: Pick<JobInput, 'taskId' | 'kind' | 'accountId'>,
+): Promise<void> {
+  await db.raw('insert into jobs (task_id, kind, account_id) values (?, ?, ?)', [
+    taskId,
+    kind,
+    accountId,
+  ]);
+}
+
+async function attemptOf(deps: JobDeps, input: JobInput): Promise<Placed> {
   const worker = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
   try {
-    return await worker.run(createSubmitActivities(deps).submitJob, order);
+    return await worker.run(createSubmitActivities(deps).submitJob, input);
   } catch (error) {
     if (!(error instanceof CompleteAsyncError)) throw error;
-    const { channel = '', upstreamId } = (await findJob(deps.db, order)) ?? {};
-    return { outcome: 'accepted', channel, upstreamId: upstreamId ?? '' };
+    const { channel, upstreamId } = (await findJob(deps.db, input)) ?? {};
+    return { outcome: 'open', channel: channel ?? '', upstreamId: upstreamId ?? '' };
   }
 }

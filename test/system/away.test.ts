@@ -1,15 +1,25 @@
-// Reading and accepting while somebody is away: the workers, the engine, or both; and reading what
-// the engine has long forgotten. This file stops its engine, so it has one of its own.
+// Reads and creates while the workers, Temporal, or both are down, and reads of tasks that Temporal
+// no longer has. This file stops Temporal, so it has a server of its own.
 
 import { Client, Connection } from '@temporalio/client';
+import type { TaskObject } from '../../src/contract/task';
+import { creditAccount } from '../../src/db/ledger';
+import { audit } from '../../src/db/ledger-audit';
+import { findFunds } from '../support/funds';
 import { type Service, textTask } from '../support/service';
 import { until } from '../support/until';
-import { type OwnEngine, startOwnEngine, testEngineAway } from './engine-away';
+import {
+  createOver,
+  type OwnTemporal,
+  startOwnTemporal,
+  testTemporalAway,
+  testWorkersAway,
+} from './temporal-away';
 
-let own: OwnEngine;
+let own: OwnTemporal;
 let service: Service;
 beforeAll(async () => {
-  own = await startOwnEngine();
+  own = await startOwnTemporal();
   ({ service } = own);
 });
 afterAll(() => own?.close());
@@ -26,7 +36,7 @@ test('with all workers down, live and finished tasks are read from their rows', 
   const live = (await service.create(textTask({ run_s: 600 }))).json.id;
   await running(live);
   await service.stopWorker();
-  // An answer of the workflow's own may be shared for up to a second.
+  // An answer of the workflow may be shared for up to a second.
   await until('the row answers', async () => {
     const { json, headers } = await get(live);
     expect(json.status).toBe('running');
@@ -38,14 +48,14 @@ test('with all workers down, live and finished tasks are read from their rows', 
   await service.finished(live);
 });
 
-test('a task nobody confirms in time is pending, and is finished when a worker is back', async () => {
+test('a task that is not confirmed in time is pending, and ends when a worker is back', async () => {
   await service.stopWorker();
   const key = { 'idempotency-key': 'while-away' };
   const created = await service.create(textTask(), key);
   expect([created.status, created.json.status]).toEqual([200, 'pending']);
   const { id } = created.json;
   const read = await get(id);
-  expect([read.json.status, read.headers.get('x-answered-by')]).toEqual(['pending', 'engine']);
+  expect([read.json.status, read.headers.get('x-answered-by')]).toEqual(['pending', 'row']);
   const again = await service.create(textTask(), key);
   expect([again.json.id, again.json.status]).toEqual([id, 'pending']);
   const stranger = await service.anAccount();
@@ -57,32 +67,46 @@ test('a task nobody confirms in time is pending, and is finished when a worker i
   expect(await service.finished(id)).toMatchObject({ status: 'succeeded' });
 });
 
-test('a pending task that turns out unaffordable ends failed, free, and is told so', async () => {
-  const account = await service.anAccount(6_000_000);
-  const headers = { authorization: `Bearer ${account.apiKey}` };
+testWorkersAway(() => own, { creates: 40, awayMs: 4_000 });
+
+test('pending tasks that find too little money when they are opened end as failed, uncharged', async () => {
+  const { accountId, apiKey } = await service.anAccount(1_000_000_000);
+  const authorization = `Bearer ${apiKey}`;
   await service.stopWorker();
-  // Each is affordable alone, the two together are not.
-  const ids: string[] = [];
-  for (let n = 0; n < 2; n += 1) ids.push((await service.create(textTask(), headers)).json.id);
+  const ids = await createOver(service, 100, 0, () => ({ authorization }));
+  const held = 5_009_400;
+  const leaveForTen = 10 * held - 1_000_000_000;
+  const correction = {
+    accountId,
+    reference: 'emptied',
+    reason: 'test',
+    kind: 'correction',
+  } as const;
+  await creditAccount(service.db, { ...correction, amountMicros: leaveForTen });
   await service.startWorker();
-  const ends: string[] = [];
-  for (const id of ids) {
-    await until('it is final', async () => {
-      const { json } = await service.call(
-        'GET',
-        `/v1/videos/generations/${id}`,
-        undefined,
-        headers,
-      );
-      if (json.status !== 'succeeded' && json.status !== 'failed') return false;
-      ends.push(json.status);
-      return true;
+  const ended = `finished_at is not null and account_id = '${accountId}'`;
+  await until('all have ended', async () => {
+    const { rows } = await service.db.raw(
+      `select count(*)::int as count from tasks where ${ended}`,
+    );
+    return rows[0].count === ids.length;
+  });
+  const { rows } = await service.db.raw<{ rows: { object: TaskObject }[] }>(
+    `select object from tasks where ${ended} and status = 'failed'`,
+  );
+  expect(rows.length).toBeGreaterThanOrEqual(89);
+  for (const { object } of rows) {
+    expect(object.error).toMatchObject({
+      code: 'task_error',
+      message: expect.stringContaining('only'),
     });
   }
-  expect(ends.sort()).toEqual(['failed', 'succeeded']);
+  expect((await findFunds(service.db, accountId)).heldMicros).toBe(0);
+  const { differences } = await audit(service.db);
+  expect(differences).toEqual([]);
 });
 
-test('what the engine has forgotten is still read, and cannot be cancelled', async () => {
+test('a task that Temporal has lost can be read, but not cancelled', async () => {
   const { id } = (await service.create(textTask())).json;
   const before = await service.finished(id);
   const connection = await Connection.connect({ address: own.address() });
@@ -105,7 +129,7 @@ test('what the engine has forgotten is still read, and cannot be cancelled', asy
   expect((await get(id)).json).toEqual(before);
   const cancelled = await service.call('DELETE', `/v1/videos/generations/${id}`);
   expect(cancelled.status).toBe(409);
-  // The engine deletes in its own time.
+  // Temporal deletes asynchronously.
 }, 180_000);
 
-testEngineAway(() => own, { rounds: 1, awayMs: 0 });
+testTemporalAway(() => own, { rounds: 1, creates: 40, awayMs: 4_000 });

@@ -1,10 +1,11 @@
-// Callbacks through the whole service: every way a task can end is told, once, after it can be
-// read; a consumer that is slow, dead or away harms nobody else and loses nothing.
+// Callbacks through the whole service: every final state is delivered once, after it can be read. A
+// consumer that is slow or down delays no other consumer and loses nothing.
 
 import type { ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
-import { startDelivery } from '../../activities/callback-sweep';
+import { startDelivery } from '../../activities/reconcile/lost-callbacks';
 import { beginResend } from '../../src/db/callbacks';
+import { creditAccount } from '../../src/db/ledger';
 import { callbackWorkflowId } from '../../workflows/messages';
 import { type CallbackSink, type Received, startCallbackSink } from '../support/callback-sink';
 import { type Service, startService, type TaskReply, textTask } from '../support/service';
@@ -15,7 +16,7 @@ import { testFailingReceiver } from './failing-receiver';
 let service: Service;
 let sink: CallbackSink;
 let slow: CallbackSink;
-/** Another host than the quick one's, as shares count. */
+/** Another host than the fast receiver's, because slots are shared by host. */
 let slowUrl: string;
 let temporal: Awaited<ReturnType<typeof connectTemporal>>;
 beforeAll(async () => {
@@ -74,34 +75,44 @@ test.each<[string, object, (id: string) => Promise<unknown>, object]>([
     (id) => service.call('DELETE', `/v1/videos/generations/${id}`),
     { status: 'failed', error: { code: 'task_error' } },
   ],
-])('a task that %s is called back once, after GET says the same', async (_, studio, then, end) => {
-  let readable: unknown;
-  sink.answer = async (received, response) => {
-    readable = (await get(JSON.parse(received.body).id)).text;
-    response.writeHead(204).end();
-  };
-  const id = await aTask(studio);
-  await then(id);
-  const told = await delivered(id);
-  expect(told).toMatchObject(end);
-  expect(messagesOf(id)).toHaveLength(1);
-  const { body, headers } = messagesOf(id)[0] as Received;
-  expect(body).toBe(readable);
-  expect(headers['webhook-id']).toBe(`${id}:${told.status}`);
-  new Webhook(service.webhookSecret).verify(body, headers as Record<string, string>);
-  expect(await logOf(id)).toMatchObject({ data: [{ attempt: 1, status: 204, error: null }] });
-});
+])(
+  'a task that %s is called back once, after GET shows the same state',
+  async (_, studio, then, end) => {
+    let readable: unknown;
+    sink.answer = async (received, response) => {
+      readable = (await get(JSON.parse(received.body).id)).text;
+      response.writeHead(204).end();
+    };
+    const id = await aTask(studio);
+    await then(id);
+    const bodies = await delivered(id);
+    expect(bodies).toMatchObject(end);
+    expect(messagesOf(id)).toHaveLength(1);
+    const { body, headers } = messagesOf(id)[0] as Received;
+    expect(body).toBe(readable);
+    expect(headers['webhook-id']).toBe(`${id}:${bodies.status}`);
+    new Webhook(service.webhookSecret).verify(body, headers as Record<string, string>);
+    expect(await logOf(id)).toMatchObject({ data: [{ attempt: 1, status: 204, error: null }] });
+  },
+);
 
-test('a task that was pending and is refused later is called back as failed, with its own account’s signature', async () => {
-  const poor = await service.anAccount(6_000_000);
+test('a pending task that is refused later is called back as failed, signed with the secret of its account', async () => {
+  const poor = await service.anAccount(12_000_000);
   const headers = { authorization: `Bearer ${poor.apiKey}` };
   await service.stopWorker();
-  // Each is affordable alone, the two together are not.
   const ids = [await aTask({}, sink.url, headers), await aTask({}, sink.url, headers)];
+  // The rest of the balance pays for one of the two.
+  await creditAccount(service.db, {
+    accountId: poor.accountId,
+    amountMicros: -6_000_000,
+    kind: 'correction',
+    reference: 'taken back',
+    reason: 'test',
+  });
   await service.startWorker();
   await until('both arrived', () => ids.every((id) => messagesOf(id).length > 0));
-  const told = ids.map((id) => JSON.parse(messagesOf(id)[0]?.body ?? ''));
-  expect(new Set(told.map(({ status }) => status))).toEqual(new Set(['failed', 'succeeded']));
+  const bodies = ids.map((id) => JSON.parse(messagesOf(id)[0]?.body ?? ''));
+  expect(new Set(bodies.map(({ status }) => status))).toEqual(new Set(['failed', 'succeeded']));
   for (const id of ids) {
     const { body, headers: sent } = messagesOf(id)[0] as Received;
     new Webhook(poor.webhookSecret).verify(body, sent as Record<string, string>);
@@ -110,7 +121,7 @@ test('a task that was pending and is refused later is called back as failed, wit
 
 testFailingReceiver(() => ({ service, sink }), { tasks: 2, minutes: 2 });
 
-test('sent again by hand it has the same id and the same body', async () => {
+test('a callback that an operator sends again has the same id and the same body', async () => {
   const id = await aTask();
   await delivered(id);
   const delivery = (await beginResend(service.db, id)) ?? 0;
@@ -122,7 +133,7 @@ test('sent again by hand it has the same id and the same body', async () => {
   expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
 });
 
-test('a delivery that somebody terminated is found and made', async () => {
+test('a callback whose workflow was terminated is found and delivered', async () => {
   sink.answer = (_, response) => void response.writeHead(503).end();
   const id = await aTask();
   await until('it was refused once', async () => (await logOf(id)).data[0]?.status === 503);
@@ -136,7 +147,7 @@ test('a delivery that somebody terminated is found and made', async () => {
   expect((await logOf(id)).data.map(({ attempt }: { attempt: number }) => attempt)).toEqual([1, 2]);
 });
 
-test('a consumer that does not answer holds its share of deliveries and nobody else up', async () => {
+test('a receiver that does not answer delays only its own deliveries', async () => {
   let running = 0;
   let most = 0;
   const waiting: ServerResponse[] = [];
@@ -150,7 +161,7 @@ test('a consumer that does not answer holds its share of deliveries and nobody e
   };
   const held = await Promise.all(Array.from({ length: 5 }, () => aTask({}, slowUrl)));
   await until('its share is taken', () => running === 2);
-  // The task is over, its callback is not.
+  // The task has ended, its callback has not.
   const taskId = JSON.parse(slow.received[0]?.body ?? '').id;
   await until('the task ended', async () => (await statusOf(taskId)) === 'COMPLETED');
   expect(await statusOf(callbackWorkflowId(taskId))).toBe('RUNNING');
@@ -164,13 +175,13 @@ test('a consumer that does not answer holds its share of deliveries and nobody e
     (await Promise.all(held.map(logOf))).every(({ state }) => state === 'delivered'),
   );
   expect(most).toBe(2);
-  // Waiting for a place is no attempt.
+  // Waiting for a slot is no attempt.
   for (const id of held) {
     expect((await logOf(id)).data).toHaveLength(messagesOf(id, slow).length);
   }
 });
 
-test('a worker that stops in the middle of a delivery stops in time, and another one delivers it', async () => {
+test('a worker that is stopped during a delivery stops in time, and another worker delivers', async () => {
   slow.answer = () => undefined;
   const id = await aTask({}, slowUrl);
   await until('it is on its way', () => messagesOf(id, slow).length === 1);

@@ -1,5 +1,5 @@
-// A receiver that fails some messages once: each is heard again, the same message with a time of
-// its own, every one of them signed, and nothing is told twice once it was taken.
+// A receiver that fails some messages once: each is sent again as the same message with a new time,
+// every one is signed, and none is sent again after it was accepted.
 
 import { Webhook } from 'standardwebhooks';
 import { randomFrom, seedOfRun } from '../support/books';
@@ -21,13 +21,13 @@ interface ReceiverSize {
 export function testFailingReceiver(parts: () => Parts, { tasks, minutes }: ReceiverSize): void {
   const seed = seedOfRun();
   test(
-    `${tasks} tasks whose consumer fails none or one time are all told (SEED=${seed})`,
+    `${tasks} callbacks arrive at a receiver that fails at most once each (SEED=${seed})`,
     async () => {
       const { service, sink } = parts();
       const random = randomFrom(seed);
-      // The first one fails, the second does not, whatever the seed.
+      // Whatever the seed, the first receiver fails and the second does not.
       const failing = Array.from({ length: tasks }, (_, n) => (n < 2 ? n === 0 : random() < 0.5));
-      // How often the consumer of each still fails, by the address it is called at.
+      // How often each receiver still fails, by its address.
       const failures = new Map(failing.map((fails, n) => [`/task/${n}`, fails ? 1 : 0]));
       sink.answer = ({ url }, response) => {
         const left = failures.get(url) ?? 0;
@@ -37,7 +37,7 @@ export function testFailingReceiver(parts: () => Parts, { tasks, minutes }: Rece
       const ids = await createAll(parts(), tasks);
       for (const [n, id] of ids.entries()) {
         await until(`${id} is told`, () => isDelivered(service, id), minutes * 60_000);
-        await expectTold(parts(), id, `/task/${n}`, failing[n] ? [503, 200] : [200]);
+        await expectNotified(parts(), id, `/task/${n}`, failing[n] ? [503, 200] : [200]);
       }
     },
     minutes * 60_000 * 2,
@@ -67,7 +67,7 @@ const callbacksOf = async (service: Service, id: string) =>
 const isDelivered = async (service: Service, id: string) =>
   (await callbacksOf(service, id)).state === 'delivered';
 
-async function expectTold(
+async function expectNotified(
   { service, sink }: Parts,
   id: string,
   address: string,
@@ -78,8 +78,8 @@ async function expectTold(
   const webhook = new Webhook(service.webhookSecret);
   for (const { body, headers } of messages) {
     expect(headers['webhook-id']).toBe(`${id}:succeeded`);
-    const told = webhook.verify(body, headers as Record<string, string>);
-    expect(told).toMatchObject({ id, status: 'succeeded' });
+    const message = webhook.verify(body, headers as Record<string, string>);
+    expect(message).toMatchObject({ id, status: 'succeeded' });
   }
   const times = messages.map(({ headers }: Received) => Number(headers['webhook-timestamp']));
   for (const [n, time] of times.entries()) {

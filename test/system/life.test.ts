@@ -21,9 +21,11 @@ afterEach(async () => {
   expect((await audit(service.db)).differences).toEqual([]);
 });
 
+const labels = { order: '4711' };
+
 test('a task is created with five fields, runs, succeeds, is settled and calls back once', async () => {
   const created = await service.create(
-    textTask({ run_s: 1 }, { duration: 5, metadata: { callback_url: sink.url } }),
+    textTask({ run_s: 1 }, { duration: 5, metadata: { callback_url: sink.url, labels } }),
   );
   expect(created.status).toBe(200);
   expect(Object.keys(created.json)).toEqual(['id', 'task_id', 'object', 'status', 'message']);
@@ -33,6 +35,7 @@ test('a task is created with five fields, runs, succeeds, is settled and calls b
     status: 'succeeded',
     video_url: expect.stringMatching(/^http/),
     duration: 5,
+    labels,
     usage: { completion_tokens: 108_900, total_tokens: 108_900 },
     billing: { held: '5.009400', charged: '5.009400', refunded: '0.000000' },
   });
@@ -41,7 +44,7 @@ test('a task is created with five fields, runs, succeeds, is settled and calls b
   expect(JSON.parse(sink.received[0]?.body ?? '')).toEqual(json);
 });
 
-test('super-resolution is chained under the same id and billed as a line of its own', async () => {
+test('super-resolution runs under the same task id and is a separate line of the bill', async () => {
   const { json } = await service.create(
     textTask({}, { metadata: { super_resolution_config: { resolution: '1080p' } } }),
   );
@@ -54,7 +57,7 @@ test('super-resolution is chained under the same id and billed as a line of its 
   expect(task.billing.items[1].amount).toBe('0.125000');
 });
 
-test('a generation that fails is free', async () => {
+test('a failed generation costs nothing', async () => {
   const { json } = await service.create(
     textTask({ end: 'failed', code: 'InputTextSensitiveContentDetected' }),
   );
@@ -65,7 +68,7 @@ test('a generation that fails is free', async () => {
   });
 });
 
-test('a task cancelled by its caller is free and its job is stopped', async () => {
+test('a task cancelled by its caller costs nothing, and its job is cancelled', async () => {
   const { json } = await service.create(textTask({ queue_s: 600 }));
   const answer = await service.call('DELETE', `/v1/videos/generations/${json.id}`);
   expect(answer.status).toBe(200);
@@ -78,7 +81,7 @@ test('a task cancelled by its caller is free and its job is stopped', async () =
   expect([again.status, again.json.error.code]).toEqual([409, 'task_already_finished']);
 });
 
-test('ten equal calls with one key make one task', async () => {
+test('ten equal calls with one Idempotency-Key create one task', async () => {
   const body = textTask({ run_s: 1 });
   const answers = await Promise.all(
     Array.from({ length: 10 }, () => service.create(body, { 'idempotency-key': 'order-1' })),
@@ -93,7 +96,7 @@ test('ten equal calls with one key make one task', async () => {
   expect(replayed.json.status).toBe('succeeded');
 });
 
-test('a short balance is refused, stores nothing, and the key may be used again after a credit', async () => {
+test('a create beyond the balance is refused and stores nothing, and the key may be used again after a credit', async () => {
   const poor = await service.anAccount(1);
   const headers = { authorization: `Bearer ${poor.apiKey}`, 'idempotency-key': 'poor' };
   const refused = await service.create(textTask(), headers);
@@ -101,7 +104,7 @@ test('a short balance is refused, stores nothing, and the key may be used again 
   expect(refused.json.error.message).toContain('0.000001');
 });
 
-test('another account sees neither the task nor that it exists', async () => {
+test('a task of another account is answered 404', async () => {
   const { json } = await service.create(textTask());
   const other = await service.anAccount();
   const headers = { authorization: `Bearer ${other.apiKey}` };

@@ -1,5 +1,5 @@
-// What a generator may answer instead of the truth, and the end each task comes to. Every row must
-// have told its lie; afterwards there is one accepted job a task, and the books are whole.
+// Wrong answers of a generator, and how each task ends. Each wrong answer must have been given;
+// afterwards there is one accepted job per task, and the books agree.
 
 import { audit } from '../../src/db/ledger-audit';
 import { type Exchange, type Liar, type Lie, startLiar } from '../support/liar';
@@ -39,10 +39,10 @@ const jobs = '/api/v3/contents/generations/tasks';
 const isCreate = ({ method, path }: Exchange) => method === 'POST' && path === jobs;
 const isList = ({ method, path }: Exchange) => method === 'GET' && path.startsWith(`${jobs}?`);
 
-/** Lies so many times where it fits, then tells the truth. */
+/** Answers wrongly so many times, then correctly. */
 function lies(fits: (exchange: Exchange) => boolean, times: number, lie: Lie): void {
   let left = times;
-  liar.told.length = 0;
+  liar.exchanges.length = 0;
   liar.lie = (exchange) => {
     if (!fits(exchange) || left === 0) return null;
     left -= 1;
@@ -50,10 +50,10 @@ function lies(fits: (exchange: Exchange) => boolean, times: number, lie: Lie): v
   };
 }
 
-/** Changes each item of a list answer that is a success. */
+/** Changes each item of a successful list answer. */
 function edits(change: (item: Record<string, unknown>) => void, times: number): void {
   let left = times;
-  liar.told.length = 0;
+  liar.exchanges.length = 0;
   liar.lie = (exchange) => {
     if (!isList(exchange) || left === 0 || !exchange.body.includes('"succeeded"')) return null;
     left -= 1;
@@ -89,32 +89,32 @@ const answers: readonly [string, Lie][] = [
   ['a cut connection', { instead: 'reset' }],
 ];
 
-describe('to a create', () => {
+describe('a wrong answer to a create', () => {
   test.each(answers)('%s is resolved: one job, a finished task', async (_, lie) => {
     lies(isCreate, 1, lie);
     expect(await endOf()).toMatchObject({ status: 'succeeded' });
-    expect(liar.told).toHaveLength(1);
+    expect(liar.exchanges).toHaveLength(1);
   });
 });
 
-describe('to a list', () => {
+describe('a wrong answer to a list', () => {
   test.each(answers)('%s spoils that round only', async (_, lie) => {
     lies(isList, 2, lie);
     expect(await endOf()).toMatchObject({ status: 'succeeded' });
-    expect(liar.told).toHaveLength(2);
+    expect(liar.exchanges).toHaveLength(2);
   });
 });
 
-describe('about a finished job', () => {
-  test('a status that steps back is not believed', async () => {
+describe('a wrong answer about a finished job', () => {
+  test('a status that goes backwards is ignored', async () => {
     edits((item) => {
       item.status = 'queued';
     }, 2);
     expect(await endOf({ run_s: 1 })).toMatchObject({ status: 'succeeded' });
-    expect(liar.told).toHaveLength(2);
+    expect(liar.exchanges).toHaveLength(2);
   });
 
-  test('an unknown word is waited out and told to the operator', async () => {
+  test('an unknown status is read until the deadline and counted', async () => {
     edits((item) => {
       item.status = 'almost';
     }, 2);
@@ -138,12 +138,12 @@ describe('about a finished job', () => {
     ['usage that is no number', { completion_tokens: 'many' }],
     ['negative usage', { completion_tokens: -5 }],
     ['more usage than any video has', { completion_tokens: 9_000_000_000_000_000 }],
-  ])('a success with %s is settled at the hold and says so', async (_, usage) => {
+  ])('a success with %s is charged the hold, with usage_missing', async (_, usage) => {
     edits((item) => {
       item.usage = usage;
     }, Number.POSITIVE_INFINITY);
     const { status, billing } = await endOf();
     expect([status, billing.charged]).toEqual(['succeeded', billing.held]);
-    expect(liar.told.length).toBeGreaterThan(0);
+    expect(liar.exchanges.length).toBeGreaterThan(0);
   });
 });

@@ -1,12 +1,13 @@
 // One key, one task: the same call many times at once, with another body, and again after every
-// process has been replaced.
+// process was replaced.
 
 import { audit } from '../../src/db/ledger-audit';
 import { type Reply, type Service, startService, textTask } from '../support/service';
+import { until } from '../support/until';
 
 interface OneKeySize {
   readonly keys: number;
-  /** How often each key is called at once. */
+  /** The number of concurrent calls per key. */
   readonly calls: number;
   readonly minutes: number;
 }
@@ -23,15 +24,17 @@ export function testOneKey({ keys, calls, minutes }: OneKeySize): void {
   afterAll(() => service?.close());
 
   test(
-    `${keys} keys, ${calls} calls at once each, make ${keys} tasks; and so they stay`,
+    `${keys} keys with ${calls} concurrent calls each create ${keys} tasks, and repeated calls create no more`,
     async () => {
       const ids: string[] = [];
-      // Four keys at a time: their calls are enough to meet each other.
+      // Four keys at a time: their calls overlap.
       for (let from = 0; from < keys; from += 4) {
         const next = all.slice(from, from + 4);
         ids.push(...(await Promise.all(next.map((key) => manyTimes(service, key, calls)))));
       }
       expect(new Set(ids).size).toBe(keys);
+      // Some tasks are pending at first and are started in the background.
+      await until('all are opened', async () => (await counts(service))?.holds === keys);
       expect(await counts(service)).toEqual({ tasks: keys, holds: keys });
 
       const other = await service.create(body('another order'), { 'idempotency-key': keyOf(7) });
@@ -55,7 +58,7 @@ export function testOneKey({ keys, calls, minutes }: OneKeySize): void {
 async function manyTimes(service: Service, key: string, calls: number): Promise<string> {
   const call = async (): Promise<Reply> => {
     const reply = await service.create(body(key), { 'idempotency-key': key });
-    // Who has stood in line for long on a slow machine is told to come back.
+    // Many calls at once may reach the rate limit.
     return reply.status === 429 ? call() : reply;
   };
   const answers = await Promise.all(Array.from({ length: calls }, call));

@@ -1,19 +1,18 @@
-// What no workflow will ever finish is found by the sweep: terminated tasks, tasks the engine has
-// lost, live ones long past their deadline, and workflows whose code cannot run. The sweep is
-// started by its Temporal Schedule, as in production.
+// The reconciler finds tasks that no workflow will finish: terminated tasks, tasks that Temporal
+// has lost, open tasks long past their deadline, and workflows whose code fails. Its Temporal
+// Schedule starts it, as in production.
 
 import { resolve } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { createTaskActivities } from '../../activities';
-import { createSweepActivities } from '../../activities/sweep';
+import { createReconcileActivities } from '../../activities/reconcile/reconcile';
 import { audit } from '../../src/db/ledger-audit';
-import { noteUnknownStart } from '../../src/db/unknown-starts';
 import { billing } from '../../src/domain/pricing';
 import { taskObject } from '../../src/domain/task';
-import type { SweepReport } from '../../workflows/messages';
-import { heldMicros } from '../support/books';
-import { aTaskInput } from '../support/builders';
+import type { ReconcileReport } from '../../workflows/messages';
+import { heldMicros, storePending } from '../support/books';
+import { aRequest, aTaskInput } from '../support/builders';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
 import { type Service, startService, textTask } from '../support/service';
 import { connectTemporal, temporalAddress } from '../support/temporal';
@@ -51,7 +50,7 @@ async function calledBack(id: string): Promise<void> {
   await until('its callback arrived', () => sink.received.some(({ body }) => body.includes(id)));
 }
 
-test('a terminated task is closed, refunded, called back and stopped upstream', async () => {
+test('a task with a terminated workflow is closed, refunded and called back, and its job is cancelled', async () => {
   const { json } = await service.create(waiting());
   await jobIsOpen(json.id);
   await temporal.client.workflow.getHandle(json.id).terminate('by hand');
@@ -62,16 +61,17 @@ test('a terminated task is closed, refunded, called back and stopped upstream', 
   await until('its job is cancelled', async () => (await studioStatus(json.id)) === 'cancelled');
 });
 
-test('a task the engine has lost altogether is closed and refunded', async () => {
-  const input = aTaskInput({ accountId: service.accountId });
+test('a task whose workflow Temporal has lost is closed and refunded', async () => {
+  const createdAtMs = Date.now() - 60_000;
+  const input = aTaskInput({ accountId: service.accountId, createdAtMs });
   const { openTask } = createTaskActivities((await idleDeps()).deps);
   const identity = { id: input.taskId, traceId: 'lost', model: 'studio-2.0', createdAt: 1 };
   const object = taskObject(identity, {
     status: 'submitted',
     billing: billing(input.plan, { lines: [], final: false }),
   });
-  const deadlineAtMs = Date.now() + 3_600_000;
-  await openTask({ input, object, createdAtMs: Date.now() - 60_000, deadlineAtMs });
+  await storePending(service.db, input);
+  await openTask({ input, object });
   await until('the sweep closed it', async () => {
     const { rows } = await service.db.raw<{ rows: { status: string }[] }>(
       'select status from tasks where id = ?',
@@ -81,12 +81,26 @@ test('a task the engine has lost altogether is closed and refunded', async () =>
   });
 });
 
-test('a row that cannot be read is reported, and the sweep goes on with the others', async () => {
+test('the audit has its own schedule from the first start on', async () => {
+  const audits = () => service.events.filter(({ name }) => name === 'audited');
+  await until('the first audit', () => audits().length > 0);
+  expect(audits()[0]?.args).toEqual([[]]);
+  await service.db.raw('update balances set available = available + 1');
+  await temporal.client.schedule.getHandle(`audit:${service.taskQueue}`).trigger();
+  await until('the second audit', () => audits().length > 1);
+  expect(audits()[1]?.args).toEqual([
+    [expect.objectContaining({ check: 'balances are the sums of their movements' })],
+  ]);
+  await service.db.raw('update balances set available = available - 1');
+});
+
+test('an unreadable row is reported, and the reconciler continues with the others', async () => {
   const unreadable = aTaskInput().taskId;
   await service.db.raw(
     `insert into tasks (id, account_id, model, status, version, object, request, plan, request_hash,
-                        trace_id, created_at, deadline_at)
-     values (?, ?, 'm', 'submitted', 1, '{}', '{}', '{}', 'h', 't', now() - interval '1 min', now())`,
+                        trace_id, hold_micros, answered, created_at, deadline_at)
+     values (?, ?, 'm', 'submitted', 1, '{}', '{}', '{}', 'h', 't', 0, true,
+             now() - interval '1 min', now())`,
     [unreadable, service.accountId],
   );
   const { json } = await service.create(waiting());
@@ -100,30 +114,7 @@ test('a row that cannot be read is reported, and the sweep goes on with the othe
   await service.db.raw('delete from tasks where id = ?', [unreadable]);
 });
 
-test('a start whose caller was told that nothing will be charged is cancelled', async () => {
-  const { json } = await service.create(textTask({ queue_s: 600 }));
-  const { memo } = await temporal.client.workflow.getHandle(json.id).describe();
-  await service.db.raw(
-    `insert into unknown_starts (task_id, nonce, noted_at) values (?, ?, now() - interval '1 min')`,
-    [json.id, memo?.nonce],
-  );
-  expect(await service.finished(json.id)).toMatchObject({
-    status: 'failed',
-    billing: { charged: '0.000000' },
-  });
-});
-
-test('one that succeeds before it is cancelled costs nothing', async () => {
-  const { json } = await service.create(textTask({ run_s: 1 }));
-  const { memo } = await temporal.client.workflow.getHandle(json.id).describe();
-  await noteUnknownStart(service.db, json.id, String(memo?.nonce));
-  expect(await service.finished(json.id)).toMatchObject({
-    status: 'failed',
-    billing: { charged: '0.000000' },
-  });
-});
-
-test('a live task five minutes past its deadline is stopped, as expired', async () => {
+test('an open task five minutes past its deadline is closed as expired', async () => {
   const { json } = await service.create(waiting());
   await service.db.raw(`update tasks set deadline_at = now() - interval '6 min' where id = ?`, [
     json.id,
@@ -138,7 +129,20 @@ test('a live task five minutes past its deadline is stopped, as expired', async 
   expect(status.name).toBe('TERMINATED');
 });
 
-test('a workflow whose tasks keep failing is reported and left alone', async () => {
+test('a pending task expires at its deadline, uncharged, and is called back', async () => {
+  const { accountId, db } = service;
+  const input = aTaskInput({ accountId, deadlineAtMs: Date.now() + 1_000 });
+  const request = aRequest({ metadata: { callback_url: `${sink.url}/${Math.random()}` } });
+  await storePending(db, input, { answered: true, request });
+  expect(await service.finished(input.taskId)).toMatchObject({
+    status: 'failed',
+    error: { code: 'task_error', message: expect.stringContaining('expired after') },
+  });
+  await calledBack(input.taskId);
+  expect(await db('transfers').where({ task_id: input.taskId })).toEqual([]);
+});
+
+test('a workflow whose tasks keep failing is reported and not changed', async () => {
   const { json } = await service.create(textTask({ run_s: 600 }));
   await jobIsOpen(json.id);
   await service.stopWorker();
@@ -149,20 +153,21 @@ test('a workflow whose tasks keep failing is reported and left alone', async () 
     await service.db.raw(`update tasks set created_at = now() - interval '1 min' where id = ?`, [
       json.id,
     ]);
-    const { sweep } = createSweepActivities({
+    const { reconcileOnce } = createReconcileActivities({
       ...idle.deps,
       client: temporal.client,
       taskQueue: service.taskQueue,
+      startTask: async () => true,
       ...createTaskActivities(idle.deps),
+      unknownPercentMax: 20,
       ensureWatchers: async () => undefined,
-      countAuditDifferences: async () => 0,
     });
     await until(
       'the sweep reports it',
       async () => {
-        const report = (await new MockActivityEnvironment().run(sweep, {
+        const report = (await new MockActivityEnvironment().run(reconcileOnce, {
           taskQueue: '',
-        })) as SweepReport;
+        })) as ReconcileReport;
         expect(report).toMatchObject({ closed: [] });
         return report.stuck.includes(json.id);
       },
@@ -177,10 +182,10 @@ test('a workflow whose tasks keep failing is reported and left alone', async () 
     await idle.close();
     await service.startWorker();
   }
-  // Code that can run it again takes it to its end.
+  // Working code then finishes the task.
   await service.call('DELETE', `/v1/videos/generations/${json.id}`);
   expect((await service.finished(json.id, 60_000)).status).toBe('failed');
-  // The engine itself takes half a minute to try four times.
+  // Temporal takes half a minute for four attempts.
 }, 240_000);
 
 /** Activities on the service's database, for calls made by the test itself. */

@@ -7,7 +7,7 @@ import { type Service, startService, textTask } from '../support/service';
 import { connectTemporal } from '../support/temporal';
 import { until } from '../support/until';
 
-const places = 2;
+const slots = 2;
 let service: Service;
 let sink: CallbackSink;
 let temporal: Awaited<ReturnType<typeof connectTemporal>>;
@@ -21,7 +21,7 @@ beforeAll(async () => {
       channels: Object.fromEntries(
         Object.entries(catalogue.channels).map(([id, channel]) => [
           id,
-          { ...channel, jobsInFlightMax: places },
+          { ...channel, jobsInFlightMax: slots },
         ]),
       ),
     }),
@@ -47,7 +47,7 @@ async function create(count: number): Promise<string[]> {
 
 const callsFor = (id: string) => sink.received.filter(({ body }) => body.includes(id)).length;
 
-test('a channel with two places is never given a third job, and every task gets its turn', async () => {
+test('a channel with two slots never has three jobs, and every task gets its turn', async () => {
   let most = 0;
   const ids = await create(6);
   const finals = Promise.all(ids.map((id) => service.finished(id, 120_000)));
@@ -61,10 +61,10 @@ test('a channel with two places is never given a third job, and every task gets 
     return done;
   });
   expect((await finals).map(({ status }) => status)).toEqual(ids.map(() => 'succeeded'));
-  expect(most).toBe(places);
+  expect(most).toBe(slots);
 });
 
-test('two watchers of one channel do no harm', async () => {
+test('two watchers of one channel cause no second job and no wrong state', async () => {
   const { taskQueue } = service;
   const twin = await temporal.client.workflow.start('watchChannel', {
     workflowId: `watch:${taskQueue}:studio:twin`,

@@ -1,4 +1,4 @@
-// A collector of traces as small as can be: it takes OTLP over HTTP and remembers the spans.
+// A small collector of traces: it accepts OTLP over HTTP and keeps the spans.
 
 import { createServer } from 'node:http';
 import { gunzipSync } from 'node:zlib';
@@ -18,7 +18,7 @@ interface CollectedSpan {
 export interface Collector {
   readonly url: string;
   readonly spans: CollectedSpan[];
-  /** The bodies as they came. */
+  /** The bodies as received. */
   readonly bodies: string[];
   readonly headers: Record<string, unknown>[];
   close(): Promise<void>;

@@ -1,7 +1,7 @@
-// One run of the whole service with everything told: its metrics, its log lines, its traces. The
-// tests look at what the same few tasks left behind in each.
+// One run of the whole service with full logging, metrics and traces. The tests check what the same
+// few tasks left in each.
 
-import { metrics } from '../../src/metrics';
+import { metrics } from '../../src/telemetry/metrics';
 import { until } from '../support/until';
 import { alerts, panels, usesOf } from './ops';
 import { caller, planted, runTasks, type TaskIds } from './tasks';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world?.close(), 60_000);
 
-/** The values of one metric by their labels, as Prometheus would read them. */
+/** The values of one metric by their labels, as Prometheus reads them. */
 function valuesOf(text: string, name: string): Map<string, number> {
   const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`));
   return new Map(
@@ -36,13 +36,13 @@ describe('metrics', () => {
     expect(missing).toEqual([]);
   });
 
-  test('the worker hands on what Temporal’s core counts', async () => {
+  test('the worker’s /metrics includes the metrics of Temporal’s core', async () => {
     const text = await world.metricsOf('worker');
     expect(text).toMatch(/^temporal_workflow_completed_total\{.*\} \d+$/m);
     expect(text).toMatch(/^temporal_worker_task_slots_available\{/m);
   });
 
-  test('what panels and alerts name of Temporal’s and Node’s own is there', async () => {
+  test('the Temporal and Node metrics that panels and alerts use exist', async () => {
     const text = await world.metricsOf('worker');
     const foreign = [...panels(), ...alerts()]
       .flatMap(usesOf)
@@ -54,7 +54,7 @@ describe('metrics', () => {
     expect(foreign.filter((series) => !isThere(series))).toEqual([]);
   });
 
-  test('requests are counted by route and status, never by the task they name', async () => {
+  test('requests are counted by route and status, without task ids', async () => {
     const text = await world.metricsOf('api');
     const count = valuesOf(text, 'video_http_request_duration_seconds_count');
     const created = 'method="POST",route="/v1/videos/generations",status="200"';
@@ -63,7 +63,7 @@ describe('metrics', () => {
     expect(valuesOf(text, 'video_http_refusals_total').size).toBeGreaterThan(0);
   });
 
-  test('tasks are counted by model and end, money by what it was for', async () => {
+  test('tasks are counted by model and final status, money by kind', async () => {
     const text = await world.metricsOf('worker');
     const model = 'model="studio-2.0"';
     expect(valuesOf(text, 'video_tasks_opened_total').get(model)).toBe(4);
@@ -77,7 +77,7 @@ describe('metrics', () => {
     ]);
   });
 
-  test('held money is charged or returned to the last micro-unit of the curve', async () => {
+  test('every held micro-unit is counted as charged or refunded', async () => {
     const text = await world.metricsOf('worker');
     const sum = (name: string) =>
       [...valuesOf(text, name).values()].reduce((total, value) => total + value, 0);
@@ -85,7 +85,7 @@ describe('metrics', () => {
     expect(returned).toBeCloseTo(sum('video_held_amount_total'), 6);
   });
 
-  test('upstream requests, job times and callback attempts are told apart by what came of them', async () => {
+  test('upstream requests, job times and callback attempts are counted by their result', async () => {
     const text = await world.metricsOf('worker');
     const requests = valuesOf(text, 'video_upstream_request_duration_seconds_count');
     expect(requests.get('channel="studio",operation="create",outcome="ok"')).toBe(4);
@@ -96,13 +96,13 @@ describe('metrics', () => {
     expect([attempts.get('outcome="again"'), attempts.get('outcome="delivered"')]).toEqual([1, 1]);
   });
 
-  test('what is open is counted in the database, and nothing is left of it afterwards', async () => {
+  test('open work is counted in the database, and is zero when all tasks have ended', async () => {
     await until('the figures are fresh and empty', async () => {
       const text = await world.metricsOf('api');
       return (
         valuesOf(text, 'video_tasks_open').size === 0 &&
         /^video_held_amount\{[^}]*\} 0$/m.test(text) &&
-        /^video_standing_figures_up\{[^}]*\} 1$/m.test(text)
+        /^video_database_gauges_up\{[^}]*\} 1$/m.test(text)
       );
     });
   });
@@ -115,7 +115,7 @@ describe('logs', () => {
       .split('\n')
       .filter((line) => line !== '');
 
-  test('every line is one JSON object with a time, a level, a process and a sentence', () => {
+  test('every line is a JSON object with time, level, process and message', () => {
     expect(lines().length).toBeGreaterThan(50);
     for (const line of lines()) {
       expect(JSON.parse(line)).toEqual(
@@ -129,8 +129,8 @@ describe('logs', () => {
     }
   });
 
-  test('nothing of what must stay secret is in any line', () => {
-    // The error that carried a whole row was told, so there was something to cut out.
+  test('no line contains a secret', () => {
+    // The error with a whole row was logged, so there was something to remove.
     expect(world.logs()).toContain('no_media');
     const found = [...planted, ...Object.values(world.secrets)].filter((secret) =>
       world.logs().includes(secret),
@@ -145,7 +145,7 @@ describe('logs', () => {
     'job_changed',
     'task_closed',
     'callback_attempt',
-  ])('the %s lines of a task carry its id', (event) => {
+  ])('the %s lines of a task contain its id', (event) => {
     const ofTheTask = lines().filter(
       (line) => line.includes(`"event":"${event}"`) && line.includes(`"task":"${ids.whole}"`),
     );
@@ -172,13 +172,13 @@ describe('traces', () => {
     }),
   );
 
-  test('a task’s trace is the caller’s, and its reply and lines say so', async () => {
+  test('a task’s trace is that of its caller; the answer and the log lines contain its id', async () => {
     const { json } = await world.call('GET', `/v1/videos/generations/${ids.whole}`);
     expect(json.trace_id).toBe(caller.traceId);
     expect(world.logs()).toContain(`"task":"${ids.whole}","traceId":"${caller.traceId}"`);
   });
 
-  test('from the request over its submission to the task each span hangs on the one before', () => {
+  test('request, submission and task are nested spans', () => {
     const request = theSpan('POST /v1/videos/generations');
     expect(request).toMatchObject({ service: 'video-api', parentSpanId: caller.spanId });
     expect(theSpan('submission').parentSpanId).toBe(request.spanId);
@@ -190,7 +190,7 @@ describe('traces', () => {
     });
   });
 
-  test('everything done for a task hangs on it, and lies within its caller’s time', () => {
+  test('every span of a task is below the task span and within its time', () => {
     const task = theSpan('task');
     const children = spansOf(caller.traceId).filter(
       ({ parentSpanId }) => parentSpanId === task.spanId,
@@ -199,11 +199,11 @@ describe('traces', () => {
       ...['attemptCallback', 'attemptCallback'],
       ...['closeTask', 'openTask', 'submitJob', 'submitJob'],
     ]);
-    expect(task.startMs).toBeGreaterThanOrEqual(theSpan('submission').startMs);
+    expect(task.startMs).toBeGreaterThanOrEqual(theSpan('POST /v1/videos/generations').startMs);
     for (const { startMs, endMs } of children) expect(endMs).toBeGreaterThanOrEqual(startMs);
   });
 
-  test('requests to generator, enhancer and receiver hang on the activity that made them', () => {
+  test('requests to generator, enhancer and receiver are child spans of their activity', () => {
     const spans = spansOf(caller.traceId);
     const parentOf = (span: { parentSpanId: string | undefined }) =>
       spans.find(({ spanId }) => spanId === span.parentSpanId)?.name;
@@ -215,7 +215,7 @@ describe('traces', () => {
     expect(new Set(statuses)).toEqual(new Set([204, 429]));
   });
 
-  test('a receiver gets the trace with the span of the very request', () => {
+  test('the callback’s traceparent names the span of its request', () => {
     const sent = world.sink.received.map(({ headers }) => headers.traceparent);
     const posts = spansOf(caller.traceId).filter(({ name }) => name === 'POST callback');
     const expected = posts.map(({ spanId }) => `00-${caller.traceId}-${spanId}-01`);
@@ -223,7 +223,7 @@ describe('traces', () => {
     expect(new Set(sent)).toEqual(new Set(expected));
   });
 
-  test('a failed task is a failed span in a trace of its own', async () => {
+  test('a failed task is a failed span in its own trace', async () => {
     const { json } = await world.call('GET', `/v1/videos/generations/${ids.failed}`);
     await until('the trace is whole', () => spansOf(json.trace_id).length > 4);
     const root = spansOf(json.trace_id).filter(({ parentSpanId }) => parentSpanId === undefined);
@@ -231,7 +231,7 @@ describe('traces', () => {
     expect(spansOf(json.trace_id).find(({ name }) => name === 'task')?.failed).toBe(true);
   });
 
-  test('the collector gets its key and none of the secrets', () => {
+  test('the collector gets its key and no secrets', () => {
     expect(world.collector.headers[0]?.['x-key']).toBe(world.secrets.collectorKey);
     const all = world.collector.bodies.join('\n');
     const found = [...planted, ...Object.values(world.secrets)].filter((one) => all.includes(one));

@@ -1,12 +1,13 @@
-// What the logger cuts out, whatever hands it in: fields by their names, and keys and addresses
-// wherever they stand.
+// The logger removes fields by their names, and keys and addresses wherever they are in a text.
 
-import { createLogger, type Logger } from '../../src/telemetry';
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import { createLogger, type Logger } from '../../src/telemetry/logger';
 import { createTestDatabase } from '../support/database';
 
 const planted = 'planted-secret';
 
-/** What is written when this is logged. */
+/** The line that is written for this call. */
 function written(write: (log: Logger) => void): string {
   const lines: string[] = [];
   const into = { write: (line: string) => void lines.push(line) };
@@ -27,7 +28,7 @@ test.each([
   ['a bearer token', { said: `Authorization: Bearer ${planted}` }],
   ['an API key in a text', { why: `the key vk_${planted} is unknown` }],
   ['a webhook secret in a text', { why: `signed with whsec_${planted}` }],
-])('%s is cut out', (_, fields) => {
+])('%s is removed', (_, fields) => {
   const text = written((log) => log.info(fields, 'something'));
   expect(text).not.toContain(planted);
   expect(text).toContain('something');
@@ -38,12 +39,12 @@ test('an address keeps its host and path', () => {
   expect(JSON.parse(text).url).toBe('https://media.example/a/b.png?…');
 });
 
-test('a message is cleaned as fields are', () => {
+test('secrets are removed from a message as from fields', () => {
   const text = written((log) => log.warn(`POST https://hook.example/in?token=${planted} failed`));
   expect(JSON.parse(text).msg).toBe('POST https://hook.example/in?… failed');
 });
 
-test('an error tells its kind, text, code, place and cause, and nothing that hangs on it', () => {
+test('an error is logged with its kind, message, code, stack and cause, and nothing else', () => {
   const cause = Object.assign(new TypeError('the cause'), { body: planted });
   const error = Object.assign(new Error('it broke', { cause }), {
     code: 'EBROKEN',
@@ -61,7 +62,7 @@ test('an error tells its kind, text, code, place and cause, and nothing that han
   });
 });
 
-test('a failed statement is told without its values', async () => {
+test('a failed statement is logged without its values', async () => {
   const database = await createTestDatabase(1);
   try {
     const error = await database.db
@@ -73,4 +74,29 @@ test('a failed statement is told without its values', async () => {
   } finally {
     await database.drop();
   }
+});
+
+describe('of the lines of an API', () => {
+  /** The messages that a process has written when it ends like this. */
+  function messagesUntil(end: string): string[] {
+    const logger = resolve(__dirname, '../../dist/src/telemetry/logger.js');
+    const code = `
+      const { createLogger } = require(${JSON.stringify(logger)});
+      const log = createLogger({ level: 'info', format: 'json', name: 'api' });
+      log.info('first'); log.info('second');
+      const kill = () => process.kill(process.pid, 'SIGKILL');
+      ${end}`;
+    const { stdout } = spawnSync(process.execPath, ['-e', code], { encoding: 'utf8' });
+    const lines = stdout.split('\n').filter((line) => line !== '');
+    return lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+  }
+
+  test.each([
+    ['a kill loses those that are not yet written', 'kill()', []],
+    ['a warning writes all', `log.child({}).warn('third'); kill()`, ['first', 'second', 'third']],
+    ['all are written soon', 'setTimeout(kill, 3_000)', ['first', 'second']],
+    ['all are written when the process exits', 'process.exit()', ['first', 'second']],
+  ])('%s', (_, end, expected) => {
+    expect(messagesUntil(end)).toEqual(expected);
+  });
 });

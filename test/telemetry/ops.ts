@@ -1,5 +1,4 @@
-// What the files under ops/ say: the expressions of all panels and alerts, and the metrics they
-// name.
+// Parses the files under ops/: the expressions of all panels and alerts, and the metrics they name.
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -12,8 +11,9 @@ interface Expression {
   readonly expression: string;
 }
 
-interface Alert extends Expression {
+export interface Alert extends Expression {
   readonly severity: string;
+  readonly summary: string;
   readonly runbook: string;
 }
 
@@ -50,6 +50,7 @@ export function alerts(): Alert[] {
       title: alert,
       expression: expr,
       severity: labels.severity,
+      summary: annotations.summary,
       runbook: annotations.runbook,
     })),
   );
@@ -58,12 +59,12 @@ export function alerts(): Alert[] {
 export const operationsPage = () => file('docs/operations.md');
 
 interface Use {
-  /** As it is written, with the ending of a histogram's series. */
+  /** The name as written, with the suffix of a histogram's series. */
   readonly series: string;
   readonly labels: readonly string[];
 }
 
-/** The series an expression reads, with the labels it selects them by. */
+/** The series that an expression reads, with the labels of its selectors. */
 export function usesOf({ expression }: Expression): Use[] {
   const series = /\b((?:video|temporal|nodejs|process)_[a-z0-9_]+)\b\s*(?:\{([^}]*)\})?/g;
   return [...expression.matchAll(series)].map(([, name = '', selector = '']) => ({
@@ -72,7 +73,7 @@ export function usesOf({ expression }: Expression): Use[] {
   }));
 }
 
-/** The labels by which an expression takes sums and other aggregates. */
+/** The labels by which an expression groups. */
 export function groupedBy({ expression }: Expression): string[] {
   return [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) =>
     list.split(',').map((label) => label.trim()),

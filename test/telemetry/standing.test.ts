@@ -1,9 +1,9 @@
-// The figures that are counted in the database, and what is shown when it does not answer.
+// The figures that are counted in the database, and their absence if it does not answer.
 
-import { createStandingFigures } from '../../src/commands/standing-figures';
-import { readStanding } from '../../src/db/standing';
-import { createMeters } from '../../src/meters';
-import { createLogger } from '../../src/telemetry';
+import { createDatabaseGauges } from '../../src/commands/database-gauges';
+import { readOpenWork } from '../../src/db/open-work';
+import { createLogger } from '../../src/telemetry/logger';
+import { createMeters } from '../../src/telemetry/meters';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
 let database: TestDatabase;
@@ -14,8 +14,8 @@ afterAll(() => database?.drop());
 
 const quiet = createLogger({ level: 'fatal', format: 'json', name: 'test' }, { write: () => true });
 
-test('of an empty service nothing is open, held or late, and the books were never checked', async () => {
-  expect(await readStanding(database.db)).toEqual({
+test('an empty database counts no open work, no held money and no audit', async () => {
+  expect(await readOpenWork(database.db)).toEqual({
     tasks: [],
     jobs: [],
     watchers: [],
@@ -27,9 +27,9 @@ test('of an empty service nothing is open, held or late, and the books were neve
   });
 });
 
-test('what is open is counted by what it waits for, what has ended is not', async () => {
+test('open work is counted by state, ended work is not counted', async () => {
   await fill(database);
-  const standing = await readStanding(database.db);
+  const standing = await readOpenWork(database.db);
   expect(standing.tasks).toHaveLength(2);
   expect(standing.tasks).toEqual(
     expect.arrayContaining([
@@ -47,20 +47,19 @@ test('what is open is counted by what it waits for, what has ended is not', asyn
   expect(standing).toMatchObject({ callbacksPending: 1, heldMicros: 3_000_000 });
   expect(standing.taskOverdueSeconds).toBeGreaterThanOrEqual(100);
   expect(standing.callbackOverdueSeconds).toBeGreaterThanOrEqual(50);
-  // Only a channel with jobs to ask about can be silent; it was looked at more lately than its job
-  // was opened.
+  // Only a channel with open jobs can be silent. This one was read after its job was opened.
   expect(standing.watchers).toEqual([{ channel: 'one', silentSeconds: expect.any(Number) }]);
   expect(standing.watchers[0]?.silentSeconds).toBeGreaterThanOrEqual(20);
   expect(standing.watchers[0]?.silentSeconds).toBeLessThan(300);
 });
 
-test('a database that does not answer leaves no old figure behind', async () => {
+test('if the database does not answer, no old figure is reported', async () => {
   const meters = createMeters('api');
-  let now = Date.now();
-  const clock = jest.spyOn(Date, 'now').mockImplementation(() => now);
+  let now = performance.now();
+  const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);
   const gone = await createTestDatabase(1);
   try {
-    const refresh = createStandingFigures(gone.db, meters, quiet);
+    const refresh = createDatabaseGauges(gone.db, meters, quiet);
     await fill(gone);
     await refresh();
     expect(await meters.registry.metrics()).toMatch(/^video_tasks_open\{.*model="m"/m);
@@ -70,7 +69,7 @@ test('a database that does not answer leaves no old figure behind', async () => 
     const text = await meters.registry.metrics();
     expect(text).not.toMatch(/^video_tasks_open\{/m);
     expect(text).toMatch(/^video_held_amount\{[^}]*\} Nan$/im);
-    expect(text).toMatch(/^video_standing_figures_up\{[^}]*\} 0$/m);
+    expect(text).toMatch(/^video_database_gauges_up\{[^}]*\} 0$/m);
   } finally {
     clock.mockRestore();
   }
@@ -93,11 +92,11 @@ async function fill({ db }: TestDatabase): Promise<void> {
                    ('t4', 'succeeded', null, 'https://x.example/', now() - interval '1 day', now())
            ) as v (id, status, stage, url, deadline, ended);
     update callbacks set next_at = now() - interval '50 s';
-    insert into jobs (task_id, kind, account_id, channel, upstream_model, state, opened_at)
-    values ('t1', 'generation', 'a', 'two', 'm', 'waiting', null),
-           ('t2', 'generation', 'a', 'two', 'm', 'waiting', null),
-           ('t3', 'generation', 'a', 'one', 'm', 'open', now() - interval '300 s'),
-           ('t4', 'generation', 'a', 'one', 'm', 'closed', now() - interval '900 s');
+    insert into jobs (task_id, kind, account_id, channels, channel, state, opened_at)
+    values ('t1', 'generation', 'a', '{two}', null, 'waiting', null),
+           ('t2', 'generation', 'a', '{two}', null, 'waiting', null),
+           ('t3', 'generation', 'a', null, 'one', 'open', now() - interval '300 s'),
+           ('t4', 'generation', 'a', null, 'one', 'closed', now() - interval '900 s');
     insert into watchers (channel, shard, round_at, open)
     values ('one', 0, now() - interval '20 s', 1), ('two', 0, now() - interval '1 h', 0)`);
 }

@@ -1,4 +1,5 @@
-// The few tasks of the run that is looked at, with words planted wherever a customer can put one.
+// The tasks of the run that the telemetry tests read, with secret words in every place a customer
+// can fill.
 
 import { textTask } from '../support/service';
 import { until } from '../support/until';
@@ -8,11 +9,11 @@ export interface TaskIds {
   readonly whole: string;
   readonly failed: string;
   readonly cancelled: string;
-  /** Created while the database refused it. */
+  /** A task whose opening failed at first, because the database refused it. */
   readonly late: string;
 }
 
-/** What a customer sends and nobody else is to read. */
+/** Texts of a customer that must not appear in logs, metrics or traces. */
 export const planted = [
   'planted-prompt',
   'planted-hook',
@@ -21,11 +22,12 @@ export const planted = [
   'planted-query',
 ];
 
-/** The trace that the caller of the first task is in. */
+/** The trace of the first task's caller. */
 export const caller = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
 
 /**
- * One that succeeds with everything, one that fails, one that is refused, one that is cancelled.
+ * One task that succeeds with every option, one that fails, one that is refused, one that is
+ * cancelled.
  */
 export async function runTasks(world: TelemetryWorld): Promise<TaskIds> {
   const ids: Record<string, string> = {};
@@ -67,13 +69,13 @@ export async function runTasks(world: TelemetryWorld): Promise<TaskIds> {
   return ids as unknown as TaskIds;
 }
 
-/** The door's statement fails with the whole row in its error, until it is let through. */
+/** Opening the task fails with the whole row in the error, until the constraint is gone. */
 async function createWhileTheDatabaseRefuses(
   world: TelemetryWorld,
   create: (name: keyof TaskIds, body: unknown) => Promise<void>,
 ): Promise<void> {
-  const refusing = `add constraint no_media check (request::text not like '%planted-media%')`;
-  await world.db.raw(`alter table tasks ${refusing}`);
+  const refused = `status <> 'pending' and request::text like '%planted-media%'`;
+  await world.db.raw(`alter table tasks add constraint no_media check (not (${refused}))`);
   const prompt = 'planted-prompt see https://media.example/a.png?sign=planted-media';
   await create('late', textTask({}, { prompt }));
   await world.db.raw('alter table tasks drop constraint no_media');

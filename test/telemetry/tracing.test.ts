@@ -1,14 +1,14 @@
-// The parts of tracing by themselves: ids, headers, what is loaded, and a collector that is away.
+// The parts of tracing: ids, headers, loaded modules, and a collector that is down.
 
 import { execFile } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { inTrace, traced, traceHeaders } from '../../activities/tracing';
-import { exchange } from '../../activities/upstream';
+import { inTrace, traced, traceHeaders } from '../../activities/task-trace';
+import { exchange } from '../../activities/upstream/http-exchange';
 import { parseTraceparent, type Span, spanIdOf } from '../../src/domain/trace';
-import { createLogger } from '../../src/telemetry';
-import { createTracing } from '../../src/tracing';
+import { createLogger } from '../../src/telemetry/logger';
+import { createTracing } from '../../src/telemetry/span-exporter';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const spanId = '00f067aa0ba902b7';
@@ -28,7 +28,7 @@ test.each([
   expect(parseTraceparent(header)).toEqual(expected);
 });
 
-test('the spans of a task have ids that follow from it, each another', () => {
+test('the spans of a task have different ids that follow from the task id', () => {
   const made = ['task_a', 'task_b'].flatMap((id) => [
     spanIdOf(id, 'task'),
     spanIdOf(id, 'submission'),
@@ -38,7 +38,7 @@ test('the spans of a task have ids that follow from it, each another', () => {
   expect(spanIdOf('task_a', 'task')).toBe(made[0]);
 });
 
-test('a request inside a task’s activity carries its trace, whether spans are kept or not', async () => {
+test('a request inside an activity carries the trace of its task, even if tracing is off', async () => {
   const seen: (string | undefined)[] = [];
   const server = createServer((request, response) => {
     seen.push(request.headers.traceparent as string | undefined);
@@ -68,7 +68,7 @@ test('a request inside a task’s activity carries its trace, whether spans are 
   expect(seen[2]).toBeUndefined();
 });
 
-test('an activity that throws is a failed span, and its error goes on unchanged', async () => {
+test('an activity that throws is a failed span, and its error is passed on unchanged', async () => {
   const spans: Span[] = [];
   const error = new Error('it broke');
   const activities = {
@@ -87,18 +87,21 @@ test.each([
   ['of a task to close', { taskId: 'task_a', object: { trace_id: traceId } }],
   ['of nothing', { taskId: 'task_a' }],
   ['no trace id', { taskId: 'task_a', traceId: 'something' }],
-])('the input %s is run, and traced where it says its trace', async (_, input) => {
-  const { run } = traced({ run: async (_input: object) => traceHeaders() }, null);
-  const isTraced = JSON.stringify(input).includes(traceId);
-  expect(Object.keys(await run(input))).toEqual(isTraced ? ['traceparent'] : []);
-});
+])(
+  'an activity with the input %s runs, and is traced if the input has a trace',
+  async (_, input) => {
+    const { run } = traced({ run: async (_input: object) => traceHeaders() }, null);
+    const isTraced = JSON.stringify(input).includes(traceId);
+    expect(Object.keys(await run(input))).toEqual(isTraced ? ['traceparent'] : []);
+  },
+);
 
 test.each(['api', 'worker'])(
   'the %s loads no tracing SDK unless it is configured',
   async (name) => {
     const program = `
     require('./commands/${name}');
-    require('./tracing').createTracing({ endpoint: null });
+    require('./telemetry/span-exporter').createTracing({ endpoint: null });
     console.log(Object.keys(require.cache).filter((path) => /opentelemetry.(sdk|exp)/.test(path)).length);`;
     const cwd = resolve(__dirname, '../../dist/src');
     const { stdout } = await promisify(execFile)(process.execPath, ['-e', program], { cwd });
@@ -106,8 +109,8 @@ test.each(['api', 'worker'])(
   },
 );
 
-describe('a collector that does not take spans', () => {
-  /** Hands two spans over and closes; what was logged meanwhile. */
+describe('a collector that does not accept spans', () => {
+  /** Sends two spans and closes; answers what was logged meanwhile. */
   async function handOver(endpoint: string): Promise<string[]> {
     const lines: string[] = [];
     const settings = { level: 'info', format: 'json', name: 'test' } as const;
@@ -131,18 +134,18 @@ describe('a collector that does not take spans', () => {
   const urlOf = (server: Server) =>
     `http://127.0.0.1:${(server.address() as { port: number }).port}`;
 
-  test('is told once', async () => {
+  test('is logged once', async () => {
     const server = await startRefusing();
     try {
       const lines = await handOver(urlOf(server));
-      expect(lines.map((line) => JSON.parse(line).event)).toEqual(['trace_trouble']);
+      expect(lines.map((line) => JSON.parse(line).event)).toEqual(['trace_failure']);
     } finally {
       server.closeAllConnections();
       await new Promise((done) => server.close(done));
     }
   });
 
-  test('holds up no stop when it is away', async () => {
+  test('does not delay a stop', async () => {
     const server = await startRefusing();
     const url = urlOf(server);
     await new Promise((done) => server.close(done));

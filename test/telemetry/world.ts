@@ -1,6 +1,5 @@
-// API, worker and studio as processes that tell everything they can tell: every log line, metrics
-// on ports of their own, traces to a collector that remembers them. On the run's PostgreSQL and
-// Temporal.
+// API, worker and studio as processes with full logging: every log line, metrics on ports of their
+// own, traces to a collector. They use the run's PostgreSQL and Temporal.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +21,7 @@ export interface TelemetryWorld {
   readonly collector: Collector;
   readonly studioUrl: string;
   readonly apiKey: string;
-  /** What must never be read anywhere. */
+  /** Texts that must not appear anywhere. */
   readonly secrets: Readonly<Record<string, string>>;
   call(
     method: string,
@@ -87,11 +86,11 @@ export async function startTelemetryWorld(): Promise<TelemetryWorld> {
     );
   };
   await Promise.all([start('studio'), start('worker'), start('api')]);
-  const told = (name: string, event: string) => {
+  const fieldOf = (name: string, event: string) => {
     const line = new RegExp(`"event":"${event}","port":(\\d+)`);
     return Number(line.exec(processes.get(name)?.out() ?? '')?.[1]);
   };
-  const url = `http://127.0.0.1:${told('api', 'listening')}`;
+  const url = `http://127.0.0.1:${fieldOf('api', 'listening')}`;
   const world: TelemetryWorld = {
     db: database.db,
     sink,
@@ -108,7 +107,7 @@ export async function startTelemetryWorld(): Promise<TelemetryWorld> {
       }
     },
     async metricsOf(name) {
-      const port = told(name, 'metrics_served');
+      const port = fieldOf(name, 'metrics_served');
       return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     },
     logs: () => [...processes.values()].map((process) => process.said()).join('\n'),

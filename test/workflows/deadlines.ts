@@ -1,5 +1,5 @@
-// The deadline holds to the second, however long it is and whatever the task is doing when it
-// comes, and costs nothing. Time is skipped.
+// A task expires at its deadline to the second, however long it is and whatever the task is doing,
+// and costs nothing. Time is skipped.
 
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { anEnhancedPlan, aPlan, aSuccess, aTaskInput } from '../support/builders';
@@ -10,9 +10,9 @@ export const deadlineStages = ['waiting', 'queued', 'running', 'enhancing'] as c
 
 export interface Deadline {
   readonly seconds: number;
-  /** Where the task is when its time is up. */
+  /** The stage of the task at its deadline. */
   readonly stage: (typeof deadlineStages)[number];
-  /** At which part of its time it came there. */
+  /** The fraction of its time after which it reached the stage. */
   readonly after: number;
 }
 
@@ -30,7 +30,7 @@ export function testDeadlines(
 }
 
 async function expectExpired(world: World, { seconds, stage, after }: Deadline): Promise<void> {
-  // A channel that is full: the task waits for its turn, and it never comes.
+  // The channel is full, and the task never gets its turn.
   if (stage === 'waiting') world.script.submit = () => ({ outcome: 'waiting', channel: 'studio' });
   const plan = stage === 'enhancing' ? anEnhancedPlan() : aPlan();
   const task = await world.start(aTaskInput({ plan: { ...plan, expiresAfterSeconds: seconds } }));
@@ -49,7 +49,7 @@ async function expectExpired(world: World, { seconds, stage, after }: Deadline):
   const late = (object.finished_at ?? 0) - object.created_at - seconds;
   expect(Math.abs(late)).toBeLessThanOrEqual(2);
   expect(world.closed.map(({ charge }) => charge)).toEqual([[]]);
-  // What a channel has taken is looked at once more; what waits for one is taken out of its line.
+  // An accepted job is read once more; a job that waits for a slot is not.
   const kind = stage === 'enhancing' ? 'super_resolution' : 'generation';
   expect(world.lookedAt.map((name) => name.kind)).toEqual(stage === 'waiting' ? [] : [kind]);
   expect(world.cancelled.map((order) => order.kind)).toEqual([kind]);

@@ -1,4 +1,4 @@
-// The life of a callback on skipped time: three days of trying in a moment.
+// The delivery of a callback on skipped time: three days of attempts within seconds.
 
 import { randomUUID } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
@@ -14,14 +14,14 @@ import { realEnvironment, timeSkippingEnvironment } from '../support/temporal';
 const workflows = coveredWorkflows();
 
 let env: TestWorkflowEnvironment;
-// The time-skipping server may lose a workflow task to a cancel; the real one does not.
+// The time-skipping server may lose a workflow task if a cancel meets it. A real server does not.
 let real: TestWorkflowEnvironment;
 let workers: readonly Worker[] = [];
 let running: readonly Promise<void>[] = [];
 const taskQueue = `callbacks-${randomUUID()}`;
 const made: { at: number; input: CallbackAttempt }[] = [];
 const stopped: CallbackName[] = [];
-/** What each task's receiver answers, attempt by attempt, the last one for ever. */
+/** The receiver's answers per task, attempt by attempt; the last one is repeated. */
 const answers = new Map<string, readonly number[]>();
 
 const activities: ReturnType<typeof createCallbackActivities> = {
@@ -81,14 +81,14 @@ const deliver = async (statuses: readonly number[], over: Partial<CallbackInput>
 const attempts = () => made.map(({ input }) => input.attempt);
 
 test.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])(
-  'a receiver that fails %i times gets it once more',
+  'a receiver that fails %i times gets one more attempt',
   async (failures) => {
     expect(await deliver([...Array<number>(failures).fill(500), 200])).toBe('delivered');
     expect(attempts()).toEqual(Array.from({ length: failures + 1 }, (_, index) => index + 1));
   },
 );
 
-test('the nine gaps are the schedule within a fifth, then it is given up', async () => {
+test('the nine pauses follow the schedule within a fifth, then the delivery is exhausted', async () => {
   expect(await deliver([500])).toBe('exhausted');
   expect(made).toHaveLength(attemptsMax);
   const minutes = [5 / 60, 5, 30, 120, 300, 600, 840, 1200, 1440];
@@ -96,7 +96,7 @@ test('the nine gaps are the schedule within a fifth, then it is given up', async
   for (const [index, gap] of gaps.entries()) {
     const wanted = minutes[index] ?? 0;
     expect(gap).toBeGreaterThanOrEqual(wanted * 0.8);
-    // A few seconds of the server's own time on top of the jitter.
+    // A few seconds of the server's own time come on top of the jitter.
     expect(gap).toBeLessThanOrEqual(wanted * 1.2 + 0.1);
   }
   const hours = ((made.at(-1)?.at ?? 0) - (made[0]?.at ?? 0)) / 3_600_000;
@@ -107,23 +107,23 @@ test('the nine gaps are the schedule within a fifth, then it is given up', async
   expect(chances.every((chance) => chance >= 0 && chance < 1)).toBe(true);
 });
 
-test('410 stops at once', async () => {
+test('a 410 ends the delivery', async () => {
   expect(await deliver([500, 410])).toBe('stopped');
   expect(attempts()).toEqual([1, 2]);
 });
 
-test('a delivery that was superseded ends and leaves the rest to the newer one', async () => {
+test('a superseded delivery ends and leaves the rest to the newer one', async () => {
   expect(await deliver([500, 0])).toBe('superseded');
   expect(attempts()).toEqual([1, 2]);
 });
 
-test('a delivery that was lost half way goes on where it was, with what is left of the schedule', async () => {
+test('a restarted delivery continues with its attempt and the rest of the schedule', async () => {
   expect(await deliver([500], { delivery: 3, firstAttempt: 8 })).toBe('exhausted');
   expect(attempts()).toEqual([8, 9, 10]);
   expect(new Set(made.map(({ input }) => input.delivery))).toEqual(new Set([3]));
 });
 
-test('cancelling it stops it and says so in the records', async () => {
+test('a cancelled delivery ends and is recorded as cancelled', async () => {
   const handle = await start([500], {}, real);
   await until(() => made.length > 0);
   await handle.cancel();
@@ -131,7 +131,7 @@ test('cancelling it stops it and says so in the records', async () => {
   expect(stopped).toEqual([{ taskId: made[0]?.input.taskId, delivery: 1 }]);
 });
 
-test('its timers say which attempt was answered what and when the next one comes', async () => {
+test('the summaries of its timers name the last answer and the next attempt', async () => {
   const handle = await start([503, 200]);
   await handle.result();
   const { events } = await handle.fetchHistory();
@@ -146,7 +146,7 @@ test('its timers say which attempt was answered what and when the next one comes
   ]);
 });
 
-test('while it waits it is a timer: nothing is running for it', async () => {
+test('a waiting delivery has a timer and no activity', async () => {
   const handle = await start([500]);
   await until(() => made.length === 1);
   await until(async () => {
@@ -163,7 +163,7 @@ test.each<[readonly number[], string]>([
   [[503, 204], '**delivered** — attempt 2: HTTP 204'],
   [[410], '**stopped** — attempt 1: HTTP 410'],
   [[500], '**exhausted** — attempt 10: HTTP 500'],
-])('answers %j leave in its details: %s', async (statuses, details) => {
+])('after the answers %j the details in the Temporal UI are: %s', async (statuses, details) => {
   const handle = await start(statuses);
   await handle.result();
   const metadata = await handle.query<{ currentDetails?: string }>('__temporal_workflow_metadata');

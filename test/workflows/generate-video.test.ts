@@ -1,11 +1,10 @@
-// The life of a task, told by its workflow alone: time is skipped, activities are fakes that
-// remember.
+// The task's workflow on its own: time is skipped, activities are fakes that record their calls.
 
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { TaskObject } from '../../src/contract/task';
-import type { PlacedJob } from '../../workflows/messages';
-import { toldPendingSignal, turnSignal } from '../../workflows/messages';
-import { anEnhancedPlan, aPlan, aRequest, aSuccess, aTaskInput } from '../support/builders';
+import type { PlacedJob } from '../../src/domain/job';
+import { turnSignal } from '../../workflows/messages';
+import { aFailedObject, anEnhancedPlan, aPlan, aSuccess, aTaskInput } from '../support/builders';
 import { coveredWorkflows } from '../support/coverage';
 import { inWorld, type World } from '../support/task-world';
 import { realEnvironment, timeSkippingEnvironment } from '../support/temporal';
@@ -26,8 +25,8 @@ afterAll(async () => {
 
 const run = (test: (world: World) => Promise<void>) => inWorld(env, workflows, test);
 
-// The time-skipping server loses a workflow task when a cancel meets an update, on a busy machine
-// also one that has just been answered; the real one does not.
+// The time-skipping server loses a workflow task if a cancel meets an update, on a busy machine
+// even one that was just answered. A real server does not.
 const runReal = (test: (world: World) => Promise<void>) => inWorld(real, workflows, test);
 
 const running = { kind: 'generation', upstreamId: 'job-generation', status: 'running' } as const;
@@ -41,7 +40,7 @@ describe('admission', () => {
     runReal(async (world) => {
       const input = aTaskInput();
       const task = await world.start(input);
-      const { task: created, requestHash } = await task.accepted;
+      const { task: created } = await task.accepted;
       expect(created).toEqual({
         id: input.taskId,
         task_id: input.taskId,
@@ -49,13 +48,12 @@ describe('admission', () => {
         status: 'submitted',
         message: expect.any(String),
       });
-      expect(requestHash).toBe(input.requestHash);
       expect(world.opened[0]?.object.billing?.held).toBe('5.009400');
       await task.cancel();
       await task.result();
     }));
 
-  test('a refused task fails its update and its workflow, and nothing is submitted', () =>
+  test('a refused task fails its update and its workflow, and no job is submitted', () =>
     run(async (world) => {
       const refusal = { code: 'insufficient_balance', message: 'too little', param: '' } as const;
       world.script.open = () => ({ outcome: 'refused', refusal });
@@ -65,29 +63,9 @@ describe('admission', () => {
       });
       await expect(task.result()).rejects.toThrow();
       expect(world.submitted).toEqual([]);
-      expect(world.kept).toEqual([]);
     }));
 
-  test('a refused task whose caller was told pending keeps a failed row', () =>
-    run(async (world) => {
-      const refusal = { code: 'insufficient_balance', message: 'too little', param: '' } as const;
-      let told: () => void = () => undefined;
-      const wait = new Promise<void>((resolve) => {
-        told = resolve;
-      });
-      world.script.open = async () => {
-        await wait;
-        return { outcome: 'refused', refusal };
-      };
-      const task = await world.start(aTaskInput());
-      await task.signal(toldPendingSignal);
-      told();
-      const object = await task.result();
-      expect(object).toMatchObject({ status: 'failed', error: { code: 'task_error' } });
-      expect(world.kept.map((kept) => kept.object.status)).toEqual(['failed']);
-    }));
-
-  test('a door that fails is tried again after a timer each, until it opens', () =>
+  test('a transaction that fails is retried after a timer each time, until it succeeds', () =>
     runReal(async (world) => {
       world.script.open = () => {
         if (world.opened.length < 4) throw new Error('The database is away.');
@@ -96,38 +74,24 @@ describe('admission', () => {
       const task = await world.start(aTaskInput());
       await task.accepted;
       expect(world.opened).toHaveLength(4);
-      // Three waits, and the deadline.
+      // Three pauses and the deadline.
       expect(await task.timers()).toBe(4);
       await task.cancel();
       await task.result();
     }));
 
-  test('a second run under the id of a task that has a final row does nothing', () =>
+  test('a second run for a task that has ended does nothing', () =>
     run(async (world) => {
       const input = aTaskInput();
       const object = aFailedObject(input.taskId);
-      world.script.open = () => ({ outcome: 'exists', object, requestHash: 'other' });
+      world.script.open = () => ({ outcome: 'exists', object });
       const task = await world.start(input);
-      expect((await task.accepted).requestHash).toBe('other');
+      expect((await task.accepted).task.status).toBe('failed');
       expect(await task.result()).toEqual(object);
       expect(world.submitted).toEqual([]);
       expect(world.closed).toEqual([]);
     }));
 });
-
-function aFailedObject(id: string): TaskObject {
-  return {
-    id,
-    task_id: id,
-    object: 'video.generation.task',
-    status: 'failed',
-    message: 'gone',
-    trace_id: '',
-    data: [],
-    model: 'studio-2.0',
-    created_at: 1,
-  };
-}
 
 describe('success', () => {
   test('a finished generation is settled by its tokens and shown with its video', () =>
@@ -150,7 +114,7 @@ describe('success', () => {
       expect(world.closed[0]?.charge.map((line) => line.amountMicros)).toEqual([4_600_000]);
     }));
 
-  test('the enhanced video is the task’s video, and its line is billed', () =>
+  test('the enhanced video is the task’s video, and super-resolution is billed', () =>
     run(async (world) => {
       const task = await world.start(aTaskInput({ plan: anEnhancedPlan() }));
       await task.accepted;
@@ -171,7 +135,7 @@ describe('success', () => {
       ]);
     }));
 
-  test('success without usage is settled at the hold and says so', () =>
+  test('a success without reported usage is settled at the hold and marked so', () =>
     run(async (world) => {
       const task = await world.start(aTaskInput());
       await task.report(aSuccess({ completionTokens: null }));
@@ -181,7 +145,7 @@ describe('success', () => {
       });
     }));
 
-  test('reports that repeat, cross or step back change nothing', () =>
+  test('reports that repeat, come out of order or step back change nothing', () =>
     run(async (world) => {
       const task = await world.start(aTaskInput({ plan: anEnhancedPlan() }));
       await task.accepted;
@@ -199,42 +163,17 @@ describe('success', () => {
     }));
 });
 
-test('an end that is signalled, as watchers of older builds do, counts as well', () =>
-  run(async (world) => {
-    const task = await world.start(aTaskInput({ plan: anEnhancedPlan() }));
-    await task.accepted;
-    await task.signalReport(aSuccess());
-    await until('it is enhanced', () => world.submitted.length === 2);
-    await task.signalReport(enhanced);
-    expect((await task.result()).status).toBe('succeeded');
-  }));
+describe('the callback', () => {
+  const aCalledBackInput = () => aTaskInput({ hasCallback: true });
 
-test('a task of before, whose jobs were placed for signals, goes the whole way by them', () =>
-  run(async (world) => {
-    const { waits, ...ofBefore } = aTaskInput({ plan: anEnhancedPlan() });
-    expect(waits).toBe('in activities');
-    const task = await world.start(ofBefore);
-    await task.accepted;
-    await task.signalReport(running);
-    await task.signalReport(aSuccess());
-    await until('it is enhanced', () => world.submitted.length === 2);
-    await until('it shows', async () => (await task.object()).stage === 'super_resolution');
-    await task.signalReport(enhanced);
-    expect((await task.result()).status).toBe('succeeded');
-  }));
-
-describe('announcing', () => {
-  const metadata = { callback_url: 'https://example.com/hook' };
-  const aCalledBackInput = () => aTaskInput({ request: aRequest({ metadata }) });
-
-  /** Its queue has no worker, so it stays as it was begun. */
+  /** No worker polls its queue, so the child stays as it was started. */
   async function expectDelivery({ env }: World, taskId: string): Promise<void> {
     const delivery = env.client.workflow.getHandle(`${taskId}:callback`);
     expect((await delivery.describe()).status.name).toBe('RUNNING');
     await delivery.terminate('the test is over');
   }
 
-  test('a task with a callback leaves behind a delivery of its own', () =>
+  test('is delivered by a workflow of its own', () =>
     runReal(async (world) => {
       const input = aCalledBackInput();
       const task = await world.start(input);
@@ -244,18 +183,18 @@ describe('announcing', () => {
       await expectDelivery(world, input.taskId);
     }));
 
-  test('an end that was stored by a worker that died is announced by the next', () =>
+  test('is started by the next run if the worker died after it stored the end of the task', () =>
     runReal(async (world) => {
       const input = aCalledBackInput();
       const object = aFailedObject(input.taskId);
-      world.script.open = () => ({ outcome: 'exists', object, requestHash: input.requestHash });
+      world.script.open = () => ({ outcome: 'exists', object });
       const task = await world.start(input);
       expect(await task.result()).toEqual(object);
       await expectDelivery(world, input.taskId);
     }));
 });
 
-test('a second run that meets a running row places both of its jobs', () =>
+test('a second run for a running task places both of its jobs', () =>
   run(async (world) => {
     const input = aTaskInput({ plan: anEnhancedPlan() });
     const object: TaskObject = {
@@ -263,7 +202,7 @@ test('a second run that meets a running row places both of its jobs', () =>
       status: 'running',
       stage: 'generation',
     };
-    world.script.open = () => ({ outcome: 'exists', object, requestHash: input.requestHash });
+    world.script.open = () => ({ outcome: 'exists', object });
     const task = await world.start(input);
     await task.report(aSuccess());
     await until('it is enhanced', () => world.submitted.length === 2);
@@ -299,7 +238,7 @@ describe('failure', () => {
       expect(object).not.toHaveProperty('video_url');
     }));
 
-  test('a refused submit fails the task with the refusal’s sentence', () =>
+  test('a refused job fails the task with the sentence of the refusal', () =>
     run(async (world) => {
       const failure = { code: 'InvalidParameter', sentence: 'The prompt was refused.' };
       world.script.submit = ({ kind }) => ({
@@ -313,7 +252,7 @@ describe('failure', () => {
       });
     }));
 
-  test('whichever final state was stored first wins', () =>
+  test('the final state that was stored first counts', () =>
     run(async (world) => {
       const stored = { status: 'failed', message: 'stopped' } as never;
       world.script.close = () => ({ object: stored, first: false });
@@ -333,7 +272,7 @@ describe('the deadline', () => {
     { seconds: 3_600, stage: 'enhancing', after: 0.5 },
   ]);
 
-  test('a service that does not answer the last look cannot hold it up', () =>
+  test('a provider that does not answer the last read cannot delay it', () =>
     run(async (world) => {
       world.script.read = () => {
         throw new Error('The service is silent.');
@@ -346,7 +285,7 @@ describe('the deadline', () => {
       });
     }));
 
-  test('a job found finished at the last look still succeeds', () =>
+  test('a job that has finished by the last read still succeeds', () =>
     run(async (world) => {
       world.script.read = () => aSuccess();
       const task = await world.start(aTaskInput());
@@ -355,7 +294,7 @@ describe('the deadline', () => {
     }));
 
   test(
-    'a submit that finds no channel goes on until the deadline and no further',
+    'a job that finds no channel is retried until the deadline and no longer',
     () =>
       run(async (world) => {
         world.script.submit = () => {
@@ -371,7 +310,7 @@ describe('the deadline', () => {
 });
 
 describe('cancelling', () => {
-  test('a waiting task ends failed, uncharged, and its job is asked to stop', () =>
+  test('a task that waits for its job fails uncharged, and the job is cancelled upstream', () =>
     runReal(async (world) => {
       const task = await world.start(aTaskInput());
       await task.accepted;
@@ -385,7 +324,23 @@ describe('cancelling', () => {
       expect(world.cancelled).toHaveLength(1);
     }));
 
-  test('a task cancelled before it was stored is stored, refunded and closed', () =>
+  test('a cancel that no provider accepts is retried for 90 minutes, then recorded', () =>
+    run(async (world) => {
+      world.script.cancel = () => {
+        throw new Error('The provider did not take the cancel.');
+      };
+      const input = aTaskInput();
+      const task = await world.start(input);
+      await task.accepted;
+      await task.report(running);
+      await task.cancel();
+      await task.result();
+      expect(world.givenUp).toEqual([{ taskId: input.taskId, kind: 'generation' }]);
+      // Once a minute, after some shorter pauses.
+      expect(world.cancelled.length).toBeGreaterThan(80);
+    }));
+
+  test('a task cancelled before it is opened is opened, refunded and closed', () =>
     runReal(async (world) => {
       let open: () => void = () => undefined;
       const wait = new Promise<void>((resolve) => {
@@ -398,7 +353,8 @@ describe('cancelling', () => {
       const task = await world.start(aTaskInput());
       await task.cancel();
       open();
-      // Whoever waits for the answer gets it, as the task then is: stored, or ended already.
+      // The waiting caller is answered with the task's state at that time: stored, or ended
+      // already.
       expect(['submitted', 'failed']).toContain((await task.accepted).task.status);
       expect((await task.result()).status).toBe('failed');
       expect(world.closed).toHaveLength(1);
@@ -406,11 +362,11 @@ describe('cancelling', () => {
 });
 
 describe('a channel with a limit', () => {
-  test('a task that found it full submits when it is given its turn', () =>
+  test('a task that found it full submits its job when it gets its turn', () =>
     run(async (world) => {
-      const answers: PlacedJob[] = [{ outcome: 'waiting', channel: 'studio' }];
+      const answers: PlacedJob[] = [{ outcome: 'waiting' }];
       world.script.submit = () =>
-        answers.pop() ?? { outcome: 'accepted', channel: 'studio', upstreamId: 'job' };
+        answers.pop() ?? { outcome: 'open', channel: 'studio', upstreamId: 'job' };
       const input = aTaskInput();
       const task = await world.start(input);
       await task.accepted;
@@ -424,7 +380,7 @@ describe('a channel with a limit', () => {
 });
 
 describe('history', () => {
-  test('a finished task takes as many events after two days as after a minute', () =>
+  test('a task that waits two days has as many events as one that waits a minute', () =>
     run(async (world) => {
       const live = async (wait: string) => {
         const task = await world.start(aTaskInput());
@@ -437,22 +393,9 @@ describe('history', () => {
         return task.events();
       };
       const [short, long] = [await live('1 min'), await live('47 hours')];
-      // The callback adds its start and a workflow task; see the system test for the whole with
-      // one. An update that meets the first workflow task saves three events; days of waiting add
-      // none.
+      // A callback adds its start and a workflow task (see the system test). A message that arrives
+      // together with another one shares its workflow task and saves three events. Days of waiting
+      // add none.
       for (const events of [short, long]) expect([23, 26, 29]).toContain(events);
-    }));
-
-  test('no prompt stands in summaries, details or search attributes', () =>
-    runReal(async (world) => {
-      const input = aTaskInput({ request: aRequest({ prompt: 'SECRET-PROMPT' }) });
-      const task = await world.start(input);
-      await task.accepted;
-      const { searchAttributes, memo } = await world.env.client.workflow
-        .getHandle(input.taskId)
-        .describe();
-      expect(JSON.stringify([searchAttributes, memo])).not.toContain('SECRET-PROMPT');
-      await task.cancel();
-      await task.result();
     }));
 });

@@ -1,5 +1,5 @@
-// The two workflows that are only a frame around one long activity: the watcher, which starts over
-// every hour, and the sweep.
+// Workflows that only run one long activity: the watcher, which continues as new every hour, the
+// reconciler and the audit.
 
 import { randomUUID } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
@@ -29,7 +29,7 @@ async function run<T>(activities: object, type: string, input: object): Promise<
 
 const watch = { channel: 'studio', shard: 0, shards: 1, taskQueue };
 
-test('a watcher whose channel still matters starts over with a fresh history', async () => {
+test('a watcher of a known channel continues as new', async () => {
   let rounds = 0;
   const watchJobs = async () => {
     rounds += 1;
@@ -39,7 +39,7 @@ test('a watcher whose channel still matters starts over with a fresh history', a
   expect(rounds).toBe(3);
 });
 
-test('a watcher that hands over is taken up by the next attempt', async () => {
+test('a watcher whose worker stops is continued by the next attempt', async () => {
   let rounds = 0;
   const watchJobs = async () => {
     rounds += 1;
@@ -50,8 +50,16 @@ test('a watcher that hands over is taken up by the next attempt', async () => {
   expect(rounds).toBe(2);
 });
 
-test('the sweep’s report is its result, where an SRE finds it', async () => {
-  const report = { lookedAt: 3, closed: ['task_a'], stopped: [], stuck: [], auditDifferences: 0 };
-  const result = await run({ sweep: async () => report }, workflowNames.reconcile, { taskQueue });
+test('the reconciler’s report is the result of its workflow', async () => {
+  const report = { checked: 3, closed: ['task_a'], stopped: [], stuck: [] };
+  const result = await run({ reconcileOnce: async () => report }, workflowNames.reconcile, {
+    taskQueue,
+  });
+  expect(result).toEqual(report);
+});
+
+test('the number of differences is the result of the audit’s workflow', async () => {
+  const report = { differences: 2 };
+  const result = await run({ auditBooks: async () => report }, workflowNames.audit, { taskQueue });
   expect(result).toEqual(report);
 });

@@ -1,17 +1,24 @@
-// Customers and their money, as the operator sees and changes them.
+// Admin commands for customers and their money.
 
 import { randomBytes } from 'node:crypto';
-import { demand } from '../../config';
+import { demand } from '../../config/config';
+import { findTerms } from '../../db/account-terms';
 import {
   type AccountRow,
   createAccount,
+  createKeylessAccount,
   listAccounts,
   setAccountDisabled,
 } from '../../db/accounts';
 import { creditAccount } from '../../db/ledger';
+import { failPending } from '../../db/pending-tasks';
+import { listUnfinishedTasks } from '../../db/tasks';
+import { cancelledMessage } from '../../domain/task';
 import { CommandError } from '../command';
 import type { AdminCommand, AdminContext, Answer, Input } from './command-line';
+import { limitsOf } from './keys';
 import { amount, fields, table } from './tables';
+import { shownTerms } from './terms';
 import { amountOf, choiceOf, knownAccount, nameOf } from './values';
 
 const create: AdminCommand = {
@@ -20,17 +27,30 @@ const create: AdminCommand = {
   options: {
     name: { value: 'NAME', about: 'who the customer is', required: true },
     credit: { value: 'AMOUNT', about: 'an opening credit, such as 100.00' },
+    models: { value: 'A,B', about: 'the models its first key may use; all when left out' },
+    channels: { value: 'A,B', about: 'the channels its first key may use; all when left out' },
+    'no-key': { about: 'makes no first key' },
   },
   about: 'a new customer with books, a first key and a webhook secret, which are shown once',
   async run({ config, db }, input) {
-    const { apiKeyPepper } = demand(config, ['API_KEY_PEPPER']);
     const credit = input.option('credit');
-    const { accountId, apiKey, webhookSecret } = await createAccount(db(), {
+    const account = {
       name: nameOf(input.option('name') ?? '', 'name'),
-      pepper: apiKeyPepper,
       currency: config.currency,
       ...(credit === undefined ? {} : { creditMicros: amountOf(credit, config.currency) }),
-    });
+    };
+    const limits = await limitsOf(config, input);
+    if (input.flag('no-key')) {
+      if (limits.models || limits.channels) {
+        throw new CommandError('--no-key makes no key that --models or --channels could limit.', 2);
+      }
+      const { accountId, webhookSecret } = await createKeylessAccount(db(), account);
+      const data = { accountId, webhookSecret };
+      return { data, text: `${fields(data)}\n\nThe secret is not shown again.` };
+    }
+    const { apiKeyPepper: pepper } = demand(config, ['API_KEY_PEPPER']);
+    const created = await createAccount(db(), { ...account, pepper, limits });
+    const { accountId, apiKey, webhookSecret } = created;
     const data = { accountId, apiKey, webhookSecret };
     return { data, text: `${fields(data)}\n\nKey and secret are not shown again.` };
   },
@@ -40,7 +60,7 @@ const list: AdminCommand = {
   name: 'accounts list',
   operands: [],
   options: {},
-  about: 'all customers with what they have',
+  about: 'all customers with their balances',
   async run({ db }) {
     const accounts = (await listAccounts(db())).map(shownAccount);
     const text = table(accounts, [
@@ -60,7 +80,7 @@ const show: AdminCommand = {
   name: 'accounts show',
   operands: ['ID'],
   options: {},
-  about: 'one customer with what it has',
+  about: 'one customer with its balance and its terms',
   run: (context, input) => shown(context, input.operand('ID')),
 };
 
@@ -144,9 +164,25 @@ async function recorded({ config, db }: AdminContext, input: Input, asked: Asked
 const disable: AdminCommand = {
   name: 'accounts disable',
   operands: ['ID'],
-  options: {},
-  about: 'its keys are refused from now on; tasks under way end as they would',
-  run: (context, input) => setDisabled(context, input, true),
+  options: { cancel: { about: 'cancels its unfinished tasks; without it they finish as usual' } },
+  about: 'starts no more tasks of it at once, and refuses its keys within 30 seconds',
+  async run(context, input) {
+    // Throws before anything is changed if Temporal is not configured.
+    const temporal = input.flag('cancel') ? context.temporal() : null;
+    const disabled = await setDisabled(context, input, true);
+    if (!temporal) return disabled;
+    const tasks = await listUnfinishedTasks(context.db(), input.operand('ID'));
+    for (const [cancelled, taskId] of tasks.entries()) {
+      if (await failPending(context.db(), taskId, cancelledMessage)) continue;
+      if ((await temporal.cancel(taskId)) !== 'unavailable') continue;
+      throw new CommandError(
+        `The account is disabled, but Temporal does not answer: ${cancelled} of ${tasks.length} ` +
+          'unfinished tasks were cancelled. Run the command again.',
+      );
+    }
+    const data = { ...(disabled.data as object), cancelled: tasks.length };
+    return { data, text: `${disabled.text}\n\nUnfinished tasks being cancelled: ${tasks.length}.` };
+  },
 };
 
 const enable: AdminCommand = {
@@ -173,7 +209,9 @@ async function setDisabled(
 
 async function shown({ db }: AdminContext, accountId: string): Promise<Answer> {
   const account = shownAccount(await knownAccount(db(), accountId));
-  return { data: account, text: fields(account) };
+  const terms = await findTerms(db(), accountId);
+  const data = { ...account, ...terms };
+  return { data, text: fields({ ...data, ...(terms ? shownTerms(terms) : {}) }) };
 }
 
 const shownAccount = (row: AccountRow) => ({
@@ -193,7 +231,7 @@ const moneyOf = ({ available, held, currency }: ReturnType<typeof shownAccount>)
   currency,
 });
 
-/** The books keep no balance that a number could not hold exactly. */
+/** 23514 is a check constraint: the balance would be beyond the safe integers. */
 function beyondRange(error: unknown): never {
   if ((error as { code?: unknown }).code !== '23514') throw error;
   throw new CommandError('The balance would be larger than the books can hold; nothing was moved.');

@@ -1,7 +1,8 @@
-// The books: one customer's movements, and the proof that all of them agree.
+// Admin commands for the books: the statement of a customer, and the full audit.
 
 import { audit } from '../../db/ledger-audit';
 import { type StatementRow, statement } from '../../db/statement';
+import { reasonOf } from '../../domain/transfers';
 import { CommandError } from '../command';
 import type { AdminCommand } from './command-line';
 import { amount, fields, table } from './tables';
@@ -70,7 +71,7 @@ const shownMovement = (row: StatementRow) => ({
   amount: amount(row.amountMicros),
   change: amount(row.changeMicros),
   balanceAfter: amount(row.availableAfterMicros),
-  reason: row.reason,
+  reason: reasonOf(row),
 });
 
 function movementTable(rows: readonly ReturnType<typeof shownMovement>[]): string {

@@ -1,8 +1,8 @@
-// What an operator can see and do about callbacks: which did not arrive, what each attempt was
-// answered, send one again, give an account a new secret.
+// Admin commands for callbacks: list them by state, show their attempts, send one again, rotate a
+// secret.
 
 import type { Knex } from 'knex';
-import { startDelivery } from '../../../activities/callback-sweep';
+import { startDelivery } from '../../../activities/reconcile/lost-callbacks';
 import { beginResend, findCallback, listAttempts, listCallbacks } from '../../db/callbacks';
 import { findTask } from '../../db/tasks';
 import { rotateSecret } from '../../db/webhook-secrets';
@@ -22,17 +22,18 @@ const list: AdminCommand = {
     account: { value: 'ID', about: 'those of this account only' },
     limit: { value: 'N', about: 'how many, the last changed first (50)' },
   },
-  about: 'how it stands with callbacks',
+  about: 'callbacks with their state',
   async run({ db }, input) {
     const state = choiceOf(input, 'state', states);
     const accountId = input.option('account');
     const limit = countOf(input, 'limit', 50, 10_000);
     if (accountId !== undefined) await knownAccount(db(), accountId);
-    const callbacks = await listCallbacks(db(), {
+    const found = await listCallbacks(db(), {
       limit,
       ...(state ? { state } : {}),
       ...(accountId === undefined ? {} : { accountId }),
     });
+    const callbacks = found.map(withoutQuery);
     const text = table(callbacks, [
       { title: 'TASK', of: ({ taskId }) => taskId },
       { title: 'ACCOUNT', of: (row) => row.accountId },
@@ -40,7 +41,7 @@ const list: AdminCommand = {
       { title: 'DELIVERIES', of: ({ deliveries }) => deliveries },
       { title: 'NEXT', of: ({ nextAt }) => nextAt },
       { title: 'CHANGED', of: ({ changedAt }) => changedAt },
-      { title: 'ADDRESS', of: ({ url }) => withoutQuery(url) },
+      { title: 'ADDRESS', of: ({ url }) => url },
     ]);
     return { data: callbacks, text };
   },
@@ -53,10 +54,10 @@ const show: AdminCommand = {
   about: "every attempt at a task's callback",
   async run({ db }, input) {
     const taskId = input.operand('TASK');
-    const callback = await findCallback(db(), taskId);
-    if (!callback) throw new CommandError(await whyNone(db(), taskId));
+    const found = await findCallback(db(), taskId);
+    if (!found) throw new CommandError(await whyNone(db(), taskId));
+    const callback = withoutQuery(found);
     const attempts = await listAttempts(db(), taskId);
-    const { url, ...rest } = callback;
     const rows = table(attempts, [
       { title: 'DELIVERY', of: ({ delivery }) => delivery },
       { title: 'ATTEMPT', of: ({ attempt }) => attempt },
@@ -66,38 +67,41 @@ const show: AdminCommand = {
       { title: 'ERROR', of: ({ error }) => error },
       { title: 'REPLY', of: ({ reply }) => reply?.slice(0, 60) },
     ]);
-    const text = `${fields({ ...rest, url: withoutQuery(url) })}\n\n${rows}`;
+    const text = `${fields({ ...callback })}\n\n${rows}`;
     return { data: { ...callback, attempts }, text };
   },
 };
 
-/** A new delivery of the same message: its id stays, so a consumer who has it already will know. */
+/**
+ * A new delivery of the same message. Its webhook-id stays the same, so the receiver recognises a
+ * repetition.
+ */
 const resend: AdminCommand = {
   name: 'callbacks resend',
   operands: ['TASK'],
   options: {},
   about: 'sends the same message once more',
-  async run({ db, engineClient }, input) {
+  async run({ db, sdkClient }, input) {
     const taskId = input.operand('TASK');
     if (!(await findCallback(db(), taskId))) throw new CommandError(await whyNone(db(), taskId));
-    // Connected first: a delivery that is promised and then cannot be started would wait for the
-    // sweep.
-    const engine = await engineClient();
+    // Connects first: a delivery that was stored but cannot be started would wait for the
+    // reconciler.
+    const temporal = await sdkClient();
     const delivery = await beginResend(db(), taskId);
     if (delivery === null) throw new CommandError(await whyNone(db(), taskId));
-    await startDelivery(engine, { taskId, delivery });
+    await startDelivery(temporal, { taskId, delivery });
     const task = await findTask(db(), taskId);
     const data = { taskId, delivery, webhookId: `${taskId}:${task?.status}` };
     return { data, text: `Delivery ${delivery} of ${data.webhookId} is on its way.` };
   },
 };
 
-/** The new secret is shown this once; the old ones sign beside it until the overlap is over. */
+/** The new secret is shown only now. The previous ones also sign until the overlap ends. */
 const rotate: AdminCommand = {
   name: 'webhooks rotate',
   operands: ['ACCOUNT'],
-  // Thirty days: a rotation that is still going on then has been forgotten, and a leaked secret
-  // with it.
+  // The overlap is at most thirty days, so that a leaked secret does not keep signing because a
+  // rotation was forgotten.
   options: { overlap: { value: '24h', about: 'how long the old secrets sign too, up to 30d' } },
   about: 'a new webhook secret, which is shown once',
   async run({ db, now }, input) {
@@ -112,9 +116,9 @@ const rotate: AdminCommand = {
 
 export const callbackCommands = [list, show, resend, rotate];
 
-/** What follows the question mark may be a consumer's password. */
-function withoutQuery(url: string): string {
-  return url.replace(/\?.*$/s, '?…');
+/** The query is hidden, because it may contain a password. */
+function withoutQuery<T extends { readonly url: string }>(callback: T): T {
+  return { ...callback, url: callback.url.replace(/\?.*$/s, '?…') };
 }
 
 async function whyNone(db: Knex, taskId: string): Promise<string> {

@@ -1,49 +1,49 @@
-// The admin command line as a form: what a command is, how its words are taken apart, and what can
-// be wrong with them. A word that begins with a dash and a digit is an amount and no option, so
-// that it is refused for what it is.
+// The form of an admin command, the parser of its words, and the faults they can have. A dash
+// followed by a digit is an amount, not an option, so that a negative amount gets the right error.
 
 import type { Knex } from 'knex';
-import type { Config } from '../../config';
-import type { Engine } from '../../temporal';
+import type { Config } from '../../config/config';
+import type { TemporalClient } from '../../temporal/client';
 import { CommandError } from '../command';
-import type { EngineClient } from './engine';
+import type { SdkClient } from './temporal';
 
 export interface AdminContext {
   readonly config: Config;
   readonly now: () => number;
-  /** Opened when first asked for, closed at the end. */
+  /** Opened at first use, closed at the end. */
   readonly db: () => Knex;
-  readonly engine: () => Engine;
+  readonly temporal: () => TemporalClient;
   /**
-   * The engine's own client, connected; rejects with a sentence when the engine does not answer.
+   * A connected Temporal client. Rejects with a message for the operator if Temporal does not
+   * answer.
    */
-  readonly engineClient: () => Promise<EngineClient>;
+  readonly sdkClient: () => Promise<SdkClient>;
 }
 
 export interface Answer {
-  /** What `--json` prints. */
+  /** Printed with `--json`. */
   readonly data: unknown;
-  /** What a person reads instead. */
+  /** Printed without `--json`. */
   readonly text: string;
-  /** 1: the thing asked for is not so. */
+  /** 1 if the answer is negative, for example books that do not agree. */
   readonly exitCode?: 0 | 1;
 }
 
 interface Option {
-  /** What stands for its value in the help. */
-  readonly value: string;
+  /** Placeholder for the value in the help. An option without one is a flag. */
+  readonly value?: string;
   readonly about: string;
   readonly required?: boolean;
 }
 
 export interface AdminCommand {
-  /** As it is typed: `accounts create`. */
+  /** As typed: `accounts create`. */
   readonly name: string;
-  /** What must follow the name, all of it. */
+  /** The required words after the name. */
   readonly operands: readonly string[];
   readonly options: Readonly<Record<string, Option>>;
   readonly about: string;
-  /** Works on a schema that is not up to date. */
+  /** True if the command works on an outdated schema. */
   readonly migrates?: boolean;
   run(context: AdminContext, input: Input): Promise<Answer>;
 }
@@ -51,9 +51,10 @@ export interface AdminCommand {
 export interface Input {
   operand(name: string): string;
   option(name: string): string | undefined;
+  flag(name: string): boolean;
 }
 
-/** Everybody's options; they may stand anywhere. */
+/** Options of every command; they may stand anywhere. */
 interface Flags {
   readonly json: boolean;
   readonly help: boolean;
@@ -68,7 +69,7 @@ export function takeFlags(args: readonly string[]): Flags & { readonly words: re
   };
 }
 
-/** The words after a command's name; every fault is a sentence and ends with exit code 2. */
+/** Parses the words after a command's name. A fault is thrown as a message with exit code 2. */
 export function readInput(command: AdminCommand, words: readonly string[]): Input {
   const { operands, options } = command;
   const given: string[] = [];
@@ -81,7 +82,9 @@ export function readInput(command: AdminCommand, words: readonly string[]): Inpu
       continue;
     }
     if (!Object.hasOwn(options, name)) throw wrongUse(command, `There is no option ${word}.`);
-    const value = inline ?? rest.shift();
+    const isFlag = options[name]?.value === undefined;
+    if (isFlag && inline !== undefined) throw wrongUse(command, `--${name} takes no value.`);
+    const value = isFlag ? '' : (inline ?? rest.shift());
     if (value === undefined || (inline === undefined && value.startsWith('--'))) {
       throw wrongUse(command, `--${name} needs ${options[name]?.value}.`);
     }
@@ -99,14 +102,20 @@ export function readInput(command: AdminCommand, words: readonly string[]): Inpu
   return {
     operand: (name) => given[operands.indexOf(name)] ?? '',
     option: (name) => values.get(name),
+    flag: (name) => values.has(name),
   };
 }
 
 export function usageOf({ name, operands, options }: AdminCommand): string {
-  const words = Object.entries(options).map(([option, { value, required }]) =>
-    required ? `--${option} ${value}` : `[--${option} ${value}]`,
-  );
+  const words = Object.entries(options).map(([option, { value, required }]) => {
+    const word = optionWord(option, value);
+    return required ? word : `[${word}]`;
+  });
   return [name, ...operands, ...words].join(' ');
+}
+
+export function optionWord(name: string, value: string | undefined): string {
+  return value === undefined ? `--${name}` : `--${name} ${value}`;
 }
 
 function wrongUse(command: AdminCommand, fault: string): CommandError {

@@ -1,7 +1,7 @@
 // Help at every level: all commands, those of one group, or one command with its options.
 
 import { CommandError } from '../command';
-import { type AdminCommand, type Answer, usageOf } from './command-line';
+import { type AdminCommand, type Answer, optionWord, usageOf } from './command-line';
 
 const about = `Every command takes --json, which prints one JSON document, and --help.
 Exit codes: 0 done, 1 the thing asked for is not so, 2 wrong use.`;
@@ -22,9 +22,11 @@ export function helpOn(commands: readonly AdminCommand[], words: readonly string
 }
 
 function helpOnOne(command: AdminCommand): string {
-  const options = Object.entries(command.options).map(
-    ([name, { value, about: sentence }]) => `  ${`--${name} ${value}`.padEnd(20)} ${sentence}`,
+  const rows = Object.entries(command.options).map(
+    ([name, { value, about: sentence }]) => [optionWord(name, value), sentence] as const,
   );
+  const width = Math.max(20, ...rows.map(([word]) => word.length));
+  const options = rows.map(([word, sentence]) => `  ${word.padEnd(width)}  ${sentence}`);
   const lines = [`Usage: admin ${usageOf(command)} [--json]`, '', `  ${command.about}`];
   return [...lines, ...(options.length > 0 ? ['', ...options] : [])].join('\n');
 }

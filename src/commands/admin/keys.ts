@@ -1,9 +1,9 @@
-// API keys as the operator hands them out and takes them back.
+// Admin commands for API keys: create, list and revoke.
 
-import { type Config, demand } from '../../config';
-import { createKey, type KeyRow, listKeys, revokeKey } from '../../db/api-keys';
-import { loadCatalogueOf } from '../catalogue';
+import { type Config, demand } from '../../config/config';
+import { createKey, type KeyLimits, type KeyRow, listKeys, revokeKey } from '../../db/api-keys';
 import { CommandError } from '../command';
+import { loadCatalogueOf } from '../load-catalogue';
 import type { AdminCommand, Input } from './command-line';
 import { fields, table } from './tables';
 import { knownAccount, momentOf, nameOf } from './values';
@@ -57,14 +57,23 @@ const revoke: AdminCommand = {
   name: 'keys revoke',
   operands: ['KEYID'],
   options: {},
-  about: 'the key is refused from now on; this cannot be undone',
+  about: 'the key is refused within 30 seconds; this cannot be undone',
   async run({ db }, input) {
     const keyId = input.operand('KEYID');
     if (!(await revokeKey(db(), keyId))) throw new CommandError(`There is no key ${keyId}.`);
     const key = (await listKeys(db())).find((row) => row.keyId === keyId);
-    return { data: key, text: `The key ${keyId} is revoked.` };
+    return { data: key, text: revokedText(keyId, key?.accountId ?? '') };
   },
 };
+
+// Each API process caches a valid key for up to 20 seconds (src/api/auth.ts).
+function revokedText(keyId: string, accountId: string): string {
+  return [
+    `The key ${keyId} is revoked. It stops working within 30 seconds.`,
+    'Tasks that were created with it go on and are charged as they end.',
+    `List them with: tasks list --account ${accountId}. End one with: tasks cancel TASK.`,
+  ].join('\n');
+}
 
 export const keyCommands = [create, list, revoke];
 
@@ -76,14 +85,16 @@ function keyTable(keys: readonly KeyRow[]): string {
     { title: 'ENDS IN', of: ({ lastFour }) => lastFour },
     { title: 'MODELS', of: ({ models }) => models?.join(',') ?? 'all' },
     { title: 'CHANNELS', of: ({ channels }) => channels?.join(',') ?? 'all' },
+    { title: 'CREATES/S', of: ({ createRate }) => createRate },
+    { title: 'READS/S', of: ({ readRate }) => readRate },
     { title: 'CREATED', of: ({ createdAt }) => createdAt },
     { title: 'EXPIRES', of: ({ expiresAt }) => expiresAt },
     { title: 'REVOKED', of: ({ revokedAt }) => revokedAt },
   ]);
 }
 
-/** A name that the catalogue does not know would make a key that can do nothing. */
-async function limitsOf(config: Config, input: Input) {
+/** Refuses names that are not in the catalogue, because the key could do nothing. */
+export async function limitsOf(config: Config, input: Input): Promise<KeyLimits> {
   const models = wordsOf(input, 'models');
   const channels = wordsOf(input, 'channels');
   if (!models && !channels) return {};

@@ -1,8 +1,7 @@
-// `admin migrate`: the same as the process of that name, for operators who have the command line at
-// hand.
+// `admin migrate`: does the same as the process `migrate`.
 
 import { migrate } from '../../db/database';
-import { ensureSearchAttributes } from '../../temporal-setup';
+import { ensureSearchAttributes } from '../../temporal/setup';
 import type { AdminCommand } from './command-line';
 import { table } from './tables';
 
@@ -12,11 +11,11 @@ const migrateBoth: AdminCommand = {
   options: {},
   migrates: true,
   about: 'brings the database up to date, and Temporal where TEMPORAL_ADDRESS is set',
-  async run({ config, db, engineClient }) {
+  async run({ config, db, sdkClient }) {
     const applied = await migrate(db());
     let temporal = false;
     if (config.temporalAddress) {
-      const { client } = await engineClient();
+      const { client } = await sdkClient();
       await ensureSearchAttributes(client, config.temporalNamespace);
       temporal = true;
     }

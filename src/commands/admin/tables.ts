@@ -1,6 +1,5 @@
-// Values for a person's eyes: rows under their headings, or one thing's fields below each other.
-// Numbers stand right, times are UTC to the second, and what a control character could do to a
-// terminal it does not.
+// Text output: tables, and the fields of one thing below each other. Numbers are right-aligned,
+// times are UTC to the second, and control characters are escaped to protect the terminal.
 
 import { formatMicros } from '../../domain/money';
 

@@ -1,14 +1,17 @@
-// Tasks as the operator sees them: the stored row, what is open upstream for it, and the way to end
-// one, which is the same as the customer's own.
+// Admin commands for tasks: the stored rows, their jobs upstream, and a cancel that works like the
+// customer's.
 
 import type { Knex } from 'knex';
 import { taskStatuses } from '../../contract/vocabulary';
-import { findStanding } from '../../db/callbacks';
-import { findJob } from '../../db/jobs';
-import { findTaskOfJob, findTaskRow, listTasks, type TaskRow } from '../../db/tasks';
-import { isFinal } from '../../domain/task';
+import { findTaskCallback } from '../../db/callbacks';
+
+import { findJob, type Job } from '../../db/jobs/queries';
+import { listTasks } from '../../db/list-tasks';
+import { failPending } from '../../db/pending-tasks';
+import { findTaskOfJob, findTaskRow, type TaskRow } from '../../db/tasks';
+import { cancelledMessage, isFinal } from '../../domain/task';
 import { CommandError } from '../command';
-import type { AdminCommand, AdminContext, Answer } from './command-line';
+import type { AdminCommand, AdminContext } from './command-line';
 import { fields, table } from './tables';
 import { choiceOf, countOf, knownAccount } from './values';
 
@@ -21,9 +24,9 @@ const show: AdminCommand = {
     const named = input.operand('ID');
     const taskId = (await findTaskOfJob(context.db(), named)) ?? named;
     const row = await findTaskRow(context.db(), taskId);
-    if (!row) return showUnconfirmed(context, taskId);
+    if (!row) throw new CommandError(`There is no task ${taskId}.`);
     const jobs = await jobsOf(context.db(), taskId);
-    const callback = await findStanding(context.db(), taskId);
+    const callback = await findTaskCallback(context.db(), taskId);
     const ui = linkTo(context, taskId);
     const data = { ...shownTask(row), callback: callback?.state ?? null, jobs, ...ui };
     const { jobs: _jobs, task, ...plain } = data;
@@ -34,6 +37,7 @@ const show: AdminCommand = {
       { title: 'STATE', of: ({ state }) => state },
       { title: 'UPSTREAM ID', of: ({ upstreamId }) => upstreamId },
       { title: 'SENT', of: ({ sentAt }) => sentAt },
+      { title: 'FINDING', of: findingOf },
     ]);
     return { data, text: `${fields(plain)}\n\n${rows}\n\n${JSON.stringify(task, null, 2)}` };
   },
@@ -54,7 +58,7 @@ const list: AdminCommand = {
     const limit = countOf(input, 'limit', 50, 10_000);
     const [accountId, model] = [input.option('account'), input.option('model')];
     if (accountId !== undefined) await knownAccount(db(), accountId);
-    const rows = await listTasks(db(), {
+    const { rows } = await listTasks(db(), {
       limit,
       ...(status ? { status } : {}),
       ...(accountId === undefined ? {} : { accountId }),
@@ -78,18 +82,21 @@ const cancel: AdminCommand = {
   operands: ['ID'],
   options: {},
   about: 'ends a task as its customer could; its hold is returned',
-  async run({ db, engine }, input) {
+  async run({ db, temporal }, input) {
     const taskId = input.operand('ID');
     const row = await findTaskRow(db(), taskId);
-    if (row && isFinal(row.status)) throw finished(taskId);
-    const asked = await engine().cancel(taskId);
+    if (!row) throw new CommandError(`There is no task ${taskId}.`);
+    if (isFinal(row.status)) throw finished(taskId);
+    if (row.status === 'pending' && (await failPending(db(), taskId, cancelledMessage))) {
+      return { data: { taskId, asked: true }, text: `The pending task ${taskId} is cancelled.` };
+    }
+    const asked = await temporal().cancel(taskId);
     if (asked === 'unavailable') throw new CommandError('Temporal does not answer; try again.');
     if (asked === 'gone') {
       const after = await findTaskRow(db(), taskId);
-      if (!after) throw new CommandError(`There is no task ${taskId}.`);
-      if (isFinal(after.status)) throw finished(taskId);
+      if (after && isFinal(after.status)) throw finished(taskId);
       throw new CommandError(
-        `The task ${taskId} has lost its workflow; the sweep closes it within a few minutes.`,
+        `The task ${taskId} has lost its workflow; the reconciler closes it within a few minutes.`,
       );
     }
     const data = { taskId, asked: true };
@@ -116,26 +123,17 @@ function shownTask(row: TaskRow) {
   };
 }
 
+/** A remark on a job that needs the operator's attention. */
+function findingOf({ goneAt, cancel, state }: Job): string | null {
+  if (cancel === 'given up') return 'cancel given up: it goes on at our cost';
+  if (cancel === 'wanted') return 'is to be cancelled';
+  return goneAt && state === 'open' ? 'its provider does not know it' : null;
+}
+
 async function jobsOf(db: Knex, taskId: string) {
   const kinds = ['generation', 'super_resolution'] as const;
   const found = await Promise.all(kinds.map((kind) => findJob(db, { taskId, kind })));
   return found.filter((job) => job !== null);
-}
-
-/** No row yet: the engine may hold a task that no worker has confirmed. */
-async function showUnconfirmed(context: AdminContext, taskId: string): Promise<Answer> {
-  const found = context.config.temporalAddress
-    ? await context.engine().describe(taskId)
-    : ('unknown' as const);
-  if (found === 'unknown') throw new CommandError(`There is no task ${taskId}.`);
-  if (found === 'unavailable') {
-    throw new CommandError(`No task ${taskId} is stored, and Temporal does not answer.`);
-  }
-  const { accountId, traceId, model, startedAtMs, open } = found;
-  const status = open ? 'pending' : 'refused';
-  const createdAt = new Date(startedAtMs);
-  const data = { taskId, accountId, status, model, traceId, createdAt, ...linkTo(context, taskId) };
-  return { data, text: fields(data) };
 }
 
 function linkTo({ config }: AdminContext, taskId: string) {

@@ -1,5 +1,5 @@
-// Words of the command line that stand for something: amounts, times, counts. Each is refused with
-// what is wrong with it before anything is asked of the database.
+// Parsers of values on the command line: amounts, times, counts. An invalid one is refused with the
+// reason before the database is queried.
 
 import type { Knex } from 'knex';
 import { type AccountRow, showAccount } from '../../db/accounts';
@@ -7,7 +7,10 @@ import { parseAmount } from '../../domain/money';
 import { CommandError } from '../command';
 import type { Input } from './command-line';
 
-/** `100.00`, or with the currency before or after it, which then has to be ours. */
+/**
+ * `100.00`, with or without the currency before or after it; the currency must be the configured
+ * one.
+ */
 export function amountOf(text: string, currency: string): number {
   const [, before, number = text, after] =
     /^(?:([A-Za-z]{3}) ?)?(-?[\d.]+)(?: ?([A-Za-z]{3}))?$/.exec(text.trim()) ?? [];
@@ -52,12 +55,12 @@ export function durationOf(text: string, name: string, maxDays: number): number 
   );
 }
 
-/** A day (its beginning, in UTC) or a moment with its offset. */
+/** A day (its start in UTC) or a point in time with its offset. */
 export function momentOf(text: string, name: string): Date {
   const [, year, month, day, time] =
     /^(\d{4})-(\d\d)-(\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/.exec(text) ?? [];
   const moment = new Date(time === undefined ? `${year}-${month}-${day}T00:00:00Z` : text);
-  // The 31st of a short month would be taken for the 1st of the next one.
+  // Date accepts the 31st of a short month as the 1st of the next one.
   const days = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
   if (!Number.isNaN(moment.getTime()) && Number(day) <= days) return moment;
   throw new CommandError(
@@ -66,7 +69,7 @@ export function momentOf(text: string, name: string): Date {
   );
 }
 
-/** A name people give: something readable, and not a page of it. */
+/** A name given by a person: one readable line of limited length. */
 export function nameOf(text: string, name: string): string {
   const trimmed = text.trim();
   if (trimmed !== '' && trimmed.length <= 200 && !/\p{Cc}/u.test(trimmed)) return trimmed;

@@ -1,5 +1,5 @@
-// A task's workflow as a bad deploy might leave it: every one of its workflow tasks fails. Bundled
-// by the reconciler's test.
+// A task's workflow as after a bad deploy: each of its workflow tasks fails. Bundled by the
+// reconciler's test.
 
 import { defineSignal, setHandler } from '@temporalio/workflow';
 
@@ -8,7 +8,7 @@ export async function generateVideo(): Promise<never> {
   throw new Error('This code cannot run this task.');
 }
 
-/** The sweeps that are started meanwhile have nothing to do. */
+/** Does nothing when the reconciler is started meanwhile. */
 export async function reconcile(): Promise<null> {
   return null;
 }

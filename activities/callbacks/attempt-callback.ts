@@ -1,0 +1,182 @@
+// One attempt to deliver a callback: sign it, post it, record the result. The workflow counts the
+// attempts and schedules the next one. If the receiver already has its limit of deliveries, nothing
+// is sent, and that does not count as an attempt.
+
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import type { Knex } from 'knex';
+import type { Answer, Delivery } from '../../src/db/callbacks';
+import { beginAttempt, findDelivery, finishAttempt, stopDelivery } from '../../src/db/callbacks';
+import { activeSecrets } from '../../src/db/webhook-secrets';
+import { nextGapMs, verdictOf } from '../../src/domain/callback-schedule';
+import { retryAfterMs } from '../../src/domain/retry-after';
+import type { KeepSpan } from '../../src/domain/trace';
+import type { CallbackAttempt, CallbackName, CallbackOutcome } from '../../workflows/messages';
+import { whileBeating } from '../heartbeat';
+import { inClientSpan, inTrace, traceHeaders } from '../task-trace';
+import { GuardedFailure, guardedPost } from './guarded-post';
+import { createHostShare } from './per-host-limit';
+import { webhookHeaders } from './webhook-signature';
+
+export interface CallbackDeps {
+  readonly db: Knex;
+  readonly allowHosts: readonly string[];
+  readonly now: () => number;
+  /** Concurrent deliveries to one host, in this process. One account may have twice as many. */
+  readonly perHostMax: number;
+  readonly onAttempt: (outcome: string, ms: number, taskId: string) => void;
+  readonly keepSpan?: KeepSpan;
+  /** Tests set shorter times than the contract's. */
+  readonly limits?: Partial<Limits>;
+}
+
+interface Limits {
+  readonly timeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly replyBytesMax: number;
+}
+
+// The limits in the contract: 15 s in all, 5 s of it for the connection, 4 KiB of the answer.
+const limits: Limits = { timeoutMs: 15_000, connectTimeoutMs: 5_000, replyBytesMax: 4096 };
+// Enough of an answer to recognise an error page, without storing a receiver's data.
+const replyCharsKept = 256;
+
+export function createCallbackActivities(deps: CallbackDeps) {
+  const share = createHostShare(() => performance.now());
+  return {
+    async attemptCallback(input: CallbackAttempt): Promise<CallbackOutcome> {
+      const { taskId, delivery: number, attempt } = input;
+      const delivery = await findDelivery(deps.db, taskId, number, attempt);
+      if (!delivery) {
+        throw ApplicationFailure.nonRetryable('There is no callback to deliver.', 'NoCallback');
+      }
+      const known = knownOutcome(deps, input, delivery);
+      if (known) return known;
+      const slot = share.enter([
+        { name: `host:${new URL(delivery.url).hostname}`, max: deps.perHostMax },
+        // The limit per account is needed because host names are free: one account could hold every
+        // slot.
+        { name: `account:${delivery.accountId}`, max: deps.perHostMax * 2 },
+      ]);
+      if (slot.comeBackInMs !== undefined) throw hostBusy(slot.comeBackInMs);
+      let receiverMs: number | null = null;
+      const onAnswer = (ms: number) => {
+        receiverMs = ms;
+      };
+      try {
+        const trace = { taskId, traceId: delivery.traceId };
+        return await inTrace(trace, 'attemptCallback', deps.keepSpan ?? null, (attributes) => {
+          attributes['video.callback.attempt'] = attempt;
+          return whileBeating(() => makeAttempt(deps, input, delivery, onAnswer));
+        });
+      } finally {
+        slot.leave(receiverMs);
+      }
+    },
+
+    async stopCallback({ taskId, delivery }: CallbackName): Promise<void> {
+      await stopDelivery(deps.db, taskId, delivery);
+    },
+  };
+}
+
+/**
+ * Cases that need no request: a newer delivery took over, the callback is final, or the answer was
+ * recorded before a crash.
+ */
+function knownOutcome(
+  deps: CallbackDeps,
+  { delivery, attempt, chance }: CallbackAttempt,
+  { deliveries, state, answered, nextAt }: Delivery,
+): CallbackOutcome | null {
+  const { status, error } = answered ?? { status: null, error: null };
+  if (deliveries > delivery) return { state: 'superseded', status, error, nextInMs: null };
+  if (state !== 'pending') return { state, status, error, nextInMs: null };
+  const gapMs = answered && nextGapMs(attempt, chance, null);
+  if (!answered || gapMs === null) return null;
+  const nextInMs = nextAt ? Math.max(0, nextAt.getTime() - deps.now()) : gapMs;
+  return { state, status, error, nextInMs };
+}
+
+async function makeAttempt(
+  deps: CallbackDeps,
+  { taskId, delivery, attempt, chance }: CallbackAttempt,
+  message: Delivery,
+  onAnswer: (receiverMs: number) => void,
+): Promise<CallbackOutcome> {
+  const secrets = await activeSecrets(deps.db, message.accountId);
+  const id = await beginAttempt(deps.db, taskId, delivery, attempt, new Date(deps.now()));
+  // The time limit starts here, so that a slow database does not count against the receiver.
+  const started = performance.now();
+  const sent = await post(deps, taskId, message, secrets, deps.now());
+  const latencyMs = Math.round(performance.now() - started);
+  onAnswer(latencyMs);
+  const verdict = verdictOf(sent.status);
+  const nextInMs = verdict === 'again' ? nextGapMs(attempt, chance, sent.retryAfterMs) : null;
+  const state = verdict === 'again' ? (nextInMs === null ? 'exhausted' : 'pending') : verdict;
+  await finishAttempt(
+    deps.db,
+    { id, taskId, delivery },
+    { status: sent.status, latencyMs, error: sent.error, reply: sent.reply },
+    { state, nextAt: nextInMs === null ? null : new Date(deps.now() + nextInMs) },
+  );
+  deps.onAttempt(state === 'pending' ? 'again' : state, latencyMs, taskId);
+  return { state, status: sent.status, error: sent.error, nextInMs };
+}
+
+type Sent = Omit<Answer, 'latencyMs'> & { readonly retryAfterMs: number | null };
+
+async function post(
+  deps: CallbackDeps,
+  taskId: string,
+  { url, status, body }: Delivery,
+  secrets: readonly string[],
+  nowMs: number,
+): Promise<Sent> {
+  const nothing = { status: null, reply: null, retryAfterMs: null };
+  // A consumer that verifies would refuse an unsigned message, and others must not get used to one.
+  if (secrets.length === 0) return { ...nothing, error: 'The account has no webhook secret.' };
+  const message = { id: `${taskId}:${status}`, timestampSeconds: Math.floor(nowMs / 1000), body };
+  try {
+    const where = { 'http.request.method': 'POST', 'server.address': new URL(url).host };
+    const reply = await inClientSpan('POST callback', where, async (attributes) => {
+      const answer = await guardedPost({
+        url,
+        body,
+        allowHosts: deps.allowHosts,
+        ...limits,
+        ...deps.limits,
+        // A stopping worker gives its requests a short time and then aborts them. Another worker
+        // makes the attempt again.
+        signal: Context.current().cancellationSignal,
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': 'video-generation-service',
+          ...traceHeaders(),
+          ...webhookHeaders(message, secrets),
+        },
+      });
+      attributes['http.response.status_code'] = answer.status;
+      return answer;
+    });
+    return {
+      status: reply.status,
+      error: verdictOf(reply.status) === 'delivered' ? null : `HTTP ${reply.status}`,
+      // PostgreSQL accepts no NUL in a text.
+      reply: reply.body.replaceAll('\u0000', '').slice(0, replyCharsKept),
+      retryAfterMs: retryAfterMs(reply.retryAfter, nowMs),
+    };
+  } catch (error) {
+    if (!(error instanceof GuardedFailure)) throw error;
+    return { ...nothing, error: error.message };
+  }
+}
+
+/** This is not an attempt: it has no number and no row, and costs Temporal a timer. */
+function hostBusy(comeBackInMs: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: 'HostBusy',
+    message: 'This receiver has its share of deliveries; this one waits for its turn.',
+    nextRetryDelay: comeBackInMs,
+    category: 'BENIGN',
+  });
+}

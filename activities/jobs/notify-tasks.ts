@@ -1,0 +1,94 @@
+// Notifies workflows about their jobs: a running job and a free slot are signals; the end of a job
+// completes the activity that placed it. Notifications may be repeated. One that fails is repeated
+// by a later round of the watcher, unless the reconciler ends the task first.
+
+import type { Client } from '@temporalio/client';
+import { ActivityNotFoundError, WorkflowNotFoundError } from '@temporalio/client';
+import { giveTurns, releaseStranded, takeBackTurns } from '../../src/db/jobs/slots';
+import { closeReported, type JobNews, markNotified } from '../../src/db/jobs/steps';
+import { isFinalReport, type JobName, type JobReport, type PlacedJob } from '../../src/domain/job';
+import { jobSignal, turnSignal } from '../../workflows/messages';
+import type { JobDeps } from '../deps';
+import { eachAtOnce } from '../each-at-once';
+
+interface NotifyDeps extends JobDeps {
+  readonly client: Client;
+}
+
+/** Sixteen at a time, so that a round does not handle many ends one by one. */
+const atOnce = 16;
+
+export async function notifyTasks(deps: NotifyDeps, news: readonly JobNews[]): Promise<void> {
+  const notified: JobNews[] = [];
+  await eachAtOnce(news, atOnce, async (item) => {
+    if (await notifyTask(deps, item)) notified.push(item);
+  });
+  await markNotified(
+    deps.db,
+    notified.filter(({ report }) => isFinalReport(report)),
+  );
+}
+
+/**
+ * Gives the free slots of a channel to waiting jobs. A paused channel gives none, so that its
+ * waiting jobs can go to their other channels.
+ */
+export async function offerFreeSlots(deps: NotifyDeps, channel: string): Promise<void> {
+  const found = deps.channels.find(channel);
+  if (!found || deps.channels.restMs(channel) > 0) return;
+  await signalTurns(deps, await giveTurns(deps.db, channel, found.channel.jobsInFlightMax));
+}
+
+/** Wakes jobs whose channels are all gone from the catalogue. */
+export async function wakeStranded(deps: NotifyDeps): Promise<void> {
+  await signalTurns(deps, await releaseStranded(deps.db, deps.channels.ids()));
+}
+
+async function signalTurns({ db, client }: NotifyDeps, names: readonly JobName[]): Promise<void> {
+  const failed: JobName[] = [];
+  await eachAtOnce(names, atOnce, async (name) => {
+    if (!(await signal(client, name.taskId, turnSignal, name.kind))) failed.push(name);
+  });
+  await takeBackTurns(db, failed);
+}
+
+/** False if the task must be notified again. */
+async function notifyTask({ db, client }: NotifyDeps, news: JobNews): Promise<boolean> {
+  const { taskId, activityId, report } = news;
+  if (!isFinalReport(report)) return signal(client, taskId, jobSignal, report);
+  try {
+    await complete(client, taskId, activityId, report);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ActivityNotFoundError)) return false;
+    // The activity has ended already, or its next attempt will read the stored report.
+    await closeReported(db, news);
+    return true;
+  }
+}
+
+async function complete(
+  client: Client,
+  workflowId: string,
+  activityId: string,
+  report: JobReport,
+): Promise<void> {
+  const ended: PlacedJob = { outcome: 'ended', report };
+  await client.activity.complete({ workflowId, activityId }, ended);
+}
+
+async function signal(
+  client: Client,
+  taskId: string,
+  name: string,
+  argument: unknown,
+): Promise<boolean> {
+  try {
+    await client.workflow.getHandle(taskId).signal(name, argument);
+    return true;
+  } catch (error) {
+    // A workflow that is gone needs no signal; the reconciler closes its row.
+    // Untested: the tests of the reconciler cover it.
+    return error instanceof WorkflowNotFoundError;
+  }
+}

@@ -1,0 +1,132 @@
+// Sends one create to one channel and interprets the answer. An unclear outcome is thrown, to be
+// retried by the workflow's policy; everything else is returned.
+
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { wantCancel } from '../../src/db/jobs/cancels';
+import { findJob } from '../../src/db/jobs/queries';
+import { forgetSending, storeOpened } from '../../src/db/jobs/steps';
+import type { Channel } from '../../src/domain/catalogue';
+import type { JobInput, PlacedJob, RequestedJob } from '../../src/domain/job';
+import type { JobDeps } from '../deps';
+import type { KnownChannel } from '../upstream/channels';
+import { UpstreamFault } from '../upstream/provider';
+import { withNewLink } from './base-video';
+
+/**
+ * The outcome of an attempt to place a job. `open`: accepted, so the activity waits for its end.
+ */
+export type Submitted = PlacedJob | 'open';
+
+export interface Candidate extends KnownChannel {
+  readonly upstreamModel: string;
+}
+
+// A worker that was frozen for longer between storing `sending` and the create request must not
+// send it: another attempt may have looked the job up meanwhile.
+export const sendWithinMs = 5_000;
+
+/**
+ * A create may be sent late and answered late, and the provider's list may lag. Before this time an
+ * absent job proves nothing.
+ */
+export function settledAfterMs({ requestTimeoutMs, listLagMs }: Channel): number {
+  return sendWithinMs + requestTimeoutMs + listLagMs;
+}
+
+/**
+ * Sends one create. Null if it was certainly not accepted, so that another channel may be tried.
+ */
+export async function place(
+  deps: JobDeps,
+  input: RequestedJob,
+  candidate: Candidate,
+  mayLieThere: boolean,
+  hasNewLink = false,
+): Promise<Submitted | null> {
+  const { channel, provider, upstreamModel } = candidate;
+  try {
+    const upstreamId = await provider.create(input, upstreamModel);
+    deps.channels.succeeded(channel.id);
+    return await adopt(deps, input, candidate, upstreamId);
+  } catch (error) {
+    if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect gets here.
+    const { kind, code } = error;
+    if (kind === 'caller') {
+      // The codes for a video that cannot be fetched are not documented, so any refusal is retried
+      // once with a new link. A repeated create of an enhancement makes no second job.
+      const renewed = hasNewLink ? null : await withNewLink(deps, input);
+      if (renewed) return place(deps, renewed, candidate, mayLieThere, true);
+      await forgetSending(deps.db, input);
+      return rejected(input, code, error.sentence);
+    }
+    deps.channels.failed(channel.id, kind, error.retryAfterMs);
+    if (kind === 'ambiguous' || mayLieThere) {
+      throw trouble('SubmissionUnknown', 'It is not known whether the job arrived.', null);
+    }
+    await forgetSending(deps.db, input);
+    return null;
+  }
+}
+
+/**
+ * Stores that the channel accepted the job. If the task has ended meanwhile, the job is cancelled
+ * at once, or by the reconciler if that fails.
+ */
+export async function adopt(
+  deps: JobDeps,
+  input: JobInput,
+  { channel, provider }: KnownChannel,
+  upstreamId: string,
+): Promise<Submitted> {
+  const stored = await storeOpened(deps.db, input, upstreamId, waitingActivity());
+  if (stored === 'open') return 'open';
+  if (stored === 'closed') {
+    await provider.cancel(upstreamId, input.taskId).catch(() => wantCancel(deps.db, input.taskId));
+    return 'open';
+  }
+  const known = (await findJob(deps.db, input))?.upstreamId;
+  if (!known) return failUnresolved(deps, input, channel, 'the job belongs to another task');
+  // The task keeps its first job. Cancelling the second may avoid its cost, which is ours
+  // otherwise.
+  deps.events.secondJob(channel.id, input.taskId, upstreamId);
+  await provider.cancel(upstreamId, input.taskId).catch(() => undefined);
+  throw trouble('SecondJob', 'The provider has made a second job for the task.', null);
+}
+
+/** Ends the task with a refund rather than risk a second generation, and alerts an operator. */
+export async function failUnresolved(
+  deps: JobDeps,
+  input: JobInput,
+  channel: Channel,
+  why: string,
+): Promise<Submitted> {
+  deps.events.lostJobUnresolved(channel.id, input.taskId, why);
+  return rejected(
+    input,
+    'submission_unknown',
+    'The task could not be handed to the generator.',
+    true,
+  );
+}
+
+/** The id of the running activity, which stays open until the job has ended. */
+export function waitingActivity(): string {
+  return Context.current().info.activityId;
+}
+
+function rejected(input: JobInput, code: string, sentence: string, ours?: true): Submitted {
+  const failure = { code, sentence, ...(ours ? { ours } : {}) };
+  return {
+    outcome: 'rejected',
+    report: { kind: input.kind, upstreamId: '', status: 'failed', failure },
+  };
+}
+
+/** An error that the policy retries, after `afterMs` if it is given. */
+export function trouble(type: string, message: string, afterMs: number | null): ApplicationFailure {
+  return ApplicationFailure.create({
+    type,
+    message,
+    ...(afterMs === null ? {} : { nextRetryDelay: Math.max(1_000, afterMs) }),
+  });
+}

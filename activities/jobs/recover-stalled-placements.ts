@@ -1,0 +1,71 @@
+// Finds attempts to place a job whose worker has died. The activity stays open until the job has
+// ended, so Temporal cannot tell a dead worker from a job that takes days. A live attempt
+// heartbeats while it places the job. If two checks find no heartbeat in between, the attempt is
+// failed here and Temporal starts the next one (docs/decisions.md, 29).
+
+import { ApplicationFailure } from '@temporalio/activity';
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import { ActivityNotFoundError } from '@temporalio/client';
+import { claimChecks, type PlacementCheck, storeSeen } from '../../src/db/jobs/checks';
+import type { JobDeps } from '../deps';
+import { silentAfterSeconds } from '../heartbeat';
+import { findLive } from '../reconcile/find-workflow';
+
+type RecoverDeps = Pick<JobDeps, 'db' | 'events'> & { readonly client: Client };
+
+type Attempt = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
+
+const atOnce = 50;
+const hourSeconds = 3_600;
+// Temporal's state STARTED of an activity: a worker has it, and it was not asked to cancel.
+const started = 2;
+
+export async function recoverStalledPlacements(deps: RecoverDeps): Promise<void> {
+  for (;;) {
+    const due = await claimChecks(deps.db, atOnce);
+    // A failed check is repeated, because its job is due again soon.
+    await Promise.allSettled(due.map((job) => check(deps, job)));
+    if (due.length < atOnce) return;
+  }
+}
+
+async function check({ db, client, events }: RecoverDeps, job: PlacementCheck): Promise<void> {
+  const { taskId, seen } = job;
+  const live = await findLive(client, taskId);
+  // The workflow has ended: the reconciler ends the task, and with it the job.
+  if (!live) return storeSeen(db, job, null, hourSeconds);
+  const attempt = runningAttempt(live);
+  if (!attempt) return;
+  const found = lifeSign(attempt);
+  if (found !== seen) return storeSeen(db, job, found, silentAfterSeconds);
+  events.attemptSilent(taskId);
+  await end(client, taskId, attempt.activityId ?? '');
+}
+
+/** The attempt that a worker holds at present, if any. */
+function runningAttempt({ raw }: WorkflowExecutionDescription): Attempt | undefined {
+  return raw.pendingActivities?.find(
+    ({ activityType, state }) => activityType?.name === 'submitJob' && state === started,
+  );
+}
+
+/**
+ * Changes with every heartbeat of an attempt. It is only compared for equality, so no clock of ours
+ * matters.
+ */
+function lifeSign({ attempt, lastStartedTime, lastHeartbeatTime }: Attempt): string {
+  const { seconds, nanos } = lastHeartbeatTime ?? lastStartedTime ?? {};
+  return [attempt, seconds, nanos].join(' ');
+}
+
+async function end(client: Client, workflowId: string, activityId: string): Promise<void> {
+  const silent = ApplicationFailure.create({
+    type: 'WorkerSilent',
+    message: 'The worker that placed the job died or fell silent.',
+  });
+  try {
+    await client.activity.fail({ workflowId, activityId }, silent);
+  } catch (error) {
+    if (!(error instanceof ActivityNotFoundError)) throw error; // It ended by itself meanwhile.
+  }
+}

@@ -1,0 +1,172 @@
+// Decides which channel gets a job. Two rules: a create that may have arrived is looked up before
+// anything is sent again, and a job that may be at one channel is never offered to another
+// (docs/decisions.md, 5 to 7). place-job.ts sends a single create.
+
+import { type ApplicationFailure, CompleteAsyncError } from '@temporalio/activity';
+import type { SentJob } from '../../src/db/jobs/queries';
+import { findJob, wasSent } from '../../src/db/jobs/queries';
+import { takeSlot } from '../../src/db/jobs/slots';
+import { beginEnhancing, forgetSending, storeActivity, waitForTurn } from '../../src/db/jobs/steps';
+import { findRequest } from '../../src/db/tasks';
+import type { ChannelChoice } from '../../src/domain/catalogue';
+import {
+  isFinalReport,
+  type JobInput,
+  type PlacedJob,
+  type RequestedJob,
+} from '../../src/domain/job';
+import type { LostJob } from '../../src/domain/lost-job';
+import type { JobDeps } from '../deps';
+import { whileBeating } from '../heartbeat';
+import { UpstreamFault } from '../upstream/provider';
+import { withLivingLink } from './base-video';
+import { clearsUpWithinMs, findLostJob } from './find-lost-job';
+import {
+  adopt,
+  type Candidate,
+  failUnresolved,
+  place,
+  type Submitted,
+  sendWithinMs,
+  settledAfterMs,
+  trouble,
+  waitingActivity,
+} from './place-job';
+
+export function createSubmitActivities(deps: JobDeps) {
+  return {
+    /** Stays open until the job has ended; the watcher completes it (notify-tasks.ts). */
+    async submitJob(input: JobInput): Promise<PlacedJob> {
+      const submitted = await whileBeating(async () => {
+        if (input.kind === 'super_resolution') await beginEnhancing(deps.db, input.taskId);
+        const living = await withLivingLink(deps, input);
+        return tryChannels(deps, { ...living, request: await findRequest(deps.db, input.taskId) });
+      });
+      if (submitted === 'open') throw new CompleteAsyncError();
+      return submitted;
+    },
+  };
+}
+
+/**
+ * Offers the job to each channel in order of preference until one accepts it or refuses the
+ * caller's input. If none does and one was full, the job waits for a free slot of any of them.
+ */
+async function tryChannels(deps: JobDeps, input: RequestedJob): Promise<Submitted> {
+  let isFull = false;
+  for (const candidate of candidatesOf(deps, input)) {
+    const { id, jobsInFlightMax } = candidate.channel;
+    if (deps.channels.restMs(id) > 0) continue;
+    const asked = deps.now();
+    const to = { channel: id, upstreamModel: candidate.upstreamModel };
+    const slot = await takeSlot(deps.db, input, to, jobsInFlightMax);
+    if (slot === 'moved') return resume(deps, input);
+    if (slot === 'full') {
+      isFull = true;
+      continue;
+    }
+    if (deps.now() - asked > sendWithinMs) {
+      throw trouble('TooLate', 'This worker was paused for too long to send the create.', null);
+    }
+    const placed = await place(deps, input, candidate, false);
+    if (placed) return placed;
+  }
+  if (!isFull) throw noChannel(deps, input);
+  const channels = choicesOf(input).map(({ channel }) => channel);
+  const waits = await waitForTurn(deps.db, input, channels);
+  return waits ? { outcome: 'waiting' } : resume(deps, input);
+}
+
+/**
+ * Continues after an earlier attempt that stored more: the job is known upstream, or was being sent
+ * when that attempt died.
+ */
+async function resume(deps: JobDeps, input: RequestedJob): Promise<Submitted> {
+  // From now on a report of the job's end completes this activity. The job is read afterwards, in
+  // case its end was stored before.
+  await storeActivity(deps.db, input, waitingActivity());
+  const job = await findJob(deps.db, input);
+  if (job?.report && isFinalReport(job.report)) return { outcome: 'ended', report: job.report };
+  if (job?.upstreamId) return 'open';
+  if (wasSent(job) && job.state === 'sending') return resolveLost(deps, input, job);
+  throw trouble('JobMoved', 'The job changed while it was read.', null);
+}
+
+// Providers keep idempotency keys for a day or longer. Later a repeated create could make a second
+// job.
+const keysKnownForMs = 20 * 3_600_000;
+
+/**
+ * Resolves a create that may have arrived: looks the job up, adopts it if it is found, and sends it
+ * again only if it certainly does not exist.
+ */
+async function resolveLost(deps: JobDeps, input: RequestedJob, lost: SentJob): Promise<Submitted> {
+  const found = deps.channels.find(lost.channel);
+  if (!found) {
+    throw trouble('ChannelGone', `The channel ${lost.channel} is not in the catalogue.`, null);
+  }
+  const candidate = { ...found, upstreamModel: lost.upstreamModel };
+  const { channel } = candidate;
+  const hasKeys = channel.honoursIdempotencyKey || channel.protocol === 'mediakit';
+  if (hasKeys && lost.sentAgoMs < keysKnownForMs) {
+    const placed = await place(deps, input, candidate, true);
+    if (placed) return placed;
+    // Untested: place() throws before it answers null here.
+    throw trouble('SubmissionUnknown', 'It is not known whether the job arrived.', null);
+  }
+  const job = await lookUp(deps, input, lost, candidate);
+  if (!job) return failUnresolved(deps, input, channel, 'the provider has no list');
+  if (job.found === 'unclear') {
+    if (lost.sentAgoMs > clearsUpWithinMs) return failUnresolved(deps, input, channel, job.why);
+    throw trouble(
+      'SubmissionUnknown',
+      `It is not known whether the job arrived: ${job.why}.`,
+      null,
+    );
+  }
+  if (job.found === 'one') {
+    deps.events.lostJobFound(channel.id, input.taskId, job.upstreamId);
+    return adopt(deps, input, candidate, job.upstreamId);
+  }
+  const quietMs = settledAfterMs(channel) - lost.sentAgoMs;
+  if (quietMs > 0) {
+    throw trouble('SubmissionUnknown', 'The list may not show the job yet.', quietMs);
+  }
+  await forgetSending(deps.db, input);
+  return tryChannels(deps, input);
+}
+
+async function lookUp(
+  deps: JobDeps,
+  input: JobInput,
+  lost: SentJob,
+  { provider }: Candidate,
+): Promise<LostJob | null> {
+  try {
+    return await findLostJob(deps, input, lost, provider);
+  } catch (error) {
+    if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect gets here.
+    throw trouble('SubmissionUnknown', 'The lost job could not be looked up.', error.retryAfterMs);
+  }
+}
+
+/** The channels of the plan, in order of preference. */
+function choicesOf({ kind, plan }: JobInput): readonly ChannelChoice[] {
+  if (kind === 'generation') return plan.channels;
+  const channels = plan.enhancement?.channels ?? [];
+  return channels.map((channel) => ({ channel, upstreamModel: 'enhance-video' }));
+}
+
+/** Those channels of the plan that are still in the catalogue. */
+function candidatesOf(deps: JobDeps, input: JobInput): Candidate[] {
+  return choicesOf(input).flatMap(({ channel, upstreamModel }) => {
+    const found = deps.channels.find(channel);
+    return found ? [{ ...found, upstreamModel }] : [];
+  });
+}
+
+function noChannel(deps: JobDeps, input: JobInput): ApplicationFailure {
+  const rests = candidatesOf(deps, input).map(({ channel }) => deps.channels.restMs(channel.id));
+  const soonest = rests.length > 0 ? Math.min(...rests) : 0;
+  return trouble('NoChannelAvailable', 'No channel takes the job at the moment.', soonest || null);
+}

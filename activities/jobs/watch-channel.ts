@@ -1,0 +1,239 @@
+// A loop per channel (or shard of it) that polls all open jobs with a few list requests, stores the
+// changes, and then notifies the tasks. A waiting task costs only its row. Two loops on one channel
+// do no harm, because rows and workflows only move forward (docs/decisions.md, 3 and 4).
+
+import { setTimeout } from 'node:timers/promises';
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import type { Client } from '@temporalio/client';
+import type { OpenJob } from '../../src/db/jobs/queries';
+import { listOpenJobs, listUnacknowledged } from '../../src/db/jobs/queries';
+import { type JobNews, storeReports } from '../../src/db/jobs/steps';
+import { recordRound } from '../../src/db/watchers';
+import type { Channel } from '../../src/domain/catalogue';
+import type { JobReport } from '../../src/domain/job';
+import type { WatchInput } from '../../workflows/messages';
+import { whileAdvancing } from '../heartbeat';
+import { idsPerList } from '../upstream/ark';
+import type { KnownChannel } from '../upstream/channels';
+import { readEachMaxMs } from '../upstream/mediakit';
+import type { JobReading } from '../upstream/provider';
+import { reportOf, UpstreamFault } from '../upstream/provider';
+import { Absences, checkMissing, type MissingDeps } from './missing-jobs';
+import { notifyTasks, offerFreeSlots } from './notify-tasks';
+import { recoverStalledPlacements } from './recover-stalled-placements';
+
+export interface WatchDeps extends MissingDeps {
+  readonly client: Client;
+  /** Aborted when this worker begins to stop, so that another one takes over without delay. */
+  readonly stopping: AbortSignal;
+  /** Starts the watchers of the present catalogue, and those of these channels. */
+  readonly ensureWatchers: (channels: readonly string[]) => Promise<void>;
+}
+
+type SeenChange = JobNews & { readonly ageSeconds: number };
+
+interface Round {
+  readonly deps: WatchDeps;
+  readonly input: WatchInput;
+  /** The time of each job's last poll, by task and kind, on a monotonic clock. */
+  readonly askedAt: Map<string, number>;
+  readonly absences: Absences;
+  /** Called after each step. Without it the heartbeats stop. */
+  readonly advance: () => void;
+}
+
+// One hour per run; the workflow then continues as new.
+const runMs = 60 * 60_000;
+// A task that has not acknowledged the end of its job is notified again after this long.
+const notifyAgainSeconds = 20;
+// A step counts as hanging if it exceeds its request or pause by this much; a query and a call to
+// Temporal each take at most ten seconds.
+const stepMarginMs = 15_000;
+
+export function createWatchActivities(deps: WatchDeps) {
+  return {
+    async watchJobs(input: WatchInput): Promise<'go on' | 'gone'> {
+      const { cancellationSignal } = Context.current();
+      const askedAt = new Map<string, number>();
+      const absences = new Absences();
+      const until = performance.now() + runMs;
+      return whileAdvancing(stepMaxMs, async (advance) => {
+        while (performance.now() < until) {
+          const channel = deps.channels.find(input.channel)?.channel;
+          if (channel && channel.watchers !== input.shards) return giveUpShard(deps);
+          const open = await goRound({ deps, input, askedAt, absences, advance });
+          if (!channel && open === 0) return 'gone'; // Untested: a channel that left the catalogue.
+          cancellationSignal.throwIfAborted();
+          if (deps.stopping.aborted) throw handingOver();
+          await pause(jittered(channel?.pollIntervalMs ?? 5_000), deps.stopping);
+          advance();
+        }
+        return 'go on'; // Untested: an hour of watching.
+      });
+
+      function stepMaxMs(): number {
+        const { channel } = deps.channels.find(input.channel) ?? {};
+        return channel ? longestStepMs(channel) : stepMarginMs;
+      }
+    },
+  };
+}
+
+/**
+ * The catalogue has changed the channel's number of shards: starts its new loops and ends this one.
+ */
+async function giveUpShard(deps: WatchDeps): Promise<'gone'> {
+  await deps.ensureWatchers([]);
+  return 'gone';
+}
+
+function longestStepMs({ protocol, requestTimeoutMs, pollIntervalMs }: Channel): number {
+  // Only Ark has a list; MediaKit's jobs are read one by one.
+  const batchMs = protocol === 'ark' ? requestTimeoutMs : readEachMaxMs(idsPerList);
+  return Math.max(batchMs, pollIntervalMs) + stepMarginMs;
+}
+
+/**
+ * One round. A fault of the provider or Temporal affects this round only. Returns the number of
+ * open jobs.
+ */
+async function goRound(round: Round): Promise<number> {
+  const { deps } = round;
+  const { channel, shard, shards } = round.input;
+  const started = performance.now();
+  const open = await listOpenJobs(deps.db, channel, shard, shards);
+  round.advance();
+  const due = dueJobs(round, open);
+  const { asked, changed } = await askAbout(round, due);
+  const unheard = await listUnacknowledged(deps.db, channel, shard, shards, notifyAgainSeconds);
+  await notifyTasks(deps, unheard);
+  // One shard gives the turns of the whole channel; several would only wait for each other's lock.
+  if (shard === 0) await offerFreeSlots(deps, channel);
+  await recoverStalledPlacements(deps);
+  // A round is recorded only if a poll was answered or none was due, so that the reconciler reports
+  // a channel whose jobs are not polled for long.
+  if (asked || due.length === 0) await recordRound(deps.db, channel, shard, open.length);
+  round.advance();
+  deps.events.watchRound(channel, open.length, changed, performance.now() - started);
+  return open.length;
+}
+
+/** Polls these jobs in batches. `asked` is false if no batch was answered. */
+async function askAbout(
+  round: Round,
+  due: readonly OpenJob[],
+): Promise<{ readonly asked: boolean; readonly changed: number }> {
+  const { deps, input, absences, advance } = round;
+  const found = deps.channels.find(input.channel);
+  if (!found) return { asked: false, changed: 0 };
+  const asked: OpenJob[] = [];
+  const listed = new Set<string>();
+  let changed = 0;
+  const take = async (jobs: readonly OpenJob[], readings: ReadonlyMap<string, JobReading>) => {
+    // A list may show jobs that it was not asked for.
+    for (const { upstreamId: id } of jobs) if (readings.has(id)) listed.add(id);
+    const changes = jobs.flatMap((job) => changeOf(deps, input.channel, job, readings));
+    await takeChanges(deps, input.channel, changes);
+    changed += changes.length;
+    advance();
+  };
+  for (let from = 0; from < due.length; from += idsPerList) {
+    if (deps.stopping.aborted || deps.channels.restMs(input.channel) > 0) break;
+    const batch = due.slice(from, from + idsPerList);
+    if (await ask(round, found, batch, take)) asked.push(...batch);
+    advance();
+  }
+  const { readings, ended } = await checkMissing(deps, found, absences, asked, listed);
+  await take(asked, readings);
+  const ends = ended.map(({ job, report }) => newsOf(job, report));
+  await takeChanges(deps, input.channel, ends);
+  return { asked: asked.length > 0, changed: changed + ends.length };
+}
+
+/** Polls one batch. False without an answer. */
+async function ask(
+  { deps, input, askedAt }: Round,
+  { provider }: KnownChannel,
+  jobs: readonly OpenJob[],
+  take: (jobs: readonly OpenJob[], readings: ReadonlyMap<string, JobReading>) => Promise<void>,
+): Promise<boolean> {
+  const started = performance.now();
+  const ids = jobs.map((job) => job.upstreamId);
+  try {
+    await provider.readMany(ids, (readings) => take(jobs, readings));
+  } catch (error) {
+    if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect gets here.
+    deps.channels.failed(input.channel, error.kind, error.retryAfterMs);
+    return false;
+  }
+  deps.channels.succeeded(input.channel);
+  for (const job of jobs) askedAt.set(`${job.taskId}:${job.kind}`, started);
+  return true;
+}
+
+/** Stores the changes, then notifies the tasks. */
+async function takeChanges(
+  deps: WatchDeps,
+  channel: string,
+  changes: readonly SeenChange[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  await storeReports(deps.db, changes);
+  for (const { taskId, kind, report, ageSeconds } of changes) {
+    deps.events.jobChanged(channel, kind, taskId, report.status, ageSeconds);
+  }
+  await notifyTasks(deps, changes);
+}
+
+function changeOf(
+  deps: WatchDeps,
+  channel: string,
+  job: OpenJob,
+  readings: ReadonlyMap<string, JobReading>,
+): SeenChange[] {
+  const reading = readings.get(job.upstreamId);
+  if (!reading) return []; // Untested: a job the provider no longer lists; its deadline ends it.
+  if (reading.status === null) deps.events.unknownStatus(channel, reading.word);
+  const report = reportOf({ kind: job.kind, channel }, job.upstreamId, reading);
+  // A step back ("running", then "queued" again) is not shown to callers.
+  if (!report || report.status === job.status || report.status === 'queued') return [];
+  return [newsOf(job, report)];
+}
+
+function newsOf({ taskId, kind, activityId, ageSeconds }: OpenJob, report: JobReport): SeenChange {
+  return { taskId, kind, activityId, report, ageSeconds };
+}
+
+/**
+ * Young jobs are due each round; jobs older than 30 minutes every 6 s, older than two hours every
+ * 15 s.
+ */
+function dueJobs({ askedAt }: Round, open: readonly OpenJob[]): readonly OpenJob[] {
+  const now = performance.now();
+  const known = new Set<string>();
+  const due = open.filter((job) => {
+    const key = `${job.taskId}:${job.kind}`;
+    known.add(key);
+    const gapMs = job.ageSeconds > 7200 ? 15_000 : job.ageSeconds > 1800 ? 6_000 : 0;
+    return now - (askedAt.get(key) ?? Number.NEGATIVE_INFINITY) >= gapMs;
+  });
+  for (const key of askedAt.keys()) if (!known.has(key)) askedAt.delete(key);
+  return due;
+}
+
+function handingOver(): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: 'HandingOver',
+    message: 'This worker is stopping; another goes on watching.',
+    category: 'BENIGN',
+  });
+}
+
+function jittered(ms: number): number {
+  return ms * (0.9 + Math.random() * 0.2);
+}
+
+/** Ends early if this worker begins to stop. */
+async function pause(ms: number, stopping: AbortSignal): Promise<void> {
+  await setTimeout(ms, null, { signal: stopping }).catch(() => undefined);
+}

@@ -1,0 +1,65 @@
+// Ends a task whose workflow cannot: the task fails, its hold is returned, its jobs are to be
+// cancelled, and the caller is called back.
+
+import type { Client } from '@temporalio/client';
+import type { Knex } from 'knex';
+import { isRetryable } from '../../src/db/database';
+import { wantCancel } from '../../src/db/jobs/cancels';
+import type { OpenRow } from '../../src/db/reconcile';
+import { billing } from '../../src/domain/pricing';
+import { expiredMessage, stoppedMessage, taskObject } from '../../src/domain/task';
+import type { ClosedTask, CloseTask } from '../../src/domain/task-transactions';
+import type { ActivityEvents } from '../events';
+import { startDelivery } from './lost-callbacks';
+
+export interface CloseDeps {
+  readonly db: Knex;
+  readonly client: Client;
+  /** The queue of the tasks' workflows; callbacks are started on it. */
+  readonly taskQueue: string;
+  readonly now: () => number;
+  readonly events: ActivityEvents;
+  readonly closeTask: (close: CloseTask) => Promise<ClosedTask>;
+}
+
+/**
+ * True if the task was still open. A row that cannot be read is reported to the operator, and the
+ * other rows are still closed.
+ */
+export async function closeStopped(deps: CloseDeps, row: OpenRow): Promise<boolean> {
+  try {
+    return await closeRow(deps, row);
+  } catch (error) {
+    // Untested: the database goes away in the middle of a run; the next run starts over.
+    if (isRetryable(error)) throw error;
+    deps.events.finding('unreadable', row.id, String(error));
+    return false;
+  }
+}
+
+async function closeRow(deps: CloseDeps, row: OpenRow): Promise<boolean> {
+  const { plan, nowMs } = row;
+  const message =
+    nowMs > row.deadlineAtMs ? expiredMessage(plan.expiresAfterSeconds) : stoppedMessage;
+  const { id, traceId, model, createdAtSeconds: createdAt, labels } = row;
+  const object = taskObject(
+    { id, traceId, model, createdAt, ...(labels ? { labels } : {}) },
+    {
+      status: 'failed',
+      finishedAt: Math.floor(nowMs / 1000),
+      error: { code: 'task_error', message },
+      billing: billing(plan, { lines: [], final: true }),
+    },
+  );
+  const heldMicros = plan.hold.amountMicros;
+  const { first } = await deps.closeTask({ taskId: row.id, object, heldMicros, charge: [] });
+  if (!first) return false; // Untested: its workflow ended it in the same moment.
+  // Its jobs are stopped after all refunds.
+  await wantCancel(deps.db, row.id);
+  deps.events.finding('closed', row.id, message);
+  // The transaction recorded that the callback is owed; if it cannot be started now, a later run of
+  // the reconciler starts it.
+  // Untested: Temporal goes away at that moment; lost callbacks are tested.
+  if (row.callbackUrl) await startDelivery(deps, { taskId: row.id }).catch(() => undefined);
+  return true;
+}

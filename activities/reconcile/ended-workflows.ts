@@ -1,0 +1,37 @@
+// Tasks whose workflow ended without closing them, mostly because it was terminated: no code of the
+// task runs after that. Temporal's visibility lists them soon, so they do not wait for their turn in
+// the slice of open tasks.
+
+import type { Client } from '@temporalio/client';
+import { findOpenRows } from '../../src/db/reconcile';
+import { workflowNames } from '../../workflows/messages';
+import { type CloseDeps, closeStopped } from './close-task';
+import { stateOf } from './find-workflow';
+
+// Visibility is written late. Ten minutes cover that, and a missed run or two of the reconciler.
+const visibilityWindowMs = 10 * 60_000;
+const endedMax = 2_000;
+
+/** The ids of the tasks that were closed. */
+export async function closeEnded(deps: CloseDeps): Promise<string[]> {
+  const closed: string[] = [];
+  for (const row of await findOpenRows(deps.db, await listRecentlyEnded(deps.client, deps.now()))) {
+    // A newer workflow of the same task may run.
+    if ((await stateOf(deps.client, row.id)) !== 'ended') continue;
+    if (await closeStopped(deps, row)) closed.push(row.id);
+  }
+  return closed;
+}
+
+async function listRecentlyEnded(client: Client, nowMs: number): Promise<string[]> {
+  const since = new Date(nowMs - visibilityWindowMs).toISOString();
+  const query =
+    `WorkflowType = '${workflowNames.generateVideo}' and CloseTime > '${since}' and ` +
+    `ExecutionStatus in ('Terminated', 'Failed', 'TimedOut', 'Canceled')`;
+  const ids: string[] = [];
+  for await (const { workflowId } of client.workflow.list({ query, pageSize: 200 })) {
+    ids.push(workflowId);
+    if (ids.length >= endedMax) break; // Untested: two thousand terminations in ten minutes.
+  }
+  return ids;
+}

@@ -1,0 +1,40 @@
+// What Temporal knows of the workflow of a task.
+
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
+
+// A workflow task that failed this often needs an operator: a deploy or a reset.
+const attemptsBeforeStuck = 4;
+
+/** Unknown: lost, or past its retention. */
+export async function stateOf(
+  client: Client,
+  taskId: string,
+): Promise<'live' | 'stuck' | 'ended' | 'unknown'> {
+  const found = await describe(client, taskId);
+  if (!found) return 'unknown';
+  if (found.status.name !== 'RUNNING') return 'ended';
+  const attempt = found.raw.pendingWorkflowTask?.attempt ?? 0;
+  return attempt >= attemptsBeforeStuck ? 'stuck' : 'live';
+}
+
+/** Undefined for a task whose workflow has ended or is unknown to Temporal. */
+export async function findLive(
+  client: Client,
+  taskId: string,
+): Promise<WorkflowExecutionDescription | undefined> {
+  const found = await describe(client, taskId);
+  return found?.status.name === 'RUNNING' ? found : undefined;
+}
+
+async function describe(
+  client: Client,
+  taskId: string,
+): Promise<WorkflowExecutionDescription | undefined> {
+  try {
+    return await client.workflow.getHandle(taskId).describe();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error; // Untested: Temporal is away; the next check or run is soon.
+  }
+}

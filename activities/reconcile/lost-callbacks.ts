@@ -1,0 +1,57 @@
+// Callbacks whose delivery was lost: its workflow was terminated, Temporal lost its data, or the
+// worker that closed the task died before starting one. The task's last transaction records that a
+// callback is owed, so the reconciler finds it and starts a delivery at the next attempt.
+
+import type { Client } from '@temporalio/client';
+import type { Knex } from 'knex';
+import { takeOverdueDeliveries } from '../../src/db/callbacks';
+import type { CallbackInput } from '../../workflows/messages';
+import { callbackWorkflowId, workflowNames } from '../../workflows/messages';
+
+interface LostCallbackDeps {
+  readonly db: Knex;
+  readonly client: Client;
+  /** The task queue of the workflows. */
+  readonly taskQueue: string;
+}
+
+// A delivery waits at most ten minutes for a busy receiver. An older one may be lost.
+const overdueSeconds = 10 * 60;
+// 200 starts per run are about 3 per second, little for Temporal, and a backlog of 10,000 is gone
+// within the hour.
+const limit = 200;
+// After this many failed starts Temporal is probably away, and the run tries no more.
+const failuresMax = 3;
+
+/** Returns the number of deliveries that were checked. A running delivery is not affected. */
+export async function restartLostCallbacks(
+  deps: LostCallbackDeps,
+  afterSeconds = overdueSeconds,
+): Promise<number> {
+  const overdue = await takeOverdueDeliveries(deps.db, afterSeconds, limit);
+  let failures = 0;
+  for (const { taskId, delivery, attempt } of overdue) {
+    try {
+      await startDelivery(deps, { taskId, delivery, firstAttempt: attempt });
+    } catch (error) {
+      // A later run starts it; one that Temporal refuses must not keep the others from theirs.
+      failures += 1;
+      if (failures >= failuresMax) throw error;
+    }
+  }
+  return overdue.length;
+}
+
+/** Starts the workflow of a delivery. If it is running already, nothing happens. */
+export async function startDelivery(
+  { client, taskQueue }: Omit<LostCallbackDeps, 'db'>,
+  input: CallbackInput,
+): Promise<void> {
+  await client.workflow.start(workflowNames.deliverCallback, {
+    workflowId: callbackWorkflowId(input.taskId, input.delivery),
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    taskQueue,
+    args: [input],
+    staticSummary: `callback of ${input.taskId}`,
+  });
+}

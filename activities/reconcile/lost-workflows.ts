@@ -1,0 +1,49 @@
+// Open tasks whose workflow is lost or stuck. Each run asks Temporal about a slice of the open tasks:
+// it cannot be asked about all of them every minute. One task that Temporal does not know was lost and
+// is closed. If many are unknown at once, the worker probably has a wrong Temporal address or
+// namespace: they are closed only after an operator has confirmed the loss.
+
+import { isLossConfirmed, nextSlice } from '../../src/db/reconcile';
+import { areTooManyUnknown } from '../../src/domain/unknown-tasks';
+import { type CloseDeps, closeStopped } from './close-task';
+import { stateOf } from './find-workflow';
+
+export interface SliceDeps extends CloseDeps {
+  /** Above this share of the described tasks, unknown ones are not closed. */
+  readonly unknownPercentMax: number;
+}
+
+// 200 describes a run are 3 a second: a tenth of what one Temporal server answers beside its work.
+const sliceSize = 200;
+
+/** The number of tasks that were checked, the ids of those that were closed, and of stuck ones. */
+export async function checkSlice(
+  deps: SliceDeps,
+): Promise<{ checked: number; closed: string[]; stuck: string[] }> {
+  const slice = await nextSlice(deps.db, sliceSize);
+  const states = new Map<string, Awaited<ReturnType<typeof stateOf>>>();
+  for (const { id } of slice) states.set(id, await stateOf(deps.client, id));
+  const inState = (state: string) => slice.filter(({ id }) => states.get(id) === state);
+  const stuck = inState('stuck').map(({ id }) => id);
+  for (const id of stuck) deps.events.finding('stuck', id, 'its workflow tasks keep failing');
+  const unknown = inState('unknown');
+  // Decided for the whole slice before any task of it is closed.
+  const mayClose = await mayCloseUnknown(deps, unknown.length, slice.length);
+  const closed: string[] = [];
+  for (const row of [...inState('ended'), ...(mayClose ? unknown : [])]) {
+    if (await closeStopped(deps, row)) closed.push(row.id);
+  }
+  return { checked: slice.length, closed, stuck };
+}
+
+async function mayCloseUnknown(
+  { db, events, unknownPercentMax }: SliceDeps,
+  unknown: number,
+  described: number,
+): Promise<boolean> {
+  if (!areTooManyUnknown({ unknown, described, percentMax: unknownPercentMax })) return true;
+  if (await isLossConfirmed(db)) return true;
+  const why = `Temporal does not know ${unknown} of ${described} open tasks; none of them is closed`;
+  events.finding('unknown_to_temporal', '', why);
+  return false;
+}

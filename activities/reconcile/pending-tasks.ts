@@ -1,0 +1,82 @@
+// Pending tasks that no process is handling: those past their deadline are ended, those whose id
+// was given to no caller are withdrawn, and those that no API process starts are started here.
+
+import type { Client } from '@temporalio/client';
+import type { Knex } from 'knex';
+import {
+  claimStarts,
+  failPending,
+  listExpiredPending,
+  withdrawUnanswered,
+} from '../../src/db/pending-tasks';
+import { notifyTaskChanged } from '../../src/db/tasks';
+import { expiredMessage, stoppedMessage } from '../../src/domain/task';
+import type { TaskInput } from '../../src/domain/task-transactions';
+import type { ActivityEvents } from '../events';
+import { startDelivery } from './lost-callbacks';
+
+export interface PendingDeps {
+  readonly db: Knex;
+  readonly events: ActivityEvents;
+  /** Starts the workflow of a task; false if it has completed. */
+  readonly startTask: (input: TaskInput) => Promise<boolean>;
+  readonly client: Client;
+  /** The task queue of the tasks' workflows. */
+  readonly taskQueue: string;
+}
+
+// Longer than a create can wait (ACCEPT_TIMEOUT_MS, at most 30 s); it marks the row before it
+// answers.
+const unansweredSeconds = 60;
+// By then an API process has started the task, unless none runs or all are busy.
+const forgottenSeconds = 60;
+const leaseSeconds = 60;
+const expiredMax = 500;
+const startsMax = 500;
+const perAccountMax = 100;
+// After this many failed starts Temporal is probably away. The other tasks are claimed again when their
+// leases are over.
+const failuresMax = 3;
+
+export async function settlePending(deps: PendingDeps): Promise<void> {
+  const { db, events } = deps;
+  for (const id of await withdrawUnanswered(db, unansweredSeconds)) {
+    events.finding('withdrawn', id, 'no caller was given this pending task');
+  }
+  for (const { id, expiresAfterSeconds } of await listExpiredPending(db, expiredMax)) {
+    await end(deps, id, expiredMessage(expiresAfterSeconds));
+  }
+  await startForgotten(deps);
+}
+
+/** Starts workflows without waiting for them to open their tasks. */
+export async function startForgotten(
+  deps: PendingDeps,
+  dueForSeconds = forgottenSeconds,
+): Promise<void> {
+  const limits = { limit: startsMax, perAccountMax, leaseSeconds, dueForSeconds };
+  let failures = 0;
+  for (const input of await claimStarts(deps.db, limits)) {
+    try {
+      if (await deps.startTask(input)) continue;
+    } catch {
+      // The rest of this run continues if Temporal refuses one task.
+      deps.events.finding('stuck', input.taskId, 'its workflow could not be started');
+      failures += 1;
+      if (failures >= failuresMax) return;
+      continue;
+    }
+    // The workflow has completed although the task is pending: one of the two databases was
+    // restored.
+    await end(deps, input.taskId, stoppedMessage);
+  }
+}
+
+async function end(deps: PendingDeps, taskId: string, message: string): Promise<void> {
+  const ended = await failPending(deps.db, taskId, message);
+  if (!ended) return;
+  notifyTaskChanged(deps.db, taskId);
+  deps.events.finding('closed', taskId, message);
+  // If this fails, the delivery is started later as a lost callback.
+  if (ended.hasCallback) await startDelivery(deps, { taskId }).catch(() => undefined);
+}

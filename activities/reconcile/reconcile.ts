@@ -1,0 +1,37 @@
+// The run of the reconciler: repairs what no workflow will finish, in this order. Each duty is a file
+// of its own; docs/architecture.md lists all of them.
+
+import type { ReconcileInput, ReconcileReport } from '../../workflows/messages';
+import type { JobDeps } from '../deps';
+import { whileBeating } from '../heartbeat';
+import { wakeStranded } from '../jobs/notify-tasks';
+import { recoverStalledPlacements } from '../jobs/recover-stalled-placements';
+import { closeEnded } from './ended-workflows';
+import { type StopDeps, stopLeftJobs } from './left-jobs';
+import { restartLostCallbacks } from './lost-callbacks';
+import { checkSlice, type SliceDeps } from './lost-workflows';
+import { stopOverdue } from './overdue-tasks';
+import { type PendingDeps, settlePending } from './pending-tasks';
+import { type ChannelDeps, watchUsedChannels } from './unwatched-channels';
+
+export type ReconcileDeps = JobDeps & ChannelDeps & PendingDeps & SliceDeps & StopDeps;
+
+export function createReconcileActivities(deps: ReconcileDeps) {
+  return {
+    reconcileOnce: (_input: ReconcileInput): Promise<ReconcileReport> =>
+      whileBeating(() => runReconciler(deps)),
+  };
+}
+
+async function runReconciler(deps: ReconcileDeps): Promise<ReconcileReport> {
+  await watchUsedChannels(deps);
+  const callbacks = await restartLostCallbacks(deps);
+  await settlePending(deps);
+  await recoverStalledPlacements(deps);
+  await wakeStranded(deps);
+  const stopped = await stopOverdue(deps);
+  const ended = await closeEnded(deps);
+  const { checked, closed, stuck } = await checkSlice(deps);
+  await stopLeftJobs(deps);
+  return { checked, closed: [...ended, ...closed], stopped, stuck, callbacks };
+}

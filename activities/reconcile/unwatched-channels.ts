@@ -1,0 +1,25 @@
+// Channels with jobs need a watcher. A missing one is started. A watcher that finishes no round for a
+// minute is only reported: its heartbeat timeout makes Temporal move it to another worker.
+
+import type { Knex } from 'knex';
+import { listChannelsInUse, listUnwatched } from '../../src/db/watchers';
+import type { ActivityEvents } from '../events';
+
+export interface ChannelDeps {
+  readonly db: Knex;
+  readonly events: ActivityEvents;
+  readonly ensureWatchers: (channels: readonly string[]) => Promise<void>;
+}
+
+const quietSeconds = 60;
+
+export async function watchUsedChannels({
+  db,
+  events,
+  ensureWatchers,
+}: ChannelDeps): Promise<void> {
+  await ensureWatchers(await listChannelsInUse(db));
+  for (const channel of await listUnwatched(db, quietSeconds)) {
+    events.finding('unwatched', '', channel);
+  }
+}

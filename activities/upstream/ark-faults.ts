@@ -1,0 +1,73 @@
+// Classifies refusals and failures of the generator by HTTP status and error code, never by message
+// text, and chooses the sentence for the customer. Upstream texts are not passed on from here
+// (docs/decisions.md, 11).
+
+import type { JobFailure } from '../../src/domain/job';
+import type { UpstreamAnswer } from './http-exchange';
+import { field, textOf } from './http-exchange';
+import type { FaultKind } from './provider';
+import { UpstreamFault } from './provider';
+
+export function classifyFault(answer: UpstreamAnswer): UpstreamFault {
+  const code = textOf(field(field(answer.json, 'error'), 'code'));
+  const kind = kindOf(answer.status, code);
+  return new UpstreamFault(
+    kind,
+    code ?? `HTTP_${answer.status}`,
+    kind === 'caller' ? sentenceOf(code ?? '') : 'The generator could not take the task.',
+    answer.retryAfterMs,
+  );
+}
+
+/** `code` is null if the body does not follow the protocol; then a proxy in between answered. */
+function kindOf(status: number, code: string | null): FaultKind {
+  if (status === 429) return isAccountLimit(code) ? 'operator' : 'busy';
+  if (status === 401 || status === 403) return 'operator';
+  if (status === 404) return code && isUnknownModel(code) ? 'operator' : 'not_found';
+  if (status === 503 && code) return 'unavailable';
+  if (status === 408 || status >= 500 || status < 400 || !code) return 'ambiguous';
+  if (code.startsWith('InvalidEndpoint')) return 'operator';
+  return 'caller';
+}
+
+// A free quota or a spending cap is used up: only an operator can help.
+function isAccountLimit(code: string | null): boolean {
+  return code === 'SetLimitExceeded' || code === 'QuotaExceeded';
+}
+
+function isUnknownModel(code: string): boolean {
+  return code.startsWith('InvalidEndpointOrModel') || code === 'ModelNotOpen';
+}
+
+export function failureOf(status: 'failed' | 'cancelled' | 'expired', error: unknown): JobFailure {
+  if (status === 'cancelled') {
+    return { code: 'cancelled', sentence: 'The generator cancelled the task.' };
+  }
+  if (status === 'expired') {
+    return { code: 'expired', sentence: 'The generator let the task expire before it was done.' };
+  }
+  const code = textOf(field(error, 'code')) ?? '';
+  return { code: code || 'failed', sentence: sentenceOf(code) };
+}
+
+const inputNames: readonly (readonly [prefix: string, input: string])[] = [
+  ['InputText', 'prompt'],
+  ['InputImage', 'image'],
+  ['InputVideo', 'video'],
+  ['InputAudio', 'audio'],
+  ['OutputVideo', 'generated video'],
+  ['OutputAudio', 'generated audio'],
+];
+
+/** A fixed sentence that names the faulty input, if the code identifies it. */
+function sentenceOf(code: string): string {
+  const [, input] = inputNames.find(([prefix]) => code.startsWith(prefix)) ?? [];
+  if (input?.startsWith('generated')) return `The ${input} was withheld by the content check.`;
+  if (input) return `The ${input} was refused by the content check.`;
+  const parameter = /^(?:Invalid|Missing)Parameter\.([a-z_]{1,40})$/.exec(code)?.[1];
+  if (parameter) return `The generator did not accept the value of ${parameter}.`;
+  if (/^(?:Invalid|Missing)Parameter/.test(code)) {
+    return 'The generator did not accept one of the parameters.';
+  }
+  return 'The generator could not finish this video.';
+}

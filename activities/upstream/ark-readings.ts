@@ -1,0 +1,62 @@
+// What Ark answers about one job, as our reading of it.
+
+import type { JobStatus } from '../../src/domain/job';
+import { failureOf } from './ark-faults';
+import { field, numberOf, textOf } from './http-exchange';
+import type { JobReading } from './provider';
+
+const statuses: Readonly<Record<string, JobStatus>> = {
+  queued: 'queued',
+  running: 'running',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  expired: 'expired',
+};
+
+export function readingOf(item: unknown): JobReading {
+  const word = textOf(field(item, 'status')) ?? '';
+  const status = statuses[word] ?? null;
+  if (status === 'succeeded') return { status, word, result: resultOf(item) };
+  if (status === 'failed' || status === 'cancelled' || status === 'expired') {
+    return { status, word, failure: failureOf(status, field(item, 'error')) };
+  }
+  return { status, word };
+}
+
+function resultOf(item: unknown) {
+  const content = field(item, 'content');
+  const finishedAt = numberOf(field(item, 'updated_at'));
+  return {
+    videoUrl: textOf(field(content, 'video_url')),
+    lastFrameUrl: textOf(field(content, 'last_frame_url')),
+    expiresAt: isUnixSeconds(finishedAt) ? Math.floor(finishedAt) + linkLifeSeconds : null,
+    durationSeconds: numberOf(field(item, 'duration')),
+    resolution: textOf(field(item, 'resolution')),
+    ratio: textOf(field(item, 'ratio')),
+    seed: wholeOf(field(item, 'seed')),
+    completionTokens: tokensOf(field(field(item, 'usage'), 'completion_tokens')),
+    framesPerSecond: numberOf(field(item, 'framespersecond')),
+  };
+}
+
+// The provider signs its links for 24 hours from the end of the job.
+const linkLifeSeconds = 24 * 3600;
+
+/** From 2001 to 2286: a time in another unit is none. */
+function isUnixSeconds(value: number | null): value is number {
+  return value !== null && value >= 1e9 && value < 1e10;
+}
+
+function wholeOf(value: unknown): number | null {
+  return Number.isSafeInteger(value) ? (value as number) : null;
+}
+
+// Hundreds of times the tokens of the longest and largest video.
+const tokensMax = 1_000_000_000;
+
+/** A plausible count of tokens, else null: an implausible count is treated as missing. */
+function tokensOf(value: unknown): number | null {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) return null;
+  return value >= 0 && value <= tokensMax ? value : null;
+}

@@ -1,0 +1,210 @@
+// Client of the generator's protocol, Ark "contents/generations/tasks": translates our job inputs
+// into its requests and its answers into our readings. Image roles are always sent, because the
+// provider's defaults differ from the API document's.
+
+import type { JobInput, RequestedJob } from '../../src/domain/job';
+import type { JobListing, ListedJob } from '../../src/domain/lost-job';
+import { classifyFault } from './ark-faults';
+import { itemsOf, readListing } from './ark-listing';
+import { readingOf } from './ark-readings';
+import type { UpstreamAnswer, UpstreamRequest } from './http-exchange';
+import { exchange, field, numberOf, textOf } from './http-exchange';
+import type { JobReading, ListWindow, Provider, ProviderAccess, TakeReadings } from './provider';
+
+const path = '/contents/generations/tasks';
+
+// 200 ids per request: about 8 KB of query string, half of what HTTP servers accept as a request
+// line.
+export const idsPerList = 200;
+
+export function createArk(access: ProviderAccess): Provider {
+  const call = (
+    method: UpstreamRequest['method'],
+    suffix: string,
+    more: Partial<UpstreamRequest> = {},
+  ) =>
+    exchange({
+      method,
+      url: `${access.baseUrl}${path}${suffix}`,
+      apiKey: access.apiKey,
+      timeoutMs: access.timeoutMs,
+      hurry: access.hurry,
+      ...more,
+    });
+
+  const callPage: CallPage = (page, size, ids = []) => {
+    const query = new URLSearchParams({ page_num: String(page), page_size: String(size) });
+    for (const id of ids) query.append('filter.task_ids', id);
+    return call('GET', `?${query.toString()}`);
+  };
+  const readPage: ReadPage = async (...page) => succeed(await callPage(...page));
+
+  return {
+    async create(input, upstreamModel) {
+      const answer = await call('POST', '', {
+        body: generationBody(input, upstreamModel),
+        headers: {
+          'x-client-request-id': input.taskId,
+          ...(access.honoursIdempotencyKey ? { 'idempotency-key': input.taskId } : {}),
+        },
+      });
+      const id = textOf(field(answer.json, 'id'));
+      if (answer.status === 200 && id) return id;
+      throw classifyFault(answer);
+    },
+
+    async read(upstreamId) {
+      return readingOf(succeed(await call('GET', `/${encodeURIComponent(upstreamId)}`)));
+    },
+
+    readMany: (upstreamIds, take) => readMany(upstreamIds, readPage, take),
+
+    async list(input, window) {
+      if (!access.hasList) return null;
+      return listWindow(callPage, input, window);
+    },
+
+    async cancel(upstreamId) {
+      // A running generation cannot be stopped and is answered with an error; a job that is gone
+      // needs no cancel. Both count as done.
+      const answer = await call('DELETE', `/${encodeURIComponent(upstreamId)}`);
+      const { status } = answer;
+      const wasHeard = status < 400 || status === 400 || status === 404 || status === 409;
+      if (!wasHeard) throw classifyFault(answer);
+    },
+  };
+}
+
+type CallPage = (page: number, size: number, ids?: readonly string[]) => Promise<UpstreamAnswer>;
+
+/** A provider whose clock is behind, as its replies show, lists a job as older than it is. */
+function listWindow(
+  callPage: CallPage,
+  input: JobInput,
+  { sinceMs, nowMs }: ListWindow,
+): Promise<JobListing> {
+  let behindMs = 0;
+  const readPage = async (page: number, size: number) => {
+    const answer = await callPage(page, size);
+    behindMs = Math.max(behindMs, nowMs - (answer.dateMs ?? nowMs));
+    return succeed(answer);
+  };
+  const since = () => sinceMs - behindMs;
+  return readListing(readPage, since, (item) => listedJobOf(item, input));
+}
+
+type ReadPage = (page: number, size: number, ids?: readonly string[]) => Promise<unknown>;
+
+/**
+ * Reads many jobs. If the provider limits the page, the remaining jobs are requested separately.
+ */
+async function readMany(
+  upstreamIds: readonly string[],
+  readPage: ReadPage,
+  take: TakeReadings,
+): Promise<void> {
+  let missing = upstreamIds;
+  while (missing.length > 0) {
+    const page = await readPage(1, missing.length, missing);
+    const items = itemsOf(page);
+    const readings = new Map<string, JobReading>();
+    for (const item of items) {
+      const id = textOf(field(item, 'id'));
+      if (id) readings.set(id, readingOf(item));
+    }
+    await take(readings);
+    const left = missing.filter((id) => !readings.has(id));
+    const isCapped = (numberOf(field(page, 'total')) ?? 0) > items.length;
+    if (!isCapped || left.length === missing.length) break;
+    missing = left;
+  }
+}
+
+/**
+ * The body of a create. Passed-through metadata comes first, so that it cannot replace a field of
+ * ours.
+ */
+export function generationBody(
+  input: RequestedJob,
+  upstreamModel: string,
+): Record<string, unknown> {
+  const { request, plan } = input;
+  const { metadata } = request;
+  return {
+    ...metadata.passThrough,
+    model: upstreamModel,
+    content: contentOf(input),
+    resolution: plan.resolution,
+    ratio: plan.ratio,
+    duration: plan.durationSeconds,
+    seed: plan.seed,
+    watermark: metadata.watermark,
+    ...(plan.generateAudio === null ? {} : { generate_audio: plan.generateAudio }),
+    ...(plan.draft ? { draft: true } : {}),
+    ...(metadata.return_last_frame ? { return_last_frame: true } : {}),
+    ...(metadata.tools ? { tools: metadata.tools } : {}),
+    ...(metadata.safety_identifier ? { safety_identifier: metadata.safety_identifier } : {}),
+    execution_expires_after: plan.expiresAfterSeconds,
+  };
+}
+
+function contentOf({ request, plan }: RequestedJob): unknown[] {
+  const last = request.images.length - 1;
+  const frameRole = (index: number) => {
+    if (plan.inputType === 'reference') return 'reference_image';
+    if (index === 0) return 'first_frame';
+    return index === last ? 'last_frame' : 'middle_frame';
+  };
+  return [
+    { type: 'text', text: request.prompt },
+    ...request.images.map((url, index) => ({
+      type: 'image_url',
+      image_url: { url: asChecked(url) },
+      role: frameRole(index),
+    })),
+    ...request.videos.map((url) => ({
+      type: 'video_url',
+      video_url: { url: asChecked(url) },
+      role: 'reference_video',
+    })),
+    ...request.audios.map((url) => ({
+      type: 'audio_url',
+      audio_url: { url: asChecked(url) },
+      role: 'reference_audio',
+    })),
+  ];
+}
+
+/**
+ * The address as our URL parser wrote it, because another parser could read another host from the
+ * caller's text.
+ */
+function asChecked(url: string): string {
+  return new URL(url).href;
+}
+
+/**
+ * Compares only values that the list echoes. The model is left out, because for an endpoint id the
+ * list shows a model name. `adaptive` and -1 are echoed as the values chosen for them.
+ */
+function listedJobOf(item: unknown, { plan }: JobInput): ListedJob {
+  const createdAt = numberOf(field(item, 'created_at'));
+  const differs = (name: string, sent: unknown) => {
+    const echoed = field(item, name) ?? sent;
+    return echoed !== sent;
+  };
+  return {
+    upstreamId: textOf(field(item, 'id')),
+    seed: numberOf(field(item, 'seed')),
+    createdAtMs: createdAt === null ? null : createdAt * 1000,
+    differs:
+      differs('resolution', plan.resolution) ||
+      (plan.ratio !== 'adaptive' && differs('ratio', plan.ratio)) ||
+      (plan.durationSeconds !== -1 && differs('duration', plan.durationSeconds)),
+  };
+}
+
+function succeed(answer: UpstreamAnswer): unknown {
+  if (answer.status === 200 && answer.json !== null) return answer.json;
+  throw classifyFault(answer);
+}

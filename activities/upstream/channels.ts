@@ -1,0 +1,108 @@
+// The channels of the catalogue with their clients, and the channels that are paused because they
+// keep failing. Pauses are kept in the memory of this process; a wrong one costs a single try.
+
+import type { Catalogue, Channel } from '../../src/domain/catalogue';
+import type { ActivityEvents } from '../events';
+import { createArk } from './ark';
+import { createMediakit } from './mediakit';
+import type { FaultKind, Provider, ProviderAccess } from './provider';
+import { withReports } from './reported-provider';
+import { hostOf, withUsableResults } from './result-addresses';
+
+export interface KnownChannel {
+  readonly channel: Channel;
+  readonly provider: Provider;
+}
+
+export interface Channels {
+  /** Ids of all channels in the present catalogue. */
+  ids(): readonly string[];
+  /** Undefined if the channel is gone from the catalogue. */
+  find(id: string): KnownChannel | undefined;
+  /** Milliseconds until the end of this channel's pause; 0 if it is not paused. */
+  restMs(id: string): number;
+  succeeded(id: string): void;
+  failed(id: string, kind: FaultKind, retryAfterMs: number | null): void;
+}
+
+// Five failures in a row are no coincidence. Half a minute spares a provider that is down, and its
+// return is still noticed soon. A fault of our account needs an operator, so the pause is a minute.
+const failuresMax = 5;
+const restAfterFailuresMs = 30_000;
+const restAfterAccountTroubleMs = 60_000;
+
+interface ChannelOptions {
+  /** Receives the outcome of each request to a provider. */
+  readonly events: Pick<ActivityEvents, 'upstream'>;
+  /** Aborted shortly before the process must end. */
+  readonly hurry?: AbortSignal;
+  /**
+   * Hosts that results may be on although they are not public. A channel's own host is always
+   * allowed.
+   */
+  readonly allowHosts?: readonly string[];
+}
+
+export function createChannels(
+  catalogue: () => Catalogue,
+  apiKeys: (envName: string) => string | undefined,
+  now: () => number,
+  more: ChannelOptions,
+): Channels {
+  const channels = new Map<string, KnownChannel>();
+  const troubles = new Map<string, { failures: number; restUntil: number }>();
+
+  return {
+    ids: () => Object.keys(catalogue().channels),
+    find(id) {
+      const channel = catalogue().channels[id];
+      // Untested: a channel that has left the catalogue, played by a stand-in in the tests.
+      if (!channel) return undefined;
+      const known = channels.get(id);
+      if (known?.channel === channel) return known;
+      const made = { channel, provider: providerOf(channel, apiKeys, more) };
+      channels.set(id, made);
+      return made;
+    },
+    restMs(id) {
+      return Math.max(0, (troubles.get(id)?.restUntil ?? 0) - now());
+    },
+    succeeded(id) {
+      troubles.delete(id);
+    },
+    failed(id, kind, retryAfterMs) {
+      const trouble = troubles.get(id) ?? { failures: 0, restUntil: 0 };
+      trouble.failures += 1;
+      const rest =
+        kind === 'operator'
+          ? restAfterAccountTroubleMs
+          : trouble.failures >= failuresMax
+            ? restAfterFailuresMs
+            : (retryAfterMs ?? 0);
+      trouble.restUntil = Math.max(trouble.restUntil, now() + rest);
+      troubles.set(id, trouble);
+    },
+  };
+}
+
+const clients = { ark: createArk, mediakit: createMediakit } satisfies Readonly<
+  Record<Channel['protocol'], (access: ProviderAccess) => Provider>
+>;
+
+function providerOf(
+  channel: Channel,
+  apiKeys: (envName: string) => string | undefined,
+  { events, hurry, allowHosts = [] }: ChannelOptions,
+): Provider {
+  const access = {
+    baseUrl: channel.baseUrl.replace(/\/+$/, ''),
+    apiKey: apiKeys(channel.apiKeyEnv) ?? '',
+    timeoutMs: channel.requestTimeoutMs,
+    honoursIdempotencyKey: channel.honoursIdempotencyKey,
+    hasList: channel.hasList,
+    hurry,
+  };
+  const provider = clients[channel.protocol](access);
+  const usable = withUsableResults(provider, [...allowHosts, hostOf(access.baseUrl)]);
+  return withReports(usable, channel.id, events);
+}

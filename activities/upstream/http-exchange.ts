@@ -1,0 +1,175 @@
+// One HTTP request to a provider, with a time limit and a size limit. A failure records whether the
+// request can have arrived. Connections are kept alive; redirects are not followed; nothing is
+// retried here.
+
+import http from 'node:http';
+import https from 'node:https';
+import { retryAfterMs as askedForMs } from '../../src/domain/retry-after';
+import { inClientSpan, traceHeaders } from '../task-trace';
+import { UpstreamFault } from './provider';
+
+export interface UpstreamRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly url: string;
+  readonly apiKey: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  /** Aborts the request like a timeout, because this process is about to stop. */
+  readonly hurry?: AbortSignal | undefined;
+}
+
+export interface UpstreamAnswer {
+  readonly status: number;
+  readonly retryAfterMs: number | null;
+  /** The provider's clock, from the header `Date`. */
+  readonly dateMs: number | null;
+  /** The parsed body; null if it is not JSON. */
+  readonly json: unknown;
+}
+
+// A page of 500 jobs is under 1 MiB; a body above 8 MiB is no answer of the protocol.
+const answerBytesMax = 8 * 1024 * 1024;
+
+// At most 64 sockets per host: further requests wait here rather than exhaust the provider's
+// connections. Reads have their own sockets, so that slow creates do not hold them up.
+const socketsOf = () => ({
+  'http:': new http.Agent({ keepAlive: true, maxSockets: 64, scheduling: 'lifo' }),
+  'https:': new https.Agent({ keepAlive: true, maxSockets: 64, scheduling: 'lifo' }),
+});
+const agents = { reads: socketsOf(), writes: socketsOf() };
+
+export async function exchange(request: UpstreamRequest): Promise<UpstreamAnswer> {
+  const url = new URL(request.url);
+  const about = { 'http.request.method': request.method, 'server.address': url.host };
+  return inClientSpan(`${request.method} ${url.host}`, about, async (attributes) => {
+    const answer = await send(request, url);
+    attributes['http.response.status_code'] = answer.status;
+    return answer;
+  });
+}
+
+async function send(request: UpstreamRequest, url: URL): Promise<UpstreamAnswer> {
+  const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
+  return new Promise((resolve, reject) => {
+    let connected = false;
+    const fail = (code: string, cause?: Error) => {
+      // Without a connection the request cannot have arrived; with one it can.
+      const kind = connected ? 'ambiguous' : 'unavailable';
+      reject(new UpstreamFault(kind, code, 'The service could not be reached.', null, { cause }));
+      outgoing.destroy();
+    };
+    const timer = setTimeout(() => fail('TIMEOUT'), request.timeoutMs);
+    const hurry = () => fail('STOPPING');
+    const settled = () => {
+      clearTimeout(timer);
+      request.hurry?.removeEventListener('abort', hurry);
+    };
+    const outgoing = (url.protocol === 'https:' ? https : http).request(url, {
+      method: request.method,
+      agent: agents[isRead(request) ? 'reads' : 'writes'][url.protocol as 'http:' | 'https:'],
+      headers: {
+        accept: 'application/json',
+        authorization: `Bearer ${request.apiKey}`,
+        ...(body ? { 'content-type': 'application/json', 'content-length': body.length } : {}),
+        ...traceHeaders(),
+        ...request.headers,
+      },
+    });
+    outgoing.on('socket', (socket) => {
+      const ready = url.protocol === 'https:' ? 'secureConnect' : 'connect';
+      if (socket.connecting) {
+        socket.once(ready, () => {
+          connected = true;
+        });
+      } else {
+        connected = true;
+      }
+    });
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
+      settled();
+      fail(error.code ?? 'NETWORK', error);
+    });
+    outgoing.on('response', (response) => {
+      readAnswer(response, isRead(request) ? readRestMaxMs : writeRestMaxMs).then(
+        (answer) => {
+          settled();
+          resolve(answer);
+        },
+        (error: NodeJS.ErrnoException) => {
+          settled();
+          fail(error.code ?? 'CUT_SHORT', error);
+        },
+      );
+    });
+    if (request.hurry?.aborted) hurry();
+    else request.hurry?.addEventListener('abort', hurry);
+    outgoing.end(body);
+  });
+}
+
+function isRead({ method }: UpstreamRequest): boolean {
+  return method === 'GET';
+}
+
+// Retry-After pauses a whole channel. A wrong value may delay its polls by half a minute and its
+// creates by two minutes at most.
+const readRestMaxMs = 30_000;
+const writeRestMaxMs = 120_000;
+
+async function readAnswer(
+  response: http.IncomingMessage,
+  restMaxMs: number,
+): Promise<UpstreamAnswer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > answerBytesMax) throw new Error('The answer is too large.');
+    chunks.push(chunk);
+  }
+  return {
+    status: response.statusCode ?? 0,
+    retryAfterMs: retryAfterMs(response.headers['retry-after'], restMaxMs),
+    dateMs: dateMs(response.headers.date),
+    json: parseJson(Buffer.concat(chunks).toString('utf8')),
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function dateMs(header: string | undefined): number | null {
+  const ms = Date.parse(header ?? '');
+  return Number.isNaN(ms) ? null : ms;
+}
+
+function retryAfterMs(header: string | undefined, restMaxMs: number): number | null {
+  const ms = askedForMs(header, Date.now());
+  return ms === null ? null : Math.min(ms, restMaxMs);
+}
+
+/** Reads a field of an unknown JSON value, whatever its type. */
+export function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
+}
+
+/**
+ * Removes what PostgreSQL cannot store (NUL, lone surrogates), because one such text would fail a
+ * whole round of the watcher.
+ */
+export function textOf(value: unknown): string | null {
+  if (typeof value !== 'string') return null;
+  return value.toWellFormed().replaceAll('\0', '') || null;
+}
+
+export function numberOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}

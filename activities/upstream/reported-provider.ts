@@ -1,0 +1,41 @@
+// Wraps a provider's client: measures each request and reports its outcome, so that callers need
+// not.
+
+import type { ActivityEvents, UpstreamOperation } from '../events';
+import type { Provider } from './provider';
+import { UpstreamFault } from './provider';
+
+export function withReports(
+  provider: Provider,
+  channel: string,
+  events: Pick<ActivityEvents, 'upstream'>,
+): Provider {
+  async function timed<T>(
+    operation: UpstreamOperation,
+    taskId: string | undefined,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const started = performance.now();
+    const report = (outcome: string, code?: string) => {
+      const ms = performance.now() - started;
+      events.upstream({ channel, operation, outcome, ms, code, taskId });
+    };
+    try {
+      const answer = await work();
+      report('ok');
+      return answer;
+    } catch (error) {
+      if (error instanceof UpstreamFault) report(error.kind, error.code);
+      throw error;
+    }
+  }
+  return {
+    create: (input, model) => timed('create', input.taskId, () => provider.create(input, model)),
+    read: (upstreamId, taskId) => timed('read', taskId, () => provider.read(upstreamId, taskId)),
+    readMany: (upstreamIds, take) =>
+      timed('list', undefined, () => provider.readMany(upstreamIds, take)),
+    list: (input, window) => timed('list', input.taskId, () => provider.list(input, window)),
+    cancel: (upstreamId, taskId) =>
+      timed('cancel', taskId, () => provider.cancel(upstreamId, taskId)),
+  };
+}

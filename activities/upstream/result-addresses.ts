@@ -1,0 +1,36 @@
+// Checks the URLs of results, because a provider's answer is not trusted and they reach customers
+// and the enhancer. A job fails if a URL is not https on a public host or is too long.
+
+import { checkUrl } from '../../src/domain/address';
+import type { JobReading, Provider } from './provider';
+
+// Signed links of providers have about one thousand characters.
+const charsMax = 4096;
+
+export function withUsableResults(provider: Provider, allowHosts: readonly string[]): Provider {
+  return {
+    ...provider,
+    async read(upstreamId, taskId) {
+      return usable(await provider.read(upstreamId, taskId), allowHosts);
+    },
+    readMany: (upstreamIds, take) =>
+      provider.readMany(upstreamIds, (readings) =>
+        take(new Map([...readings].map(([id, reading]) => [id, usable(reading, allowHosts)]))),
+      ),
+  };
+}
+
+function usable(reading: JobReading, allowHosts: readonly string[]): JobReading {
+  const { videoUrl, lastFrameUrl } = reading.result ?? {};
+  const rules = { schemes: ['https'] as const, allowHosts, charsMax };
+  const isUsable = [videoUrl, lastFrameUrl].every((url) => !url || checkUrl(url, rules).url);
+  if (isUsable) return reading;
+  const sentence = 'The provider gave an address for the result that cannot be used.';
+  return { status: 'failed', word: reading.word, failure: { code: 'bad_address', sentence } };
+}
+
+/** The host with its port, the format of the allowed hosts. */
+export function hostOf(address: string): string {
+  const { hostname, port, protocol } = new URL(address);
+  return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`;
+}

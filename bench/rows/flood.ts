@@ -1,0 +1,215 @@
+// What one caller can do to another: floods of expensive or useless calls on an API with the limits
+// it has by default, and how long the calls of a quiet account take on the same API meanwhile. Quiet
+// time, flood, and the same flood at the same rate on a bare server take turns: the last shows what
+// the load generator itself takes of the machine.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import { settingRows } from '../../src/config/config';
+import { makeApiKey } from '../../src/db/api-keys';
+import type { Finding, Row } from '../row';
+import { type Flood, sendFlood } from '../support/flood';
+import { openWire, requestText } from '../support/http-load';
+import { anotherApi } from '../support/more-processes';
+import { type Calls, timeCalls } from '../support/quiet-account';
+import { startRefuser } from '../support/refuser';
+import { quantile } from '../support/rounds';
+import { seedFinished } from '../support/seed';
+import { createText, readText } from '../support/tasks';
+import { type Account, models, type World } from '../world';
+
+const slowerMax = 3;
+const lookupsMax = 20;
+const keptMax = 200 * 1024;
+
+// The bench's own API has wider limits.
+const defaultLimits = Object.fromEntries(
+  settingRows()
+    .filter(({ name }) => name.endsWith('_RATE_PER_SECOND'))
+    .map(({ name, otherwise }) => [name, otherwise.replaceAll('`', '')]),
+);
+
+/** What one flood was measured to do. */
+interface Beside {
+  readonly alone: Calls;
+  readonly flooded: Calls;
+  readonly bare: Calls;
+  answered: number;
+  lookups: number;
+}
+
+export const floodRow: Row = {
+  name: 'flood',
+  async measure(world: World): Promise<readonly Finding[]> {
+    const api = await anotherApi(world, 'api-flood', defaultLimits);
+    const refuser = await startRefuser();
+    try {
+      const quiet = await world.anAccount();
+      const loud = await world.anAccount();
+      const tasks = world.settings.quick ? 2_000 : 1_000_000;
+      const ids = await seedFinished(world, loud, tasks);
+      const [turns, seconds] = world.settings.quick ? [1, 2] : [2, 6];
+      await timeCalls(api.url, quiet, noCalls(), pause(2_000));
+      const findings: Finding[] = [];
+      for (const flood of floodsOf(loud, tasks)) {
+        const beside = nothingMeasured();
+        for (let turn = 0; turn < turns; turn += 1) {
+          await measureTurn(
+            world,
+            { flood, quiet, seconds, api: api.url, bare: refuser.url },
+            beside,
+          );
+        }
+        findings.push(...slower(flood, beside));
+        if (!flood.name.startsWith('anonymous')) continue;
+        const perSecond = beside.lookups / (turns * seconds);
+        findings.push(atMostOf(`${flood.name}: keys looked up`, '/s', perSecond, lookupsMax));
+      }
+      const polls = await pollsRefused(api.url, loud, ids);
+      return [...findings, polls, await keptOfCancelled(world, api.url, loud)];
+    } finally {
+      await refuser.stop();
+      await api.stop();
+    }
+  },
+};
+
+interface Turn {
+  readonly flood: Flood;
+  readonly quiet: Account;
+  readonly seconds: number;
+  readonly api: string;
+  readonly bare: string;
+}
+
+async function measureTurn(world: World, turn: Turn, beside: Beside): Promise<void> {
+  const { flood, quiet, seconds, api, bare } = turn;
+  await timeCalls(api, quiet, beside.alone, pause(seconds * 1_000));
+  const lookups = await lookupsOfKeys(world);
+  const flooding = sendFlood(api, flood, seconds, Number.POSITIVE_INFINITY);
+  await timeCalls(api, quiet, beside.flooded, flooding);
+  const { calls } = await flooding;
+  beside.answered += calls;
+  beside.lookups += (await lookupsOfKeys(world)) - lookups;
+  await timeCalls(api, quiet, beside.bare, sendFlood(bare, flood, seconds, calls / seconds));
+}
+
+const noCalls = (): Calls => ({ POST: [], GET: [] });
+
+function nothingMeasured(): Beside {
+  return { alone: noCalls(), flooded: noCalls(), bare: noCalls(), answered: 0, lookups: 0 };
+}
+
+function floodsOf(loud: Account, tasks: number): readonly Flood[] {
+  const megabyte = 'x'.repeat(1_000_000);
+  const withKey = (apiKey: string) => ({ authorization: `Bearer ${apiKey}` });
+  const post = (path: string, apiKey: string, prompt: string, metadata = {}) => {
+    const text = requestText('POST', path, withKey(apiKey), { model: 'none', prompt, metadata });
+    return () => text;
+  };
+  const names = Object.fromEntries(
+    Array.from({ length: 3_900 }, (_, at) => [`name_${at}`, 'x'.repeat(10)]),
+  );
+  const manyNames = Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`n${at}`, 1]));
+  const [create, quotes] = ['/v1/videos/generations', '/v1/videos/quotes'];
+  const list = requestText('GET', '/v1/tasks?model=none', withKey(loud.apiKey));
+  return [
+    { name: '1 MB creates', connections: 8, request: post(create, loud.apiKey, megabyte) },
+    { name: '1 MB quotes', connections: 8, request: post(quotes, loud.apiKey, megabyte) },
+    {
+      name: 'quotes of 3,900 names',
+      connections: 8,
+      request: post(quotes, loud.apiKey, 'x', names),
+    },
+    {
+      name: '128 KiB creates of 9,000 names',
+      connections: 8,
+      request: post(create, loud.apiKey, 'x', manyNames),
+    },
+    { name: `lists among ${tasks} tasks`, connections: 20, request: () => list },
+    { name: 'anonymous 1 MB bodies', connections: 4, request: post('/any', '', megabyte) },
+    {
+      name: 'anonymous made-up keys',
+      connections: 4,
+      request: () => requestText('GET', '/v1/tasks', withKey(makeApiKey())),
+    },
+  ];
+}
+
+function slower(flood: Flood, { alone, flooded, bare, answered }: Beside): readonly Finding[] {
+  return (['POST', 'GET'] as const).map((method) => {
+    const p99 = (calls: Calls) =>
+      quantile(
+        [...calls[method]].sort((a, b) => a - b),
+        0.99,
+      );
+    const [ours, reference] = [p99(flooded), p99(alone)];
+    const share = (p99(bare) / reference).toFixed(2);
+    return {
+      figure: `p99 of a quiet ${method} beside ${flood.name}`,
+      unit: 'ms',
+      ours,
+      reference,
+      ratio: ours / reference,
+      wanted: `≤ ${slowerMax} × quiet`,
+      met: ours <= slowerMax * reference,
+      note: `${answered} calls of the flood were answered; beside as many on a bare server ${share} × quiet`,
+    };
+  });
+}
+
+/** A poller that asks for each of 2,000 tasks every three seconds. */
+async function pollsRefused(
+  url: string,
+  account: Account,
+  ids: readonly string[],
+): Promise<Finding> {
+  let next = 0;
+  const request = (): string => {
+    next += 1;
+    return readText(account, ids[next % 2_000] ?? '');
+  };
+  const poller = { name: 'polls', connections: 50, request };
+  const { calls, limited } = await sendFlood(url, poller, 15, 2_000 / 3);
+  return atMostOf(`of ${calls} polls, 2,000 tasks every 3 s, refused`, 'polls', limited, 0);
+}
+
+function atMostOf(figure: string, unit: string, ours: number, most: number): Finding {
+  return { figure, unit, ours, wanted: `≤ ${most}`, met: ours <= most };
+}
+
+/** From PostgreSQL's own counts, which appear a second late. */
+async function lookupsOfKeys({ pool }: World): Promise<number> {
+  await pause(1_500);
+  const { rows } = await pool.query<{ n: string }>(
+    `select sum(coalesce(seq_scan, 0) + coalesce(idx_scan, 0)) as n
+       from pg_stat_user_tables where relname = 'api_keys'`,
+  );
+  return Number(rows[0]?.n);
+}
+
+/** What twenty cancelled creates with the largest metadata leave in both stores, of each. */
+async function keptOfCancelled(world: World, url: string, account: Account): Promise<Finding> {
+  const { hostname, port } = new URL(url);
+  const wire = await openWire(hostname, Number(port));
+  let bytes = 0;
+  const count = 20;
+  for (let made = 0; made < count; made += 1) {
+    // Random text, which no store compresses.
+    const extra = Array.from({ length: 800 }, () => makeApiKey()).join('');
+    const text = createText(account, models.parked, { metadata: { extra } });
+    const { status, body } = await wire.exchange(text);
+    if (status !== 200) throw new Error(`The largest metadata was answered with ${status}.`);
+    const { id } = JSON.parse(body) as { id: string };
+    await wire.exchange(readText(account, id).replace('GET', 'DELETE'));
+    const handle = world.client.workflow.getHandle(id);
+    await handle.result().catch(() => undefined);
+    const { rows } = await world.pool.query<{ bytes: number }>(
+      'select pg_column_size(tasks.*) as bytes from tasks where id = $1',
+      [id],
+    );
+    bytes += (rows[0]?.bytes ?? 0) + ((await handle.describe()).historySize ?? 0);
+  }
+  wire.close();
+  const kept = bytes / count;
+  return atMostOf('bytes kept of a cancelled task with the largest metadata', 'B', kept, keptMax);
+}

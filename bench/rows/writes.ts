@@ -1,0 +1,50 @@
+// Rows written for a create until its job is placed, counted by PostgreSQL: for creates that wait for
+// their workflow, and for a burst, most of which is queued.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Finding, Row } from '../row';
+import { createTasks, untilCount } from '../support/tasks';
+import { models, type World } from '../world';
+
+// A backend reports what it wrote when it has been idle for ten seconds.
+const reportedAfterMs = 12_000;
+
+export const writesRow: Row = {
+  name: 'writes',
+  async measure(world: World): Promise<readonly Finding[]> {
+    const small = world.settings.quick;
+    return [
+      await written(world, 'row writes of a create alone', small ? 10 : 100, 1),
+      await written(world, 'row writes of a create in a burst', small ? 60 : 600, 50),
+    ];
+  },
+};
+
+async function written(
+  world: World,
+  figure: string,
+  count: number,
+  inFlight: number,
+): Promise<Finding> {
+  const account = await world.anAccount();
+  await pause(reportedAfterMs);
+  const before = await writesByTable(world);
+  const { ids } = await createTasks(world, account, { model: models.parked, count, inFlight });
+  await untilCount(world, ids, 'placed', 120_000);
+  await pause(reportedAfterMs);
+  const after = await writesByTable(world);
+  const each = [...after]
+    .map(([table, rows]) => [table, (rows - (before.get(table) ?? 0)) / count] as const)
+    .filter(([, rows]) => rows >= 0.1);
+  await world.generator.finish(ids);
+  await untilCount(world, ids, 'finished', 120_000);
+  const note = each.map(([table, rows]) => `${table} ${rows.toFixed(1)}`).join(', ');
+  return { figure, unit: 'rows', ours: each.reduce((sum, [, rows]) => sum + rows, 0), note };
+}
+
+async function writesByTable({ pool }: World): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await pool.query<{ name: string; rows: string }>(
+    `select relname as name, n_tup_ins + n_tup_upd + n_tup_del as rows from pg_stat_user_tables`,
+  );
+  return new Map(rows.map(({ name, rows }) => [name, Number(rows)]));
+}

@@ -1,0 +1,79 @@
+// State that follows something outside the page: the clock, the address, or an answer of the API
+// that changes.
+
+import { Unreachable } from './api.js';
+import { useCallback, useEffect, useRef, useState } from './preact.js';
+
+export function useNow(everyMs = 1000, running = true) {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    if (!running) return undefined;
+    const timer = setInterval(() => setNow(Date.now()), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs, running]);
+  return now;
+}
+
+/** The current view. It is kept after the #, so that a reload and a link lead back to it. */
+export function useRoute() {
+  const [route, setRoute] = useState(readRoute);
+  useEffect(() => {
+    const changed = () => setRoute(readRoute());
+    addEventListener('hashchange', changed);
+    return () => removeEventListener('hashchange', changed);
+  }, []);
+  return route;
+}
+
+function readRoute() {
+  const [, view = '', id = ''] = location.hash.split('/');
+  return { view: view || 'create', id: decodeURIComponent(id) };
+}
+
+export function go(...parts) {
+  location.hash = `#/${parts.map(encodeURIComponent).join('/')}`;
+}
+
+/**
+ * Calls once, and again while `nextMs(answer)` is a number. If the service is away it is called
+ * again, soon at first, then every five seconds. The last answer stays on the page, and `lost` says
+ * that it may be old.
+ */
+export function usePolled(ask, nextMs, deps) {
+  const [state, setState] = useState({ value: null, fault: null, lost: false });
+  const again = useRef(() => undefined);
+  useEffect(() => {
+    let timer;
+    let current = true;
+    let misses = 0;
+    const soon = (ms) => {
+      clearTimeout(timer);
+      if (current) timer = setTimeout(check, ms);
+    };
+    const check = async () => {
+      try {
+        const value = await ask();
+        if (!current) return;
+        misses = 0;
+        setState({ value, fault: null, lost: false });
+        const wait = nextMs(value);
+        if (wait !== null) soon(wait);
+      } catch (error) {
+        if (!current) return;
+        const lost = error instanceof Unreachable || error.status === 429;
+        setState((before) => ({ ...before, fault: lost ? null : error, lost }));
+        misses += 1;
+        if (lost) soon(Math.min(5_000, 500 * 2 ** misses));
+      }
+    };
+    again.current = () => soon(0);
+    setState({ value: null, fault: null, lost: false });
+    void check();
+    return () => {
+      current = false;
+      clearTimeout(timer);
+    };
+  }, deps);
+  const refresh = useCallback(() => again.current(), []);
+  return { ...state, refresh };
+}

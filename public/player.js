@@ -1,0 +1,70 @@
+// The player: a countdown while the video is made, then the video, or the reason why there is none.
+
+import { span } from './format.js';
+import { useNow } from './hooks.js';
+import { html, useState } from './preact.js';
+import { Leader } from './svg.js';
+
+export function Screen({ task, onSize }) {
+  if (task.status === 'failed') {
+    return html`<div class="screen ended" role="alert">
+      <p class="stamp">${wasCancelled(task) ? 'Cancelled' : 'Failed'}</p>
+      <p class="reason">${task.error.message}</p>
+      <p class="small"><code>${task.error.code}</code> · nothing was charged</p>
+    </div>`;
+  }
+  if (task.status === 'succeeded') return html`<${Film} task=${task} onSize=${onSize} />`;
+  return html`<${Waiting} task=${task} />`;
+}
+
+// The API has one code for everything it decides itself. This sentence is part of its contract and
+// identifies a cancelled task.
+const cancelledSentence = 'The task was cancelled by the caller.';
+
+function wasCancelled({ error: { code, message } }) {
+  return code === 'task_error' && message === cancelledSentence;
+}
+
+function Waiting({ task }) {
+  const now = useNow();
+  const elapsed = Math.max(0, Math.floor(now / 1000 - task.created_at));
+  return html`<div class="screen">
+    <${Leader} text=${elapsed < 1000 ? elapsed : '…'} label=${`${task.message} ${span(elapsed)}`} />
+    <p class="caption" role="status">${task.message}</p>
+  </div>`;
+}
+
+function Film({ task, onSize }) {
+  const [isGone, setGone] = useState(false);
+  const [{ last_frame_url: lastFrame, url }] = task.data;
+  if (isGone) {
+    return html`<div class="screen ended">
+      <p class="stamp">Gone</p>
+      <p class="reason">The video cannot be loaded. Links to results die after a while.</p>
+      <p><a href=${url}>${url}</a></p>
+    </div>`;
+  }
+  return html`
+    <div class="screen">
+      <video
+        src=${task.video_url}
+        poster=${lastFrame}
+        controls
+        playsinline
+        preload="auto"
+        onLoadedMetadata=${({ currentTarget: film }) =>
+          onSize({ width: film.videoWidth, height: film.videoHeight })}
+        onError=${() => setGone(true)}
+        aria-label="The video"
+      ></video>
+    </div>
+    ${
+      lastFrame &&
+      html`<figure class="last">
+        <a href=${lastFrame} target="_blank" rel="noopener"><img src=${lastFrame}
+          alt="The last frame" /></a>
+        <figcaption>Last frame</figcaption>
+      </figure>`
+    }
+  `;
+}

@@ -1,0 +1,68 @@
+// The checks of every task API call before its body is read: the key, its rate limit for this kind
+// of call, and the account. A refusal here reads no body and sends at most one statement, the
+// look-up of a key that is not cached.
+
+import { accountDisabled } from '../db/payment-refusals';
+
+import { type Authenticate, addressOf } from './auth';
+import { type ApiCall, type Caller, type KeyedCall, Refused } from './context';
+import type { ApiSettings } from './deps';
+import { type CallerLimit, createBuckets, createCallerLimit } from './limits';
+
+export type Admit = (ctx: ApiCall) => Promise<KeyedCall>;
+
+/**
+ * Kinds of calls, each with its own limit. A create has a second limit after the check for a
+ * repeated key.
+ */
+type CallKind = 'changes' | 'quotes' | 'reads' | 'lists';
+
+export function createAdmission(
+  authenticate: Authenticate,
+  settings: ApiSettings,
+  elapsed: () => number,
+): Admit {
+  const { createRatePerSecond, requestRatePerSecond, readRatePerSecond } = settings;
+  const limit = (
+    what: string,
+    perSecond: number,
+    rateOf: (caller: Caller) => number | null = () => null,
+  ): CallerLimit => {
+    const buckets = createBuckets({ subject: `This key may ${what}`, perSecond, elapsed });
+    return {
+      take: (caller) => buckets.take(caller.keyId, rateOf(caller)),
+      headersOf: (caller) => buckets.headersOf(caller.keyId, rateOf(caller)),
+    };
+  };
+  // A key that may create more often than others may also send more often.
+  const requestRateOf = ({ rates }: Caller) =>
+    Math.ceil(requestRatePerSecond * Math.max(1, (rates.createRate ?? 0) / createRatePerSecond));
+  const limits: Readonly<Record<CallKind, CallerLimit>> = {
+    changes: limit('send or cancel tasks', requestRatePerSecond, requestRateOf),
+    quotes: limit('ask for quotes', settings.quoteRatePerSecond),
+    reads: createCallerLimit('readRate', {
+      what: 'read tasks',
+      perSecond: readRatePerSecond,
+      elapsed,
+    }),
+    lists: limit('ask for lists and accounts', settings.listRatePerSecond),
+  };
+  return async (ctx) => {
+    const caller = await authenticate(ctx.req.headers.authorization, addressOf(ctx));
+    ctx.state.caller = caller;
+    const rateLimit = limits[kindOf(ctx)];
+    const limited = rateLimit.take(caller);
+    if (limited) throw new Refused(limited.refusal, limited.headers);
+    ctx.set(rateLimit.headersOf(caller));
+    if (caller.accountDisabled) throw new Refused(accountDisabled);
+    return ctx as KeyedCall;
+  };
+}
+
+const oneTask = /^\/v1\/videos?\/generations(?:\/[^/]*)?$/;
+
+export function kindOf({ method, path }: Pick<ApiCall, 'method' | 'path'>): CallKind {
+  if (method === 'POST') return path.startsWith('/v1/videos/quotes') ? 'quotes' : 'changes';
+  if (method === 'DELETE') return 'changes';
+  return oneTask.test(path) ? 'reads' : 'lists';
+}

@@ -1,0 +1,157 @@
+// Stores a create as a pending task and has its workflow started, by this call or by the starter.
+// Once the row is stored, the row decides the reply.
+
+import { type Acceptance, acceptTask } from '../../db/accept-task';
+import { isOutcomeUnknown, isRetryable } from '../../db/database';
+import { accountDisabled, insufficientBalance, refusalOf } from '../../db/payment-refusals';
+import { markAnswered } from '../../db/pending-tasks';
+import type { StoredTask } from '../../db/tasks';
+import { budgetExceeded } from '../../domain/budget';
+import { askedFor } from '../../domain/pricing';
+import type { NewTask, TaskInput } from '../../domain/task-transactions';
+import type { AtOnce } from '../at-once';
+import type { KeyedCall } from '../context';
+import type { ApiDeps } from '../deps';
+import { limitHeaders, rateLimited } from '../limits';
+import {
+  type CreateOutcome,
+  createdOutcome,
+  maybeStarted,
+  maybeStored,
+  notAccepted,
+  refusedOutcome,
+  storedOutcome,
+} from './answer';
+import type { Replay } from './replay';
+import type { StartSlot } from './start-slots';
+import { leaseSeconds, startAgainSeconds } from './starter';
+
+export type Accept = (ctx: KeyedCall, task: NewTask) => Promise<CreateOutcome>;
+
+export function createAccept(deps: ApiDeps, replay: Replay, atOnce: AtOnce): Accept {
+  const { observer } = deps;
+  const accept: Accept = async (ctx, task) => {
+    let result: Awaited<ReturnType<typeof store>>;
+    try {
+      result = await atOnce(task.accountId, () => store(deps, task));
+    } catch (error) {
+      if (!isRetryable(error)) throw error;
+      observer.failed(error, ctx.state.requestId);
+      return isOutcomeUnknown(error) ? maybeStored(task.taskId) : notAccepted();
+    }
+    const { stored, slot } = result;
+    if (stored.outcome === 'stored') {
+      const input = inputOf(task, stored);
+      if (slot && !slot.isProbe) return startAndWait(deps, ctx, input, slot);
+      return answerPending(deps, ctx, input, slot);
+    }
+    slot?.leave();
+    if (stored.outcome !== 'known') return notStored(task, stored);
+    // Null if the first call with this key was refused meanwhile and its task is deleted.
+    return (await replay.of(stored.task, task.requestHash)) ?? accept(ctx, task);
+  };
+  return accept;
+}
+
+async function store({ db, settings, starter }: ApiDeps, task: NewTask) {
+  const slot = starter.slots.take(task.accountId);
+  try {
+    const { queuedTasksMax } = settings;
+    return { stored: await acceptTask(db, task, { leaseSeconds, queuedTasksMax }), slot };
+  } catch (error) {
+    slot?.leave();
+    throw error;
+  }
+}
+
+function notStored(
+  { plan }: NewTask,
+  found: Exclude<Acceptance, { outcome: 'stored' | 'known' }>,
+): CreateOutcome {
+  switch (found.outcome) {
+    case 'disabled':
+      return refusedOutcome(accountDisabled);
+    case 'short':
+      return refusedOutcome(insufficientBalance(askedFor(plan), found));
+    case 'over_budget':
+      return refusedOutcome(budgetExceeded(found.budget, askedFor(plan)));
+    case 'full': {
+      const { unfinished, queuedMax } = found;
+      const message =
+        `This account has ${unfinished} unfinished tasks, and its limit is ${queuedMax}. ` +
+        'Try again when some of them have finished.';
+      return refusedOutcome(rateLimited(message), limitHeaders(queuedMax, 10));
+    }
+  }
+}
+
+function inputOf(
+  { taskId, accountId, plan, traceId, request: { metadata } }: NewTask,
+  { createdAtMs, deadlineAtMs }: Extract<Acceptance, { outcome: 'stored' }>,
+): TaskInput {
+  const hasCallback = metadata.callback_url !== undefined;
+  const returnsLastFrame = metadata.return_last_frame;
+  const labels = metadata.labels ?? null;
+  const times = { createdAtMs, deadlineAtMs };
+  return { taskId, accountId, plan, traceId, ...times, hasCallback, returnsLastFrame, labels };
+}
+
+/**
+ * Answers `pending`: either the starter starts the task, or this start probes whether Temporal is
+ * back.
+ */
+async function answerPending(
+  deps: ApiDeps,
+  ctx: KeyedCall,
+  input: TaskInput,
+  slot: StartSlot | null,
+): Promise<CreateOutcome> {
+  const { db, starter, observer } = deps;
+  const { taskId } = input;
+  let row: StoredTask | null;
+  try {
+    row = await markAnswered(db, taskId, slot ? null : 0);
+  } catch (error) {
+    slot?.leave();
+    if (!isRetryable(error)) throw error;
+    observer.failed(error, ctx.state.requestId);
+    // If the mark was stored, the task will be started.
+    return isOutcomeUnknown(error) ? maybeStarted(taskId) : maybeStored(taskId);
+  }
+  if (slot) void starter.start(input, slot);
+  else starter.wake();
+  return answerRow(deps, input, row);
+}
+
+async function startAndWait(
+  deps: ApiDeps,
+  ctx: KeyedCall,
+  input: TaskInput,
+  slot: StartSlot,
+): Promise<CreateOutcome> {
+  const startMs = deps.now();
+  const submission = await deps.temporal.submit(input);
+  slot.release(submission.outcome !== 'unanswered');
+  ctx.state.submission = { startMs, endMs: deps.now() };
+  if (submission.outcome === 'accepted') return createdOutcome(submission.task);
+  if (submission.outcome === 'refused') return refusedOutcome(submission.refusal);
+  try {
+    // The row decides. From now on the caller has the id, even without an answer of the workflow.
+    const row = await markAnswered(deps.db, input.taskId, startAgainSeconds);
+    return await answerRow(deps, input, row);
+  } catch (error) {
+    if (!isRetryable(error)) throw error;
+    deps.observer.failed(error, ctx.state.requestId);
+    return maybeStarted(input.taskId);
+  }
+}
+
+/** Without a row the task was refused, or withdrawn because this call took longer than a minute. */
+async function answerRow(
+  { db }: ApiDeps,
+  { accountId, plan }: TaskInput,
+  row: StoredTask | null,
+): Promise<CreateOutcome> {
+  if (row) return storedOutcome('created', row);
+  return refusedOutcome(await refusalOf(db, { accountId, ...askedFor(plan) }));
+}

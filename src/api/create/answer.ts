@@ -1,0 +1,70 @@
+// The outcomes of a create, and the one place that answers them.
+
+import type { Refusal } from '../../contract/error';
+import type { CreatedTask, TaskObject } from '../../contract/task';
+import type { StoredTask } from '../../db/tasks';
+import { createdTask } from '../../domain/task';
+import { type ApiCall, type Denied, denied, type Headers, refuse } from '../context';
+
+export type CreateOutcome =
+  | { readonly outcome: 'created' | 'replayed'; readonly task: CreatedTask }
+  | Denied;
+
+export function answerCreate(ctx: ApiCall, create: CreateOutcome): void {
+  if (create.outcome === 'refused') {
+    refuse(ctx, create.refusal, create.headers);
+    return;
+  }
+  if (create.outcome === 'replayed') ctx.set('Idempotent-Replayed', 'true');
+  ctx.set('Location', locationOf(create.task.id));
+  ctx.status = 200;
+  ctx.body = create.task;
+}
+
+export function createdOutcome(task: CreatedTask): CreateOutcome {
+  return { outcome: 'created', task };
+}
+
+export function storedOutcome(
+  outcome: 'created' | 'replayed',
+  { object }: Pick<StoredTask, 'object'>,
+): CreateOutcome {
+  return { outcome, task: createdTask(JSON.parse(object) as TaskObject) };
+}
+
+export function refusedOutcome(refusal: Refusal, headers?: Headers): CreateOutcome {
+  return denied(refusal, headers);
+}
+
+export function notAccepted(): CreateOutcome {
+  const message = 'The task was not accepted: the service cannot store it now. Try again shortly.';
+  return refusedOutcome({ code: 'unavailable', param: '', message }, { 'retry-after': '5' });
+}
+
+/**
+ * It is unknown whether the database stored the task. Nothing was started, and the reconciler
+ * withdraws the row unless the call is repeated.
+ */
+export function maybeStored(taskId: string): CreateOutcome {
+  return unknown(
+    taskId,
+    'If the call is not repeated, the task is withdrawn within minutes and nothing is charged',
+  );
+}
+
+/** The task was stored and started, but the database cannot be read for the result. */
+export function maybeStarted(taskId: string): CreateOutcome {
+  return unknown(taskId, 'If it was, its Location shows it shortly');
+}
+
+function unknown(taskId: string, meanwhile: string): CreateOutcome {
+  const message =
+    `It is not known whether the task ${taskId} was accepted. ${meanwhile}; with an ` +
+    'Idempotency-Key the same call can safely be repeated.';
+  const headers = { 'retry-after': '5', location: locationOf(taskId) };
+  return refusedOutcome({ code: 'unavailable', param: '', message }, headers);
+}
+
+function locationOf(taskId: string): string {
+  return `/v1/videos/generations/${taskId}`;
+}

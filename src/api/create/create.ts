@@ -1,0 +1,54 @@
+// POST of a task: read, parse, replay, limit, plan, store, start, answer. The order of the checks
+// is part of the contract: a repeated call is answered before prices, permissions and limits are
+// checked.
+
+import type { ParsedRequest } from '../../contract/parse-request';
+import type { AtOnce } from '../at-once';
+import type { KeyedCall } from '../context';
+import type { ApiDeps } from '../deps';
+import { createCallerLimit } from '../limits';
+import { createAccept } from './accept';
+import { answerCreate, type CreateOutcome, refusedOutcome } from './answer';
+import { planForCaller } from './plan-request';
+import { readRequest } from './read-request';
+import { createReplay, idempotencyKeyOf } from './replay';
+import { hashOfRequest, newTaskId, taskIdForKey } from './task-id';
+
+export function createTask(deps: ApiDeps, atOnce: AtOnce): (ctx: KeyedCall) => Promise<void> {
+  const { settings, now } = deps;
+  const rateLimit = createCallerLimit('createRate', {
+    what: 'create',
+    perSecond: settings.createRatePerSecond,
+    burst: settings.createBurst,
+    elapsed: deps.elapsed,
+  });
+  const replay = createReplay(deps);
+  const accept = createAccept(deps, replay, atOnce);
+
+  const create = async (
+    ctx: KeyedCall,
+    parsed: ParsedRequest,
+    taskId: string,
+  ): Promise<CreateOutcome> => {
+    const { caller, traceId } = ctx.state;
+    const limited = rateLimit.take(caller);
+    if (limited) return limited;
+    const { plan, refusal } = planForCaller(parsed, deps, caller);
+    if (!plan) return refusedOutcome(refusal);
+    ctx.state.taskId = taskId;
+    const { request } = parsed;
+    const { accountId, keyId } = caller;
+    const requestHash = hashOfRequest(request);
+    return accept(ctx, { taskId, accountId, keyId, request, plan, requestHash, traceId });
+  };
+
+  return async (ctx) => {
+    const parsed = await readRequest(ctx);
+    const key = idempotencyKeyOf(ctx);
+    const { accountId } = ctx.state.caller;
+    const taskId = key ? taskIdForKey(accountId, key) : newTaskId(now());
+    if (key) ctx.state.taskId = taskId;
+    const replayed = key ? await replay.find(taskId, parsed) : null;
+    answerCreate(ctx, replayed ?? (await create(ctx, parsed, taskId)));
+  };
+}

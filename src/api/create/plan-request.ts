@@ -1,0 +1,79 @@
+// Makes the plan of a parsed request for this caller, or one refusal that names every fault.
+// Creates and quotes share it, so a quote is refused if and only if a create would be.
+
+import type { Refusal, RefusalCode } from '../../contract/error';
+import { combineFaults, oneRefusal } from '../../contract/faults';
+import type { ParsedRequest } from '../../contract/parse-request';
+import type { Catalogue, Model } from '../../domain/catalogue';
+import { planTask } from '../../domain/plan';
+import type { Plan } from '../../domain/plan-types';
+import type { Caller } from '../context';
+import type { ApiDeps } from '../deps';
+
+type Planned =
+  | { readonly plan: Plan; readonly refusal?: undefined }
+  | { readonly plan?: undefined; readonly refusal: Refusal };
+
+/** Faults of the request are reported first, all in one answer; then the limits of the key. */
+export function planForCaller(parsed: ParsedRequest, deps: ApiDeps, caller: Caller): Planned {
+  const planned = planOrFaults(parsed, deps, caller);
+  return planned.plan ? permitted(planned.plan, caller) : planned;
+}
+
+/** The models this key may use on at least one permitted channel. */
+export function usableModels(catalogue: Catalogue, { models, channels }: Caller): Model[] {
+  return Object.values(catalogue.models).filter(
+    (model) =>
+      (models?.includes(model.id) ?? true) &&
+      (!channels || model.channels.some(({ channel }) => channels.includes(channel))),
+  );
+}
+
+function planOrFaults(
+  { request, faults: shapeFaults }: ParsedRequest,
+  deps: ApiDeps,
+  caller: Caller,
+): Planned {
+  const { settings } = deps;
+  const catalogue = deps.catalogue();
+  const { plan, refusals = [] } = planTask(request, catalogue, {
+    // A random seed, by which a lost job can be identified later. Every generator accepts this
+    // range.
+    seed: Math.floor(Math.random() * 2 ** 31),
+    allowHosts: settings.allowHosts,
+    isDevStack: settings.isDevStack ?? false,
+    models: () => usableModels(catalogue, caller).map(({ id }) => id),
+  });
+  const faults = combineFaults(shapeFaults, refusals);
+  return plan && faults.length === 0 ? { plan } : { refusal: oneRefusal(faults) };
+}
+
+/**
+ * The plan with the permitted channels only; a refusal if the model is not permitted or no channel
+ * is left.
+ */
+function permitted(plan: Plan, caller: Caller): Planned {
+  const { models, channels } = caller;
+  if (models && !models.includes(plan.entry)) {
+    const message = `This key may not use the model "${plan.entry}".`;
+    return refusing('model_not_allowed', message, 'model');
+  }
+  if (!channels) return { plan };
+  const own = plan.channels.filter(({ channel }) => channels.includes(channel));
+  if (own.length === 0) {
+    const message = 'This key may use no channel that serves this model.';
+    return refusing('channel_not_allowed', message, 'model');
+  }
+  if (!plan.enhancement) return { plan: { ...plan, channels: own } };
+  const enhancers = plan.enhancement.channels.filter((channel) => channels.includes(channel));
+  if (enhancers.length === 0) {
+    const message = 'This key may use no channel that offers super-resolution.';
+    return refusing('channel_not_allowed', message, 'metadata.super_resolution_config');
+  }
+  const enhancement = { ...plan.enhancement, channels: enhancers };
+  return { plan: { ...plan, channels: own, enhancement } };
+}
+
+function refusing(code: RefusalCode, message: string, param = ''): Planned {
+  return { refusal: { code, param, message } };
+}

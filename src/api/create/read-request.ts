@@ -1,0 +1,32 @@
+// Reads and parses the body of a create or a quote. Two reply headers list the names that the
+// service does not know: fields that it ignores, and options that it passes to the generator.
+
+import { type ParsedRequest, parseRequest } from '../../contract/parse-request';
+import { bodyBytesMax, readJsonBody } from '../body';
+import type { ApiCall } from '../context';
+
+const ignoredFieldsHeader = 'X-Ignored-Fields';
+const passedFieldsHeader = 'X-Passed-Fields';
+
+export async function readRequest(ctx: ApiCall): Promise<ParsedRequest> {
+  const parsed = parseRequest(await readJsonBody(ctx.req, bodyBytesMax));
+  const { ignored, request } = parsed;
+  const passed = Object.keys(request.metadata.passThrough).map((name) => `metadata.${name}`);
+  if (ignored.length > 0) ctx.set(ignoredFieldsHeader, listed(ignored));
+  if (passed.length > 0) ctx.set(passedFieldsHeader, listed(passed));
+  return parsed;
+}
+
+// Names come from the caller, so a header shows few of them and only their beginning.
+const shownMax = 20;
+const charsMax = 60;
+
+/** Percent-encoded, because headers are ASCII and a comma separates the names. */
+function listed(names: readonly string[]): string {
+  const shown = names
+    .slice(0, shownMax)
+    .map((name) =>
+      encodeURIComponent([...name.slice(0, 2 * charsMax)].slice(0, charsMax).join('')),
+    );
+  return [...shown, ...(names.length > shownMax ? ['...'] : [])].join(', ');
+}

@@ -1,0 +1,56 @@
+// Repeated creates with an Idempotency-Key. The task id is derived from the key, so a repeated call
+// finds the row of the first one.
+
+import type { ParsedRequest } from '../../contract/parse-request';
+import { markAnswered } from '../../db/pending-tasks';
+import { gatheredFindTask, type StoredTask } from '../../db/tasks';
+import type { KeyedCall } from '../context';
+import { Refused } from '../context';
+import type { ApiDeps } from '../deps';
+import { type CreateOutcome, refusedOutcome, storedOutcome } from './answer';
+import { hashOfRequest } from './task-id';
+
+export interface Replay {
+  /** Null if there is no such task. */
+  find(taskId: string, parsed: ParsedRequest): Promise<CreateOutcome | null>;
+  /** As `find`, for a row that was found when the task was to be stored. */
+  of(row: StoredTask, requestHash: string): Promise<CreateOutcome | null>;
+}
+
+export function createReplay({ db }: ApiDeps): Replay {
+  const findRow = gatheredFindTask(db);
+  const replay: Replay = {
+    async find(taskId, { request, faults }) {
+      const row = await findRow(taskId);
+      // A faulty body was never accepted, so it differs from the body of any task.
+      return row && replay.of(row, faults.length > 0 ? '' : hashOfRequest(request));
+    },
+
+    async of(row, requestHash) {
+      if (row.requestHash !== requestHash) return refusedOutcome(keyReused);
+      if (row.status !== 'pending') return storedOutcome('replayed', row);
+      // From now on a caller has the id. If the first caller still waits and the task is refused,
+      // its row is not deleted but ends as failed.
+      const current = await markAnswered(db, row.id, null);
+      return current && storedOutcome('replayed', current);
+    },
+  };
+  return replay;
+}
+
+const keyReused = {
+  code: 'idempotency_key_reused',
+  param: 'Idempotency-Key',
+  message: 'This Idempotency-Key was used with another body. Use a new key for a new task.',
+} as const;
+
+export function idempotencyKeyOf(ctx: KeyedCall): string | null {
+  const { 'idempotency-key': key } = ctx.headers;
+  if (key === undefined) return null;
+  if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key;
+  throw new Refused({
+    code: 'invalid_value',
+    param: 'Idempotency-Key',
+    message: 'Idempotency-Key must be 1 to 255 visible ASCII characters.',
+  });
+}

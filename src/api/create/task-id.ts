@@ -1,0 +1,62 @@
+// Task ids: `task_` and 128 bits in base32. Without an Idempotency-Key they are ordered by time, so
+// that inserts touch one end of the index. With a key they are derived from account and key, so
+// that a repeated call finds the same task in any process. An id is not a secret: every read checks
+// the owner.
+
+import { createHash, randomUUID } from 'node:crypto';
+
+export function newTaskId(nowMs: number): string {
+  // randomUUID draws from a cached pool and is much faster than randomBytes; all but six of its
+  // bits are random.
+  const bytes = Buffer.from(randomUUID().replaceAll('-', ''), 'hex');
+  bytes.writeUIntBE(nowMs, 0, 6);
+  return `task_${base32(bytes)}`;
+}
+
+export function taskIdForKey(accountId: string, idempotencyKey: string): string {
+  const digest = createHash('sha256').update(`task id\0${accountId}\0${idempotencyKey}`).digest();
+  return `task_${base32(digest.subarray(0, 16))}`;
+}
+
+const idShape = /^task_[0-9a-hjkmnp-tv-z]{26}$/;
+
+/** No other text can be a task id, so it needs no query. */
+export function isTaskId(text: string): boolean {
+  return idShape.test(text);
+}
+
+/** Equal for two requests that ask for the same, whatever the order of their fields. */
+export function hashOfRequest(request: unknown): string {
+  return createHash('sha256').update(canonicalJson(request)).digest('base64url');
+}
+
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const fields = Object.entries(value)
+    .filter(([, item]) => item !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, item]) => `${JSON.stringify(name)}:${canonicalJson(item)}`);
+  return `{${fields.join(',')}}`;
+}
+
+// Digits before letters, in alphabetical order, so that ids sort like their bytes. Without i, l, o
+// and u, which are easily misread.
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/** 16 bytes → 26 characters, with two zero bits in front. */
+function base32(bytes: Uint8Array): string {
+  let text = '';
+  let bits = 2;
+  let value = 0;
+  for (const byte of bytes) {
+    value = (value << 8) | byte;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += alphabet[(value >>> bits) & 31];
+    }
+    value &= (1 << bits) - 1;
+  }
+  return text;
+}

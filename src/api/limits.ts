@@ -1,0 +1,138 @@
+// Rate limits per key or per address: token buckets in the memory of this process. Several API
+// processes together allow the sum. The limit of unfinished tasks is checked in the database
+// instead, because it applies to all processes together.
+
+import { LRUCache } from 'lru-cache';
+import type { Refusal } from '../contract/error';
+import type { Rates } from '../db/account-terms';
+import type { Caller, Denied, Headers } from './context';
+import { denied } from './context';
+
+interface RateLimit {
+  readonly perSecond: number;
+  /** Maximum number of calls at once; default: five seconds' worth. */
+  readonly burst?: number;
+  /** Begins the message of a refusal, for example "This key may ask for quotes". */
+  readonly subject: string;
+  /** Milliseconds of a monotonic clock; the wall clock may be set. */
+  readonly elapsed: () => number;
+}
+
+interface Bucket {
+  tokens: number;
+  at: number;
+}
+
+// A bucket unused for long is full, so the least recently used ones can be dropped.
+const bucketsMax = 50_000;
+
+/** A bucket with a rate of its own allows as many seconds' worth at once as the others. */
+export interface Buckets {
+  /** Null if the call is allowed. */
+  take(name: string, ownRate?: number | null): Denied | null;
+  /** Returns a token, for a call to which the limit did not apply after all. */
+  giveBack(name: string, ownRate?: number | null): void;
+  remaining(name: string, ownRate?: number | null): number;
+  /** The RateLimit headers of a reply. */
+  headersOf(name: string, ownRate?: number | null): Headers;
+}
+
+const burstSeconds = 5;
+
+export function createBuckets(limit: RateLimit): Buckets {
+  const { subject, elapsed, burst: burstOf = limit.perSecond * burstSeconds } = limit;
+  const buckets = new LRUCache<string, Bucket>({ max: bucketsMax });
+
+  const sizeOf = (ownRate: number | null | undefined) => {
+    const perSecond = ownRate ?? limit.perSecond;
+    return { perSecond, burst: Math.ceil((perSecond * burstOf) / limit.perSecond) };
+  };
+
+  const bucketOf = (name: string, { perSecond, burst }: ReturnType<typeof sizeOf>): Bucket => {
+    const at = elapsed();
+    const bucket = buckets.get(name) ?? { tokens: burst, at };
+    bucket.tokens = Math.min(burst, bucket.tokens + ((at - bucket.at) / 1000) * perSecond);
+    bucket.at = at;
+    buckets.set(name, bucket);
+    return bucket;
+  };
+
+  return {
+    take(name, ownRate) {
+      const size = sizeOf(ownRate);
+      const { perSecond, burst } = size;
+      const bucket = bucketOf(name, size);
+      if (bucket.tokens >= 1) {
+        bucket.tokens -= 1;
+        return null;
+      }
+      const seconds = Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond));
+      const allowed = `${perSecond} times a second (up to ${burst} at once)`;
+      const message = `${subject} ${allowed}, and did so more often. Try again in ${seconds} s.`;
+      return denied(rateLimited(message), limitHeaders(burst, seconds));
+    },
+    giveBack(name, ownRate) {
+      const size = sizeOf(ownRate);
+      const bucket = bucketOf(name, size);
+      bucket.tokens = Math.min(size.burst, bucket.tokens + 1);
+    },
+    remaining: (name, ownRate) => bucketOf(name, sizeOf(ownRate)).tokens,
+    headersOf(name, ownRate) {
+      const size = sizeOf(ownRate);
+      const { perSecond, burst } = size;
+      const { tokens } = bucketOf(name, size);
+      return {
+        'RateLimit-Limit': String(burst),
+        'RateLimit-Remaining': String(Math.floor(tokens)),
+        'RateLimit-Reset': String(Math.ceil((burst - tokens) / perSecond)),
+      };
+    },
+  };
+}
+
+export interface CallerLimit {
+  /** Null if the call is allowed. */
+  take(caller: Caller): Denied | null;
+  /** The RateLimit headers of a reply, of the limit with fewer calls left. */
+  headersOf(caller: Caller): Headers;
+}
+
+/** A limit of a key and, if its account has a rate too, of the account: a call must pass both. */
+export function createCallerLimit(
+  term: keyof Rates,
+  { what, ...limit }: Omit<RateLimit, 'subject'> & { readonly what: string },
+): CallerLimit {
+  const ofKeys = createBuckets({ ...limit, subject: `This key may ${what}` });
+  const ofAccounts = createBuckets({ ...limit, subject: `This account may ${what}` });
+  return {
+    take({ keyId, accountId, rates, accountRates }) {
+      const limited = ofKeys.take(keyId, rates[term]);
+      if (limited || accountRates[term] === null) return limited;
+      const accountLimited = ofAccounts.take(accountId, accountRates[term]);
+      if (accountLimited) ofKeys.giveBack(keyId, rates[term]);
+      return accountLimited;
+    },
+    headersOf({ keyId, accountId, rates, accountRates }) {
+      const [ofKey, ofAccount] = [rates[term], accountRates[term]];
+      const isAccount =
+        ofAccount !== null &&
+        ofAccounts.remaining(accountId, ofAccount) < ofKeys.remaining(keyId, ofKey);
+      return isAccount
+        ? ofAccounts.headersOf(accountId, ofAccount)
+        : ofKeys.headersOf(keyId, ofKey);
+    },
+  };
+}
+
+export function rateLimited(message: string): Refusal {
+  return { code: 'rate_limited', param: '', message };
+}
+
+export function limitHeaders(limit: number, retryAfterSeconds: number): Headers {
+  return {
+    'retry-after': String(retryAfterSeconds),
+    'ratelimit-limit': String(limit),
+    'ratelimit-remaining': '0',
+    'ratelimit-reset': String(retryAfterSeconds),
+  };
+}

@@ -1,0 +1,101 @@
+// Gives every request an id, a trace, security headers, a log line and metrics.
+
+import { randomUUID } from 'node:crypto';
+import type { Middleware } from 'koa';
+import { parseTraceparent } from '../domain/trace';
+import { bodyBytesMax } from './body';
+import type { ApiCall, ApiState } from './context';
+import type { ApiSettings, RequestObserver } from './deps';
+
+const always: readonly (readonly [string, string])[] = [
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Cache-Control', 'no-store'],
+  ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"],
+  ['Referrer-Policy', 'no-referrer'],
+];
+
+export function observeRequests({
+  observer,
+  settings,
+  now,
+  isServing,
+}: {
+  readonly observer: RequestObserver;
+  readonly settings: ApiSettings;
+  readonly now: () => number;
+  readonly isServing: () => boolean;
+}): Middleware<ApiState> {
+  const origins = new Set(settings.corsOrigins);
+  // HSTS only if the public address is https: browsers remember it for a year.
+  const isSecure = settings.publicUrl.startsWith('https://');
+  const headers = isSecure
+    ? [...always, ['Strict-Transport-Security', 'max-age=31536000']]
+    : always;
+  return async (ctx, next) => {
+    const started = now();
+    const { state } = ctx;
+    state.requestId = randomUUID();
+    const { req, res } = ctx;
+    const { method = '' } = req;
+    const parent = parseTraceparent(ctx.get('traceparent'));
+    state.traceId = parent?.traceId ?? state.requestId.replaceAll('-', '');
+    res.setHeader('X-Request-Id', state.requestId);
+    for (const [name, value] of headers) res.setHeader(name, value);
+    // Node keeps connections open by default. While the process is stopping, each reply closes its
+    // connection.
+    if (!isServing()) ctx.set('Connection', 'close');
+    const { origin } = req.headers;
+    const isKnownOrigin = origin !== undefined && origins.has(origin);
+    if (isKnownOrigin) allowOrigin(ctx, origin);
+    try {
+      if (method === 'OPTIONS' && isKnownOrigin) ctx.status = 204;
+      else await next();
+    } finally {
+      closeUnread(ctx);
+      observer.finished({
+        method,
+        route: routeOf(ctx),
+        status: res.statusCode,
+        ms: now() - started,
+        requestId: state.requestId,
+        traceId: state.traceId,
+        parentSpanId: parent?.spanId ?? null,
+        startedAtMs: started,
+        submission: state.submission,
+        accountId: state.caller?.accountId,
+        taskId: state.taskId,
+        code: state.code,
+      });
+    }
+  };
+}
+
+/** Closes the connection if a large body was not read; otherwise Node would read it to its end. */
+function closeUnread({ req, res }: ApiCall): void {
+  const { 'content-length': length, 'transfer-encoding': encoding } = req.headers;
+  const isLarge = encoding !== undefined || Number(length ?? 0) > bodyBytesMax;
+  if (isLarge && !req.complete && !res.headersSent) res.setHeader('Connection', 'close');
+}
+
+/** The route's pattern, because each path would be a metric series of its own. */
+function routeOf(ctx: ApiCall): string {
+  const byRouter = (ctx as { _matchedRoute?: unknown })._matchedRoute;
+  return ctx.state.route ?? String(byRouter ?? 'none');
+}
+
+function allowOrigin(
+  ctx: { set(headers: Record<string, string>): void; vary(name: string): void },
+  origin: string,
+): void {
+  ctx.vary('Origin');
+  ctx.set({
+    'Access-Control-Allow-Origin': origin,
+    'Access-Control-Allow-Methods': 'GET, POST, DELETE',
+    'Access-Control-Allow-Headers':
+      'authorization, content-type, idempotency-key, prefer, traceparent',
+    'Access-Control-Expose-Headers':
+      'location, retry-after, x-request-id, idempotent-replayed, x-ignored-fields, x-passed-fields, ' +
+      'ratelimit-limit, ratelimit-remaining, ratelimit-reset',
+    'Access-Control-Max-Age': '600',
+  });
+}

@@ -1,0 +1,93 @@
+// The balance of an account and its statement: every movement, newest first, as JSON or CSV.
+
+import type { Knex } from 'knex';
+import { showAccount } from '../../db/accounts';
+import { type StatementRow, statement } from '../../db/statement';
+import { assert } from '../../domain/assert';
+import { formatMicros } from '../../domain/money';
+import { reasonOf } from '../../domain/transfers';
+import type { KeyedRouter } from '../context';
+import { Refused } from '../context';
+import { invalid, limitOf, parameter } from './paging';
+
+export function accountRoutes(router: KeyedRouter, { db }: { readonly db: Knex }): void {
+  router.get('/v1/account', async (ctx) => {
+    const account = await showAccount(db, ctx.state.caller.accountId);
+    assert(account, 'whoever has a key has an account with books');
+    ctx.body = {
+      available: formatMicros(account.availableMicros),
+      held: formatMicros(account.heldMicros),
+      currency: account.currency,
+    };
+  });
+
+  router.get('/v1/account/statement', async (ctx) => {
+    const limit = limitOf(ctx.query);
+    const after = afterOf(ctx.query);
+    const { accountId } = ctx.state.caller;
+    // One row more than the limit shows whether there is another page.
+    const found = await statement(db, {
+      accountId,
+      limit: limit + 1,
+      ...(after === null ? {} : { after }),
+    });
+    const page = found.slice(0, limit);
+    const next = found.length > limit ? String(page.at(-1)?.seq) : null;
+    ctx.vary('Accept');
+    if (ctx.accepts('json', 'text/csv') === 'text/csv') {
+      if (next) ctx.set('Link', `</v1/account/statement?limit=${limit}&after=${next}>; rel="next"`);
+      ctx.type = 'text/csv';
+      ctx.body = csvOf(page.map(movementOf));
+      return;
+    }
+    ctx.body = { data: page.map(movementOf), next };
+  });
+}
+
+function afterOf(query: Readonly<Record<string, unknown>>): number | null {
+  const text = parameter(query, 'after');
+  if (text === null) return null;
+  const seq = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(seq)) return seq;
+  throw new Refused(invalid('after', 'after must be the "next" of the page before.'));
+}
+
+function movementOf(row: StatementRow) {
+  return {
+    number: row.seq,
+    at: Math.floor(row.at.getTime() / 1000),
+    kind: row.kind,
+    task_id: row.taskId,
+    amount: formatMicros(row.amountMicros),
+    change: formatMicros(row.changeMicros),
+    balance_after: formatMicros(row.availableAfterMicros),
+    currency: row.currency,
+    reason: reasonOf(row),
+  };
+}
+
+function csvOf(movements: readonly ReturnType<typeof movementOf>[]): string {
+  const names = [
+    'number',
+    'at',
+    'kind',
+    'task_id',
+    'amount',
+    'change',
+    'balance_after',
+    'currency',
+    'reason',
+  ] as const;
+  const lines = movements.map((movement) => names.map((name) => cell(movement[name])).join(','));
+  return `${[names.join(','), ...lines].join('\r\n')}\r\n`;
+}
+
+/**
+ * Quotes a cell if needed. Text that a spreadsheet would run as a formula gets a leading
+ * apostrophe; amounts do not.
+ */
+function cell(value: string | number | null): string {
+  let text = String(value ?? '');
+  if (/^[=+\-@\t\r]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text)) text = `'${text}`;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

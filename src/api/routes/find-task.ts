@@ -1,0 +1,83 @@
+// Finds a task for its owner: from memory if it has ended, from its row while it is pending, else
+// the later state of its row and its workflow's query. So no read shows an older state than a read
+// before.
+
+import type { TaskStatus } from '../../contract/vocabulary';
+import { gatheredFindTask, type StoredTask } from '../../db/tasks';
+import { isFinal, stepOf } from '../../domain/task';
+import { Refused } from '../context';
+import { isTaskId } from '../create/task-id';
+import type { ApiDeps } from '../deps';
+import type { Buckets } from '../limits';
+import { createMemory } from '../ttl-cache';
+
+export interface Found {
+  readonly status: TaskStatus;
+  readonly step: number;
+  /** The public task object as JSON. */
+  readonly text: string;
+  readonly by: 'row' | 'workflow' | 'memory';
+}
+
+/** Undefined if there is no such task, or it belongs to another account. */
+export type FindTask = (taskId: string, asker: Asker) => Promise<Found | undefined>;
+
+export interface Asker {
+  readonly accountId: string;
+  /** Look-ups of unknown tasks are limited per address. */
+  readonly address: string;
+}
+
+// Final objects never change, so up to this many (about 1 KB each) are kept.
+const rememberedMax = 10_000;
+// Short, because the create of a task may still be in progress when it is first read.
+const unknownForMs = 2_000;
+
+export function createFindTask(deps: ApiDeps, unknownLookups: Buckets): FindTask {
+  const findRow = gatheredFindTask(deps.db);
+  const finals = createMemory<Remembered>(deps.now, rememberedMax);
+  const unknown = createMemory<true>(deps.now, rememberedMax);
+  const countUnknown = (taskId: string, { address }: Asker): void => {
+    if (unknown.recall(taskId)) return;
+    const limited = unknownLookups.take(address);
+    if (limited) throw new Refused(limited.refusal, limited.headers);
+    unknown.remember(taskId, true, deps.now() + unknownForMs);
+  };
+  return async (taskId, asker) => {
+    const { accountId } = asker;
+    const known = finals.recall(taskId);
+    if (known) return known.accountId === accountId ? known.found : undefined;
+    if (!isTaskId(taskId)) return undefined;
+    const row = await findRow(taskId);
+    if (!row) countUnknown(taskId, asker);
+    if (row?.accountId !== accountId) return undefined;
+    // A pending row decides, since its workflow already shows the state that it is about to store.
+    if (row.status === 'pending') return fromRow(row);
+    if (!isFinal(row.status)) return furtherOf(deps, row);
+    const found = fromRow(row);
+    finals.remember(
+      taskId,
+      { accountId, found: { ...found, by: 'memory' } },
+      Number.POSITIVE_INFINITY,
+    );
+    return found;
+  };
+}
+
+interface Remembered {
+  readonly accountId: string;
+  readonly found: Found;
+}
+
+/** The later of the stored state and the workflow's own answer. */
+async function furtherOf({ temporal }: ApiDeps, row: StoredTask): Promise<Found> {
+  const live = await temporal.query(row.id, row.version);
+  if (live && stepOf(live) > row.version) {
+    return { status: live.status, step: stepOf(live), text: JSON.stringify(live), by: 'workflow' };
+  }
+  return { ...fromRow(row), by: live ? 'workflow' : 'row' };
+}
+
+function fromRow(row: StoredTask): Found {
+  return { status: row.status, step: row.version, text: row.object, by: 'row' };
+}

@@ -1,0 +1,44 @@
+// Probes for operators: alive, ready, version.
+
+import type { ApiRouter } from '../context';
+import type { ApiDeps } from '../deps';
+
+// If a trivial query takes longer than this, the process is not ready.
+const readyMs = 1_000;
+
+export function opsRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.get('/livez', (ctx) => {
+    ctx.body = { alive: true };
+  });
+
+  router.get('/readyz', async (ctx) => {
+    const [database, temporal] = await Promise.all([
+      isDatabaseReady(deps),
+      deps.temporal.isReady(),
+    ]);
+    const parts = {
+      database,
+      temporal,
+      catalogue: Object.keys(deps.catalogue().models).length > 0,
+      serving: deps.isServing(),
+    };
+    const ready = Object.values(parts).every(Boolean);
+    ctx.status = ready ? 200 : 503;
+    ctx.body = { ready, parts };
+  });
+
+  router.get('/version', (ctx) => {
+    ctx.body = deps.settings.version;
+  });
+}
+
+async function isDatabaseReady({ db }: ApiDeps): Promise<boolean> {
+  const late = new Promise<false>((resolve) => setTimeout(resolve, readyMs, false).unref());
+  return Promise.race([
+    db.raw('select 1').then(
+      () => true,
+      () => false,
+    ),
+    late,
+  ]);
+}

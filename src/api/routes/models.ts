@@ -1,0 +1,110 @@
+// GET /v1/models: the models a key may use, their abilities and prices, so that a client can offer
+// only valid options.
+
+import type { Catalogue, Model, SuperResolutionOffer } from '../../domain/catalogue';
+import { sizeOf } from '../../domain/catalogue';
+import { formatMicros } from '../../domain/money';
+import { enhancementTargets } from '../../domain/resolution';
+import type { Caller, KeyedRouter } from '../context';
+import { usableModels } from '../create/plan-request';
+import type { ApiDeps } from '../deps';
+
+export function modelRoutes(router: KeyedRouter, { catalogue }: ApiDeps): void {
+  router.get('/v1/models', (ctx) => {
+    const offer = offerFor(catalogue(), ctx.state.caller);
+    ctx.body = { data: offer.models.map((model) => shown(model, offer)) };
+  });
+}
+
+interface Offer extends Pick<Catalogue, 'currency' | 'superResolution'> {
+  readonly models: readonly Model[];
+}
+
+/** The models and channels of this key. Others would be refused with 403 and are not shown. */
+function offerFor(catalogue: Catalogue, caller: Caller): Offer {
+  const usable = usableModels(catalogue, caller);
+  const names = new Set(usable.map(({ id }) => id));
+  const models = usable.map((model) => ({
+    ...model,
+    modes: Object.fromEntries(Object.entries(model.modes).filter(([, entry]) => names.has(entry))),
+  }));
+  const { currency, superResolution } = catalogue;
+  const mayEnhance =
+    !caller.channels || superResolution?.channels.some((id) => caller.channels?.includes(id));
+  return { models, currency, superResolution: mayEnhance ? superResolution : null };
+}
+
+function shown(model: Model, { currency, superResolution }: Offer) {
+  const { durations, inputs, defaults } = model;
+  return {
+    id: model.id,
+    resolutions: model.resolutions,
+    ratios: model.ratios,
+    sizes: sizesOf(model),
+    durations: { min: durations.min, max: durations.max, auto: durations.auto },
+    inputs: {
+      types: inputs.types,
+      reference_images_max: inputs.referenceImagesMax,
+      videos_max: inputs.videosMax,
+      audios_max: inputs.audiosMax,
+      audio_alone: inputs.audioAlone,
+      middle_frames: inputs.middleFrames,
+    },
+    features: {
+      audio: model.audio,
+      draft: model.draft !== null,
+      last_frame: model.lastFrame,
+      tools: model.tools,
+      tools_text_only: model.toolsTextOnly,
+      modes: Object.keys(model.modes),
+      super_resolution: superResolution !== null,
+      prompt_chars_max: model.promptCharsMax,
+    },
+    defaults: {
+      resolution: defaults.resolution,
+      ratio: defaults.ratio,
+      duration: defaults.durationSeconds,
+    },
+    prices: model.prices.map((price) => ({
+      ...(price.resolutions ? { resolutions: price.resolutions } : {}),
+      ...(price.inputVideo === undefined ? {} : { input_video: price.inputVideo }),
+      ...(price.audio === undefined ? {} : { audio: price.audio }),
+      currency,
+      per_million_tokens: formatMicros(price.microsPerMillionTokens),
+    })),
+    super_resolution: superResolution && {
+      targets: Object.fromEntries(
+        model.resolutions.map((base) => [base, enhancementTargets[base]]),
+      ),
+      prices: enhancementPrices(superResolution, currency),
+    },
+  };
+}
+
+/** `WxH` by tier and ratio. The size of an `adaptive` ratio is known only after generation. */
+function sizesOf(model: Model): Record<string, Record<string, string>> {
+  const tiers = model.resolutions.map((resolution) => {
+    const sizes = model.ratios.flatMap((ratio) => {
+      const size = sizeOf(model, resolution, ratio);
+      return size ? [[ratio, `${size.width}x${size.height}`]] : [];
+    });
+    return [resolution, Object.fromEntries(sizes)];
+  });
+  return Object.fromEntries(tiers);
+}
+
+function enhancementPrices(offer: SuperResolutionOffer, currency: string) {
+  return Object.entries(offer.coefficients).flatMap(([resolution, coefficients]) =>
+    ([30, 60, 120] as const).flatMap((fpsMax, band) =>
+      Object.entries(offer.factors).map(([toolVersion, factor]) => ({
+        resolution,
+        fps_max: fpsMax,
+        tool_version: toolVersion,
+        currency,
+        per_minute: formatMicros(
+          Math.ceil(offer.microsPerMinute * (coefficients[band] ?? 0) * factor),
+        ),
+      })),
+    ),
+  );
+}

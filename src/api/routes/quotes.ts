@@ -1,0 +1,36 @@
+// POST /v1/videos/quotes: takes the body of a create and answers with the plan and the hold.
+// Nothing is stored.
+
+import { formatMicros } from '../../domain/money';
+import { outputSize } from '../../domain/output-size';
+import type { Plan } from '../../domain/plan-types';
+import { billing } from '../../domain/pricing';
+import type { KeyedRouter } from '../context';
+import { refuse } from '../context';
+import { planForCaller } from '../create/plan-request';
+import { readRequest } from '../create/read-request';
+import type { ApiDeps } from '../deps';
+
+export function quoteRoutes(router: KeyedRouter, deps: ApiDeps): void {
+  router.post('/v1/videos/quotes', async (ctx) => {
+    const parsed = await readRequest(ctx);
+    const { plan, refusal } = planForCaller(parsed, deps, ctx.state.caller);
+    if (plan) ctx.body = quoteOf(plan);
+    else refuse(ctx, refusal);
+  });
+}
+
+function quoteOf(plan: Plan) {
+  const size = outputSize(plan);
+  return {
+    model: plan.model,
+    input_type: plan.inputType,
+    width: size?.width ?? null,
+    height: size?.height ?? null,
+    duration: plan.durationSeconds,
+    tokens: plan.hold.tokens,
+    currency: plan.price.currency,
+    hold: formatMicros(plan.hold.amountMicros),
+    items: billing(plan, { lines: plan.hold.lines, final: false }).items,
+  };
+}

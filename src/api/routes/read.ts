@@ -1,0 +1,193 @@
+// GET and DELETE of one task. A finished task is sent as it was stored. A GET can wait for an
+// unfinished one (`Prefer: wait`).
+
+import {
+  gatheredFindPendingPosition,
+  gatheredFindPosition,
+  type QueuePosition,
+} from '../../db/jobs/queue';
+import { failPending } from '../../db/pending-tasks';
+import { notifyTaskChanged } from '../../db/tasks';
+import { cancelledMessage, isFinal } from '../../domain/task';
+import type { AtOnce } from '../at-once';
+import { addressOf } from '../auth';
+import type { KeyedCall, KeyedRouter } from '../context';
+import { answerJsonText, refuse, taskNotFound } from '../context';
+import type { ApiDeps } from '../deps';
+import { unavailable } from '../errors';
+import type { Asker, FindTask, Found } from './find-task';
+
+export type TaskHandler = (ctx: KeyedCall, taskId: string) => Promise<void>;
+
+interface ReadHandlers {
+  readonly find: FindTask;
+  readonly show: TaskHandler;
+  readonly changesAtOnce: AtOnce;
+}
+
+export function readRoutes(router: KeyedRouter, deps: ApiDeps, handlers: ReadHandlers): void {
+  const { show } = handlers;
+  const cancel = cancelTask(deps, handlers);
+  const missingId = (ctx: KeyedCall): void => {
+    refuse(ctx, { code: 'task_id_required', param: 'task_id', message: 'task_id is required' });
+  };
+  for (const base of ['/v1/videos/generations', '/v1/video/generations']) {
+    router.get([base, `${base}/`], missingId);
+    router.delete([base, `${base}/`], missingId);
+    router.get(`${base}/:task_id`, (ctx) => show(ctx, String(ctx.params.task_id)));
+    router.delete(`${base}/:task_id`, (ctx) => cancel(ctx, String(ctx.params.task_id)));
+  }
+}
+
+/**
+ * `Prefer: wait` is optional for a server: a key with too many waiting reads is answered at once.
+ */
+export function showTask(deps: ApiDeps, find: FindTask): TaskHandler {
+  const held = countHeld(deps.settings.heldReadsMax);
+  const findPosition = {
+    submitted: gatheredFindPosition(deps.db),
+    pending: gatheredFindPendingPosition(deps.db),
+  };
+  return async (ctx, taskId) => {
+    ctx.state.taskId = taskId.slice(0, 64);
+    const asker = askerOf(ctx);
+    const read = () => find(taskId, asker);
+    const waitSeconds = waitOf(ctx);
+    const { keyId } = ctx.state.caller;
+    const mayHold = waitSeconds > 0 && held.enter(keyId);
+    if (mayHold) ctx.set('Preference-Applied', `wait=${waitSeconds}`);
+    const found = mayHold
+      ? await readUntilFinal(deps, ctx, taskId, waitSeconds * 1_000, read).finally(() =>
+          held.leave(keyId),
+        )
+      : await read();
+    if (!found) return refuse(ctx, taskNotFound);
+    const { status } = found;
+    const queue =
+      status === 'submitted' || status === 'pending' ? await findPosition[status](taskId) : null;
+    answerFound(ctx, queue ? { ...found, text: withQueue(found.text, queue) } : found);
+  };
+}
+
+function withQueue(text: string, queue: QueuePosition): string {
+  return withField(text, `"queue":${JSON.stringify(queue)}`);
+}
+
+/**
+ * Confirms the cancellation in a field of its own, because the status shown may still be the
+ * previous one.
+ */
+function withCancel(text: string): string {
+  return withField(text, '"cancel_requested":true');
+}
+
+/** Appends a field to the stored text of the object. */
+function withField(text: string, field: string): string {
+  return `${text.slice(0, text.lastIndexOf('}'))},${field}}`;
+}
+
+function cancelTask(deps: ApiDeps, { find, changesAtOnce }: ReadHandlers): TaskHandler {
+  const { temporal } = deps;
+  return async (ctx, taskId) => {
+    ctx.state.taskId = taskId.slice(0, 64);
+    const asker = askerOf(ctx);
+    const before = await find(taskId, asker);
+    if (!before) return refuse(ctx, taskNotFound);
+    if (isFinal(before.status)) return refuse(ctx, alreadyFinished);
+    const cancelled = () => cancelPending(deps, ctx, taskId);
+    const isCancelled =
+      before.status === 'pending' && (await changesAtOnce(asker.accountId, cancelled));
+    const asked = isCancelled ? 'asked' : await temporal.cancel(taskId);
+    if (asked === 'unavailable') return refuse(ctx, unavailable, { 'retry-after': '2' });
+    const after = await find(taskId, asker);
+    // The task ended by itself between the two reads, so this call did not cancel it.
+    if (asked === 'gone' && after && isFinal(after.status)) return refuse(ctx, alreadyFinished);
+    const shown = after ?? before;
+    answerFound(ctx, isFinal(shown.status) ? shown : { ...shown, text: withCancel(shown.text) });
+  };
+}
+
+export function askerOf(ctx: KeyedCall): Asker {
+  return { accountId: ctx.state.caller.accountId, address: addressOf(ctx) };
+}
+
+function countHeld(max: number) {
+  const held = new Map<string, number>();
+  const countOf = (keyId: string) => held.get(keyId) ?? 0;
+  return {
+    enter(keyId: string): boolean {
+      if (countOf(keyId) >= max) return false;
+      held.set(keyId, countOf(keyId) + 1);
+      return true;
+    },
+    leave(keyId: string): void {
+      if (countOf(keyId) > 1) held.set(keyId, countOf(keyId) - 1);
+      else held.delete(keyId);
+    },
+  };
+}
+
+/**
+ * Ends a pending task in its row. If its workflow is started later, it finds the row ended and ends
+ * too.
+ */
+async function cancelPending(deps: ApiDeps, ctx: KeyedCall, taskId: string): Promise<boolean> {
+  const { db, temporal, observer } = deps;
+  const ended = await failPending(db, taskId, cancelledMessage);
+  if (!ended) return false;
+  notifyTaskChanged(db, taskId);
+  if (ended.hasCallback) {
+    // The row of the callback is stored, so the reconciler delivers it if this call fails.
+    temporal.deliverCallback(taskId).catch((error: unknown) => {
+      observer.failed(error, ctx.state.requestId);
+    });
+  }
+  return true;
+}
+
+/**
+ * Reads the task until it is final, the time is up, the caller is gone or the process is stopping.
+ */
+async function readUntilFinal(
+  { now, listener, isServing }: ApiDeps,
+  ctx: KeyedCall,
+  taskId: string,
+  waitMs: number,
+  read: () => Promise<Found | undefined>,
+): Promise<Found | undefined> {
+  const until = now() + waitMs;
+  const mayWait = () => now() < until && isServing() && !ctx.res.destroyed;
+  for (;;) {
+    // Listening begins before the read, so that no change between the two is missed.
+    const change = mayWait() ? listener.changed(taskId, until - now()) : null;
+    const found = await read();
+    if (!change || !found || isFinal(found.status)) return found;
+    await change;
+  }
+}
+
+function answerFound(ctx: KeyedCall, { status, text, by }: Found): void {
+  ctx.set('X-Answered-By', by);
+  // The API document recommends polling every two to five seconds.
+  if (!isFinal(status)) ctx.set('Retry-After', '3');
+  answerJsonText(ctx, text);
+}
+
+const alreadyFinished = {
+  code: 'task_already_finished',
+  param: 'task_id',
+  message: 'The task has finished already; it is left as it is.',
+} as const;
+
+const waitSecondsMax = 60;
+
+/**
+ * Seconds of `Prefer: wait=N`, at most 60. Other preferences are ignored, as the header's standard
+ * asks.
+ */
+function waitOf({ req }: KeyedCall): number {
+  const { prefer } = req.headers;
+  if (prefer === undefined) return 0;
+  const wait = /(?:^|[,;\s])wait\s*=\s*"?(\d+)"?\s*(?:$|[,;])/i.exec(String(prefer));
+  return Math.min(Number(wait?.[1] ?? 0), waitSecondsMax);
+}

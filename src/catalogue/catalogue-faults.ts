@@ -1,0 +1,117 @@
+// Checks the catalogue across fields: references between entries, complete tables, and prices for
+// everything that is sold. The schema checks each field by itself.
+
+import type { Channel } from '../domain/catalogue';
+import type { CatalogueFile, ModelEntry } from './catalogue-schema';
+
+/** The path in the file, as a person would write it. */
+export function pathText(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return '(the whole file)';
+  return path.reduce<string>((text, key) => {
+    if (typeof key === 'number') return `${text}[${key}]`;
+    // Quotes keep the path readable, because model names and ratios contain dots and colons.
+    const name = /^[\w-]+$/.test(String(key)) ? String(key) : `"${String(key)}"`;
+    return text === '' ? name : `${text}.${name}`;
+  }, '');
+}
+
+/** All faults that concern more than one field. */
+export function crossFaults(file: CatalogueFile): string[] {
+  const faults: string[] = [];
+  const say = (path: readonly PropertyKey[], sentence: string) =>
+    faults.push(`${pathText(path)}: ${sentence}`);
+  const checkChannel = (path: PropertyKey[], id: string, protocol: Channel['protocol']) => {
+    const channel = Object.hasOwn(file.channels, id) ? file.channels[id] : undefined;
+    if (!channel)
+      say(path, `there is no channel "${id}"; channels: ${Object.keys(file.channels).join(', ')}`);
+    else if (channel.protocol !== protocol) {
+      say(path, `channel "${id}" speaks ${channel.protocol}, but ${protocol} is needed here`);
+    }
+  };
+  for (const [id, entry] of Object.entries(file.models)) {
+    const at = (...path: PropertyKey[]) => ['models', id, ...path];
+    for (const [index, choice] of entry.channels.entries()) {
+      checkChannel(at('channels', index, 'channel'), choice.channel, 'ark');
+    }
+    for (const [mode, selected] of Object.entries(entry.modes)) {
+      if (!Object.hasOwn(file.models, selected))
+        say(at('modes', mode), `there is no model "${selected}"`);
+    }
+    modelFaults(entry, file, (path, sentence) => say(at(...path), sentence));
+  }
+  for (const [index, id] of (file.superResolution?.channels ?? []).entries()) {
+    checkChannel(['superResolution', 'channels', index], id, 'mediakit');
+  }
+  if (dearestMinuteMicros(file) > minuteMicrosMax) {
+    say(
+      ['superResolution', 'perMinute'],
+      'with coefficients and factors a minute is above 1000000',
+    );
+  }
+  return faults;
+}
+
+// Far above any real price, and far below the largest safe integer.
+const minuteMicrosMax = 1e12;
+
+function dearestMinuteMicros({ superResolution: offer }: CatalogueFile): number {
+  if (!offer) return 0;
+  const coefficient = Math.max(...Object.values(offer.coefficients).flat());
+  return offer.perMinute * coefficient * Math.max(...Object.values(offer.factors));
+}
+
+type Say = (path: readonly PropertyKey[], sentence: string) => void;
+
+function modelFaults(entry: ModelEntry, file: CatalogueFile, say: Say): void {
+  const table = Object.hasOwn(file.pixelTables, entry.pixels)
+    ? file.pixelTables[entry.pixels]
+    : undefined;
+  if (!table) say(['pixels'], `there is no pixel table "${entry.pixels}"`);
+  for (const [index, resolution] of entry.resolutions.entries()) {
+    if (table && !table[resolution]) {
+      say(['resolutions', index], `pixel table "${entry.pixels}" has no row for ${resolution}`);
+    }
+    for (const inputVideo of entry.inputs.videosMax > 0 ? [false, true] : [false]) {
+      for (const audio of entry.audio ? [true, false] : [false]) {
+        const priced = entry.prices.some(
+          (row) =>
+            (!row.resolutions || row.resolutions.includes(resolution)) &&
+            (row.inputVideo === undefined || row.inputVideo === inputVideo) &&
+            (row.audio === undefined || row.audio === audio),
+        );
+        if (priced) continue;
+        say(
+          ['prices'],
+          `no row covers ${resolution} ${inputVideo ? 'with' : 'without'} input video, ${audio ? 'with' : 'without'} audio`,
+        );
+      }
+    }
+  }
+  inputFaults(entry, say);
+  const { defaults, durations } = entry;
+  if (!entry.resolutions.includes(defaults.resolution)) {
+    say(['defaults', 'resolution'], `${defaults.resolution} is not among the resolutions`);
+  }
+  if (!entry.ratios.includes(defaults.ratio)) {
+    say(['defaults', 'ratio'], `${defaults.ratio} is not among the ratios`);
+  }
+  if (durations.min > durations.max) say(['durations'], 'min is above max');
+  const { durationSeconds: length } = defaults;
+  if (length === -1 ? !durations.auto : length < durations.min || length > durations.max) {
+    say(['defaults', 'durationSeconds'], `${length} is not among the durations`);
+  }
+  if (entry.draft && !entry.resolutions.includes('480p')) {
+    say(['draft'], 'a draft is 480p, which is not among the resolutions');
+  }
+}
+
+/** An input type and its number of items must both be set: the type alone allows nothing. */
+function inputFaults({ inputs }: ModelEntry, say: Say): void {
+  const counts = ['referenceImagesMax', 'videosMax', 'audiosMax'] as const;
+  const taken = counts.filter((kind) => inputs[kind] > 0);
+  if (inputs.types.includes('reference')) {
+    if (taken.length === 0) say(['inputs', 'types'], '"reference" needs a count above 0');
+    return;
+  }
+  for (const kind of taken) say(['inputs', kind], 'needs "reference" among the types');
+}

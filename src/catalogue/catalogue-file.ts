@@ -1,0 +1,143 @@
+// Reads the catalogue file. All faults are reported at once, each with its path in the file, and a
+// catalogue with a fault is not used at all. `${NAME}` and `${NAME:-default}` in an address are
+// replaced from the given environment. The file holds the names of keys (`apiKeyEnv`), never the
+// keys.
+
+import { readFile } from 'node:fs/promises';
+import { parseDocument } from 'yaml';
+import type { z } from 'zod';
+import type { Catalogue, Channel, Model, Size, SuperResolutionOffer } from '../domain/catalogue';
+import { crossFaults, pathText } from './catalogue-faults';
+import type { CatalogueFile, ModelEntry } from './catalogue-schema';
+import { catalogueFileSchema } from './catalogue-schema';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** One sentence per fault; each says how to correct the file. */
+export class CatalogueError extends Error {
+  constructor(
+    readonly source: string,
+    readonly faults: readonly string[],
+  ) {
+    super(`${source} cannot be used:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.name = 'CatalogueError';
+  }
+}
+
+export async function loadCatalogue(path: string, environment: Environment): Promise<Catalogue> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    throw new CatalogueError(path, [`the file cannot be read (${codeOf(error)})`]);
+  }
+  return parseCatalogue(text, environment, path);
+}
+
+export function parseCatalogue(
+  text: string,
+  environment: Environment,
+  source = 'catalogue',
+): Catalogue {
+  const checked = catalogueFileSchema.safeParse(readYaml(text, source));
+  if (!checked.success) throw new CatalogueError(source, checked.error.issues.flatMap(sentencesOf));
+  const faults = crossFaults(checked.data);
+  const channels = channelsOf(checked.data, environment, faults);
+  if (faults.length > 0) throw new CatalogueError(source, faults);
+  return {
+    currency: checked.data.currency,
+    channels,
+    models: Object.fromEntries(
+      Object.entries(checked.data.models).map(([id, entry]) => [
+        id,
+        modelOf(id, entry, checked.data),
+      ]),
+    ),
+    superResolution: offerOf(checked.data),
+  };
+}
+
+function readYaml(text: string, source: string): unknown {
+  const document = parseDocument(text, { merge: true });
+  if (document.errors.length > 0) {
+    throw new CatalogueError(source, document.errors.map(firstLine));
+  }
+  try {
+    // Aliases and merges are resolved only here.
+    return document.toJS({ maxAliasCount: 1000 });
+  } catch (error) {
+    throw new CatalogueError(source, [`${pathText([])}: ${firstLine(error as Error)}`]);
+  }
+}
+
+function sentencesOf(issue: z.core.$ZodIssue): string[] {
+  // zod nests the reason one level deeper for the key of a record.
+  if (issue.code === 'invalid_key') {
+    return issue.issues.map(({ message }) => `${pathText(issue.path)}: ${message}`);
+  }
+  if (issue.code !== 'unrecognized_keys') return [`${pathText(issue.path)}: ${issue.message}`];
+  return issue.keys.map(
+    (key) => `${pathText([...issue.path, key])}: is not known here; is it misspelt?`,
+  );
+}
+
+const placeholder = /\$\{(\w+)(?::-([^}]*))?\}/g;
+
+function channelsOf(
+  file: CatalogueFile,
+  environment: Environment,
+  faults: string[],
+): Record<string, Channel> {
+  const channels: [string, Channel][] = [];
+  for (const [id, entry] of Object.entries(file.channels)) {
+    const path = pathText(['channels', id, 'baseUrl']);
+    const baseUrl = entry.baseUrl.replace(placeholder, (_, name: string, otherwise?: string) => {
+      const value = environment[name] || otherwise;
+      if (value === undefined) faults.push(`${path}: the environment has no ${name}`);
+      return value ?? '';
+    });
+    if (!/^https?:\/\/[^/]/.test(baseUrl) || !URL.canParse(baseUrl)) {
+      faults.push(`${path}: must be an http(s) address; got "${baseUrl}"`);
+    }
+    channels.push([id, { id, ...entry, baseUrl: baseUrl.replace(/\/+$/, '') }]);
+  }
+  return Object.fromEntries(channels);
+}
+
+function modelOf(id: string, entry: ModelEntry, file: CatalogueFile): Model {
+  const table = file.pixelTables[entry.pixels]!;
+  const pixels = entry.resolutions.map((resolution) => [
+    resolution,
+    Object.fromEntries(
+      Object.entries(table[resolution]!).map(([ratio, text]) => [ratio, sizeFrom(text)]),
+    ),
+  ]);
+  return {
+    ...entry,
+    id,
+    pixels: Object.fromEntries(pixels) as Model['pixels'],
+    prices: entry.prices.map(({ perMillionTokens, resolutions, inputVideo, audio }) => ({
+      ...(resolutions ? { resolutions } : {}),
+      ...(inputVideo === undefined ? {} : { inputVideo }),
+      ...(audio === undefined ? {} : { audio }),
+      microsPerMillionTokens: perMillionTokens,
+    })),
+  };
+}
+
+function offerOf({ superResolution: offer }: CatalogueFile): SuperResolutionOffer | null {
+  if (!offer) return null;
+  const { perMinute, ...rest } = offer;
+  return { ...rest, microsPerMinute: perMinute };
+}
+
+function sizeFrom(text: string): Size {
+  const [width, height] = text.split('x');
+  return { width: Number(width), height: Number(height) };
+}
+
+const firstLine = ({ message }: Error): string => message.split('\n')[0]!;
+
+function codeOf(error: unknown): string {
+  return String((error as NodeJS.ErrnoException).code ?? error);
+}

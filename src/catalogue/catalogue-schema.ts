@@ -1,0 +1,146 @@
+// The schema of the catalogue file, with a sentence for each fault. Unknown names are refused,
+// because a misspelt capability would otherwise be off without a warning. Amounts are decimal
+// strings of the currency; the rest of the code gets integer micro-units.
+
+import { z } from 'zod';
+import { inputTypes, ratios, resolutions } from '../contract/vocabulary';
+
+const name = z
+  .string({
+    error: ({ input }) =>
+      input === undefined ? 'is missing' : `must be text; got ${JSON.stringify(input)}`,
+  })
+  .min(1, 'must not be empty');
+const words = (list: readonly string[]) => list.map((word) => `"${word}"`).join(', ');
+const oneOf = <const T extends readonly string[]>(list: T) =>
+  z.enum(list, {
+    error: ({ input }) => `must be one of ${words(list)}; got ${JSON.stringify(input)}`,
+  });
+const whole = (min: number, max: number) =>
+  z
+    .int({ error: ({ input }) => `must be a whole number; got ${JSON.stringify(input)}` })
+    .min(min, `must be at least ${min}`)
+    .max(max, `must be at most ${max}`);
+const flag = z.boolean({
+  error: ({ input }) => `must be true or false; got ${JSON.stringify(input)}`,
+});
+const some = <T extends z.ZodType>(item: T) => z.array(item).min(1, 'must name at least one');
+
+/** An amount such as 0.75, as text or a YAML number, in exact micro-units. */
+const amount = z
+  .union([z.string(), z.number()], { error: 'must be an amount such as "46" or "0.75"' })
+  .transform(String)
+  .refine((text) => /^\d{1,9}(\.\d{1,6})?$/.test(text), {
+    error: ({ input }) =>
+      `must be an amount with at most six decimals; got ${JSON.stringify(input)}`,
+  })
+  .transform((text) => {
+    const [units = '0', fraction = ''] = text.split('.');
+    return Number(units) * 1_000_000 + Number(fraction.padEnd(6, '0'));
+  })
+  // A hold of zero is not a transfer, and every task needs a hold.
+  .refine((micros) => micros > 0, 'must be more than 0');
+
+/** An exact factor of a price. A binary fraction would round in favour of one side. */
+const factor = z
+  .number({ error: ({ input }) => `must be a number; got ${JSON.stringify(input)}` })
+  .gt(0, 'must be more than 0')
+  .refine((value) => /^\d{1,6}(\.\d{1,2})?$/.test(String(value)), {
+    error: ({ input }) => `must have at most two decimals; got ${JSON.stringify(input)}`,
+  });
+
+const channel = z.strictObject({
+  protocol: oneOf(['ark', 'mediakit']),
+  baseUrl: name,
+  apiKeyEnv: z.string().regex(/^[A-Z][A-Z0-9_]*$/, 'must be the name of an environment variable'),
+  requestTimeoutMs: whole(100, 600_000).default(30_000),
+  pollIntervalMs: whole(100, 600_000).default(3_000),
+  jobsInFlightMax: whole(1, 1_000_000).nullable().default(null),
+  honoursIdempotencyKey: flag.default(false),
+  hasList: flag.default(true),
+  listLagMs: whole(0, 3_600_000).default(60_000),
+  watchers: whole(1, 1_000).default(1),
+});
+
+const dimensions = 'must be dimensions such as 1280x720';
+const size = z.string({ error: dimensions }).regex(/^[1-9]\d{1,4}x[1-9]\d{1,4}$/, dimensions);
+const fixedRatios = ratios.filter((ratio) => ratio !== 'adaptive');
+const sizes = z.record(oneOf(fixedRatios as ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9']), size);
+const pixelTable = z.partialRecord(oneOf(resolutions), sizes);
+
+const price = z.strictObject({
+  resolutions: some(oneOf(resolutions)).optional(),
+  inputVideo: flag.optional(),
+  audio: flag.optional(),
+  perMillionTokens: amount,
+});
+
+const model = z.strictObject({
+  channels: some(z.strictObject({ channel: name, upstreamModel: name })),
+  modes: z.record(name, name).default({}),
+  impliedMode: name.nullable().default(null),
+  resolutions: some(oneOf(resolutions)),
+  ratios: some(oneOf(ratios)),
+  pixels: name,
+  durations: z.strictObject({ min: whole(4, 15), max: whole(4, 15), auto: flag.default(false) }),
+  inputs: z.strictObject({
+    types: some(oneOf(inputTypes)),
+    referenceImagesMax: whole(0, 9).default(0),
+    videosMax: whole(0, 3).default(0),
+    audiosMax: whole(0, 3).default(0),
+    audioAlone: flag.default(false),
+    middleFrames: flag.default(false),
+  }),
+  audio: flag,
+  draft: z
+    .strictObject({
+      silentFactor: factor.lte(1, 'must be at most 1'),
+      audioFactor: factor.lte(1, 'must be at most 1'),
+      lastFrame: flag.default(true),
+    })
+    .nullable()
+    .default(null),
+  tools: z.array(name).default([]),
+  toolsTextOnly: flag.default(false),
+  lastFrame: flag,
+  promptCharsMax: whole(1, 100_000).default(10_000),
+  defaults: z.strictObject({
+    resolution: oneOf(resolutions),
+    ratio: oneOf(ratios),
+    durationSeconds: z.union([z.literal(-1), whole(4, 15)]),
+  }),
+  prices: some(price),
+});
+
+const coefficients = z.tuple([factor, factor, factor], {
+  error: 'must be three coefficients: up to 30, 60 and 120 frames per second',
+});
+
+export const catalogueFileSchema = z.strictObject({
+  currency: z.string().regex(/^[A-Z]{3}$/, 'must be a currency code such as CNY'),
+  channels: z.record(name, channel),
+  pixelTables: z.record(name, pixelTable),
+  models: z.record(
+    z.string().regex(/^[\w.-]{1,80}$/, 'a model name is made of letters, digits, ".", "-" and "_"'),
+    model,
+  ),
+  superResolution: z
+    .strictObject({
+      channels: some(name),
+      perMinute: amount,
+      factors: z.strictObject({ standard: whole(1, 1000), professional: whole(1, 1000) }),
+      coefficients: z.strictObject({
+        '720p': coefficients,
+        '1080p': coefficients,
+        '2k': coefficients,
+        '4k': coefficients,
+      }),
+    })
+    .nullable()
+    .default(null),
+  // YAML anchors that entries share. The service ignores this key.
+  shared: z.unknown().optional(),
+});
+
+export type CatalogueFile = z.infer<typeof catalogueFileSchema>;
+export type ModelEntry = CatalogueFile['models'][string];

@@ -1,0 +1,105 @@
+// Admin commands that set, list and remove budgets of accounts and keys.
+
+import type { Knex } from 'knex';
+import { listKeys } from '../../db/api-keys';
+import { listBudgets, removeBudget, setBudget, setTimeZone } from '../../db/budgets';
+import { type BudgetState, budgetPeriods } from '../../domain/budget';
+import { CommandError } from '../command';
+import type { AdminCommand, Answer, Input } from './command-line';
+import { amount, table } from './tables';
+import { amountOf, choiceOf, knownAccount } from './values';
+
+const whose = {
+  account: { value: 'ID', about: 'whose budget', required: true },
+  key: { value: 'KEYID', about: 'of this key only' },
+} as const;
+const period = {
+  value: budgetPeriods.join('|'),
+  about: 'what its limit is for; a total never begins anew',
+  required: true,
+} as const;
+
+const set: AdminCommand = {
+  name: 'budgets set',
+  operands: [],
+  options: {
+    ...whose,
+    period,
+    limit: { value: 'AMOUNT', about: 'what may be spent in it, such as 100.00', required: true },
+    'time-zone': {
+      value: 'ZONE',
+      about: "where the account's days and months begin, such as Asia/Shanghai; UTC at first",
+    },
+  },
+  about: 'limits what is spent, from the next create on',
+  async run({ config, db }, input) {
+    const limitMicros = amountOf(input.option('limit') ?? '', config.currency);
+    const budget = await budgetOf(db(), input);
+    const zone = input.option('time-zone');
+    if (zone !== undefined && !(await setTimeZone(db(), budget.accountId, zone))) {
+      throw new CommandError(`There is no time zone "${zone}". One is called Asia/Shanghai.`, 2);
+    }
+    await setBudget(db(), { ...budget, limitMicros });
+    return standing(db(), budget.accountId);
+  },
+};
+
+const list: AdminCommand = {
+  name: 'budgets list',
+  operands: [],
+  options: { account: { value: 'ID', about: 'whose budgets', required: true } },
+  about: 'budgets with what is spent and held of each in its present period',
+  async run({ db }, input) {
+    const { accountId } = await knownAccount(db(), input.option('account') ?? '');
+    return standing(db(), accountId);
+  },
+};
+
+const remove: AdminCommand = {
+  name: 'budgets remove',
+  operands: [],
+  options: { ...whose, period },
+  about: 'lifts a limit, from the next create on',
+  async run({ db }, input) {
+    const budget = await budgetOf(db(), input);
+    if (await removeBudget(db(), budget)) return standing(db(), budget.accountId);
+    throw new CommandError('There is no such budget.');
+  },
+};
+
+export const budgetCommands = [set, list, remove];
+
+async function budgetOf(db: Knex, input: Input) {
+  const period = choiceOf(input, 'period', budgetPeriods) ?? 'total';
+  const { accountId } = await knownAccount(db, input.option('account') ?? '');
+  const keyId = input.option('key') ?? null;
+  const keys = await listKeys(db, accountId);
+  if (keyId !== null && !keys.some((key) => key.keyId === keyId)) {
+    throw new CommandError(`The account ${accountId} has no key ${keyId}.`);
+  }
+  return { accountId, keyId, period };
+}
+
+async function standing(db: Knex, accountId: string): Promise<Answer> {
+  const data = (await listBudgets(db, accountId)).map(shownBudget);
+  const text = table(data, [
+    { title: 'ACCOUNT', of: (row) => row.accountId },
+    { title: 'KEY', of: (row) => row.keyId ?? 'all' },
+    { title: 'PERIOD', of: (row) => row.period },
+    { title: 'LIMIT', of: (row) => row.limit },
+    { title: 'SPENT', of: (row) => row.spent },
+    { title: 'HELD', of: (row) => row.held },
+    { title: 'BEGINS ANEW', of: (row) => row.beginsAnewAt },
+    { title: 'TIME ZONE', of: (row) => row.timeZone },
+  ]);
+  return { data, text };
+}
+
+function shownBudget({ limitMicros, spentMicros, heldMicros, ...budget }: BudgetState) {
+  return {
+    ...budget,
+    limit: amount(limitMicros),
+    spent: amount(spentMicros),
+    held: amount(heldMicros),
+  };
+}

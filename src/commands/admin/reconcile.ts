@@ -1,0 +1,20 @@
+// `admin reconcile lost`: an operator confirms that Temporal lost tasks, so that they are closed and
+// refunded whatever their number.
+
+import { confirmLoss } from '../../db/reconcile';
+import type { AdminCommand } from './command-line';
+import { countOf } from './values';
+
+const lost: AdminCommand = {
+  name: 'reconcile lost',
+  operands: [],
+  options: { hours: { value: 'N', about: 'for how long from now (2)' } },
+  about: 'confirms that Temporal lost tasks: those it does not know are closed and refunded',
+  async run({ db }, input) {
+    const until = (await confirmLoss(db(), countOf(input, 'hours', 2, 48))).toISOString();
+    const text = `Until ${until} every open task that Temporal does not know is closed and refunded.`;
+    return { data: { until }, text };
+  },
+};
+
+export const reconcileCommands = [lost];

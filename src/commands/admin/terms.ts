@@ -1,0 +1,99 @@
+// Admin commands for the terms of customers and keys: limits of running and queued tasks, rates of
+// calls, and the weight of a customer.
+
+import {
+  type AccountTerms,
+  type Changes,
+  findTerms,
+  type Rates,
+  setKeyRates,
+  setTerms,
+} from '../../db/account-terms';
+import { listKeys } from '../../db/api-keys';
+import { CommandError } from '../command';
+import type { AdminCommand, Input } from './command-line';
+import { fields } from './tables';
+import { countOf, knownAccount } from './values';
+
+const terms: AdminCommand = {
+  name: 'accounts terms',
+  operands: ['ID'],
+  options: {
+    'running-max': { value: 'N', about: 'its tasks at a generator at once, or none for no limit' },
+    'queued-max': { value: 'N', about: 'its unfinished tasks, or none for QUEUED_TASKS_MAX' },
+    'create-rate': { value: 'N', about: 'creates a second of all its keys together, or none' },
+    'read-rate': { value: 'N', about: 'reads of tasks a second of all its keys, or none' },
+    weight: { value: 'N', about: 'its turns beside those of an account with weight 1; up to 100' },
+  },
+  about: 'shows the terms of a customer, or changes them',
+  async run({ db }, input) {
+    const { accountId } = await knownAccount(db(), input.operand('ID'));
+    await setTerms(db(), accountId, changesOf(input));
+    const now = await findTerms(db(), accountId);
+    if (!now) throw new CommandError(`There is no account ${accountId}.`);
+    return { data: { accountId, ...now }, text: fields({ accountId, ...shownTerms(now) }) };
+  },
+};
+
+const keyTerms: AdminCommand = {
+  name: 'keys terms',
+  operands: ['KEYID'],
+  options: {
+    'create-rate': { value: 'N', about: 'creates a second, or none for CREATE_RATE_PER_SECOND' },
+    'read-rate': { value: 'N', about: 'reads of tasks a second, or none for READ_RATE_PER_SECOND' },
+  },
+  about: 'shows how often a key may call, or changes it within 30 seconds',
+  async run({ db }, input) {
+    const keyId = input.operand('KEYID');
+    if (!(await setKeyRates(db(), keyId, ratesOf(input)))) {
+      throw new CommandError(`There is no key ${keyId}.`);
+    }
+    const key = (await listKeys(db())).find((row) => row.keyId === keyId);
+    const { createRate = null, readRate = null } = key ?? {};
+    return {
+      data: { keyId, createRate, readRate },
+      text: fields({
+        keyId,
+        createRate: createRate ?? 'CREATE_RATE_PER_SECOND',
+        readRate: readRate ?? 'READ_RATE_PER_SECOND',
+      }),
+    };
+  },
+};
+
+export const termCommands = [terms, keyTerms];
+
+/** An unset term is shown as what applies instead. */
+export function shownTerms(terms: AccountTerms) {
+  return {
+    runningMax: terms.runningMax ?? 'no limit',
+    queuedMax: terms.queuedMax ?? 'QUEUED_TASKS_MAX',
+    createRate: terms.createRate ?? 'those of its keys',
+    readRate: terms.readRate ?? 'those of its keys',
+    weight: terms.weight,
+  };
+}
+
+const countMax = 10_000_000;
+const weightMax = 100;
+
+function changesOf(input: Input): Changes<AccountTerms> {
+  const hasWeight = input.option('weight') !== undefined;
+  return {
+    runningMax: limitOf(input, 'running-max'),
+    queuedMax: limitOf(input, 'queued-max'),
+    weight: hasWeight ? countOf(input, 'weight', 1, weightMax) : undefined,
+    ...ratesOf(input),
+  };
+}
+
+function ratesOf(input: Input): Changes<Rates> {
+  return { createRate: limitOf(input, 'create-rate'), readRate: limitOf(input, 'read-rate') };
+}
+
+/** Null for `none`; undefined leaves the term unchanged. */
+function limitOf(input: Input, name: string): number | null | undefined {
+  const text = input.option(name);
+  if (text === undefined) return undefined;
+  return text === 'none' ? null : countOf(input, name, 1, countMax);
+}

@@ -1,0 +1,68 @@
+// The access to Temporal, and checks at start that the given database and Temporal server answer,
+// so that a wrong address is reported within seconds.
+
+import { Connection } from '@temporalio/client';
+import { Client } from 'pg';
+import { type Config, readConfig } from '../config/config';
+import type { Environment } from '../config/secret-files';
+import { CommandError } from './command';
+
+type TemporalSettings = Pick<Config, 'temporalAddress' | 'temporalTls' | 'temporalApiKey'>;
+
+/** With an API key TLS is always on. */
+export function temporalAccess(settings: TemporalSettings) {
+  const { temporalAddress, temporalTls, temporalApiKey } = settings;
+  return {
+    address: temporalAddress ?? '',
+    tls: temporalTls || temporalApiKey !== null,
+    ...(temporalApiKey ? { apiKey: temporalApiKey } : {}),
+  };
+}
+
+export async function checkTemporal(environment: Environment): Promise<void> {
+  const config = readConfig('dev', environment);
+  const { temporalNamespace } = config;
+  const access = temporalAccess(config);
+  try {
+    const connection = await Connection.connect({ ...access, connectTimeout: '5s' });
+    try {
+      await connection.withDeadline(Date.now() + 5_000, () =>
+        connection.workflowService.describeNamespace({ namespace: temporalNamespace }),
+      );
+    } finally {
+      await connection.close();
+    }
+  } catch (error) {
+    throw new CommandError(
+      `Temporal at ${access.address} (TEMPORAL_ADDRESS) does not answer for namespace ` +
+        `"${temporalNamespace}": ${(error as Error).message}`,
+      1,
+      { cause: error },
+    );
+  }
+}
+
+// The time limit that the service's own pool has.
+const connectTimeoutMs = 2_000;
+
+/** Uses a connection of its own, because a pool reports only a timeout and not the cause. */
+export async function checkDatabase(url: string): Promise<void> {
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: connectTimeoutMs,
+    application_name: 'check',
+  });
+  // If the connection is lost after the check, its next user reports it.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+  } catch (error) {
+    const { host, pathname } = new URL(url);
+    const why = (error as Error).message || String((error as { code?: unknown }).code);
+    const name = `${host}${pathname}`;
+    const sentence = `The database at ${name} (DATABASE_URL) does not answer: ${why}`;
+    throw new CommandError(sentence, 1, { cause: error });
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

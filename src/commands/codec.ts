@@ -1,0 +1,17 @@
+// The codec endpoint of the Temporal UI as a process of its own, because it needs the keys and nothing
+// else.
+
+import { createCodecHandler } from '../temporal/codec-server';
+import { createPayloadCodec } from '../temporal/payload-codec';
+import { type Command, runsUntilStopped } from './command';
+import { listen } from './http-server';
+
+export const codec: Command<'codec'> = async ({ config, log }) => {
+  const { temporalPayloadKeys, temporalUiUrl, codecHost, codecPort } = config;
+  const uiOrigin = temporalUiUrl ? new URL(temporalUiUrl).origin : null;
+  const handler = createCodecHandler(createPayloadCodec(temporalPayloadKeys), uiOrigin);
+  const settings = { host: 'CODEC_HOST', port: 'CODEC_PORT' };
+  const server = await listen(handler, codecHost, codecPort, settings);
+  log.info({ event: 'listening', port: server.port }, `codec on port ${server.port}`);
+  return runsUntilStopped(server.close);
+};

@@ -1,0 +1,77 @@
+// Puts counts of the database into the metrics. The API does this, because it still runs if every
+// worker is down, when these figures are needed most. Each API process reports the same figures, so
+// a dashboard takes the maximum (docs/decisions.md, 15).
+
+import type { Knex } from 'knex';
+import { type OpenWork, readOpenWork } from '../db/open-work';
+import type { Logger } from '../telemetry/logger';
+import type { Meters } from '../telemetry/meters';
+import { showPool } from './pool-gauges';
+
+// Several scrapers within this time cost one query.
+const freshForMs = 5_000;
+
+/**
+ * Refreshes the gauges; called at each scrape. If the database does not answer, they are removed.
+ */
+export function createDatabaseGauges(db: Knex, meters: Meters, log: Logger): () => Promise<void> {
+  let refreshing: Promise<void> | undefined;
+  let freshUntil = Number.NEGATIVE_INFINITY;
+  const refresh = async () => {
+    try {
+      show(meters, await readOpenWork(db));
+      freshUntil = performance.now() + freshForMs;
+    } catch (error) {
+      forget(meters);
+      log.warn(
+        { event: 'figures_missing', err: error },
+        'the gauges cannot be read from the database',
+      );
+    } finally {
+      refreshing = undefined;
+    }
+  };
+  return async () => {
+    showPool(db, meters);
+    if (performance.now() < freshUntil) return;
+    refreshing ??= refresh();
+    await refreshing;
+  };
+}
+
+const labelled = ['video_tasks_open', 'video_jobs_open', 'video_watcher_silence_seconds'] as const;
+
+function show(meters: Meters, open: OpenWork): void {
+  for (const name of labelled) meters.clear(name);
+  for (const { model, status, stage, count } of open.tasks) {
+    meters.set('video_tasks_open', { model, status, stage: stage ?? '' }, count);
+  }
+  for (const { channel, state, count } of open.jobs) {
+    meters.set('video_jobs_open', { channel, state }, count);
+  }
+  for (const { channel, silentSeconds } of open.watchers) {
+    meters.set('video_watcher_silence_seconds', { channel }, silentSeconds);
+  }
+  meters.set('video_task_overdue_seconds', {}, open.taskOverdueSeconds);
+  meters.set('video_callbacks_pending', {}, open.callbacksPending);
+  meters.set('video_callback_overdue_seconds', {}, open.callbackOverdueSeconds);
+  meters.set('video_held_amount', {}, open.heldMicros / 1_000_000);
+  // Never audited counts as infinitely old, so that the alert fires.
+  meters.set('video_audit_age_seconds', {}, open.auditAgeSeconds ?? Number.POSITIVE_INFINITY);
+  meters.set('video_database_gauges_up', {}, 1);
+}
+
+const alone = [
+  'video_task_overdue_seconds',
+  'video_callbacks_pending',
+  'video_callback_overdue_seconds',
+  'video_held_amount',
+  'video_audit_age_seconds',
+] as const;
+
+/** An unknown figure is absent rather than outdated. */
+function forget(meters: Meters): void {
+  for (const name of labelled) meters.clear(name);
+  for (const name of alone) meters.set(name, {}, Number.NaN);
+  meters.set('video_database_gauges_up', {}, 0);
+}

@@ -1,0 +1,75 @@
+// An HTTP server with limits against slow or greedy callers, and a close that lets open requests
+// finish.
+
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { CommandError } from './command';
+
+interface Listening {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+// Node's defaults (60 s, 300 s, checked every 30 s) let a slow sender hold a connection for
+// minutes. The keep-alive time is short because load balancers reconnect cheaply. The header size
+// is twice what a browser sends.
+const limits = {
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  connectionsCheckingInterval: 1_000,
+  keepAliveTimeout: 5_000,
+  maxHeaderSize: 16 * 1024,
+};
+
+// A caller that does not read its reply holds a connection and memory. Node closes the connection
+// at the second timeout in a row without progress, so after 15 s at most.
+const unreadMs = 7_500;
+
+// Requests that still run after this are cut off. A waiting read (`Prefer: wait`) can simply be
+// repeated.
+const finishWithinMs = 10_000;
+
+/** The settings to name in an error about the address. */
+interface AddressSettings {
+  readonly host: string;
+  readonly port: string;
+}
+
+export async function listen(
+  handler: RequestListener,
+  host: string,
+  port: number,
+  setting: AddressSettings,
+  connectionsMax?: number,
+): Promise<Listening> {
+  const server = createServer(limits, (request, response) => {
+    // The timeout begins when the reply is complete. Node sets the keep-alive timeout once the
+    // reply is written.
+    response.once('prefinish', () => request.socket.setTimeout(unreadMs));
+    handler(request, response);
+  });
+  if (connectionsMax) server.maxConnections = connectionsMax;
+  server.maxHeadersCount = 100;
+  server.maxRequestsPerSocket = 1_000;
+  await bind(server, host, port, setting);
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const cut = setTimeout(() => server.closeAllConnections(), finishWithinMs);
+      await closed;
+      clearTimeout(cut);
+    },
+  };
+}
+
+function bind(server: Server, host: string, port: number, setting: AddressSettings): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = `Port ${port} is taken. Stop what listens there, or set ${setting.port} to another port.`;
+      const refused = `${host}:${port} cannot be listened on (${error.code}); see ${setting.host} and ${setting.port}.`;
+      reject(new CommandError(error.code === 'EADDRINUSE' ? taken : refused, 1, { cause: error }));
+    });
+    server.listen(port, host, resolve);
+  });
+}

@@ -1,0 +1,37 @@
+// Loads the configured catalogue, with prices in the currency of the books.
+
+import { loadCatalogue } from '../catalogue/catalogue-file';
+import type { Config } from '../config/config';
+import type { Catalogue } from '../domain/catalogue';
+import { CommandError } from './command';
+
+/** Throws if the catalogue's prices are in another currency than CURRENCY. */
+export async function loadCatalogueOf(config: Config): Promise<Catalogue> {
+  const { catalogueFile, environment, currency } = config;
+  const catalogue = await loadCatalogue(catalogueFile, environment);
+  if (catalogue.currency === currency) return catalogue;
+  throw new CommandError(
+    `CURRENCY is ${currency}, but the prices in ${catalogueFile} are in ${catalogue.currency}.`,
+    2,
+  );
+}
+
+/**
+ * Throws unless the key of every channel is set, because without it every task of the channel
+ * fails.
+ */
+export function checkChannelKeys(
+  { environment, catalogueFile }: Config,
+  catalogue: Catalogue,
+): void {
+  const missing = new Map<string, string[]>();
+  for (const { id, apiKeyEnv } of Object.values(catalogue.channels)) {
+    if (!environment[apiKeyEnv]) missing.set(apiKeyEnv, [...(missing.get(apiKeyEnv) ?? []), id]);
+  }
+  if (missing.size === 0) return;
+  const sentences = [...missing].map(([name, ids]) => {
+    const channels = `channel${ids.length > 1 ? 's' : ''} ${ids.join(', ')}`;
+    return `${name} is not set. ${catalogueFile} names it as the key of the ${channels}.`;
+  });
+  throw new CommandError(sentences.join('\n'), 2);
+}

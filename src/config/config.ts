@@ -1,0 +1,136 @@
+// The only place that reads settings from the environment. All faults are reported together, each
+// with the value given and the value wanted. Only `commands` sees the whole config; it passes
+// single values on.
+
+import type { z } from 'zod';
+import { type Environment, secretFilesIn } from './secret-files';
+import { table } from './setting-table';
+
+type Table = z.infer<typeof table>;
+type SettingName = keyof Table;
+
+type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
+  ? `${Lowercase<Head>}${Capitalize<CamelCase<Tail>>}`
+  : Lowercase<S>;
+
+/** Settings by their name in code: DATABASE_POOL_MAX is `databasePoolMax`. */
+type Settings = { readonly [N in SettingName as CamelCase<N>]: Table[N] };
+
+export interface Config extends Settings {
+  /**
+   * The environment including secrets from files, for the variables that a catalogue names:
+   * addresses and keys of channels.
+   */
+  readonly environment: Environment;
+}
+
+/** Settings a process requires; all others are optional or have a default. */
+const required = {
+  api: ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'API_KEY_PEPPER'],
+  worker: ['DATABASE_URL', 'TEMPORAL_ADDRESS'],
+  studio: ['STUDIO_API_KEY'],
+  admin: [],
+  migrate: ['DATABASE_URL', 'TEMPORAL_ADDRESS'],
+  codec: ['TEMPORAL_PAYLOAD_KEYS'],
+  dev: [],
+} as const satisfies Record<string, readonly SettingName[]>;
+
+export type ProcessName = keyof typeof required;
+
+/** A config in which these settings are not null. */
+type ConfigWith<N extends SettingName> = Config & {
+  readonly [K in N as CamelCase<K>]: NonNullable<Table[K]>;
+};
+export type ConfigOf<P extends ProcessName> = ConfigWith<(typeof required)[P][number]>;
+
+/** One message per fault, enough for an operator to correct the environment. */
+export class ConfigError extends Error {
+  constructor(readonly faults: readonly string[]) {
+    super(`The environment cannot be used:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.name = 'ConfigError';
+  }
+}
+
+export function readConfig<P extends ProcessName>(
+  process: P,
+  environment: Environment,
+): ConfigOf<P> {
+  const files = secretFilesIn(environment, isSecret);
+  const given = Object.fromEntries(
+    // An empty value counts as absent, because compose files and shells pass unset variables that
+    // way.
+    Object.entries({ ...environment, ...files.values }).filter(
+      ([name, value]) => Object.hasOwn(table.shape, name) && value !== '',
+    ),
+  );
+  const checked = table.safeParse(given);
+  const faults = checked.success
+    ? []
+    : checked.error.issues.map(({ path, message }) => faultOf(String(path[0]), message, given));
+  faults.push(...files.faults);
+  for (const name of required[process]) {
+    if (given[name] === undefined && !files.named.has(name)) faults.push(missing(name));
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  const values = Object.entries(checked.data ?? {}).map(([name, value]) => [
+    camelCase(name),
+    value,
+  ]);
+  return Object.freeze({
+    ...Object.fromEntries(values),
+    environment: Object.freeze({ ...environment, ...files.values }),
+  }) as ConfigOf<P>;
+}
+
+/**
+ * Throws unless these settings are set; for commands whose requirements depend on their options.
+ */
+export function demand<N extends SettingName>(config: Config, names: readonly N[]): ConfigWith<N> {
+  const absent = names.filter((name) => {
+    return (config as unknown as Record<string, unknown>)[camelCase(name)] === null;
+  });
+  if (absent.length > 0) {
+    throw new ConfigError(absent.map(missing));
+  }
+  return config as ConfigWith<N>;
+}
+
+export interface SettingRow {
+  readonly name: SettingName;
+  readonly otherwise: string;
+  readonly sentence: string;
+  readonly secret: boolean;
+}
+
+/** The rows of docs/settings.md; a test compares the two. */
+export function settingRows(): SettingRow[] {
+  const defaults = table.parse({}) as Record<string, unknown>;
+  return Object.entries(table.shape).map(([name, schema]) => ({
+    name: name as SettingName,
+    otherwise: defaults[name] === null ? '' : [defaults[name]].flat().join(','),
+    sentence: schema.description ?? '',
+    secret: schema.meta()?.secret === true,
+  }));
+}
+
+function faultOf(name: string, wanted: string, given: Record<string, string | undefined>): string {
+  return `${name} is ${isSecret(name) ? 'set to something else' : JSON.stringify(given[name])}; wanted: ${wanted}.`;
+}
+
+/** A variable that is no setting may be the key of a channel, whose name the catalogue chooses. */
+function isSecret(name: string): boolean {
+  if (!Object.hasOwn(table.shape, name)) return name.endsWith('_KEY');
+  return settingRows().some((row) => row.name === name && row.secret);
+}
+
+/** For example `DATABASE_URL is not set (the PostgreSQL database).` */
+function missing(name: SettingName): string {
+  const [first = '', ...rest] = (table.shape[name].description ?? '').replace(/\.$/, '').split(' ');
+  // A word in capitals is an abbreviation or a setting, and stays as it is.
+  const start = first === first.toUpperCase() ? first : first.toLowerCase();
+  return `${name} is not set (${[start, ...rest].join(' ')}).`;
+}
+
+function camelCase(name: string): string {
+  return name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,213 @@
+// All settings in one table: name in the environment, allowed values, default, and a sentence.
+// docs/settings.md shows the table; config.ts reads the environment with it.
+
+import { z } from 'zod';
+import {
+  choice,
+  code,
+  flag,
+  hostPort,
+  list,
+  origin,
+  orNone,
+  payloadKeys,
+  port,
+  secret,
+  text,
+  url,
+  webUrl,
+  whole,
+} from './setting-kinds';
+
+export const table = z.object({
+  // Addresses of the API.
+  HOST: text().default('127.0.0.1').describe('Address the API listens on.'),
+  PORT: port().default(8080).describe('Port the API listens on; 0 takes any free one.'),
+  PUBLIC_URL: orNone(origin()).describe(
+    'Address at which callers reach the API; none: http://localhost and the port.',
+  ),
+  CORS_ORIGINS: list(origin())
+    .default([])
+    .describe('Web pages, by origin, that may call the API from a browser.'),
+  PLAYGROUND: flag().default(false).describe('Serves the playground page at /.'),
+  METRICS_HOST: text()
+    .default('127.0.0.1')
+    .describe('Address of /metrics, which shows held money, models and channels without a key.'),
+  METRICS_PORT: orNone(port()).describe(
+    'Port of /metrics, and of /livez and /readyz of a worker; none: they are not served. Each process needs its own.',
+  ),
+
+  // Database, Temporal and catalogue.
+  DATABASE_URL: orNone(url('postgres', 'postgresql'))
+    .describe('The PostgreSQL database.')
+    .meta(secret()),
+  DATABASE_POOL_MAX: whole(2, 500)
+    .default(10)
+    .describe(
+      'Maximum number of connections to PostgreSQL per process; creates of one account use at most half of an API process’s.',
+    ),
+  TEMPORAL_ADDRESS: orNone(hostPort()).describe('The Temporal server, as host:port.'),
+  TEMPORAL_NAMESPACE: text().default('default').describe('The namespace in Temporal.'),
+  TEMPORAL_TLS: flag()
+    .default(false)
+    .describe('Connects to Temporal with TLS; an API key implies this.'),
+  TEMPORAL_API_KEY: orNone(text()).describe('API key of a hosted Temporal.').meta(secret()),
+  TEMPORAL_PAYLOAD_KEYS: orNone(payloadKeys())
+    .describe(
+      'Encrypts what tasks store in Temporal: id:key pairs, the first encrypts, the others only decrypt; none: it is readable there.',
+    )
+    .meta(secret()),
+  TEMPORAL_TASK_QUEUE: text()
+    .default('video')
+    .describe('Task queue that API and worker share; recorded in running tasks.'),
+  TEMPORAL_UI_URL: orNone(webUrl()).describe('Temporal’s Web UI, for links to a task’s workflow.'),
+  CODEC_HOST: text()
+    .default('127.0.0.1')
+    .describe('Address of the codec process; whoever reaches it can decrypt every payload.'),
+  CODEC_PORT: port().default(8234).describe('Its port, for the codec endpoint of the Temporal UI.'),
+  CATALOGUE_FILE: text()
+    .default('catalogue.yaml')
+    .describe('File with models, channels and prices; read again on SIGHUP.'),
+
+  // Accounts and money.
+  API_KEY_PEPPER: orNone(text(16))
+    .describe('Secret for the stored digests of API keys, 16 characters or more.')
+    .meta(secret()),
+  API_KEY_PEPPER_SECOND: orNone(text(16))
+    .describe('A second pepper during a rotation: keys stored under it work too.')
+    .meta(secret()),
+  CURRENCY: code().default('CNY').describe('The one currency of all amounts.'),
+
+  // Limits of the API.
+  ACCEPT_TIMEOUT_MS: whole(100, 30_000)
+    .default(3_000)
+    .describe('Time a create waits for its workflow before it answers `pending`.'),
+  CREATE_RATE_PER_SECOND: whole(1, 100_000)
+    .default(50)
+    .describe('Tasks a key may create per second in each API process.'),
+  CREATE_BURST: whole(1, 100_000).default(1_000).describe('Tasks a key may create at once.'),
+  REQUEST_RATE_PER_SECOND: whole(1, 500_000)
+    .default(250)
+    .describe(
+      'Creates and cancellations per second and key, including faulty ones and replays; five times as many at once.',
+    ),
+  QUOTE_RATE_PER_SECOND: whole(1, 100_000).default(20).describe('Quotes per second and key.'),
+  READ_RATE_PER_SECOND: whole(1, 1_000_000)
+    .default(2_000)
+    .describe('Reads of single tasks per second and key.'),
+  LIST_RATE_PER_SECOND: whole(1, 100_000)
+    .default(20)
+    .describe('Lists, accounts, statements, models and callback logs per second and key.'),
+  UNKNOWN_RATE_PER_SECOND: whole(1, 100_000)
+    .default(10)
+    .describe('Look-ups of unknown keys and tasks per second and address.'),
+  REFUSAL_RATE_PER_SECOND: whole(1, 100_000)
+    .default(50)
+    .describe(
+      'Refusals per second of a key, or of an address without one, that are answered at once; five times as many in a row. Further ones are delayed by 200 ms.',
+    ),
+  LISTS_AT_ONCE_PER_ACCOUNT_MAX: whole(1, 500)
+    .default(3)
+    .describe('Lists of one account that an API process reads at once; further ones wait.'),
+  HELD_READS_MAX: whole(1, 1_000_000)
+    .default(1_000)
+    .describe(
+      'Reads with `Prefer: wait` that a key may have open; further ones are answered at once.',
+    ),
+  CONNECTIONS_MAX: whole(10, 1_000_000)
+    .default(10_000)
+    .describe('Connections an API process accepts at once.'),
+  TRUSTED_PROXIES: whole(0, 10)
+    .default(0)
+    .describe(
+      'Proxies in front of the API; the address of a caller is read that many places from the end of `X-Forwarded-For`.',
+    ),
+  QUEUED_TASKS_MAX: whole(1, 10_000_000)
+    .default(10_000)
+    .describe('Unfinished tasks an account may have, unless it has a `queued_max` of its own.'),
+  QUERIES_IN_FLIGHT_MAX: whole(1, 1_000)
+    .default(32)
+    .describe(
+      'Workflow queries an API process has open at once; above it GET answers from the stored row.',
+    ),
+  DANGEROUSLY_ALLOW_HOSTS: list(hostPort())
+    .default([])
+    .describe(
+      'Exact host:port pairs that callbacks and media may reach over plain HTTP or inside the network.',
+    ),
+  DEV_STACK: flag()
+    .default(false)
+    .describe(
+      'Set by `npm start`: the refusal of a local address names the option that allows it.',
+    ),
+
+  // The worker.
+  WORKER_CACHED_WORKFLOWS_MAX: whole(10, 1_000_000)
+    .default(2_000)
+    .describe('Workflows a worker keeps in memory, about 250 KB each.'),
+  WORKER_ACTIVITY_SLOTS: whole(1, 10_000)
+    .default(100)
+    .describe('Task activities a worker runs at once.'),
+  WORKER_CALLBACK_SLOTS: whole(1, 10_000)
+    .default(50)
+    .describe('Callback attempts a worker runs at once.'),
+  WORKER_DEPLOYMENT_NAME: text()
+    .default('video-generation-service')
+    .describe('Deployment name for worker versioning; used with a build id only.'),
+  WORKER_BUILD_ID: orNone(text()).describe(
+    'Build id for worker versioning: tasks stay on the build on which they began. None: unversioned.',
+  ),
+  JOB_GONE_AFTER_SECONDS: whole(60, 259_200)
+    .default(3_600)
+    .describe('Time after which a task ends whose job its provider no longer knows.'),
+  RECONCILE_INTERVAL_SECONDS: whole(1, 3_600)
+    .default(60)
+    .describe('Time between two runs of the reconciler.'),
+  RECONCILE_UNKNOWN_PERCENT_MAX: whole(0, 100)
+    .default(20)
+    .describe(
+      'If at least five open tasks and a larger percentage are unknown to Temporal, none is closed.',
+    ),
+
+  // The local studio.
+  STUDIO_HOST: text().default('127.0.0.1').describe('Address the studio listens on.'),
+  STUDIO_PORT: port().default(8090).describe('Port the studio listens on.'),
+  STUDIO_PUBLIC_URL: orNone(origin()).describe('Address in the links the studio gives out.'),
+  STUDIO_API_KEY: orNone(text(8))
+    .describe('The key with which the service calls the studio.')
+    .meta(secret()),
+  STUDIO_DATA_DIR: text()
+    .default('.data/studio')
+    .describe('Folder in which the studio keeps jobs and videos.'),
+  STUDIO_ADMIN_KEY: orNone(text(8))
+    .describe('Key of the studio’s admin endpoint, for tests; none: there is no such endpoint.')
+    .meta(secret()),
+  STUDIO_RUNNING_MAX: whole(1, 10_000)
+    .default(10)
+    .describe('Jobs of one kind the studio runs at once; the others queue.'),
+  STUDIO_RENDERS_MAX: whole(1, 64)
+    .default(2)
+    .describe('Maximum number of ffmpeg processes of the studio at once.'),
+  STUDIO_URL: orNone(origin()).describe(
+    'Address of the studio for the service; catalogue.yaml refers to it.',
+  ),
+  FFMPEG_PATH: orNone(text()).describe(
+    'The ffmpeg of the studio; none: from PATH, else the package’s.',
+  ),
+
+  // Development, logs, traces.
+  DATA_DIR: text().default('.data').describe('Folder in which `npm start` keeps its data.'),
+  TEMPORAL_CLI: orNone(text()).describe(
+    'Temporal’s command line program for `npm start` and the tests.',
+  ),
+  LOG_LEVEL: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
+    .default('info')
+    .describe('Lowest level of log lines that are written.'),
+  LOG_FORMAT: choice(['json', 'pretty'])
+    .default('json')
+    .describe('`json`: one object per line; `pretty`: for people.'),
+  COMMIT: text().default('unknown').describe('The commit this was built from, for /version.'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: orNone(webUrl()).describe(
+    'Collector of traces (OTLP over HTTP); none: no traces.',
+  ),
+});

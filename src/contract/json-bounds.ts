@@ -1,0 +1,51 @@
+// Counts nesting, names and elements of a JSON text before it is parsed. Parsing thousands of names
+// takes ten milliseconds; counting takes a fraction of one for any body.
+
+// The documented fields nest four deep; 32 leaves room for passed-through options and keeps
+// recursion safe.
+const depthMax = 32;
+// Counts names and elements together; the documented fields need some dozens. Every item costs time
+// in each later step, however small it is.
+const itemsMax = 1_000;
+
+const code = {
+  quote: 34,
+  comma: 44,
+  backslash: 92,
+  openArray: 91,
+  closeArray: 93,
+  openObject: 123,
+  closeObject: 125,
+  space: 32,
+} as const;
+
+/** A message about the exceeded limit, or null. The count is exact for valid JSON only. */
+export function boundsFault(text: string): string | null {
+  let depth = 0;
+  let items = 0;
+  // True after an opening bracket, until its first item.
+  let isOpened = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charCodeAt(at);
+    if (char <= code.space) continue;
+    const isClose = char === code.closeObject || char === code.closeArray;
+    if (char === code.comma || (isOpened && !isClose)) items += 1;
+    isOpened = char === code.openObject || char === code.openArray;
+    if (isOpened) depth += 1;
+    else if (isClose) depth -= 1;
+    else if (char === code.quote) at = endOfString(text, at);
+    if (depth > depthMax) return `it is nested more than ${depthMax} levels deep`;
+    if (items > itemsMax) return `it holds more than ${itemsMax} names and elements`;
+  }
+  return null;
+}
+
+/** Index of the quote that ends the string opened at `start`. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    const char = text.charCodeAt(at);
+    if (char === code.quote) return at;
+    if (char === code.backslash) at += 1;
+  }
+  return text.length;
+}

@@ -1,0 +1,205 @@
+// Stores a create as a pending task. One statement decides whether it may be stored and stores it.
+// No money moves and no balance is locked, so two creates at once may both pass; openTask
+// (ledger.ts) decides between them later. Creates under a budget lock the budget (budgets.ts) and
+// are decided one after the other, so no accepted task fails for a budget later.
+
+import type { Knex } from 'knex';
+import { type BudgetState, hasRoom } from '../domain/budget';
+import { type TaskIdentity, taskObject } from '../domain/task';
+import type { NewTask } from '../domain/task-transactions';
+import { listBudgets, lockBudgets } from './budgets';
+import { prepared } from './prepared-statements';
+import { epochMs, findTask, type StoredTask, storedColumns } from './tasks';
+
+interface AcceptOptions {
+  /** For this long no other process starts the task. */
+  readonly leaseSeconds: number;
+  /** Applies to accounts without a queued_max of their own. */
+  readonly queuedTasksMax: number;
+}
+
+export type Acceptance =
+  | { readonly outcome: 'stored'; readonly createdAtMs: number; readonly deadlineAtMs: number }
+  /** The id exists already: the Idempotency-Key was used before. */
+  | { readonly outcome: 'known'; readonly task: StoredTask }
+  | { readonly outcome: 'over_budget'; readonly budget: BudgetState }
+  | ({ readonly outcome: 'short' } & Standing)
+  | ({ readonly outcome: 'full' } & Standing)
+  | { readonly outcome: 'disabled' };
+
+/** The state of the account at the time of the statement. */
+interface Standing {
+  readonly currency: string;
+  readonly availableMicros: number;
+  /** Sum of the holds of its pending tasks. */
+  readonly pendingMicros: number;
+  /** Number of open and pending tasks. */
+  readonly unfinished: number;
+  readonly queuedMax: number;
+  readonly isDisabled: boolean;
+}
+
+interface Decision extends Standing {
+  readonly createdAtMs: number | null;
+  readonly deadlineAtMs: number | null;
+  readonly known: StoredTask | null;
+  readonly hasBudgets: boolean;
+}
+
+type Budgets = 'unchecked' | 'fit';
+
+export async function acceptTask(
+  db: Knex,
+  task: NewTask,
+  options: AcceptOptions,
+): Promise<Acceptance> {
+  const { plan, taskId } = task;
+  for (;;) {
+    const decision = await decide(db, task, options, 'unchecked');
+    const answered = answerOf(decision);
+    if (answered) return answered;
+    if (decision.isDisabled) return { outcome: 'disabled' };
+    const left = decision.availableMicros - decision.pendingMicros;
+    if (decision.currency !== plan.price.currency || left < plan.hold.amountMicros) {
+      return { ...decision, outcome: 'short' };
+    }
+    if (decision.unfinished >= decision.queuedMax) return { ...decision, outcome: 'full' };
+    if (decision.hasBudgets) {
+      const budgeted = await acceptWithinBudgets(db, task, options);
+      if (budgeted) return budgeted;
+    }
+    // Another call stored the id while this statement ran. If that task was deleted meanwhile, try
+    // again.
+    const stored = await findTask(db, taskId);
+    if (stored) return { outcome: 'known', task: stored };
+  }
+}
+
+function answerOf({ createdAtMs, deadlineAtMs, known }: Decision): Acceptance | null {
+  if (createdAtMs !== null && deadlineAtMs !== null) {
+    return { outcome: 'stored', createdAtMs, deadlineAtMs };
+  }
+  return known && { outcome: 'known', task: known };
+}
+
+/** Null if something other than a budget refused the task; the caller's next statement finds it. */
+async function acceptWithinBudgets(
+  db: Knex,
+  task: NewTask,
+  options: AcceptOptions,
+): Promise<Acceptance | null> {
+  const { accountId, keyId, plan } = task;
+  return db.transaction(async (trx) => {
+    await lockBudgets(trx, accountId, keyId);
+    // A separate statement, because it must see rows committed before the lock was granted.
+    const standings = await listBudgets(trx, accountId, keyId);
+    const budget = standings.find((standing) => !hasRoom(standing, plan.hold.amountMicros));
+    const decision = await decide(trx, task, options, budget ? 'unchecked' : 'fit');
+    return answerOf(decision) ?? (budget ? { outcome: 'over_budget', budget } : null);
+  });
+}
+
+const acceptText = `
+  with known as (
+    select ${storedColumns} from tasks where id = :taskId
+  ), pending as (
+    select coalesce(sum(hold_micros), 0)::bigint as holds, count(*)::int as tasks
+      from tasks where account_id = :accountId and start_at is not null
+  ), standing as (
+    select currency, available, pending.holds, open_tasks + pending.tasks as unfinished,
+           coalesce(queued_max, cast(:queuedTasksMax as int)) as "queuedMax",
+           disabled_at is not null as disabled
+      from balances join accounts on accounts.id = account_id, pending
+     where account_id = :accountId
+  ), budgeted as (
+    select exists (select 1 from budgets
+                    where account_id = :accountId
+                      and (key_id is null or key_id = :keyId)) as "hasBudgets"
+  ), allowed as (
+    select 1 from standing, budgeted
+     where currency = :currency and available - holds >= cast(:hold as bigint)
+       and unfinished < "queuedMax" and not disabled
+       and (cast(:budgets as text) = 'fit' or not "hasBudgets")
+  ), stored as (
+    insert into tasks
+           (id, account_id, key_id, model, status, version, object, request, plan, request_hash,
+            trace_id, callback_url, hold_micros, start_at, deadline_at)
+    select :taskId, :accountId, cast(:keyId as text), :model, 'pending', 0,
+           cast(cast(:before as text) || floor(extract(epoch from now()))::bigint
+                || cast(:after as text) as json),
+           cast(:request as json), cast(:plan as json), :requestHash, :traceId,
+           cast(:callbackUrl as text), cast(:hold as bigint),
+           now() + make_interval(secs => cast(:leaseSeconds as float8)),
+           now() + make_interval(secs => cast(:expiresAfterSeconds as float8))
+      from allowed
+    on conflict (id) do nothing
+    returning id, account_id, created_at, deadline_at
+  ), labelled as (
+    insert into task_labels (task_id, account_id, name, value, created_at)
+    select stored.id, stored.account_id, label.key, label.value, stored.created_at
+      from stored, json_each_text(cast(:labels as json)) label
+  )
+  select ${epochMs('stored.created_at')} as "createdAtMs",
+         ${epochMs('stored.deadline_at')} as "deadlineAtMs",
+         (select row_to_json(known) from known) as known, "hasBudgets",
+         coalesce(currency, :currency) as currency,
+         coalesce(available, 0) as "availableMicros",
+         coalesce(holds, 0) as "pendingMicros", coalesce(unfinished, 0) as unfinished,
+         coalesce("queuedMax", 0) as "queuedMax",
+         coalesce(disabled, false) as "isDisabled"
+    from budgeted left join standing on true left join stored on true`;
+
+async function decide(
+  db: Knex,
+  task: NewTask,
+  options: AcceptOptions,
+  budgets: Budgets,
+): Promise<Decision> {
+  const deciding = db.raw<{ rows: Decision[] }>(acceptText, {
+    ...bindingsOf(task, options),
+    budgets,
+  });
+  const { rows } = await deciding.options(prepared('accept_task'));
+  const [decision] = rows;
+  if (!decision) throw new Error('A select without a table answers one row.');
+  return decision;
+}
+
+function bindingsOf(
+  { taskId, accountId, keyId, request, plan, requestHash, traceId }: NewTask,
+  { leaseSeconds, queuedTasksMax }: AcceptOptions,
+) {
+  const { labels } = request.metadata;
+  const identity = { id: taskId, traceId, model: plan.model, ...(labels ? { labels } : {}) };
+  const [before, after] = aroundCreatedAt(identity);
+  return {
+    taskId,
+    accountId,
+    keyId,
+    model: plan.model,
+    before,
+    after,
+    labels: JSON.stringify(labels ?? {}),
+    request: JSON.stringify(request),
+    plan: JSON.stringify(plan),
+    requestHash,
+    traceId,
+    callbackUrl: request.metadata.callback_url ?? null,
+    hold: plan.hold.amountMicros,
+    currency: plan.price.currency,
+    leaseSeconds,
+    expiresAfterSeconds: plan.expiresAfterSeconds,
+    queuedTasksMax,
+  };
+}
+
+/**
+ * The task object's JSON before and after the value of `created_at`, which the statement fills in
+ * from the database's clock.
+ */
+function aroundCreatedAt(identity: Omit<TaskIdentity, 'createdAt'>): [string, string] {
+  const object = taskObject({ ...identity, createdAt: 0 }, { status: 'pending' });
+  const text = JSON.stringify(object);
+  const at = text.lastIndexOf('"created_at":0') + '"created_at":'.length;
+  return [text.slice(0, at), text.slice(at + 1)];
+}

@@ -1,0 +1,65 @@
+// The terms of accounts and keys. Statements and the look-up of a key read them from their rows, so a
+// change is in force everywhere without a restart.
+
+import type { Knex } from 'knex';
+
+/** Calls a second; null is the setting of the installation. */
+export interface Rates {
+  readonly createRate: number | null;
+  /** Reads of single tasks. */
+  readonly readRate: number | null;
+}
+
+/** The rates of an account count for all its keys together; null is no limit. */
+export interface AccountTerms extends Rates {
+  /** Maximum number of its tasks at a generator at once; null is no limit. */
+  readonly runningMax: number | null;
+  /** Maximum number of its unfinished tasks; null means the installation's setting applies. */
+  readonly queuedMax: number | null;
+  /** Its share of the turns compared with other accounts. */
+  readonly weight: number;
+}
+
+/** Terms that are left out or undefined stay unchanged. */
+export type Changes<T> = { readonly [K in keyof T]?: T[K] | undefined };
+
+export async function findTerms(db: Knex, accountId: string): Promise<AccountTerms | null> {
+  const { rows } = await db.raw<{ rows: AccountTerms[] }>(
+    `select running_max as "runningMax", queued_max as "queuedMax", create_rate as "createRate",
+            read_rate as "readRate", weight
+       from accounts where id = ?`,
+    [accountId],
+  );
+  return rows[0] ?? null;
+}
+
+export async function setTerms(
+  db: Knex,
+  accountId: string,
+  { runningMax, queuedMax, weight, ...rates }: Changes<AccountTerms>,
+): Promise<void> {
+  const columns = { running_max: runningMax, queued_max: queuedMax, weight, ...rateColumns(rates) };
+  if (changesNothing(columns)) return;
+  await db('accounts').where({ id: accountId }).update(columns);
+}
+
+/** False if there is no such key. */
+export async function setKeyRates(
+  db: Knex,
+  keyId: string,
+  rates: Changes<Rates>,
+): Promise<boolean> {
+  const key = db('api_keys').where({ id: keyId });
+  const columns = rateColumns(rates);
+  if (changesNothing(columns)) return (await key.first('id')) !== undefined;
+  return (await key.update(columns)) > 0;
+}
+
+function rateColumns({ createRate, readRate }: Changes<Rates>) {
+  return { create_rate: createRate, read_rate: readRate };
+}
+
+/** An update leaves undefined columns out, but one without any column is an error. */
+function changesNothing(columns: object): boolean {
+  return Object.values(columns).every((value) => value === undefined);
+}

@@ -1,0 +1,117 @@
+// Budgets. The amount spent is summed from the transfers at each query, so there is no counter that
+// could drift.
+
+import type { Knex } from 'knex';
+import type { BudgetPeriod, BudgetState } from '../domain/budget';
+
+interface BudgetName {
+  readonly accountId: string;
+  readonly keyId: string | null;
+  readonly period: BudgetPeriod;
+}
+
+export async function setBudget(
+  db: Knex,
+  { accountId, keyId, period, limitMicros }: BudgetName & { readonly limitMicros: number },
+): Promise<void> {
+  await db.raw(
+    `insert into budgets (account_id, key_id, period, limit_micros) values (?, ?, ?, ?)
+     on conflict (account_id, key_id, period) do update set limit_micros = excluded.limit_micros`,
+    [accountId, keyId, period, limitMicros],
+  );
+}
+
+/** False if there was no such budget. */
+export async function removeBudget(
+  db: Knex,
+  { accountId, keyId, period }: BudgetName,
+): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    `delete from budgets
+      where account_id = ? and key_id is not distinct from ? and period = ? returning 1`,
+    [accountId, keyId, period],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Sets the time zone in which days and months of an account begin. False if PostgreSQL does not
+ * know the time zone.
+ */
+export async function setTimeZone(db: Knex, accountId: string, zone: string): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    `update accounts set time_zone = ?
+      where id = ? and exists (select 1 from pg_timezone_names where name = ?) returning 1`,
+    [zone, accountId, zone],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Locks the budgets that apply to a create with this key until the transaction ends, so that
+ * creates under one budget are decided one after the other. Always in the same order, to prevent
+ * deadlocks.
+ */
+export async function lockBudgets(
+  trx: Knex.Transaction,
+  accountId: string,
+  keyId: string,
+): Promise<void> {
+  await trx.raw(
+    `select 1 from budgets where account_id = ? and (key_id is null or key_id = ?)
+      order by key_id, period for no key update`,
+    [accountId, keyId],
+  );
+}
+
+/** With a key: the budgets that apply to its creates. Without: all budgets of the account. */
+export async function listBudgets(
+  db: Knex,
+  accountId: string,
+  keyId: string | null = null,
+): Promise<readonly BudgetState[]> {
+  const { rows } = await listBudgetsQuery(db, accountId, keyId);
+  return rows;
+}
+
+/** The movements are read by an index-only scan (`transfers_budgets`). */
+export function listBudgetsQuery(
+  db: Knex,
+  accountId: string,
+  keyId: string | null,
+): Knex.Raw<{ rows: BudgetState[] }> {
+  return db.raw(
+    `select budget.account_id as "accountId", budget.key_id as "keyId", period,
+            limit_micros as "limitMicros", moved.spent as "spentMicros",
+            moved.held + pending.held as "heldMicros", time_zone as "timeZone",
+            nullif(ends_at, 'infinity') as "beginsAnewAt"
+       from budgets budget
+       join accounts on accounts.id = budget.account_id
+      cross join lateral (
+        select case period when 'total' then '-infinity'
+                    else date_trunc(period, now(), time_zone) end as starts_at,
+               case period when 'total' then 'infinity'
+                    else (date_trunc(period, now() at time zone time_zone)
+                          + case period when 'day' then interval '1 day' else interval '1 month' end)
+                         at time zone time_zone end as ends_at) span
+      cross join lateral (
+        select coalesce(sum(amount) filter (where kind in ('settle', 'extra_charge')), 0)::bigint
+                 as spent,
+               coalesce(sum(case kind when 'hold' then amount when 'extra_charge' then 0
+                                      else -amount end), 0)::bigint as held
+          from transfers
+         where account_id = budget.account_id and task_id is not null
+           and task_created_at >= starts_at and task_created_at < ends_at
+           and (budget.key_id is null or key_id = budget.key_id)) moved
+      cross join lateral (
+        select coalesce(sum(hold_micros), 0)::bigint as held
+          from tasks
+         where account_id = budget.account_id and start_at is not null
+           and created_at >= starts_at and created_at < ends_at
+           and (budget.key_id is null or key_id = budget.key_id)) pending
+      where budget.account_id = :accountId
+        and (cast(:keyId as text) is null or budget.key_id is null or budget.key_id = :keyId)
+      order by budget.key_id nulls first, period`,
+    { accountId, keyId },
+  );
+}

@@ -1,0 +1,43 @@
+// Schedules checks for jobs whose placement has stalled because a worker died. All times are the
+// database's, since a worker's clock may be wrong.
+
+import type { Knex } from 'knex';
+import type { JobName } from '../../domain/job';
+
+export interface PlacementCheck extends JobName {
+  /** State of the activity at the last check. */
+  readonly seen: string | null;
+}
+
+/**
+ * Claims the jobs that are due: planned, sending, or waiting with a turn. Concurrent callers get
+ * different jobs. The older the plan, the longer the interval, because a channel may be down for
+ * hours.
+ */
+export async function claimChecks(db: Knex, limit: number): Promise<readonly PlacementCheck[]> {
+  const { rows } = await db.raw<{ rows: PlacementCheck[] }>(
+    `update jobs
+        set check_at = now() + greatest('5 seconds', least(now() - planned_at, '5 minutes'))
+      where (task_id, kind) in (
+              select task_id, kind from jobs
+               where state in ('planned', 'waiting', 'sending') and check_at <= now()
+               order by check_at limit ? for update skip locked)
+     returning task_id as "taskId", kind, seen`,
+    [limit],
+  );
+  return rows;
+}
+
+/** Stores the state of the activity, and when to check it again. */
+export async function storeSeen(
+  db: Knex,
+  { taskId, kind }: JobName,
+  seen: string | null,
+  againInSeconds: number,
+): Promise<void> {
+  await db.raw(
+    `update jobs set seen = ?, check_at = now() + make_interval(secs => ?)
+      where task_id = ? and kind = ? and state in ('planned', 'waiting', 'sending')`,
+    [seen, againInSeconds, taskId, kind],
+  );
+}

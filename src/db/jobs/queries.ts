@@ -1,0 +1,164 @@
+// Reads of the table `jobs`. The other files of this folder hold every write.
+
+import type { Knex } from 'knex';
+import type { JobInput, JobKind, JobName, JobReport, JobStatus } from '../../domain/job';
+import type { JobOwner } from '../../domain/lost-job';
+import type { JobNews } from './steps';
+
+export interface Job {
+  readonly taskId: string;
+  readonly kind: JobKind;
+  readonly state: 'planned' | 'waiting' | 'sending' | 'open' | 'reported' | 'closed';
+  /** Null until a channel is chosen for the job. */
+  readonly channel: string | null;
+  readonly upstreamModel: string | null;
+  readonly upstreamId: string | null;
+  readonly sentAt: Date | null;
+  /** Time since `sentAt`, by the same clock: the database's. */
+  readonly sentAgoMs: number;
+  readonly report: JobReport | null;
+  /** The provider does not know the job any more, so it holds no slot. */
+  readonly goneAt: Date | null;
+  /**
+   * "wanted": the task has ended, so the job is to be cancelled. "given up": no cancel succeeded.
+   */
+  readonly cancel: 'wanted' | 'given up' | null;
+}
+
+/** A job with a channel. Its create was sent, or is about to be. */
+export type SentJob = Job & { readonly channel: string; readonly upstreamModel: string };
+
+export function wasSent(job: Job | null): job is SentJob {
+  return job?.channel != null && job.upstreamModel !== null;
+}
+
+const columns = `
+  task_id as "taskId", kind, channel, upstream_model as "upstreamModel", state,
+  upstream_id as "upstreamId", sent_at as "sentAt", report,
+  gone_at as "goneAt", cancel,
+  coalesce(extract(epoch from clock_timestamp() - sent_at) * 1000, 0)::float8 as "sentAgoMs"`;
+
+export async function findJob(db: Knex, name: JobName): Promise<Job | null> {
+  const { rows } = await db.raw<{ rows: Job[] }>(
+    `select ${columns} from jobs where task_id = ? and kind = ?`,
+    [name.taskId, name.kind],
+  );
+  return rows[0] ?? null;
+}
+
+/** Time since the task ended by the database's clock; 0 if it has not ended. */
+export async function sinceEndMs(db: Knex, taskId: string): Promise<number> {
+  const { rows } = await db.raw<{ rows: { ms: number }[] }>(
+    `select coalesce(extract(epoch from clock_timestamp() - finished_at) * 1000, 0)::float8 as ms
+       from tasks where id = ?`,
+    [taskId],
+  );
+  return rows[0]?.ms ?? 0;
+}
+
+/**
+ * True if the create of another task with the same seed was lost at about the same time. A job that
+ * is found could belong to either task. Two channels may be one account of one provider.
+ */
+export async function hasLostTwin(
+  db: Knex,
+  { taskId, plan }: JobInput,
+  sentAgoMs: number,
+): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    `with recursive ${everyChannel}
+     select 1 from channels join jobs using (channel) join tasks on tasks.id = jobs.task_id
+      where jobs.task_id <> ? and jobs.upstream_id is null
+        and jobs.state in ('sending', 'closed') and jobs.kind = 'generation'
+        and jobs.sent_at > clock_timestamp() - make_interval(secs => ?)
+        and tasks.plan->>'seed' = ?
+      limit 1`,
+    [taskId, (sentAgoMs + 600_000) / 1000, String(plan.seed)],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * The tasks that own these upstream jobs, by upstream id. An id without an owner is absent. A task of
+ * another channel owns one only if the job shows its seed: another provider may use the same ids.
+ */
+export async function listOwners(
+  db: Knex,
+  channel: string,
+  jobs: readonly { readonly upstreamId: string | null; readonly seed: number | null }[],
+): Promise<ReadonlyMap<string, JobOwner>> {
+  const listed = jobs.filter(({ upstreamId }) => upstreamId !== null);
+  const { rows } = await db.raw<{ rows: (JobOwner & { readonly id: string })[] }>(
+    `with recursive ${everyChannel}
+     select upstream_id as id, task_id as "taskId", upstream_model as "upstreamModel",
+            (plan->>'seed')::float8 as seed
+       from channels join jobs using (channel) join tasks on tasks.id = jobs.task_id
+       join json_to_recordset(?) as listed ("upstreamId" text, seed float8)
+            on upstream_id = listed."upstreamId"
+      where channel = ? or (plan->>'seed')::float8 = listed.seed`,
+    [JSON.stringify(listed.map(({ upstreamId, seed }) => ({ upstreamId, seed }))), channel],
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+// One index lookup per channel, also of channels that have left the catalogue.
+const everyChannel = `
+  channels as (
+    (select channel from jobs where channel is not null order by channel limit 1)
+    union all
+    select (select channel from jobs where jobs.channel > channels.channel order by channel limit 1)
+      from channels where channel is not null)`;
+
+/** The fields of an open job that its watcher needs. */
+export interface OpenJob {
+  readonly taskId: string;
+  readonly kind: JobKind;
+  readonly upstreamId: string;
+  /** The activity that waits for the job's end. */
+  readonly activityId: string;
+  readonly status: JobStatus;
+  readonly ageSeconds: number;
+  /** Time since the provider first answered that it does not know the job; null if it knows it. */
+  readonly missingSeconds: number | null;
+  /** True if the job was counted as gone and holds no slot any more. */
+  readonly isGone: boolean;
+}
+
+// The mask drops the sign bit: abs() of the lowest integer is out of range.
+const isOfShard = '(? = 1 or (hashtext(task_id) & 2147483647) % ? = ?)';
+
+export async function listOpenJobs(
+  db: Knex,
+  channel: string,
+  shard: number,
+  shards: number,
+): Promise<OpenJob[]> {
+  const { rows } = await db.raw<{ rows: OpenJob[] }>(
+    `select task_id as "taskId", kind, upstream_id as "upstreamId", activity_id as "activityId", status,
+            extract(epoch from now() - opened_at)::int as "ageSeconds",
+            extract(epoch from now() - missing_since)::float8 as "missingSeconds",
+            gone_at is not null as "isGone"
+       from jobs
+      where channel = ? and state = 'open' and upstream_id is not null and ${isOfShard}`,
+    [channel, shards, shards, shard],
+  );
+  return rows;
+}
+
+/** Ended jobs whose task has not acknowledged the end, and was not notified recently. */
+export async function listUnacknowledged(
+  db: Knex,
+  channel: string,
+  shard: number,
+  shards: number,
+  notifiedBeforeSeconds: number,
+): Promise<JobNews[]> {
+  const { rows } = await db.raw<{ rows: JobNews[] }>(
+    `select task_id as "taskId", kind, activity_id as "activityId", report from jobs
+      where channel = ? and state = 'reported' and ${isOfShard}
+        and (notified_at is null or notified_at < now() - make_interval(secs => ?))
+      limit 1000`,
+    [channel, shards, shards, shard, notifiedBeforeSeconds],
+  );
+  return rows;
+}

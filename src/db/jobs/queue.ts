@@ -1,0 +1,55 @@
+// Queue positions of tasks that wait for their start or for a slot, among the tasks of their account.
+
+import type { Knex } from 'knex';
+import { gathered } from '../gathered';
+import { askPrepared } from '../prepared-statements';
+
+/** The queue position in a task's reply. It reveals nothing about other accounts. */
+export interface QueuePosition {
+  /** The first has 1. */
+  readonly position: number;
+  /** Number of tasks of the same account in front. */
+  readonly ahead: number;
+}
+
+// The order is the one in which turns are given (slots.ts).
+const waitingPositions = `
+  select task_id as id, position::int from (
+    select task_id, row_number() over (partition by account_id
+             order by coalesce(turn_at, waiting_since), task_id) as position
+      from jobs
+     where state = 'waiting' and kind = 'generation'
+       and account_id in (select account_id from jobs
+                           where task_id = any($1) and state = 'waiting')) queue
+   where task_id = any($1)`;
+
+// The order is the one in which pending tasks are started. Those that wait for a slot are in front.
+const pendingPositions = `
+  select id, (nth + waiting.count)::int as position from (
+    select id, account_id, row_number() over (partition by account_id order by created_at) as nth
+      from tasks
+     where start_at is not null
+       and account_id in (select account_id from tasks
+                           where id = any($1) and start_at is not null)) queue
+   cross join lateral (
+     select count(*) from jobs
+      where state = 'waiting' and kind = 'generation' and account_id = queue.account_id) waiting
+   where id = any($1)`;
+
+export type FindPosition = (taskId: string) => Promise<QueuePosition | null>;
+
+/** Of submitted tasks; null for a task that does not wait for a slot. */
+export const gatheredFindPosition = (db: Knex): FindPosition =>
+  positions(db, 'find_positions', waitingPositions);
+
+/** Of pending tasks; null for a task that is not pending any more. */
+export const gatheredFindPendingPosition = (db: Knex): FindPosition =>
+  positions(db, 'find_pending_positions', pendingPositions);
+
+function positions(db: Knex, name: string, text: string): FindPosition {
+  return gathered(async (ids) => {
+    type Row = { readonly id: string; readonly position: number };
+    const rows = await askPrepared<Row>(db, name, text, [ids]);
+    return new Map(rows.map(({ id, position }) => [id, { position, ahead: position - 1 }]));
+  });
+}

@@ -1,0 +1,217 @@
+// Writes the steps of a job's life: planned → waiting → sending → open → reported → closed. The
+// step to `sending` and the turns of waiting jobs are in slots.ts. A task is not generated twice
+// because `sending` is stored before the create request leaves, and the upstream id as soon as it
+// is known.
+
+import type { Knex } from 'knex';
+import type { TaskObject } from '../../contract/task';
+import type { JobName, JobReport } from '../../domain/job';
+import { runningObject, stepOf } from '../../domain/task';
+import { prepared } from '../prepared-statements';
+
+/** A report on a job, and the activity that waits for the job's end. */
+export interface JobNews extends JobName {
+  readonly activityId: string;
+  readonly report: JobReport;
+}
+
+/** The channel a job may be sent to, and the model's name there. */
+export interface Destination {
+  readonly channel: string;
+  readonly upstreamModel: string;
+}
+
+/** Part of the statement that opens a task, so the first job is planned in the same transaction. */
+export const planFirstJob = `
+  insert into jobs (task_id, kind, account_id) select id, 'generation', account_id from opened`;
+
+/** Part of the statement that closes a task. */
+export const closeJobsOfTask = `
+  update jobs set state = 'closed' from closed where task_id = :taskId`;
+
+/**
+ * planned or waiting → waiting, because all channels the job could be sent to are full. The first
+ * of them with a free slot gives the job its turn. False if the job is past this step, or its task
+ * has ended.
+ */
+export async function waitForTurn(
+  db: Knex,
+  { taskId, kind }: JobName,
+  channels: readonly string[],
+): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    `update jobs
+        set state = 'waiting', channels = ?, channel = null, check_at = 'infinity',
+            waiting_since = coalesce(waiting_since, now())
+      where task_id = ? and kind = ? and state in ('planned', 'waiting')
+        and exists (select 1 from tasks where id = ? and finished_at is null for share)
+     returning 1`,
+    [[...channels], taskId, kind, taskId],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * sending → planned: the channel did not accept the job, so the next one may be tried. If the task
+ * has ended meanwhile, the job stays closed, and only its `sent_at` is removed: no create is on its
+ * way.
+ */
+export async function forgetSending(db: Knex, { taskId, kind }: JobName): Promise<void> {
+  await db.raw(
+    `update jobs
+        set state = case state when 'sending' then 'planned' else state end, sent_at = null,
+            channel = case state when 'sending' then null else channel end
+      where task_id = ? and kind = ?
+        and (state = 'sending' or state = 'closed' and upstream_id is null)`,
+    [taskId, kind],
+  );
+}
+
+/**
+ * sending → open, with the upstream id and the activity that waits for the end. If the task has
+ * ended, the job stays closed. `refused`: the job has another upstream id already, or another task
+ * owns this upstream job, which can only happen when a lost job is looked up.
+ */
+export async function storeOpened(
+  db: Knex,
+  { taskId, kind }: JobName,
+  upstreamId: string,
+  activityId: string,
+): Promise<'open' | 'closed' | 'refused'> {
+  const opening = db.raw<{ rows: { state: string }[] }>(
+    `update jobs set state = case state when 'sending' then 'open' else state end,
+            upstream_id = ?, activity_id = ?, opened_at = coalesce(opened_at, now())
+      where task_id = ? and kind = ? and (upstream_id is null or upstream_id = ?)
+        and not exists (select 1 from jobs other
+                         where other.channel = jobs.channel and other.upstream_id = ?
+                           and other.task_id <> jobs.task_id)
+     returning state`,
+    [upstreamId, activityId, taskId, kind, upstreamId, upstreamId],
+  );
+  const { rows } = await opening.options(prepared('store_opened'));
+  if (!rows[0]) return 'refused';
+  return rows[0].state === 'closed' ? 'closed' : 'open';
+}
+
+/** Stores which activity waits for the end of a job that was accepted upstream. */
+export async function storeActivity(
+  db: Knex,
+  { taskId, kind }: JobName,
+  activityId: string,
+): Promise<void> {
+  await db.raw(
+    `update jobs set activity_id = ?
+      where task_id = ? and kind = ? and upstream_id is not null`,
+    [activityId, taskId, kind],
+  );
+}
+
+/**
+ * open → open or reported: stores any number of reports in one statement, and updates the task's
+ * row if a job began to run. The end of a generation also plans its super-resolution. The version
+ * of a task only grows, so two watchers of one channel do no harm.
+ */
+export async function storeReports(
+  db: Knex,
+  changes: readonly (JobName & { readonly report: JobReport })[],
+): Promise<void> {
+  const begun = changes.filter(({ report }) => ['running', 'succeeded'].includes(report.status));
+  const objects = await liveObjects(
+    db,
+    begun.map(({ taskId }) => taskId),
+  );
+  const rows = changes.map((change) => {
+    const { taskId, kind, report } = change;
+    const known = begun.includes(change) ? objects.get(taskId) : undefined;
+    const object = known && runningObject(known, kind);
+    const shown = object ? { object, version: stepOf(object) } : {};
+    return { task_id: taskId, kind, status: report.status, report, ...shown };
+  });
+  await db.raw(
+    `with change as (
+       select * from json_to_recordset(?) as c
+              (task_id text, kind text, status text, report json, object json, version smallint)
+     ), stored as (
+       update jobs set status = change.status, report = change.report,
+              state = case when change.status in ('queued', 'running') then 'open' else 'reported' end
+         from change
+        where jobs.task_id = change.task_id and jobs.kind = change.kind and jobs.state = 'open'
+     ), planned as (
+       insert into jobs (task_id, kind, account_id)
+       select tasks.id, 'super_resolution', tasks.account_id
+         from change join tasks on tasks.id = change.task_id
+        where change.kind = 'generation' and change.status = 'succeeded'
+          and tasks.finished_at is null and tasks.plan->>'enhancement' is not null
+       on conflict do nothing
+     )
+     update tasks
+        set status = 'running', stage = change.kind, version = change.version,
+            object = change.object
+       from change
+      where tasks.id = change.task_id and tasks.finished_at is null
+        and tasks.version < change.version`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/**
+ * Moves the task's row to super-resolution before the workflow's query can answer with it;
+ * otherwise a later read of the row could show an older state. The workflow has acknowledged the
+ * end of the generation by then, so that job is closed.
+ */
+export async function beginEnhancing(db: Knex, taskId: string): Promise<void> {
+  const known = (await liveObjects(db, [taskId])).get(taskId);
+  if (!known) return;
+  const object = runningObject(known, 'super_resolution');
+  await db.raw(
+    `with begun as (
+       update tasks set status = 'running', stage = 'super_resolution', version = ?, object = ?
+        where id = ? and finished_at is null and version < ?
+       returning id
+     )
+     update jobs set state = 'closed' from begun
+      where task_id = begun.id and kind = 'generation' and state = 'reported'`,
+    [stepOf(object), JSON.stringify(object), taskId, stepOf(object)],
+  );
+}
+
+async function liveObjects(
+  db: Knex,
+  taskIds: readonly string[],
+): Promise<ReadonlyMap<string, TaskObject>> {
+  if (taskIds.length === 0) return new Map();
+  const { rows } = await db.raw<{ rows: { id: string; object: TaskObject }[] }>(
+    'select id, object from tasks where id = any(?) and finished_at is null',
+    [[...taskIds]],
+  );
+  return new Map(rows.map(({ id, object }) => [id, object]));
+}
+
+/**
+ * Records when the tasks of these jobs were notified of the end. Without an acknowledgement they
+ * are notified again.
+ */
+export async function markNotified(db: Knex, names: readonly JobName[]): Promise<void> {
+  if (names.length === 0) return;
+  await db.raw(
+    `update jobs set notified_at = now()
+       from json_to_recordset(?) as n (task_id text, kind text)
+      where jobs.task_id = n.task_id and jobs.kind = n.kind`,
+    [JSON.stringify(names.map(({ taskId, kind }) => ({ task_id: taskId, kind })))],
+  );
+}
+
+/**
+ * reported → closed: this activity has ended. If another activity waits for the job by now, the job
+ * stays reported for that one.
+ */
+export async function closeReported(
+  db: Knex,
+  { taskId, kind, activityId }: JobName & { readonly activityId: string },
+): Promise<void> {
+  await db.raw(
+    `update jobs set state = 'closed'
+      where task_id = ? and kind = ? and activity_id = ? and state = 'reported'`,
+    [taskId, kind, activityId],
+  );
+}

@@ -1,0 +1,123 @@
+// The scheduled audit: checks each account from its checkpoint on, in batches of accounts. Its cost
+// depends on new movements only, and its short transactions do not hold up vacuum. A checkpoint is
+// stored only for books without a difference, so a difference found by an audit that dies is found
+// again by the next one.
+
+import type { Knex } from 'knex';
+import { type Difference, runChecks } from './ledger-audit';
+import type { Scope } from './ledger-audit-checks';
+import { withSlowStatements } from './silent-connections';
+
+interface Checkpoint {
+  readonly account_id: string;
+  readonly seq: number;
+  readonly available: number;
+  readonly held: number;
+}
+
+/** The current balances of one account, and the checkpoint of its last audit. */
+interface Books extends Checkpoint {
+  readonly audited: Checkpoint | null;
+}
+
+interface Batch {
+  readonly books: readonly Books[];
+  readonly differences: readonly Difference[];
+}
+
+const accountsInBatch = 500;
+
+// The hold of an open task may be older than the checkpoint, so each task's hold is read with its
+// new movements.
+const sinceCheckpoint: Scope = {
+  start: `select * from json_to_recordset(?)
+                     as audited (account_id text, seq bigint, available bigint, held bigint)`,
+  books: 'select balances.* from start join balances using (account_id)',
+  movement: `select transfers.* from start join transfers
+                 on transfers.account_id = start.account_id and transfers.seq > start.seq`,
+  task_movement: `select * from movement where task_id is not null
+                  union select hold.* from movement
+                          join transfers hold on hold.id = movement.task_id || ':hold'`,
+  task: 'select * from tasks where id in (select task_id from movement)',
+  open_task: `select tasks.* from start join tasks using (account_id)
+               where tasks.finished_at is null and tasks.start_at is null`,
+};
+
+/** Returns every difference in movements since each account's checkpoint. */
+export async function auditNewMovements(db: Knex): Promise<readonly Difference[]> {
+  const differences = [...(await listRemovedBooks(db))];
+  let after = '';
+  for (;;) {
+    const batch = await checkBatch(db, after);
+    const last = batch.books.at(-1);
+    if (!last) break;
+    after = last.account_id;
+    differences.push(...batch.differences);
+    if (batch.differences.length === 0) await storeCheckpoints(db, batch.books);
+    else await dropCheckpoints(db, batch.books);
+  }
+  await db.raw('update reconcile_state set audited_at = now()');
+  return differences;
+}
+
+async function listRemovedBooks(db: Knex): Promise<readonly Difference[]> {
+  const { rows } = await db.raw<{ rows: Difference[] }>(
+    `select 'every movement belongs to an account with books' as check, account_id as subject,
+            format('%s movements', seq) as found
+       from audited_books
+      where not exists (select 1 from balances
+                         where balances.account_id = audited_books.account_id)
+      limit 100`,
+  );
+  return rows;
+}
+
+function checkBatch(db: Knex, after: string): Promise<Batch> {
+  const check = async (trx: Knex.Transaction): Promise<Batch> => {
+    const { rows: books } = await trx.raw<{ rows: Books[] }>(
+      `select balances.account_id, last_seq as seq, balances.available, balances.held,
+              case when audited_books.account_id is not null
+                   then to_json(audited_books) end as audited
+         from balances left join audited_books using (account_id)
+        where balances.account_id > ? order by balances.account_id limit ?`,
+      [after, accountsInBatch],
+    );
+    const start = books.map(
+      ({ account_id, audited }) => audited ?? { account_id, seq: 0, available: 0, held: 0 },
+    );
+    return { books, differences: await runChecks(trx, sinceCheckpoint, [JSON.stringify(start)]) };
+  };
+  return db.transaction((trx) => withSlowStatements(trx, 10 * 60_000, () => check(trx)), {
+    isolationLevel: 'repeatable read',
+    readOnly: true,
+  });
+}
+
+/**
+ * The balances can serve as the checkpoint: the same snapshot showed that they equal the sums of
+ * the movements.
+ */
+async function storeCheckpoints(db: Knex, books: readonly Books[]): Promise<void> {
+  const moved = books.filter(({ seq, audited }) => seq > (audited?.seq ?? -1));
+  if (moved.length === 0) return;
+  await db.raw(
+    `insert into audited_books (account_id, seq, available, held)
+     select account_id, seq, available, held
+       from json_to_recordset(?)
+            as books (account_id text, seq bigint, available bigint, held bigint)
+     on conflict (account_id) do update
+        set seq = excluded.seq, available = excluded.available, held = excluded.held
+      where audited_books.seq < excluded.seq`,
+    [JSON.stringify(moved)],
+  );
+}
+
+/**
+ * After a difference, the accounts of the batch are audited from their first movement until they
+ * agree. So a difference in old movements is located, and repaired books are accepted again.
+ */
+async function dropCheckpoints(db: Knex, books: readonly Books[]): Promise<void> {
+  await db.raw('delete from audited_books where account_id = any(?)', [
+    books.map(({ account_id }) => account_id),
+  ]);
+}

@@ -1,0 +1,72 @@
+// Counts for the metrics, read from the database: open tasks and jobs, late callbacks, held money.
+// Every query aggregates over open rows only, so its cost does not grow with finished tasks.
+
+import type { Knex } from 'knex';
+
+export interface OpenWork {
+  readonly tasks: readonly OpenTasks[];
+  readonly taskOverdueSeconds: number;
+  readonly jobs: readonly OpenJobs[];
+  readonly watchers: readonly { readonly channel: string; readonly silentSeconds: number }[];
+  readonly callbacksPending: number;
+  readonly callbackOverdueSeconds: number;
+  readonly heldMicros: number;
+  /** Null if the books were never audited. */
+  readonly auditAgeSeconds: number | null;
+}
+
+interface OpenTasks {
+  readonly model: string;
+  readonly status: string;
+  readonly stage: string | null;
+  readonly count: number;
+}
+
+interface OpenJobs {
+  readonly channel: string;
+  readonly state: string;
+  readonly count: number;
+}
+
+/** One statement, so that a scrape holds one connection for a moment. */
+export async function readOpenWork(db: Knex): Promise<OpenWork> {
+  const { rows } = await db.raw<{ rows: OpenWork[] }>(`
+    with open_tasks as (
+      select model, status, stage, count(*) as count,
+             max(extract(epoch from now() - deadline_at)) as overdue
+        from tasks where finished_at is null
+       group by model, status, stage
+    ), open_jobs as (
+      select coalesce(channel, channels[1]) as channel, state, count(*) as count,
+             min(opened_at) filter (where state in ('open', 'reported')) as opened_at
+        from jobs where state in ('waiting', 'sending', 'open', 'reported')
+       group by 1, state
+    ), watched as (
+      select channel,
+             extract(epoch from now() - greatest(min(opened_at),
+               (select max(round_at) from watchers where watchers.channel = open_jobs.channel)))
+               as silent
+        from open_jobs
+       where opened_at is not null
+       group by channel
+    ), due as (
+      select count(*) as count, max(extract(epoch from now() - next_at)) as overdue
+        from callbacks where state = 'pending'
+    )
+    select coalesce((select json_agg(json_build_object('model', model, 'status', status,
+                       'stage', stage, 'count', count)) from open_tasks), '[]') as tasks,
+           coalesce((select greatest(0, max(overdue)) from open_tasks), 0)::float8
+             as "taskOverdueSeconds",
+           coalesce((select json_agg(json_build_object('channel', channel, 'state', state,
+                       'count', count)) from open_jobs), '[]') as jobs,
+           coalesce((select json_agg(json_build_object('channel', channel,
+                       'silentSeconds', greatest(0, silent))) from watched), '[]') as watchers,
+           (select count from due) as "callbacksPending",
+           coalesce((select greatest(0, overdue) from due), 0)::float8 as "callbackOverdueSeconds",
+           (select coalesce(sum(held), 0) from balances)::float8 as "heldMicros",
+           (select extract(epoch from now() - audited_at)::float8 from reconcile_state)
+             as "auditAgeSeconds"`);
+  const [open] = rows;
+  if (!open) throw new Error('A select without a table answers one row.');
+  return open;
+}

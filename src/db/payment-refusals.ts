@@ -1,0 +1,62 @@
+// The refusals of a task that its account may not or cannot pay for.
+
+import type { Knex } from 'knex';
+import type { Refusal } from '../contract/error';
+import { formatMicros } from '../domain/money';
+import type { AskedAmount } from '../domain/pricing';
+
+export const accountDisabled: Refusal = {
+  code: 'account_disabled',
+  param: '',
+  message: 'This account is disabled.',
+};
+
+/**
+ * The reason why a task could not be opened: a disabled account, too little money, or else that the
+ * task was withdrawn.
+ */
+export async function refusalOf(
+  db: Knex,
+  asked: AskedAmount & { readonly accountId: string },
+): Promise<Refusal> {
+  const { rows } = await db.raw<{
+    rows: { available: number; currency: string; disabled: boolean }[];
+  }>(
+    `select available, currency, disabled_at is not null as disabled
+       from balances join accounts on accounts.id = account_id
+      where account_id = ?`,
+    [asked.accountId],
+  );
+  const { available = 0, currency = asked.currency, disabled = false } = rows[0] ?? {};
+  if (disabled) return accountDisabled;
+  if (currency === asked.currency && available >= asked.amount) return withdrawn;
+  return insufficientBalance(asked, { currency, availableMicros: available, pendingMicros: 0 });
+}
+
+const withdrawn: Refusal = {
+  code: 'unavailable',
+  param: '',
+  message: 'The task was withdrawn, because no caller had its id. Nothing is charged.',
+};
+
+/** The refusal for too little money, used when a task is stored and when it is opened. */
+export function insufficientBalance(
+  asked: AskedAmount,
+  has: {
+    readonly currency: string;
+    readonly availableMicros: number;
+    readonly pendingMicros: number;
+  },
+): Refusal {
+  const { availableMicros, pendingMicros, currency } = has;
+  const pending =
+    pendingMicros > 0
+      ? `, of which pending tasks need ${formatMicros(pendingMicros)} ${currency}`
+      : '';
+  const message =
+    currency === asked.currency
+      ? `This task needs a hold of ${formatMicros(asked.amount)} ${currency}, ` +
+        `but only ${formatMicros(availableMicros)} ${currency} is available${pending}.`
+      : `The books of this account are in ${currency}, but this task is priced in ${asked.currency}.`;
+  return { code: 'insufficient_balance', param: '', message };
+}

@@ -1,0 +1,168 @@
+// Tasks that are stored but not opened. Each statement that starts, answers, cancels or withdraws
+// one requires the row to be still pending (`start_at` is not null), so only one of them succeeds.
+
+import type { Knex } from 'knex';
+import type { TaskObject } from '../contract/task';
+import { createStartTurns, type StartTurns } from '../domain/start-turns';
+import { failedPendingObject, stepOf } from '../domain/task';
+import type { TaskInput } from '../domain/task-transactions';
+import { epochMs, findTask, type StoredTask, storedColumns } from './tasks';
+
+/**
+ * Called before a caller gets the id of a pending task; from then on the row stays. With
+ * `startInSeconds` the task is due for the starter after that time. Returns the task, pending or
+ * not; null if it is gone.
+ */
+export async function markAnswered(
+  db: Knex,
+  taskId: string,
+  startInSeconds: number | null,
+): Promise<StoredTask | null> {
+  const { rows } = await db.raw<{ rows: StoredTask[] }>(
+    `update tasks
+        set answered = true, start_at = coalesce(now() + make_interval(secs => ?), start_at)
+      where id = ? and start_at is not null
+        -- A repeated call changes nothing, and writes nothing.
+        and (not answered or cast(? as float8) is not null)
+     returning ${storedColumns}`,
+    [startInSeconds, taskId, startInSeconds],
+  );
+  return rows[0] ?? findTask(db, taskId);
+}
+
+/** Deletes pending tasks older than this whose id was given to no caller, and returns their ids. */
+export async function withdrawUnanswered(
+  db: Knex,
+  olderThanSeconds: number,
+): Promise<readonly string[]> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `delete from tasks
+      where start_at is not null and not answered
+        and created_at < now() - make_interval(secs => ?)
+     returning id`,
+    [olderThanSeconds],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Fails a pending task; no money moves. Null if it is not pending. */
+export async function failPending(
+  db: Knex,
+  taskId: string,
+  message: string,
+): Promise<{ readonly object: TaskObject; readonly hasCallback: boolean } | null> {
+  const { rows: found } = await db.raw<{ rows: { object: TaskObject; nowSeconds: number }[] }>(
+    `select object, extract(epoch from now())::int as "nowSeconds"
+       from tasks where id = ? and start_at is not null`,
+    [taskId],
+  );
+  if (!found[0]) return null;
+  const object = failedPendingObject(found[0].object, message, found[0].nowSeconds);
+  const { rows: ended } = await db.raw<{ rows: { hasCallback: boolean }[] }>(
+    `update tasks
+        set status = 'failed', version = ?, object = ?, start_at = null, finished_at = now()
+      where id = ? and start_at is not null
+     returning callback_url is not null as "hasCallback"`,
+    [stepOf(object), JSON.stringify(object), taskId],
+  );
+  return ended[0] ? { object, hasCallback: ended[0].hasCallback } : null;
+}
+
+const inputColumns = `
+  tasks.id as "taskId", tasks.account_id as "accountId", plan, trace_id as "traceId",
+  ${epochMs('tasks.created_at')} as "createdAtMs",
+  ${epochMs('deadline_at')} as "deadlineAtMs",
+  callback_url is not null as "hasCallback",
+  coalesce((request #>> '{metadata,return_last_frame}')::boolean, false) as "returnsLastFrame",
+  request #> '{metadata,labels}' as labels`;
+
+interface ClaimOptions {
+  readonly limit: number;
+  /** Starts in progress of one account; an account with a smaller weight than others gets fewer. */
+  readonly perAccountMax: number;
+  /** Starts in progress, by account. */
+  readonly running?: Readonly<Record<string, number>>;
+  /** The turns given before; new ones are added. */
+  readonly turns?: StartTurns;
+  /** For this long no other caller can claim the rows. */
+  readonly leaseSeconds: number;
+  /** Only rows that have been due for this long. */
+  readonly dueForSeconds?: number;
+}
+
+/**
+ * Claims pending tasks that are due: accounts take turns by weight, and within an account the oldest
+ * task is first. Concurrent callers get different rows. Each account costs one index look-up, so a long
+ * queue of one account does not slow down the others.
+ */
+export async function claimStarts(db: Knex, options: ClaimOptions): Promise<readonly TaskInput[]> {
+  const { turns = createStartTurns(), running = {}, dueForSeconds = 0, ...limits } = options;
+  const { rows } = await db.raw<{ rows: (TaskInput & { turn: number })[] }>(
+    `with recursive account as (
+       (select account_id as id from tasks where start_at is not null order by 1 limit 1)
+       union all
+       select (select account_id from tasks
+                where start_at is not null and account_id > account.id order by 1 limit 1)
+         from account where account.id is not null
+     ), share as (
+       select account.id, coalesce(weight, 1) as weight,
+              greatest(cast(last.value as float8) + 1.0 / coalesce(weight, 1),
+                       cast(:begun as float8)) as turn,
+              ceil(cast(:perAccountMax as float8) * coalesce(weight, 1)
+                   / max(coalesce(weight, 1)) over ())
+                - coalesce(cast(running.value as int), 0) as room
+         from account left join accounts on accounts.id = account.id
+              left join json_each_text(cast(:last as json)) last on last.key = account.id
+              left join json_each_text(cast(:running as json)) running on running.key = account.id
+        where account.id is not null
+     ), due as materialized (
+       select task.id, created_at, turn, weight, room,
+              row_number() over (partition by share.id order by created_at) as nth
+         from share cross join lateral (
+           select tasks.id, tasks.created_at from tasks
+            where account_id = share.id and answered
+              and start_at <= now() - make_interval(secs => :dueForSeconds)
+            order by created_at limit :perAccountMax for update skip locked) task
+        where room > 0
+     ), next as (
+       select id, turn + (nth - 1.0) / weight as turn from due where nth <= room
+        order by 2, created_at limit :limit
+     )
+     update tasks set start_at = now() + make_interval(secs => :leaseSeconds)
+       from next where tasks.id = next.id
+     returning ${inputColumns}, cast(next.turn as float8) as turn`,
+    {
+      ...limits,
+      dueForSeconds,
+      begun: turns.begun,
+      last: JSON.stringify(turns.last),
+      running: JSON.stringify(running),
+    },
+  );
+  return rows.map(({ turn, ...input }) => {
+    turns.give(input.accountId, turn);
+    return input;
+  });
+}
+
+/** Releases a claimed task, to be started again after a while. */
+export async function releaseStart(db: Knex, taskId: string, inSeconds: number): Promise<void> {
+  await db.raw(
+    `update tasks set start_at = now() + make_interval(secs => ?)
+      where id = ? and start_at is not null`,
+    [inSeconds, taskId],
+  );
+}
+
+/** Pending tasks past their deadline, with the seconds they were given. */
+export async function listExpiredPending(
+  db: Knex,
+  limit: number,
+): Promise<readonly { readonly id: string; readonly expiresAfterSeconds: number }[]> {
+  const { rows } = await db.raw<{ rows: { id: string; expiresAfterSeconds: number }[] }>(
+    `select id, (plan->>'expiresAfterSeconds')::int as "expiresAfterSeconds" from tasks
+      where start_at is not null and deadline_at <= now() order by deadline_at limit ?`,
+    [limit],
+  );
+  return rows;
+}

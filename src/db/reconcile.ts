@@ -1,0 +1,124 @@
+// Reads of the reconciler: a slice of the open tasks at a time, overdue tasks, and jobs of ended
+// tasks. Pending tasks are in pending-tasks.ts. The only row of `reconcile_state` stores the position
+// of the rolling slice, and until when tasks unknown to Temporal are closed whatever their number.
+
+import type { Knex } from 'knex';
+import type { Labels } from '../contract/request';
+import type { JobKind } from '../domain/job';
+import type { Plan } from '../domain/plan-types';
+import { epochMs } from './tasks';
+
+export interface OpenRow {
+  readonly id: string;
+  readonly accountId: string;
+  readonly plan: Plan;
+  readonly traceId: string;
+  readonly model: string;
+  readonly createdAtSeconds: number;
+  /** When the row was read. Like all times of a row by the clock of the database. */
+  readonly nowMs: number;
+  readonly deadlineAtMs: number;
+  readonly callbackUrl: string | null;
+  readonly labels: Labels | null;
+}
+
+const columns = `
+  id, account_id as "accountId", plan,
+  trace_id as "traceId", model, extract(epoch from created_at)::int as "createdAtSeconds",
+  ${epochMs('now()')} as "nowMs",
+  ${epochMs('deadline_at')} as "deadlineAtMs", callback_url as "callbackUrl",
+  request #> '{metadata,labels}' as labels`;
+
+/**
+ * The next tasks of the rolling slice. At the end it continues from the start, so a slice is
+ * smaller than `size` only if few tasks are open. Tasks younger than half a minute are left out.
+ */
+export async function nextSlice(db: Knex, size: number): Promise<readonly OpenRow[]> {
+  const after = await listFromCursor(db, '>', size);
+  const rest = size - after.length;
+  const slice = rest > 0 ? [...after, ...(await listFromCursor(db, '<=', rest))] : after;
+  await db.raw('update reconcile_state set cursor = ?', [slice.at(-1)?.id ?? '']);
+  return slice;
+}
+
+async function listFromCursor(db: Knex, side: '>' | '<=', limit: number): Promise<OpenRow[]> {
+  const { rows } = await db.raw<{ rows: OpenRow[] }>(
+    `select ${columns} from tasks
+      where finished_at is null and start_at is null and created_at < now() - interval '30 seconds'
+        and id ${side} (select cursor from reconcile_state)
+      order by id limit ?`,
+    [limit],
+  );
+  return rows;
+}
+
+/**
+ * An operator confirms that Temporal lost tasks. For this long, any number of unknown tasks is
+ * closed.
+ */
+export async function confirmLoss(db: Knex, hours: number): Promise<Date> {
+  const { rows } = await db.raw<{ rows: { until: Date }[] }>(
+    `update reconcile_state set loss_confirmed_until = now() + make_interval(hours => ?)
+     returning loss_confirmed_until as until`,
+    [hours],
+  );
+  const [state] = rows;
+  if (!state) throw new Error('The row of the reconciler is missing.');
+  return state.until;
+}
+
+export async function isLossConfirmed(db: Knex): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    'select 1 from reconcile_state where loss_confirmed_until > now()',
+  );
+  return rows.length > 0;
+}
+
+export async function findOpenRows(db: Knex, ids: readonly string[]): Promise<readonly OpenRow[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await db.raw<{ rows: OpenRow[] }>(
+    `select ${columns} from tasks where finished_at is null and start_at is null and id = any(?)`,
+    [[...ids]],
+  );
+  return rows;
+}
+
+export async function listOverdue(db: Knex, graceSeconds: number): Promise<readonly OpenRow[]> {
+  const { rows } = await db.raw<{ rows: OpenRow[] }>(
+    `select ${columns} from tasks
+      where finished_at is null and start_at is null
+        and deadline_at < now() - make_interval(secs => ?)
+      order by deadline_at limit 500`,
+    [graceSeconds],
+  );
+  return rows;
+}
+
+/** A job that its task has left behind by ending. */
+export interface LeftJob extends OpenRow {
+  readonly kind: JobKind;
+  readonly endedSeconds: number;
+}
+
+/**
+ * Jobs that are to be cancelled, and jobs still not closed this long after their task ended, which
+ * take slots of their channel.
+ */
+export async function listJobsOfEnded(
+  db: Knex,
+  olderThanSeconds: number,
+  limit: number,
+): Promise<readonly LeftJob[]> {
+  const { rows } = await db.raw<{ rows: LeftJob[] }>(
+    `select ${columns}, kind, extract(epoch from now() - finished_at)::int as "endedSeconds"
+       from tasks join (select task_id, kind, cancel from jobs
+                         where state in ('planned', 'waiting', 'sending')
+                            or state in ('open', 'reported') or cancel = 'wanted') as job
+            on job.task_id = tasks.id
+      where finished_at < now() - make_interval(secs => ?)
+         or finished_at is not null and cancel = 'wanted'
+      order by finished_at limit ?`,
+    [olderThanSeconds, limit],
+  );
+  return rows;
+}

@@ -1,0 +1,38 @@
+// The loops that watch channels: the time of each loop's last round, and the channels that need a
+// loop.
+
+import type { Knex } from 'knex';
+
+export async function recordRound(
+  db: Knex,
+  channel: string,
+  shard: number,
+  open: number,
+): Promise<void> {
+  await db.raw(
+    `insert into watchers (channel, shard, round_at, open) values (?, ?, now(), ?)
+     on conflict (channel, shard) do update set round_at = now(), open = excluded.open`,
+    [channel, shard, open],
+  );
+}
+
+/** Channels with open jobs whose loop has finished no round for a while. */
+export async function listUnwatched(db: Knex, quietSeconds: number): Promise<readonly string[]> {
+  const { rows } = await db.raw<{ rows: { channel: string }[] }>(
+    `select distinct jobs.channel from jobs
+      where state in ('open', 'reported') and opened_at < now() - make_interval(secs => ?)
+        and not exists (select 1 from watchers
+                         where watchers.channel = jobs.channel
+                           and round_at > now() - make_interval(secs => ?))`,
+    [quietSeconds, quietSeconds],
+  );
+  return rows.map((row) => row.channel);
+}
+
+/** Channels that have jobs, including channels that are gone from the catalogue. */
+export async function listChannelsInUse(db: Knex): Promise<readonly string[]> {
+  const { rows } = await db.raw<{ rows: { channel: string }[] }>(
+    `select distinct channel from jobs where state in ('sending', 'open', 'reported')`,
+  );
+  return rows.map((row) => row.channel);
+}

@@ -1,0 +1,69 @@
+// The files of a development stack: its generated secrets, and the demo account with a credit for a
+// few hundred videos. If the database does not know the account, a new one is created.
+
+import { randomBytes } from 'node:crypto';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Knex } from 'knex';
+import { createAccount, showAccount } from '../db/accounts';
+
+export interface Secrets {
+  readonly pepper: string;
+  readonly studioApiKey: string;
+}
+
+export interface Demo {
+  readonly accountId: string;
+  readonly apiKey: string;
+  readonly webhookSecret: string;
+}
+
+const demoCreditMicros = 10_000_000_000;
+
+export async function secretsOf(dataDir: string): Promise<Secrets> {
+  return kept(dataDir, 'secrets.json', async () => ({
+    pepper: randomBytes(32).toString('base64url'),
+    studioApiKey: `studio_${randomBytes(18).toString('base64url')}`,
+  }));
+}
+
+export async function demoOf(
+  dataDir: string,
+  db: Knex,
+  pepper: string,
+  currency?: string,
+): Promise<Demo> {
+  const make = async () => {
+    const { accountId, apiKey, webhookSecret } = await createAccount(db, {
+      name: 'demo',
+      pepper,
+      ...(currency ? { currency } : {}),
+      creditMicros: demoCreditMicros,
+    });
+    return { accountId, apiKey, webhookSecret };
+  };
+  const isKnown = async ({ accountId }: Demo) => (await showAccount(db, accountId)) !== null;
+  return kept(dataDir, 'demo.json', make, isKnown);
+}
+
+/**
+ * Reads the file, or creates it if it is absent or no longer valid. It is written atomically, and
+ * only its owner can read it.
+ */
+async function kept<T>(
+  dataDir: string,
+  name: string,
+  make: () => Promise<T>,
+  isTrue: (found: T) => Promise<boolean> = async () => true,
+): Promise<T> {
+  const file = join(dataDir, name);
+  const found = await readFile(file, 'utf8').then(
+    (text) => JSON.parse(text) as T,
+    () => null,
+  );
+  if (found && (await isTrue(found))) return found;
+  const made = await make();
+  await writeFile(`${file}.draft`, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 });
+  await rename(`${file}.draft`, file);
+  return made;
+}

@@ -1,0 +1,81 @@
+// dev.json: the addresses and keys of a running `npm start`, for other programs. It exists while
+// everything is ready, and only its owner can read it, because it contains keys.
+
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Environment } from '../config/secret-files';
+
+export interface DevFile {
+  readonly apiUrl: string;
+  readonly apiKey: string;
+  readonly accountId: string;
+  readonly webhookSecret: string;
+  readonly temporalAddress: string;
+  readonly temporalUi: string | null;
+  readonly databaseUrl: string;
+  readonly studioUrl: string | null;
+  readonly studioApiKey: string;
+  readonly docsUrl: string;
+  readonly playgroundUrl: string;
+  readonly metricsUrls: { readonly api: string; readonly worker: string };
+  /** The process ids; `stack` is the one that started the others. */
+  readonly pids: Readonly<Record<string, number>>;
+  /** The settings that the stack gave to its processes, for one more process. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+const fileOf = (dataDir: string) => join(dataDir, 'dev.json');
+
+async function writeDevFile(dataDir: string, contents: DevFile): Promise<void> {
+  const draft = `${fileOf(dataDir)}.draft`;
+  await rm(draft, { force: true });
+  await writeFile(draft, `${JSON.stringify(contents, null, 2)}\n`, { mode: 0o600 });
+  await rename(draft, fileOf(dataDir));
+}
+
+/**
+ * Updates the file when processes are restarted, but does not create it again after its removal.
+ */
+export function keepDevFile(dataDir: string, contents: () => DevFile) {
+  let last = Promise.resolve();
+  let removed = false;
+  return {
+    renew(): Promise<void> {
+      last = last.then(() => (removed ? undefined : writeDevFile(dataDir, contents())));
+      return last;
+    },
+    async remove(): Promise<void> {
+      removed = true;
+      await last;
+      await removeDevFile(dataDir);
+    },
+  };
+}
+
+export async function removeDevFile(dataDir: string): Promise<void> {
+  await rm(fileOf(dataDir), { force: true });
+}
+
+/** The file of a running stack; null if its stack was killed. */
+export async function readDevFile(dataDir: string): Promise<DevFile | null> {
+  try {
+    const file = JSON.parse(await readFile(fileOf(dataDir), 'utf8')) as DevFile;
+    process.kill(file.pids.stack ?? -1, 0);
+    return file;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The environment, completed with the settings of the `npm start` that runs on the same DATA_DIR.
+ */
+export async function withDevStack(environment: Environment): Promise<Environment> {
+  const file = await readDevFile(environment.DATA_DIR || '.data');
+  if (!file) return environment;
+  // With another database, the stack's secrets and addresses must not be used.
+  const { DATABASE_URL: database } = environment;
+  if (database && database !== file.environment.DATABASE_URL) return environment;
+  const given = Object.entries(environment).filter(([, value]) => value !== '');
+  return { ...file.environment, ...Object.fromEntries(given) };
+}

@@ -1,0 +1,145 @@
+// `npm start`: the whole stack on one machine. It prints its steps and all addresses, and restarts
+// parts that die.
+
+import { parseArgs } from 'node:util';
+import pc from 'picocolors';
+import { type Command, CommandError } from '../commands/command';
+import { hostPort } from '../config/setting-kinds';
+import { stopAllChildren } from '../embedded/child';
+import type { DevFile } from './dev-file';
+import { type PartName, partNames } from './parts';
+import { createProgress } from './progress';
+import { type Stack, startStack } from './stack';
+
+export const dev: Command<'dev'> = async ({ config, args }) => {
+  const { without, receivers } = optionsOf(args);
+  const progress = createProgress(process.stdout);
+  const startedAt = Date.now();
+  let stack: Stack | undefined;
+  let stopping = false;
+  let finish: () => void = () => undefined;
+  let fail: (error: Error) => void = () => undefined;
+  const done = new Promise<void>((resolve, reject) => {
+    finish = resolve;
+    fail = reject;
+  });
+
+  const starting = startStack({
+    dataDir: config.dataDir,
+    environment: config.environment,
+    without,
+    receivers,
+    supervised: true,
+    progress,
+    onGivenUp(error) {
+      progress.line(pc.red(`${error.message} Stopping everything.`));
+      void (stack?.stop() ?? stopAllChildren(3_000)).finally(() => fail(error));
+    },
+  });
+  starting.then(
+    (started) => {
+      stack = started;
+      if (!stopping) progress.line(banner(started.addresses, Date.now() - startedAt, without));
+    },
+    (error: Error) => {
+      if (!stopping) fail(error);
+    },
+  );
+
+  return {
+    done,
+    async stop() {
+      stopping = true;
+      await progress.step('stopping', async (say) => {
+        if (stack) await stack.stop();
+        else await stopMidway(starting);
+        say('everything is stopped');
+      });
+      finish();
+    },
+  };
+};
+
+/**
+ * If the start is interrupted, no caller has all the parts yet: all running children are stopped,
+ * which ends the start.
+ */
+async function stopMidway(starting: Promise<Stack>): Promise<void> {
+  await stopAllChildren(5_000);
+  const soon = new Promise((resolve) => setTimeout(resolve, 1_000));
+  await Promise.race([starting.then((stack) => stack.stop()).catch(() => undefined), soon]);
+}
+
+function optionsOf(args: readonly string[]) {
+  const several = { type: 'string', multiple: true } as const;
+  try {
+    const options = { without: several, receiver: several };
+    const { without = [], receiver = [] } = parseArgs({ args: [...args], options }).values;
+    return { without: wordsOf(without).map(partOf), receivers: wordsOf(receiver).map(receiverOf) };
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    const usage = 'npm start takes --without <parts> and --receiver <host:port>.';
+    throw new CommandError(`${usage} ${(error as Error).message}`, 2);
+  }
+}
+
+function wordsOf(given: readonly string[]): string[] {
+  return given.flatMap((text) => text.split(',')).map((word) => word.trim());
+}
+
+function partOf(word: string): PartName {
+  const part = partNames.find((name) => name === word);
+  if (part) return part;
+  throw new CommandError(`--without takes some of ${partNames.join(', ')}, not "${word}".`, 2);
+}
+
+function receiverOf(word: string): string {
+  const { success, data } = hostPort().safeParse(word);
+  if (success) return data;
+  throw new CommandError(`--receiver takes host:port, as 127.0.0.1:9000, not "${word}".`, 2);
+}
+
+/** The list of workflows without the watchers, callbacks and reconciler runs. */
+function tasksInTemporal({ temporalUi, environment }: DevFile): string | null {
+  if (!temporalUi) return null;
+  const workflows = `namespaces/${environment.TEMPORAL_NAMESPACE}/workflows`;
+  const query = encodeURIComponent('WorkflowType="generateVideo"');
+  return `${temporalUi.replace(/\/+$/, '')}/${workflows}?query=${query}`;
+}
+
+function banner(file: DevFile, tookMs: number, without: readonly PartName[]): string {
+  const { apiUrl, apiKey, environment } = file;
+  const rows: [string, string | null][] = [
+    ['API', apiUrl],
+    ['API key', apiKey],
+    ['Playground', `${file.playgroundUrl}/`],
+    ['API docs', file.docsUrl],
+    ['Temporal UI', tasksInTemporal(file)],
+    ['Studio', file.studioUrl],
+    ['Reachable', `${environment.DANGEROUSLY_ALLOW_HOSTS} (DANGEROUSLY_ALLOW_HOSTS)`],
+    ['Data, logs', environment.DATA_DIR ?? ''],
+  ];
+  const table = rows.flatMap(([name, value]) =>
+    value ? [`  ${pc.bold(name.padEnd(12))} ${value}`] : [],
+  );
+  const body = '{"model":"studio-2.0","prompt":"A paper boat on a rainy street"}';
+  return [
+    '',
+    pc.green(`Everything runs (${(tookMs / 1000).toFixed(1)} s).`),
+    ...(without.length > 0 ? [pc.yellow(`Left out: ${without.join(', ')}.`)] : []),
+    '',
+    ...table,
+    '',
+    'Try it:',
+    `  curl -s ${apiUrl}/v1/videos/generations \\`,
+    `    -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' \\`,
+    `    -d '${body}'`,
+    '',
+    ...(file.temporalUi
+      ? [
+          'In the Temporal UI a task is the workflow with its id; the tab User Metadata has its state.',
+        ]
+      : []),
+    'Ctrl-C stops everything. A part that dies is started again.',
+  ].join('\n');
+}

@@ -1,0 +1,69 @@
+// The settings that a development stack gives to its processes. Settings from the environment are
+// kept; the others follow from the started servers. Limits are high enough for tests by hand.
+
+import { join, resolve } from 'node:path';
+import { projectFolder } from '../commands/package-info';
+import type { Environment } from '../config/secret-files';
+import type { Secrets } from './demo-account';
+import type { Ports } from './ports';
+
+export interface Started {
+  readonly databaseUrl: string;
+  readonly temporalAddress: string;
+  readonly temporalUi: string | null;
+}
+
+export function stackEnvironment(
+  given: Environment,
+  dataDir: string,
+  ports: Ports,
+  secrets: Secrets,
+  receivers: readonly string[] = [],
+): Readonly<Record<string, string>> {
+  const host = given.HOST || '127.0.0.1';
+  const studioHost = given.STUDIO_HOST || '127.0.0.1';
+  const studioUrl = given.STUDIO_URL || `http://${reachedAt(studioHost)}:${ports.studio}`;
+  const allowed = [given.DANGEROUSLY_ALLOW_HOSTS, ...receivers, new URL(studioUrl).host].filter(
+    Boolean,
+  );
+  const otherwise: Record<string, string> = {
+    DATA_DIR: resolve(dataDir),
+    API_KEY_PEPPER: secrets.pepper,
+    PUBLIC_URL: `http://${reachedAt(host)}:${ports.api}`,
+    PLAYGROUND: 'true',
+    CREATE_RATE_PER_SECOND: '1000',
+    REQUEST_RATE_PER_SECOND: '5000',
+    QUOTE_RATE_PER_SECOND: '1000',
+    READ_RATE_PER_SECOND: '100000',
+    LIST_RATE_PER_SECOND: '1000',
+    UNKNOWN_RATE_PER_SECOND: '1000',
+    REFUSAL_RATE_PER_SECOND: '10000',
+    QUEUED_TASKS_MAX: '100000',
+    TEMPORAL_NAMESPACE: 'default',
+    TEMPORAL_TASK_QUEUE: 'video',
+    STUDIO_API_KEY: secrets.studioApiKey,
+    STUDIO_ADMIN_KEY: given.STUDIO_API_KEY || secrets.studioApiKey,
+    STUDIO_PUBLIC_URL: studioUrl,
+    STUDIO_DATA_DIR: join(resolve(dataDir), 'studio'),
+    STUDIO_URL: studioUrl,
+  };
+  const chosen = Object.entries(otherwise).map(([name, value]) => [name, given[name] || value]);
+  return {
+    ...(Object.fromEntries(chosen) as Record<string, string>),
+    // The processes run in the project's folder, whatever the current folder is.
+    CATALOGUE_FILE: given.CATALOGUE_FILE
+      ? resolve(given.CATALOGUE_FILE)
+      : join(projectFolder(), 'catalogue.yaml'),
+    HOST: host,
+    PORT: String(ports.api),
+    STUDIO_HOST: studioHost,
+    STUDIO_PORT: String(ports.studio),
+    DANGEROUSLY_ALLOW_HOSTS: allowed.join(','),
+    DEV_STACK: 'true',
+  };
+}
+
+/** An address that means "every interface" cannot be called, so it becomes the loopback address. */
+export function reachedAt(host: string): string {
+  return host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+}

@@ -1,0 +1,72 @@
+// The output of the stack's parts. Everything goes to one file per part; warnings and errors also
+// go to the terminal.
+
+import { createWriteStream, mkdirSync, renameSync, statSync, type WriteStream } from 'node:fs';
+import { join } from 'node:path';
+
+export interface StackLogs {
+  take(part: string, line: string): void;
+  close(): Promise<void>;
+}
+
+// A file that is larger than this at a start is renamed, and its predecessor is deleted.
+const sizeMax = 20 * 1024 * 1024;
+// The level comes first in a line. Other lines need not be parsed, and an API writes thousands a
+// second.
+const isShown = /^\{"level":"(?:warn|error|fatal)"/;
+
+export function openLogs(folder: string, show: (line: string) => void): StackLogs {
+  mkdirSync(folder, { recursive: true });
+  const files = new Map<string, WriteStream>();
+  const fileOf = (part: string) => {
+    let file = files.get(part);
+    if (!file) {
+      const path = join(folder, `${part}.log`);
+      setAside(path);
+      file = createWriteStream(path, { flags: 'a' });
+      // A full disk must not stop the stack; then there is no log.
+      file.on('error', () => undefined);
+      files.set(part, file);
+    }
+    return file;
+  };
+  return {
+    take(part, line) {
+      fileOf(part).write(`${line}\n`);
+      const shown = sentenceOf(line);
+      if (shown) show(`${part}: ${shown}`);
+    },
+    async close() {
+      await Promise.all([...files.values()].map((file) => new Promise((done) => file.end(done))));
+    },
+  };
+}
+
+/** A warning or error as one readable line; null for every other line. */
+function sentenceOf(line: string): string | null {
+  if (!isShown.test(line)) return null;
+  try {
+    const { level, msg, err } = JSON.parse(line) as Record<string, unknown>;
+    const cause = (err as { message?: string } | undefined)?.message;
+    return `${String(level)}: ${String(msg)}${cause ? ` (${cause.split('\n')[0]})` : ''}`;
+  } catch {
+    return null;
+  }
+}
+
+/** The last line that may explain why a part ended: a warning, or a line that is not a log line. */
+export function reasonIn(lastWords: string): string | null {
+  const reasons = lastWords
+    .split('\n')
+    .map((line) => (line.startsWith('{') ? sentenceOf(line) : line.trim()))
+    .filter((line) => line);
+  return reasons.at(-1)?.slice(0, 300) ?? null;
+}
+
+function setAside(path: string): void {
+  try {
+    if (statSync(path).size > sizeMax) renameSync(path, `${path}.1`);
+  } catch {
+    // The file does not exist yet.
+  }
+}

@@ -1,0 +1,70 @@
+// Chooses the ports of the stack's parts. A requested port must be free. The others keep the port
+// of the last start if it is free, so that links and bookmarks still work.
+
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { CommandError } from '../commands/command';
+import { freePorts } from '../embedded/ports';
+
+const names = [
+  'postgres',
+  'temporal',
+  'temporalUi',
+  'studio',
+  'apiMetrics',
+  'workerMetrics',
+] as const;
+export type Ports = Readonly<Record<(typeof names)[number] | 'api', number>>;
+
+interface Wish {
+  /** The setting that the message names if the port is in use. */
+  readonly setting: string;
+  readonly host: string;
+  /** 0 means any port. */
+  readonly port: number;
+  /** False if another program starts that part, and may have done so already. */
+  readonly mustBeFree: boolean;
+}
+
+interface Wishes {
+  readonly api: Wish;
+  readonly studio: Wish;
+}
+
+export async function choosePorts(dataDir: string, { api, studio }: Wishes): Promise<Ports> {
+  const file = join(dataDir, 'ports.json');
+  const last = await readFile(file, 'utf8').then(
+    (text) => JSON.parse(text) as Partial<Ports>,
+    () => ({}) as Partial<Ports>,
+  );
+  const fresh = await freePorts(names.length + 1);
+  const chosen: Record<string, number> = {};
+  for (const [index, name] of names.entries()) {
+    const before = last[name];
+    const keep = before !== undefined && (await isFree('127.0.0.1', before));
+    chosen[name] = keep ? before : (fresh[index] ?? 0);
+  }
+  if (studio.port !== 0) chosen.studio = await insist(studio);
+  const asked = api.port !== 0 ? await insist(api) : 0;
+  // Any free port was requested: the previous one keeps the address after a restart.
+  const before = last.api !== undefined && (await isFree('127.0.0.1', last.api)) ? last.api : 0;
+  chosen.api = asked || before || (fresh[names.length] ?? 0);
+  await writeFile(file, JSON.stringify(chosen));
+  return chosen as Ports;
+}
+
+async function insist(wish: Wish): Promise<number> {
+  if (!wish.mustBeFree || (await isFree(wish.host, wish.port))) return wish.port;
+  throw new CommandError(
+    `Port ${wish.port} is taken. Stop what listens there, or set ${wish.setting} to another port.`,
+  );
+}
+
+function isFree(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, host, () => server.close(() => resolve(true)));
+  });
+}

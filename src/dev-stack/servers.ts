@@ -1,0 +1,110 @@
+// PostgreSQL and Temporal of a stack: the given servers, after a check that they answer, or our
+// own.
+
+import { join } from 'node:path';
+import { searchAttributes } from '../../workflows/search-attributes';
+import { checkDatabase, checkTemporal } from '../commands/checks';
+import { CommandError } from '../commands/command';
+import { connect, migrate } from '../db/database';
+import type { Child } from '../embedded/child';
+import { startPostgres } from '../embedded/postgres';
+import { startTemporal } from '../embedded/temporal';
+import { findTemporal } from '../embedded/temporal-binary';
+import { demoOf } from './demo-account';
+import type { Started } from './environment';
+import { newPart, type Site, serverStopWithinMs, startPart } from './parts';
+import type { Launched } from './supervised-process';
+
+/**
+ * Given servers are checked before anything is started, so that a wrong address fails within
+ * seconds and leaves nothing behind.
+ */
+export async function checkGiven({ options, progress, has }: Site): Promise<void> {
+  const { environment } = options;
+  const { DATABASE_URL: database, TEMPORAL_ADDRESS: temporal, TEMPORAL_CLI: cli } = environment;
+  if (!database && !has('postgres')) {
+    throw new CommandError('Without postgres, DATABASE_URL has to say where there is one.', 2);
+  }
+  if (!temporal && !has('temporal')) {
+    throw new CommandError('Without temporal, TEMPORAL_ADDRESS has to say where there is one.', 2);
+  }
+  if (database) await progress.step('looking for the database', () => checkDatabase(database));
+  if (temporal) {
+    await progress.step(`looking for Temporal at ${temporal}`, () => checkTemporal(environment));
+  } else if (cli) {
+    await findTemporal(cli);
+  }
+}
+
+export async function startDatabase(site: Site, pepper: string) {
+  const given = site.options.environment.DATABASE_URL;
+  let databaseUrl = given || '';
+  if (!given && site.has('postgres')) {
+    const dataDir = join(site.dataDir, 'postgres');
+    const launch = async () => {
+      const server = await startPostgres({
+        dataDir,
+        port: site.ports.postgres,
+        maxConnections: 200,
+        onLine: (line) => site.logs.take('postgres', line),
+      });
+      databaseUrl = server.url;
+      return inTime(server.child);
+    };
+    await startPart(site, 'postgres', () => newPart(site, 'postgres', launch), 'PostgreSQL');
+  }
+  const log = { warn: site.progress.line, error: site.progress.line };
+  const db = connect({ url: databaseUrl, poolMax: 2, applicationName: 'npm start', log });
+  try {
+    const demo = await site.progress.step('migrating the database', async (say) => {
+      const applied = await migrate(db);
+      say(
+        applied.length > 0
+          ? `database migrated: ${applied.length} steps`
+          : 'database is up to date',
+      );
+      return demoOf(site.dataDir, db, pepper, site.options.environment.CURRENCY);
+    });
+    return { databaseUrl, demo };
+  } finally {
+    await db.destroy();
+  }
+}
+
+export async function startTemporalServer(site: Site): Promise<Omit<Started, 'databaseUrl'>> {
+  const { environment: given } = site.options;
+  if (given.TEMPORAL_ADDRESS) {
+    return {
+      temporalAddress: given.TEMPORAL_ADDRESS,
+      temporalUi: given.TEMPORAL_UI_URL || null,
+    };
+  }
+  const { path } = await site.progress.step('looking for the Temporal server', async (say) => {
+    const binary = await findTemporal(given.TEMPORAL_CLI || undefined);
+    say(`Temporal server: ${binary.found}`);
+    return binary;
+  });
+  const launch = async () => {
+    const server = await startTemporal({
+      binary: path,
+      databaseFile: join(site.dataDir, 'temporal', 'temporal.db'),
+      port: site.ports.temporal,
+      uiPort: site.ports.temporalUi,
+      ui: true,
+      searchAttributes: searchAttributes.map(({ name }) => name),
+      onLine: (line) => site.logs.take('temporal', line),
+    });
+    return inTime(server.child);
+  };
+  await startPart(site, 'temporal', () => newPart(site, 'temporal', launch), 'Temporal');
+  return {
+    temporalAddress: `127.0.0.1:${site.ports.temporal}`,
+    temporalUi: `http://127.0.0.1:${site.ports.temporalUi}`,
+  };
+}
+
+/** A server that does not stop in time is killed; both servers recover from a kill. */
+const inTime = (child: Child): Launched => ({
+  child,
+  stop: () => child.stop(undefined, serverStopWithinMs),
+});

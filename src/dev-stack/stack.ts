@@ -1,0 +1,205 @@
+// The whole system as separate processes: PostgreSQL and Temporal (unless given), studio, worker,
+// API. `npm start` runs it for users; the system tests run it too and stop parts of it.
+
+import { join, resolve } from 'node:path';
+import { CommandError } from '../commands/command';
+import { checkChannelKeys, loadCatalogueOf } from '../commands/load-catalogue';
+import { readConfig } from '../config/config';
+import type { Environment } from '../config/secret-files';
+import { stopAllChildren } from '../embedded/child';
+import { type Demo, secretsOf } from './demo-account';
+import { type DevFile, keepDevFile, removeDevFile } from './dev-file';
+import { reachedAt, type Started, stackEnvironment } from './environment';
+import { lockStack } from './lock';
+import { openLogs } from './logs';
+import {
+  type PartName,
+  type ProcessKind,
+  processPart,
+  type Site,
+  type StackOptions,
+  startPart,
+} from './parts';
+import { choosePorts } from './ports';
+import { silent } from './progress';
+import { checkGiven, startDatabase, startTemporalServer } from './servers';
+import type { Part } from './supervised-process';
+
+export interface Stack {
+  /** As in dev.json. */
+  readonly addresses: DevFile;
+  readonly parts: ReadonlyMap<string, Part>;
+  part(name: string): Part;
+  /**
+   * One more process of a kind, with its own name. The caller starts it; it stops with the others.
+   */
+  another(name: string, kind: ProcessKind, environment?: Record<string, string>): Part;
+  stop(): Promise<void>;
+}
+
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const dataDir = resolve(options.dataDir);
+  const progress = options.progress ?? silent;
+  const lock = await lockStack(dataDir, progress.line);
+  await removeDevFile(dataDir);
+  const without = new Set<string>(options.without);
+  const has = (name: PartName) => !without.has(name);
+  const logs = openLogs(join(dataDir, 'logs'), progress.line);
+  const parts = new Map<string, Part>();
+  try {
+    const ports = await choosePorts(dataDir, wishesOf(options.environment, has));
+    const site: Site = {
+      ...{ options, dataDir, progress, lock, logs, ports, parts, has },
+      onPartStarted: () => undefined,
+    };
+    const addresses = await startParts(site);
+    const file = keepDevFile(dataDir, () => ({ ...addresses, pids: pidsOf(parts) }));
+    site.onPartStarted = file.renew;
+    await file.renew();
+    return {
+      addresses,
+      parts,
+      part: (name) => partOf(parts, name),
+      another: (name, kind, environment = {}) =>
+        processPart(site, name, kind, { ...addresses.environment, ...environment }),
+      async stop() {
+        await file.remove();
+        await stopStack(site);
+      },
+    };
+  } catch (error) {
+    await stopAllChildren(5_000);
+    await logs.close();
+    lock.release();
+    throw error;
+  }
+}
+
+async function startParts(site: Site): Promise<DevFile> {
+  const { dataDir, ports, options, progress } = site;
+  const secrets = await secretsOf(dataDir);
+  const settings = stackEnvironment(
+    options.environment,
+    dataDir,
+    ports,
+    secrets,
+    options.receivers,
+  );
+  const config = readConfig('dev', { ...options.environment, ...settings });
+  const catalogue = await loadCatalogueOf(config);
+  if (site.has('worker')) checkChannelKeys(config, catalogue);
+  await checkGiven(site);
+  const studio = startPart(site, 'studio', () => processPart(site, 'studio', 'studio', settings));
+  const [{ databaseUrl, demo }, temporal] = await Promise.all([
+    startDatabase(site, settings.API_KEY_PEPPER ?? ''),
+    startTemporalServer(site),
+    studio,
+  ]);
+  const started: Started = { databaseUrl, ...temporal };
+  const environment = { ...settings, ...environmentOf(started) };
+  const withMetrics = (port: number) => ({ ...environment, METRICS_PORT: String(port) });
+  await Promise.all([
+    startPart(site, 'worker', () =>
+      processPart(site, 'worker', 'worker', withMetrics(ports.workerMetrics)),
+    ),
+    startPart(site, 'api', () => processPart(site, 'api', 'api', withMetrics(ports.apiMetrics))),
+  ]);
+  const file = devFileOf(site, environment, started, demo);
+  if (site.has('api')) {
+    await progress.step('waiting for the API to be ready', () => untilOk(site));
+  }
+  return file;
+}
+
+async function stopStack({ parts, logs, lock }: Site): Promise<void> {
+  // Parts stop before the servers they need.
+  const all = [...parts.values()].reverse();
+  const isServer = ({ name }: Part) => name === 'postgres' || name === 'temporal';
+  const isApi = ({ name }: Part) => name.startsWith('api');
+  await Promise.all(all.filter(isApi).map((part) => part.stop()));
+  await Promise.all(all.filter((p) => !isApi(p) && !isServer(p)).map((part) => part.stop()));
+  await Promise.all(all.filter(isServer).map((part) => part.stop()));
+  await logs.close();
+  lock.release();
+}
+
+function environmentOf({ databaseUrl, temporalAddress, temporalUi }: Started) {
+  return {
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporalAddress,
+    ...(temporalUi ? { TEMPORAL_UI_URL: temporalUi } : {}),
+  };
+}
+
+function devFileOf(
+  { has, options, parts, ports }: Site,
+  environment: Record<string, string>,
+  { databaseUrl, temporalAddress, temporalUi }: Started,
+  demo: Demo,
+): DevFile {
+  const apiUrl = environment.PUBLIC_URL ?? '';
+  return {
+    apiUrl,
+    ...demo,
+    temporalAddress,
+    temporalUi,
+    databaseUrl,
+    studioUrl:
+      has('studio') || options.environment.STUDIO_URL ? (environment.STUDIO_URL ?? null) : null,
+    studioApiKey: environment.STUDIO_API_KEY ?? '',
+    docsUrl: `${apiUrl}/docs`,
+    playgroundUrl: apiUrl,
+    metricsUrls: {
+      api: `http://127.0.0.1:${ports.apiMetrics}/metrics`,
+      worker: `http://127.0.0.1:${ports.workerMetrics}/metrics`,
+    },
+    pids: pidsOf(parts),
+    environment,
+  };
+}
+
+function pidsOf(parts: ReadonlyMap<string, Part>): Record<string, number> {
+  const running = [...parts].flatMap(([name, { pid }]) => (pid === null ? [] : [[name, pid]]));
+  return { stack: process.pid, ...Object.fromEntries(running) };
+}
+
+function wishesOf(given: Environment, has: (name: PartName) => boolean) {
+  const api = {
+    setting: 'PORT',
+    host: given.HOST || '127.0.0.1',
+    port: Number(given.PORT || 8080),
+  };
+  const studio = {
+    setting: 'STUDIO_PORT',
+    host: given.STUDIO_HOST || '127.0.0.1',
+    port: Number(given.STUDIO_PORT || 0),
+  };
+  return {
+    api: { ...api, mustBeFree: has('api') },
+    studio: { ...studio, mustBeFree: has('studio') },
+  };
+}
+
+function partOf(parts: ReadonlyMap<string, Part>, name: string): Part {
+  const part = parts.get(name);
+  if (!part) throw new Error(`The stack has no part "${name}".`);
+  return part;
+}
+
+async function untilOk({ options, ports }: Site): Promise<void> {
+  // Not PUBLIC_URL, which may be a name that only works from other machines.
+  const url = `http://${reachedAt(options.environment.HOST || '127.0.0.1')}:${ports.api}/readyz`;
+  const until = Date.now() + 60_000;
+  let last = '';
+  while (Date.now() < until) {
+    try {
+      const reply = await fetch(url);
+      last = await reply.text();
+      if (reply.ok) return;
+    } catch (error) {
+      last = String(error);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new CommandError(`${url} did not become ready within a minute: ${last}`);
+}

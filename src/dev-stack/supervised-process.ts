@@ -1,0 +1,146 @@
+// One process of the stack. With supervision it is restarted after a growing pause when it dies, to
+// show that nothing is lost. After too many short runs in a row it is given up. Why:
+// docs/decisions.md, 14.
+
+import type { Child } from '../embedded/child';
+
+export interface Launched {
+  readonly child: Child;
+  stop(): Promise<void>;
+}
+
+export interface Part {
+  readonly name: string;
+  readonly pid: number | null;
+  isAlive(): boolean;
+  start(): Promise<void>;
+  /** Stops it by a signal; it stays stopped until `start`. */
+  stop(): Promise<void>;
+  /**
+   * Kills it as another program would: a supervised part is restarted, another stays dead until
+   * `start`.
+   */
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves when the current process ends. */
+  readonly exited: Promise<unknown>;
+}
+
+interface PartOptions {
+  readonly name: string;
+  /** Starts the process and resolves when it is ready. */
+  launch(): Promise<Launched>;
+  readonly supervised: boolean;
+  readonly onStarted: (pid: number) => void;
+  readonly onEnded: () => void;
+  readonly onDeath: (death: Death) => void;
+  readonly onBack: () => void;
+  readonly onGivenUp: (error: Error) => void;
+}
+
+export interface Death {
+  readonly how: string;
+  readonly lastWords: string;
+  readonly againInMs: number | null;
+}
+
+// The pause starts at half a second and doubles to ten. Ten short runs take about a minute. A run
+// of a minute resets both.
+const pauseMinMs = 500;
+const pauseMaxMs = 10_000;
+const livesMax = 10;
+const longLifeMs = 60_000;
+
+export function createPart(options: PartOptions): Part {
+  let wanted = false;
+  let shortLives = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const life = oneLifeAtATime(options, (manner, lastWords, livedMs) => {
+    if (wanted) died(manner, lastWords, livedMs);
+  });
+
+  function died(manner: string, lastWords: string, livedMs: number): void {
+    shortLives = livedMs > longLifeMs ? 1 : shortLives + 1;
+    const againInMs = Math.min(pauseMaxMs, pauseMinMs * 2 ** (shortLives - 1));
+    const again = options.supervised && shortLives < livesMax;
+    options.onDeath({ how: manner, lastWords, againInMs: again ? againInMs : null });
+    if (again) timer = setTimeout(() => void comeBack(), againInMs);
+    else if (options.supervised) {
+      options.onGivenUp(new Error(`${options.name} ${manner} ${shortLives} times in a row.`));
+    }
+  }
+
+  async function comeBack(): Promise<void> {
+    try {
+      await life.begin();
+      options.onBack();
+    } catch (error) {
+      if (wanted) died('did not start again', (error as Error).message, 0);
+    }
+  }
+
+  return {
+    name: options.name,
+    get pid() {
+      return life.child()?.pid ?? null;
+    },
+    get exited() {
+      return life.child()?.exited ?? Promise.resolve();
+    },
+    isAlive: () => life.child()?.isAlive() ?? false,
+    async start() {
+      wanted = true;
+      clearTimeout(timer);
+      if (!life.child()) await life.begin();
+    },
+    async stop() {
+      wanted = false;
+      clearTimeout(timer);
+      await life.end();
+    },
+    kill(signal) {
+      life.child()?.process.kill(signal);
+    },
+  };
+}
+
+/** The current process, if any, and the next one that is being started. */
+function oneLifeAtATime(
+  options: PartOptions,
+  onEnd: (manner: string, lastWords: string, livedMs: number) => void,
+) {
+  let current: Launched | undefined;
+  let starting: Promise<void> | undefined;
+
+  async function launch(): Promise<void> {
+    const launched = await options.launch();
+    const bornAt = Date.now();
+    current = launched;
+    options.onStarted(launched.child.pid);
+    void launched.child.exited.then(({ code, signal }) => {
+      if (current !== launched) return;
+      current = undefined;
+      options.onEnded();
+      onEnd(how(code, signal), launched.child.lastWords(), Date.now() - bornAt);
+    });
+  }
+
+  return {
+    child: () => current?.child,
+    async begin() {
+      starting = launch();
+      try {
+        await starting;
+      } finally {
+        starting = undefined;
+      }
+    },
+    async end() {
+      await starting?.catch(() => undefined);
+      await current?.stop();
+    },
+  };
+}
+
+function how(code: number | null, signal: string | null): string {
+  return signal ? `was killed (${signal})` : `ended with code ${code}`;
+}

@@ -1,0 +1,47 @@
+// Budgets: how much an account, or one of its keys, may spend by day, by month or in all.
+
+import type { Refusal } from '../contract/error';
+import { formatMicros } from './money';
+import type { AskedAmount } from './pricing';
+
+export const budgetPeriods = ['day', 'month', 'total'] as const;
+export type BudgetPeriod = (typeof budgetPeriods)[number];
+
+/**
+ * A budget and its amounts in the current period. A task counts in the period in which it was
+ * created.
+ */
+export interface BudgetState {
+  readonly accountId: string;
+  /** Null for a budget of the whole account. */
+  readonly keyId: string | null;
+  readonly period: BudgetPeriod;
+  readonly limitMicros: number;
+  readonly spentMicros: number;
+  /** The holds of unfinished tasks, including pending ones. */
+  readonly heldMicros: number;
+  readonly timeZone: string;
+  /** Null: never. */
+  readonly beginsAnewAt: Date | null;
+}
+
+export function hasRoom(
+  { limitMicros, spentMicros, heldMicros }: BudgetState,
+  holdMicros: number,
+): boolean {
+  return spentMicros + heldMicros + holdMicros <= limitMicros;
+}
+
+export function budgetExceeded(budget: BudgetState, asked: AskedAmount): Refusal {
+  const { keyId, period, timeZone, beginsAnewAt } = budget;
+  const money = (micros: number) => `${formatMicros(micros)} ${asked.currency}`;
+  const whose = keyId === null ? 'this account' : `the key ${keyId}`;
+  const anew = beginsAnewAt
+    ? `It begins anew at ${beginsAnewAt.toISOString().slice(0, 19)}Z (time zone ${timeZone}).`
+    : 'It does not begin anew.';
+  const message =
+    `This task needs a hold of ${money(asked.amount)}, but the ${period} budget of ${whose} is ` +
+    `${money(budget.limitMicros)}, of which ${money(budget.spentMicros)} is spent and ` +
+    `${money(budget.heldMicros)} is held. ${anew}`;
+  return { code: 'budget_exceeded', param: '', message };
+}

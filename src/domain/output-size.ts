@@ -1,0 +1,33 @@
+// The size of the final video. Super-resolution scales the short side of the base video to the
+// target and keeps the shape, so 480p 16:9 (864x496) becomes 1882x1080 at 1080p.
+
+import type { EnhancedResolution } from '../contract/vocabulary';
+import type { Size } from './catalogue';
+import type { Plan } from './plan-types';
+
+const shortSides: Readonly<Record<EnhancedResolution, number>> = {
+  '720p': 720,
+  '1080p': 1080,
+  '2k': 1440,
+  '4k': 2160,
+};
+
+/** Null if the generator decides the size of the base (`adaptive`). */
+export function outputSize({
+  width,
+  height,
+  enhancement,
+}: Pick<Plan, 'width' | 'height' | 'enhancement'>): Size | null {
+  if (width === null || height === null) return null;
+  if (!enhancement) return { width, height };
+  const { resolution, resolutionLimit } = enhancement;
+  const shortSide = resolution === null ? resolutionLimit : shortSides[resolution];
+  if (shortSide === null) return { width, height };
+  const factor = shortSide / Math.min(width, height);
+  return { width: even(width * factor), height: even(height * factor) };
+}
+
+/** Video encoders take even sides only. */
+function even(side: number): number {
+  return Math.round(side / 2) * 2;
+}

@@ -1,0 +1,67 @@
+// A folder that remembers its content: a list of its files with their SHA-256 is stored in it. It is
+// intact if every listed file has its content still, and if no other user could have written to
+// anything in it.
+
+import { createHash } from 'node:crypto';
+import { createReadStream, type Stats } from 'node:fs';
+import { chmod, lstat, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const listName = '.sha256.json';
+
+/** Path → SHA-256 of a file's content, or the target of a link. */
+type Contents = Readonly<Record<string, string>>;
+
+/** Stores the list, and removes the write permission of all other users. */
+export async function sealFolder(folder: string): Promise<void> {
+  const contents: Record<string, string> = {};
+  for (const path of await entriesOf(folder)) {
+    const stats = await lstat(join(folder, path));
+    if (!stats.isSymbolicLink()) await chmod(join(folder, path), stats.mode & 0o7755);
+    const content = await contentOf(folder, path, stats);
+    if (content !== null) contents[path] = content;
+  }
+  await writeFile(join(folder, listName), JSON.stringify(contents), { mode: 0o644 });
+}
+
+export async function isIntact(folder: string): Promise<boolean> {
+  try {
+    const unseen = new Map(Object.entries(await readList(folder)));
+    for (const path of ['', ...(await entriesOf(folder))]) {
+      const stats = await lstat(join(folder, path));
+      if (faultOfOwner(stats) !== null) return false;
+      if (!unseen.has(path)) continue;
+      if ((await contentOf(folder, path, stats)) !== unseen.get(path)) return false;
+      unseen.delete(path);
+    }
+    return unseen.size === 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Null if only the user of this process and root can write to it. */
+export function faultOfOwner(stats: Stats): string | null {
+  const user = process.getuid?.();
+  if (user === undefined) return null;
+  if (stats.uid !== user && stats.uid !== 0) return `it belongs to user ${stats.uid}`;
+  if (stats.isSymbolicLink()) return null;
+  if ((stats.mode & 0o022) !== 0) return 'other users can write to it';
+  return null;
+}
+
+async function readList(folder: string): Promise<Contents> {
+  return JSON.parse(await readFile(join(folder, listName), 'utf8')) as Contents;
+}
+
+async function entriesOf(folder: string): Promise<string[]> {
+  return readdir(folder, { recursive: true });
+}
+
+async function contentOf(folder: string, path: string, stats: Stats): Promise<string | null> {
+  if (stats.isSymbolicLink()) return `link to ${await readlink(join(folder, path))}`;
+  if (!stats.isFile()) return null;
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(join(folder, path))) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}

@@ -1,0 +1,60 @@
+// The instruments of one process, made from the list of metrics, and Node's own metrics (memory,
+// event loop, open handles). A wrong name or label does not compile.
+
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type MetricDefinition, type MetricName, metrics } from './metrics';
+
+type Kind<K extends MetricDefinition['kind']> = {
+  [N in MetricName]: (typeof metrics)[N]['kind'] extends K ? N : never;
+}[MetricName];
+type Labels<N extends MetricName> = (typeof metrics)[N] extends { readonly labels: infer L }
+  ? L extends readonly (infer Word extends string)[]
+    ? Readonly<Record<Word, string>>
+    : never
+  : Readonly<Record<never, string>>;
+
+export interface Meters {
+  readonly registry: Registry;
+  add<N extends Kind<'counter'>>(name: N, labels: Labels<N>, by?: number): void;
+  observe<N extends Kind<'histogram'>>(name: N, labels: Labels<N>, value: number): void;
+  set<N extends Kind<'gauge'>>(name: N, labels: Labels<N>, value: number): void;
+  /** Removes all values of a gauge, before the current ones are set. */
+  clear(name: Kind<'gauge'>): void;
+}
+
+type Metric = Counter<string> | Gauge<string> | Histogram<string>;
+
+export function createMeters(process: 'api' | 'worker'): Meters {
+  const registry = new Registry();
+  registry.setDefaultLabels({ process });
+  collectDefaultMetrics({ register: registry });
+  const made = new Map<string, Metric>();
+  for (const [name, definition] of Object.entries<MetricDefinition>(metrics)) {
+    if (definition.of === process || definition.of === 'both')
+      made.set(name, make(name, definition, registry));
+  }
+  // A process that uses a metric of another process was put together wrongly; the type cannot
+  // detect that.
+  const the = <M extends Metric>(name: string): M => {
+    const metric = made.get(name);
+    if (!metric) throw new Error(`${name} is not a metric of the ${process}.`);
+    return metric as M;
+  };
+  return {
+    registry,
+    add: (name, labels, by = 1) => the<Counter<string>>(name).inc(labels, by),
+    observe: (name, labels, value) => the<Histogram<string>>(name).observe(labels, value),
+    set: (name, labels, value) => the<Gauge<string>>(name).set(labels, value),
+    clear: (name) => the<Gauge<string>>(name).reset(),
+  };
+}
+
+function make(name: string, definition: MetricDefinition, registry: Registry): Metric {
+  const { kind, help, labels = [], known = [], buckets } = definition;
+  const common = { name, help, labelNames: labels, registers: [registry] };
+  if (kind === 'histogram') return new Histogram({ ...common, buckets: [...(buckets ?? [])] });
+  if (kind === 'gauge') return new Gauge(common);
+  const counter = new Counter(common);
+  for (const value of known) counter.inc({ [labels[0] ?? '']: value }, 0);
+  return counter;
+}

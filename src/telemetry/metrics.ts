@@ -1,0 +1,235 @@
+// Every metric of the service: its name, its help and its labels. Dashboards and alerts use these
+// names, and a test compares them, so avoid renaming one. No label contains an account, a task or
+// an address, because the number of series would have no limit.
+
+export interface MetricDefinition {
+  readonly kind: 'counter' | 'gauge' | 'histogram';
+  /** The processes that expose it. */
+  readonly of: 'api' | 'worker' | 'both';
+  readonly help: string;
+  readonly labels?: readonly string[];
+  /** Known values of a single label. They start at 0, so that the first increase is visible. */
+  readonly known?: readonly string[];
+  readonly buckets?: readonly number[];
+}
+
+// From 2 ms, a read of a final task, to the 60 s that a waiting read may take.
+const requestSeconds = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10, 60];
+// From a video of some seconds to the longest deadline, three days.
+const taskSeconds = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 14_400, 86_400, 259_200];
+
+export const metrics = {
+  video_http_request_duration_seconds: {
+    kind: 'histogram',
+    of: 'api',
+    help: 'Time from the first byte of a request to its answer, by route and status.',
+    labels: ['method', 'route', 'status'],
+    buckets: requestSeconds,
+  },
+  video_http_refusals_total: {
+    kind: 'counter',
+    of: 'api',
+    help: 'Requests that were refused, by the code in the answer.',
+    labels: ['code'],
+  },
+  video_workflow_queries_total: {
+    kind: 'counter',
+    of: 'api',
+    help: 'Queries to live workflows by outcome; without an answer the stored row is shown.',
+    labels: ['outcome'],
+    known: ['answered', 'shared', 'over_budget', 'failed'],
+  },
+  video_temporal_failures_total: {
+    kind: 'counter',
+    of: 'api',
+    help: 'Calls to Temporal that did not return in time, by kind of call.',
+    labels: ['what'],
+    known: ['accept', 'claim', 'start'],
+  },
+  video_tasks_open: {
+    kind: 'gauge',
+    of: 'api',
+    help: 'Tasks that are not final, by model, status and stage, counted in the database.',
+    labels: ['model', 'status', 'stage'],
+  },
+  video_task_overdue_seconds: {
+    kind: 'gauge',
+    of: 'api',
+    help: 'Time by which the most overdue open task has passed its deadline; 0 if none has.',
+  },
+  video_jobs_open: {
+    kind: 'gauge',
+    of: 'api',
+    help: 'Jobs that are not closed, by channel and state (waiting, sending, open, reported).',
+    labels: ['channel', 'state'],
+  },
+  video_watcher_silence_seconds: {
+    kind: 'gauge',
+    of: 'api',
+    help: 'Time since the last round of the watcher of a channel with open jobs.',
+    labels: ['channel'],
+  },
+  video_callbacks_pending: {
+    kind: 'gauge',
+    of: 'api',
+    help: 'Callbacks that are not yet delivered.',
+  },
+  video_callback_overdue_seconds: {
+    kind: 'gauge',
+    of: 'api',
+    help: 'Time by which the most overdue callback has missed its next attempt; 0 if none has.',
+  },
+  video_held_amount: {
+    kind: 'gauge',
+    of: 'api',
+    help: 'Money held for open tasks, in the currency of the books.',
+  },
+  video_audit_age_seconds: {
+    kind: 'gauge',
+    of: 'api',
+    help: 'Time since the last audit of the books.',
+  },
+  video_database_gauges_up: {
+    kind: 'gauge',
+    of: 'api',
+    help: '1 if the figures that are counted in the database could be read, else 0.',
+  },
+
+  video_database_connections: {
+    kind: 'gauge',
+    of: 'both',
+    help: 'Connections of the pool in use or free, and calls that wait for one.',
+    labels: ['state'],
+  },
+
+  video_tasks_opened_total: {
+    kind: 'counter',
+    of: 'worker',
+    help: 'Tasks that were opened with a hold, by model.',
+    labels: ['model'],
+  },
+  video_tasks_refused_total: {
+    kind: 'counter',
+    of: 'worker',
+    help: 'Tasks that were refused, by code.',
+    labels: ['code'],
+  },
+  video_task_duration_seconds: {
+    kind: 'histogram',
+    of: 'worker',
+    help: 'Time from a task’s creation to its end, by model and final status.',
+    labels: ['model', 'status'],
+    buckets: taskSeconds,
+  },
+  video_tasks_without_usage_total: {
+    kind: 'counter',
+    of: 'worker',
+    help: 'Tasks that were charged their whole hold because no usage was reported.',
+    labels: ['model'],
+  },
+  video_job_seconds: {
+    kind: 'histogram',
+    of: 'worker',
+    help: 'Time from the acceptance of a job until a watcher saw it running or ended.',
+    labels: ['channel', 'kind', 'until'],
+    buckets: taskSeconds,
+  },
+  video_held_amount_total: {
+    kind: 'counter',
+    of: 'worker',
+    help: 'Money held for new tasks, in the currency of the books.',
+    labels: ['model'],
+  },
+  video_charged_amount_total: {
+    kind: 'counter',
+    of: 'worker',
+    help: 'Money charged for finished tasks, by kind.',
+    labels: ['model', 'kind'],
+  },
+  video_refunded_amount_total: {
+    kind: 'counter',
+    of: 'worker',
+    help: 'Money refunded from holds.',
+    labels: ['model'],
+  },
+  video_upstream_request_duration_seconds: {
+    kind: 'histogram',
+    of: 'worker',
+    help: 'Requests to generators and enhancers, by channel, operation and class of outcome.',
+    labels: ['channel', 'operation', 'outcome'],
+    buckets: requestSeconds,
+  },
+  video_unknown_statuses_total: {
+    kind: 'counter',
+    of: 'worker',
+    help: 'Unknown status words in answers of a provider; the job is polled again.',
+    labels: ['channel'],
+  },
+  video_lost_jobs_total: {
+    kind: 'counter',
+    of: 'worker',
+    help: 'Creates whose answer was lost, by the outcome of the search for their job.',
+    labels: ['outcome'],
+    known: ['found', 'unresolved'],
+  },
+  video_second_jobs_total: {
+    kind: 'counter',
+    of: 'worker',
+    help: 'Second upstream jobs for one job of a task; they were refused.',
+    labels: ['channel'],
+  },
+  video_jobs_gone_total: {
+    kind: 'counter',
+    of: 'worker',
+    help: 'Jobs that their provider no longer knows: noticed, known again, or their task ended.',
+    labels: ['channel', 'outcome'],
+  },
+  video_blind_rounds_total: {
+    kind: 'counter',
+    of: 'worker',
+    help: 'Rounds in which a channel listed none of our open jobs, counted at most twice a minute.',
+    labels: ['channel'],
+  },
+  video_cancels_given_up_total: {
+    kind: 'counter',
+    of: 'worker',
+    help: 'Jobs of ended tasks that could not be cancelled upstream, by kind.',
+    labels: ['kind'],
+    known: ['generation', 'super_resolution'],
+  },
+  video_watch_round_duration_seconds: {
+    kind: 'histogram',
+    of: 'worker',
+    help: 'Time of a round that polls all open jobs of a channel.',
+    labels: ['channel'],
+    buckets: requestSeconds,
+  },
+  video_callback_attempt_duration_seconds: {
+    kind: 'histogram',
+    of: 'worker',
+    help: 'Time of an attempt to deliver a callback, by outcome.',
+    labels: ['outcome'],
+    buckets: requestSeconds,
+  },
+  video_findings_total: {
+    kind: 'counter',
+    of: 'worker',
+    help: 'Findings of the reconciler: tasks it closed or stopped, stuck workflows, unwatched channels.',
+    labels: ['kind'],
+    known: ['closed', 'stopped', 'stuck', 'unwatched', 'unreadable', 'unknown_to_temporal'],
+  },
+  video_audits_total: {
+    kind: 'counter',
+    of: 'worker',
+    help: 'Audits of the books, by result.',
+    labels: ['result'],
+    known: ['agree', 'differ'],
+  },
+  video_audit_differences: {
+    kind: 'gauge',
+    of: 'worker',
+    help: 'Differences found by this worker’s last audit of the books.',
+  },
+} as const satisfies Record<string, MetricDefinition>;
+
+export type MetricName = keyof typeof metrics;

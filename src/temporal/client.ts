@@ -1,0 +1,93 @@
+// The API's client of Temporal: starts a task, queries a live one, cancels one. Errors of Temporal
+// become a few named outcomes here, so that no route handles gRPC errors.
+
+import type { Connection } from '@temporalio/client';
+import {
+  Client,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import { callbackWorkflowId, workflowNames } from '../../workflows/messages';
+import type { TaskObject } from '../contract/task';
+import type { TaskInput } from '../domain/task-transactions';
+import { encryptionWith, type PayloadKeys } from './payload-codec';
+import { createTaskQueries } from './query-task';
+import { type Submission, submitTask } from './submit-task';
+
+export interface TemporalClient {
+  /**
+   * Starts the task's workflow and waits, at most for the accept timeout, until it has opened the
+   * task.
+   */
+  submit(input: TaskInput): Promise<Submission>;
+  /**
+   * The workflow's own answer. Null if over budget, late or without a worker; then the stored row
+   * is used.
+   */
+  query(taskId: string, rowVersion: number): Promise<TaskObject | null>;
+  /** Requests the cancellation of the workflow. `gone`: it has ended or does not exist. */
+  cancel(taskId: string): Promise<'asked' | 'gone' | 'unavailable'>;
+  /** Starts the callback of a task that ended without its workflow. */
+  deliverCallback(taskId: string): Promise<void>;
+  /** Never throws. False if Temporal does not answer within a second. */
+  isReady(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export type { Submission };
+
+interface TemporalClientOptions {
+  /** From `lazyConnection`, whose calls have time limits. */
+  readonly connection: Connection;
+  readonly namespace: string;
+  /** Empty: payloads are not encrypted. */
+  readonly payloadKeys: PayloadKeys;
+  readonly taskQueue: string;
+  readonly acceptTimeoutMs: number;
+  readonly queriesInFlightMax: number;
+  readonly onQuery?: (outcome: 'answered' | 'shared' | 'over_budget' | 'failed') => void;
+  readonly onError?: (what: string, error: unknown) => void;
+}
+
+export function createTemporalClient(options: TemporalClientOptions): TemporalClient {
+  const { connection, namespace, payloadKeys } = options;
+  const client = new Client({ connection, namespace, ...encryptionWith(payloadKeys) });
+  return {
+    async submit(input) {
+      const submission = await submitTask(client, options, input);
+      if (submission.outcome === 'unanswered') options.onError?.('accept', submission.error);
+      return submission;
+    },
+    query: createTaskQueries(client, options),
+    async cancel(taskId) {
+      try {
+        await client.workflow.getHandle(taskId).cancel();
+        return 'asked';
+      } catch (error) {
+        return error instanceof WorkflowNotFoundError ? 'gone' : 'unavailable';
+      }
+    },
+    async deliverCallback(taskId) {
+      try {
+        await client.workflow.start(workflowNames.deliverCallback, {
+          workflowId: callbackWorkflowId(taskId),
+          workflowIdReusePolicy: 'REJECT_DUPLICATE',
+          taskQueue: options.taskQueue,
+          args: [{ taskId }],
+          staticSummary: 'callback',
+        });
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      }
+    },
+    async isReady() {
+      try {
+        await connection.workflowService.getSystemInfo({});
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    close: () => connection.close(),
+  };
+}

@@ -1,0 +1,173 @@
+// Creates what the service needs in Temporal: search attributes, the schedules of the reconciler
+// and the audit, and the watchers of each channel. Every step may be repeated, also by several
+// processes at once.
+
+import type { Client } from '@temporalio/client';
+import {
+  ScheduleAlreadyRunning,
+  ScheduleOverlapPolicy,
+  WorkflowExecutionAlreadyStartedError,
+} from '@temporalio/client';
+import type { audit, reconcile, watchChannel } from '../../workflows/loops';
+import { workflowNames } from '../../workflows/messages';
+import { searchAttributes } from '../../workflows/search-attributes';
+
+interface Queues {
+  readonly tasks: string;
+  readonly loops: string;
+  readonly callbacks: string;
+}
+
+/** The task queues, named after the configured one. Recorded in histories: add, never rename. */
+export function queuesOf(taskQueue: string): Queues {
+  return { tasks: taskQueue, loops: `${taskQueue}-loops`, callbacks: `${taskQueue}-callbacks` };
+}
+
+// INDEXED_VALUE_TYPE_KEYWORD of Temporal's API.
+const keyword = 2;
+
+export async function ensureSearchAttributes(client: Client, namespace: string): Promise<void> {
+  const { operatorService } = client.connection as unknown as OperatorConnection;
+  const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
+  const missing = searchAttributes.filter(({ name }) => !(name in (customAttributes ?? {})));
+  if (missing.length === 0) return;
+  await addSearchAttributes(
+    client,
+    namespace,
+    missing.map(({ name }) => name),
+  );
+}
+
+export async function addSearchAttributes(
+  client: Client,
+  namespace: string,
+  names: readonly string[],
+): Promise<void> {
+  const { operatorService } = client.connection as unknown as OperatorConnection;
+  await operatorService.addSearchAttributes({
+    namespace,
+    searchAttributes: Object.fromEntries(names.map((name) => [name, keyword])),
+  });
+}
+
+/** The part of the connection that the type of `client.connection` leaves out. */
+interface OperatorConnection {
+  readonly operatorService: {
+    listSearchAttributes(request: { namespace: string }): Promise<{
+      customAttributes?: Record<string, unknown> | null;
+    }>;
+    addSearchAttributes(request: {
+      namespace: string;
+      searchAttributes: Record<string, number>;
+    }): Promise<unknown>;
+  };
+}
+
+export async function ensureReconcileSchedule(
+  client: Client,
+  queues: Queues,
+  intervalSeconds: number,
+): Promise<void> {
+  await ensureSchedule(client, queues, {
+    workflow: workflowNames.reconcile,
+    everySeconds: intervalSeconds,
+    workflowExecutionTimeout: '10 min',
+  });
+}
+
+/** Once an hour, and at once when the schedule is created. */
+export async function ensureAuditSchedule(client: Client, queues: Queues): Promise<void> {
+  await ensureSchedule(client, queues, {
+    workflow: workflowNames.audit,
+    everySeconds: 3600,
+    workflowExecutionTimeout: '55 min',
+  });
+}
+
+interface Plan {
+  readonly workflow: 'reconcile' | 'audit';
+  readonly everySeconds: number;
+  /** Ends a run that hangs, so that the next ones can start. */
+  readonly workflowExecutionTimeout: '10 min' | '55 min';
+}
+
+async function ensureSchedule(
+  client: Client,
+  queues: Queues,
+  { workflow, everySeconds, workflowExecutionTimeout }: Plan,
+): Promise<void> {
+  const scheduleId = `${workflow}:${queues.tasks}`;
+  const spec = { intervals: [{ every: everySeconds * 1000 }] };
+  const action = {
+    type: 'startWorkflow' as const,
+    workflowType: workflow,
+    workflowId: scheduleId,
+    taskQueue: queues.tasks,
+    args: [{ taskQueue: queues.loops }] as Parameters<typeof reconcile | typeof audit>,
+    workflowExecutionTimeout,
+  };
+  // One run at a time: if a run takes longer than the interval, the next ones are skipped.
+  const policies = { overlap: ScheduleOverlapPolicy.SKIP };
+  const state = { triggerImmediately: true };
+  try {
+    await client.schedule.create({ scheduleId, spec, action, policies, state });
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    await client.schedule
+      .getHandle(scheduleId)
+      .update((previous) => ({ ...previous, spec, action, policies }));
+  }
+}
+
+/**
+ * Contains the task queue, so that two services in one namespace have their own watchers, and the
+ * number of shards, so that after a change new loops start next to the previous ones, which then
+ * end.
+ */
+function watcherId(queues: Queues, channel: string, shard: number, shards: number): string {
+  const name = `watch:${queues.tasks}:${channel}`;
+  return shards === 1 ? name : `${name}:${shard}-of-${shards}`;
+}
+
+export async function ensureWatchers(
+  client: Client,
+  queues: Queues,
+  channels: readonly { readonly id: string; readonly watchers: number }[],
+): Promise<void> {
+  for (const { id: channel, watchers: shards } of channels) {
+    for (let shard = 0; shard < shards; shard += 1) {
+      try {
+        await client.workflow.start<typeof watchChannel>(workflowNames.watchChannel, {
+          workflowId: watcherId(queues, channel, shard, shards),
+          workflowIdConflictPolicy: 'USE_EXISTING',
+          taskQueue: queues.tasks,
+          args: [{ channel, shard, shards, taskQueue: queues.loops }],
+          staticSummary: `watches ${channel}`,
+        });
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      }
+    }
+  }
+}
+
+interface Tries {
+  readonly pauseMs: number;
+  readonly stopping: AbortSignal;
+  readonly onFault: (error: unknown) => void;
+}
+
+/**
+ * Waits for the first try only and repeats in the background. A Temporal server that has just
+ * started hands out tasks early, but may need a minute until it can answer about schedules.
+ */
+export async function tryUntilDone(work: () => Promise<void>, tries: Tries): Promise<void> {
+  const { pauseMs, stopping, onFault } = tries;
+  try {
+    await work();
+  } catch (error) {
+    if (stopping.aborted) return;
+    onFault(error);
+    setTimeout(() => void tryUntilDone(work, tries), pauseMs).unref();
+  }
+}

@@ -1,0 +1,133 @@
+// Submits a task to Temporal: starts its workflow and waits for its first answer. Whatever the
+// outcome of the call, the row of the task decides (docs/decisions.md, 1 and 2).
+
+import type { Client } from '@temporalio/client';
+import {
+  ApplicationFailure,
+  WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
+import type { generateVideo } from '../../workflows/generate-video';
+import type { Accepted } from '../../workflows/messages';
+import {
+  acceptUpdate,
+  acceptUpdateId,
+  anotherCreateFailure,
+  refusedFailure,
+  workflowNames,
+} from '../../workflows/messages';
+import { attributesAtStart } from '../../workflows/search-attributes';
+import type { Refusal } from '../contract/error';
+import type { CreatedTask } from '../contract/task';
+import type { TaskInput } from '../domain/task-transactions';
+
+export type Submission =
+  | { readonly outcome: 'accepted'; readonly task: CreatedTask }
+  | { readonly outcome: 'refused'; readonly refusal: Refusal }
+  /** The id still belongs to the workflow of an earlier create, which is ending. */
+  | { readonly outcome: 'busy' }
+  /**
+   * No answer within the accept timeout, or Temporal is away. The workflow may have been started.
+   */
+  | { readonly outcome: 'unanswered'; readonly error: unknown }
+  /**
+   * The workflow has completed although the task is pending: one of the two databases was restored
+   * from a backup.
+   */
+  | { readonly outcome: 'ended' };
+
+interface SubmitOptions {
+  readonly taskQueue: string;
+  readonly acceptTimeoutMs: number;
+}
+
+/** Starts the task's workflow and waits until it has opened the task, in one round trip. */
+export async function submitTask(
+  client: Client,
+  { taskQueue, acceptTimeoutMs }: SubmitOptions,
+  input: TaskInput,
+): Promise<Submission> {
+  try {
+    const { task } = await inTime(
+      acceptTimeoutMs,
+      client.workflow.executeUpdateWithStart<typeof generateVideo, Accepted, []>(acceptUpdate, {
+        startWorkflowOperation: new WithStartWorkflowOperation<typeof generateVideo>(
+          workflowNames.generateVideo,
+          startOptions(taskQueue, input),
+        ),
+        args: [],
+        updateId: acceptUpdateId(input.createdAtMs),
+      }),
+    );
+    return { outcome: 'accepted', task };
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure?.type === refusedFailure) {
+      return { outcome: 'refused', refusal: failure.details?.[0] as Refusal };
+    }
+    if (failure?.type === anotherCreateFailure) return { outcome: 'busy' };
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return { outcome: 'ended' };
+    return { outcome: 'unanswered', error };
+  }
+}
+
+/** Starts the task's workflow without waiting. False if it has completed. */
+export async function startTask(
+  client: Client,
+  taskQueue: string,
+  input: TaskInput,
+): Promise<boolean> {
+  try {
+    const { generateVideo: name } = workflowNames;
+    await client.workflow.start<typeof generateVideo>(name, startOptions(taskQueue, input));
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+    throw error;
+  }
+}
+
+function startOptions(taskQueue: string, input: TaskInput) {
+  const { taskId, accountId, plan, traceId } = input;
+  return {
+    workflowId: taskId,
+    taskQueue,
+    args: [input] as [TaskInput],
+    // Several processes may start the same pending task.
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    // The workflow of a refused task ends as failed, and its id may be used again.
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+    staticSummary: summaryOf(plan),
+    memo: { accountId, traceId, model: plan.model },
+    typedSearchAttributes: attributesAtStart({ accountId, plan }),
+    // Work that queues for a worker is handed out in turns by account.
+    priority: { fairnessKey: accountId.slice(0, 64) },
+  } as const;
+}
+
+/** One time limit for all calls of an update-with-start. */
+async function inTime<T>(limitMs: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The summary in the Temporal UI: "studio-2.0 · 720p 16:9 · 5 s · → 4k". */
+function summaryOf(plan: TaskInput['plan']): string {
+  const length = plan.durationSeconds === -1 ? 'auto' : `${plan.durationSeconds} s`;
+  const target = plan.enhancement?.resolution ?? plan.enhancement?.resolutionLimit;
+  const parts = [plan.entry, `${plan.resolution} ${plan.ratio}`, length];
+  return [...parts, ...(target ? [`→ ${target}`] : [])].join(' · ');
+}
+
+function failureOf(error: unknown): ApplicationFailure | null {
+  if (!(error instanceof WorkflowUpdateFailedError)) return null;
+  return error.cause instanceof ApplicationFailure ? error.cause : null;
+}

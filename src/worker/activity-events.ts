@@ -1,0 +1,185 @@
+// Turns events of the activities into log lines, metrics and spans. A line about a task has its id;
+// none contains a prompt or the query of a URL.
+
+import type { ActivityEvents, ClosedTaskEvent } from '../../activities/events';
+import { type KeepSpan, type Span, spanIdOf } from '../domain/trace';
+import type { Logger } from '../telemetry/logger';
+import type { Meters } from '../telemetry/meters';
+
+interface WorkerEvents {
+  readonly activities: ActivityEvents;
+  readonly callbackAttempt: (outcome: string, ms: number, taskId: string) => void;
+}
+
+export function createEvents(log: Logger, meters: Meters, keepSpan: KeepSpan): WorkerEvents {
+  return {
+    callbackAttempt(outcome, ms, task) {
+      meters.observe('video_callback_attempt_duration_seconds', { outcome }, ms / 1000);
+      const fields = { event: 'callback_attempt', task, outcome, ms };
+      if (outcome === 'delivered') log.debug(fields, 'a callback was delivered');
+      else log.info(fields, 'a callback was not delivered');
+    },
+    activities: {
+      ...lifeOfTasks(log, meters, keepSpan),
+      ...upstreamEvents(log, meters),
+      ...missingJobs(log, meters),
+      ...reconciler(log, meters),
+    },
+  };
+}
+
+type EventsOf<K extends keyof ActivityEvents> = Pick<ActivityEvents, K>;
+
+function lifeOfTasks(
+  log: Logger,
+  meters: Meters,
+  keepSpan: KeepSpan,
+): EventsOf<'taskOpened' | 'taskRefused' | 'taskClosed'> {
+  return {
+    taskOpened(task, traceId, model, heldMicros) {
+      meters.add('video_tasks_opened_total', { model });
+      meters.add('video_held_amount_total', { model }, inCurrency(heldMicros));
+      log.info({ event: 'task_opened', task, traceId, model }, 'a task was accepted');
+    },
+    taskRefused(task, code) {
+      meters.add('video_tasks_refused_total', { code });
+      log.info({ event: 'task_refused', task, code }, 'a task was refused');
+    },
+    taskClosed(closed) {
+      countClosed(meters, closed);
+      keepSpan?.(spanOf(closed));
+      const { taskId: task, traceId, model, status, seconds, usageMissing } = closed;
+      const fields = { event: 'task_closed', task, traceId, model, status, seconds };
+      if (usageMissing) log.warn(fields, 'a task was settled at its hold: no usage was reported');
+      else log.info(fields, 'a task ended');
+    },
+  };
+}
+
+/** The span of the whole task, the parent of all its other spans. */
+function spanOf({ taskId, traceId, createdAtMs, model, status }: ClosedTaskEvent): Span {
+  return {
+    name: 'task',
+    kind: 'internal',
+    traceId,
+    spanId: spanIdOf(taskId, 'task'),
+    parentSpanId: spanIdOf(taskId, 'submission'),
+    startMs: createdAtMs,
+    endMs: Math.max(createdAtMs, Date.now()),
+    attributes: { 'video.task.id': taskId, 'video.model': model, 'video.task.status': status },
+    failed: status === 'failed',
+  };
+}
+
+function countClosed(meters: Meters, closed: ClosedTaskEvent): void {
+  const { model, status, seconds, heldMicros, charge, usageMissing } = closed;
+  meters.observe('video_task_duration_seconds', { model, status }, seconds);
+  if (usageMissing) meters.add('video_tasks_without_usage_total', { model });
+  let left = heldMicros;
+  for (const { kind, amountMicros } of charge) {
+    meters.add('video_charged_amount_total', { model, kind }, inCurrency(amountMicros));
+    left -= amountMicros;
+  }
+  if (left > 0) meters.add('video_refunded_amount_total', { model }, inCurrency(left));
+}
+
+/** A float, precise enough for a metric; the books are exact. */
+function inCurrency(micros: number): number {
+  return micros / 1_000_000;
+}
+
+function upstreamEvents(
+  log: Logger,
+  meters: Meters,
+): EventsOf<
+  | 'upstream'
+  | 'attemptSilent'
+  | 'lostJobFound'
+  | 'lostJobUnresolved'
+  | 'secondJob'
+  | 'unknownStatus'
+  | 'jobChanged'
+  | 'watchRound'
+> {
+  return {
+    upstream({ channel, operation, outcome, ms, code, taskId: task }) {
+      const labels = { channel, operation, outcome };
+      meters.observe('video_upstream_request_duration_seconds', labels, ms / 1000);
+      const fields = { event: 'upstream', task, channel, operation, outcome, ms, code };
+      if (outcome === 'operator') log.error(fields, 'a channel refuses our account');
+      else if (outcome === 'ok') log.debug(fields, 'upstream request');
+      else log.warn(fields, 'upstream fault');
+    },
+    attemptSilent(task) {
+      log.warn({ event: 'attempt_silent', task }, 'a worker fell silent while it placed a job');
+    },
+    lostJobFound(channel, task, upstreamId) {
+      meters.add('video_lost_jobs_total', { outcome: 'found' });
+      log.warn({ event: 'lost_job_found', channel, task, upstreamId }, 'a lost job was found');
+    },
+    lostJobUnresolved(channel, task, why) {
+      meters.add('video_lost_jobs_total', { outcome: 'unresolved' });
+      log.error({ event: 'lost_job_unresolved', channel, task, why }, 'a lost job stays unknown');
+    },
+    secondJob(channel, task, upstreamId) {
+      meters.add('video_second_jobs_total', { channel });
+      const fields = { event: 'second_job', channel, task, upstreamId };
+      log.error(fields, 'a provider made a second job for a task');
+    },
+    unknownStatus(channel, word) {
+      meters.add('video_unknown_statuses_total', { channel });
+      const shown = word.slice(0, 40);
+      log.warn({ event: 'unknown_status', channel, word: shown }, 'a status word is unknown');
+    },
+    jobChanged(channel, kind, task, status, seconds) {
+      meters.observe('video_job_seconds', { channel, kind, until: status }, seconds);
+      log.info(
+        { event: 'job_changed', task, channel, kind, status, seconds },
+        'a job changed its status',
+      );
+    },
+    watchRound(channel, open, changed, ms) {
+      meters.observe('video_watch_round_duration_seconds', { channel }, ms / 1000);
+      log.debug({ event: 'watch_round', channel, open, changed, ms }, 'polled open jobs');
+    },
+  };
+}
+
+function missingJobs(log: Logger, meters: Meters): EventsOf<'jobGone' | 'channelBlind'> {
+  return {
+    jobGone(channel, task, outcome) {
+      meters.add('video_jobs_gone_total', { channel, outcome });
+      const fields = { event: 'job_gone', channel, task, outcome };
+      log.warn(fields, 'a provider does not know a job, or knows it again');
+    },
+    channelBlind(channel, open) {
+      meters.add('video_blind_rounds_total', { channel });
+      log.error({ event: 'channel_blind', channel, open }, 'a provider lists none of our jobs');
+    },
+  };
+}
+
+function reconciler(
+  log: Logger,
+  meters: Meters,
+): EventsOf<'cancelGivenUp' | 'finding' | 'audited'> {
+  return {
+    cancelGivenUp(task, kind, why) {
+      meters.add('video_cancels_given_up_total', { kind });
+      log.warn({ event: 'cancel_given_up', task, kind, why }, 'a job could not be cancelled');
+    },
+    finding(kind, task, why) {
+      meters.add('video_findings_total', { kind });
+      log.warn({ event: 'finding', kind, task, why }, 'the reconciler found something');
+    },
+    audited(found) {
+      const differences = found.length;
+      meters.add('video_audits_total', { result: differences > 0 ? 'differ' : 'agree' });
+      meters.set('video_audit_differences', {}, differences);
+      // The log keeps the differences even after the books were repaired.
+      const fields = { event: 'audit', differences, found: found.slice(0, 20) };
+      if (differences > 0) log.error(fields, 'the books do not agree');
+      else log.info({ event: 'audit', differences }, 'the books agree');
+    },
+  };
+}

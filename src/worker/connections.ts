@@ -1,0 +1,36 @@
+// The connections of a worker process to Temporal.
+
+import { Client } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import { connectForWorker } from '../temporal/connection';
+import { encryptionWith, type PayloadKeys } from '../temporal/payload-codec';
+
+export interface TemporalAccess {
+  readonly address: string;
+  readonly namespace: string;
+  readonly tls: boolean;
+  readonly apiKey?: string;
+  readonly taskQueue: string;
+  /** Empty: payloads are not encrypted. */
+  readonly payloadKeys: PayloadKeys;
+}
+
+/** Two connections: one that the workers take their tasks from, one for calls of our own. */
+export async function connectTo(temporal: TemporalAccess) {
+  const { address, tls, apiKey } = temporal;
+  const access = { address, tls, ...(apiKey ? { apiKey } : {}) };
+  const native = await NativeConnection.connect(access);
+  const connection = connectForWorker({ ...access, namespace: temporal.namespace });
+  return {
+    native,
+    client: new Client({
+      connection,
+      namespace: temporal.namespace,
+      ...encryptionWith(temporal.payloadKeys),
+    }),
+    async close() {
+      await connection.close();
+      await native.close();
+    },
+  };
+}

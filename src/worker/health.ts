@@ -1,0 +1,90 @@
+// Readiness of a worker: Temporal lists recent polls of this process, the database answers, and no
+// watcher has been silent while jobs are open.
+
+import { hostname } from 'node:os';
+import type { Client } from '@temporalio/client';
+import type { Worker } from '@temporalio/worker';
+import type { Knex } from 'knex';
+import { listUnwatched } from '../db/watchers';
+import { queuesOf } from '../temporal/setup';
+
+export interface WorkerHealth {
+  readonly polls: boolean;
+  readonly database: boolean;
+  readonly watchers: boolean;
+}
+
+interface HealthDeps {
+  readonly client: Client;
+  readonly temporal: { readonly namespace: string; readonly taskQueue: string };
+  readonly workers: readonly Worker[];
+  readonly db: Knex;
+}
+
+/** The identity of this process in Temporal's list of pollers. */
+export const identity = `${process.pid}@${hostname()}`;
+
+// Less than the five seconds of a container's health check.
+const askMs = 3_000;
+// An idle poll is renewed once a minute.
+const pollSilentMs = 150_000;
+// If a watcher's worker dies, another one takes over within 15 s.
+const watcherSilentSeconds = 120;
+// Several probes within this time share one check.
+const freshForMs = 2_000;
+
+const workflowTasks = 1;
+const activityTasks = 2;
+
+export function createHealth(deps: HealthDeps): () => Promise<WorkerHealth> {
+  let asked: Promise<WorkerHealth> | undefined;
+  let askedAt = 0;
+  return () => {
+    if (asked && performance.now() - askedAt < freshForMs) return asked;
+    askedAt = performance.now();
+    asked = ask(deps);
+    return asked;
+  };
+}
+
+async function ask(deps: HealthDeps): Promise<WorkerHealth> {
+  const { db, temporal, workers } = deps;
+  const queues = queuesOf(temporal.taskQueue);
+  // A worker whose slots are all taken does not poll.
+  const isBusy = (queue: string) =>
+    workers.some(
+      (worker) =>
+        worker.options.taskQueue === queue && worker.getStatus().numInFlightActivities > 0,
+    );
+  const [workflows, loops, callbacks, silent] = await Promise.all([
+    within(polls(deps, queues.tasks, workflowTasks)),
+    isBusy(queues.loops) || within(polls(deps, queues.loops, activityTasks)),
+    isBusy(queues.callbacks) || within(polls(deps, queues.callbacks, activityTasks)),
+    within(listUnwatched(db, watcherSilentSeconds)),
+  ]);
+  return {
+    polls: [workflows, loops, callbacks].every((seen) => seen === true),
+    database: silent !== null,
+    watchers: silent?.length === 0,
+  };
+}
+
+/** True if Temporal has recently seen a poll of this process on the queue. */
+async function polls(deps: HealthDeps, name: string, taskQueueType: number): Promise<boolean> {
+  const { client, temporal } = deps;
+  const { namespace } = temporal;
+  const { connection } = client;
+  const { pollers } = await connection.withDeadline(Date.now() + askMs, () =>
+    client.workflowService.describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType }),
+  );
+  return (pollers ?? []).some(({ identity: whose, lastAccessTime }) => {
+    const seenAt = Number(lastAccessTime?.seconds ?? 0) * 1000;
+    return whose === identity && Date.now() - seenAt < pollSilentMs;
+  });
+}
+
+/** Null without an answer in time. */
+async function within<T>(answer: Promise<T>): Promise<T | null> {
+  const late = new Promise<null>((resolve) => setTimeout(resolve, askMs, null).unref());
+  return Promise.race([answer.catch(() => null), late]);
+}

@@ -1,0 +1,227 @@
+// A worker process: three Temporal workers on one connection. Task workflows with their activities,
+// the loops (watchers, reconciler and audit) and callbacks each have their own queue and slots, so
+// that slow callbacks cannot hold up a task (docs/decisions.md, 12).
+
+import { setMaxListeners } from 'node:events';
+import type { Client } from '@temporalio/client';
+import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import type { Knex } from 'knex';
+import {
+  type CallbackDeps,
+  createCallbackActivities,
+  createLoopActivities,
+  createTaskActivities,
+} from '../../activities';
+import type { ActivityEvents } from '../../activities/events';
+import { beatsPassedOnEvery } from '../../activities/heartbeat';
+import { traced } from '../../activities/task-trace';
+import { createChannels } from '../../activities/upstream/channels';
+import type { Catalogue } from '../domain/catalogue';
+import type { KeepSpan } from '../domain/trace';
+import { encryptionWith } from '../temporal/payload-codec';
+import {
+  ensureAuditSchedule,
+  ensureReconcileSchedule,
+  ensureSearchAttributes,
+  ensureWatchers,
+  queuesOf,
+  tryUntilDone,
+} from '../temporal/setup';
+import { startTask } from '../temporal/submit-task';
+import { connectTo, type TemporalAccess } from './connections';
+import { createHealth, identity, type WorkerHealth } from './health';
+
+export interface WorkerSettings {
+  readonly temporal: TemporalAccess;
+  readonly workflowBundle: { readonly codePath: string } | { readonly workflowsPath: string };
+  readonly cachedWorkflowsMax: number;
+  readonly activitySlots: number;
+  readonly callbackSlots: number;
+  readonly reconcileIntervalSeconds: number;
+  readonly jobGoneAfterSeconds: number;
+  readonly unknownPercentMax: number;
+  readonly deployment: { readonly name: string; readonly buildId: string } | null;
+}
+
+interface WorkerParts {
+  readonly db: Knex;
+  readonly catalogue: () => Catalogue;
+  readonly channelKeys: (envName: string) => string | undefined;
+  readonly events: ActivityEvents;
+  /** Called for each failed try to start the loops; they are tried again. */
+  readonly onSetupFault: (error: unknown) => void;
+  readonly callbacks: Omit<CallbackDeps, 'db' | 'keepSpan'>;
+  /** If absent, nothing is traced. */
+  readonly keepSpan?: KeepSpan;
+}
+
+export interface RunningWorker {
+  /** Resolves when the worker has stopped; rejects if it cannot go on. */
+  readonly done: Promise<void>;
+  stop(): Promise<void>;
+  health(): Promise<WorkerHealth>;
+}
+
+export async function startWorker(
+  settings: WorkerSettings,
+  parts: WorkerParts,
+): Promise<RunningWorker> {
+  const { temporal } = settings;
+  const connections = await connectTo(temporal);
+  const stopping = new AbortController();
+  // Watcher loops listen to it while they pause.
+  setMaxListeners(0, stopping.signal);
+
+  await ensureSearchAttributes(connections.client, temporal.namespace);
+  const activities = composeActivities(settings, parts, connections.client, stopping.signal);
+  const workers = await createWorkers(settings, connections.native, activities);
+  const running = workers.map((worker) => worker.run());
+  await tryUntilDone(() => ensureLoops(settings, parts, connections.client), {
+    pauseMs: setupPauseMs,
+    stopping: stopping.signal,
+    onFault: parts.onSetupFault,
+  });
+
+  const done = Promise.all(running).then(() => connections.close());
+  // If one of the three fails, all stop: a partly running worker is hard to diagnose.
+  for (const run of running) run.catch(() => stopAll(workers, stopping));
+  return {
+    done,
+    async stop() {
+      stopAll(workers, stopping);
+      await done;
+    },
+    health: createHealth({ client: connections.client, temporal, workers, db: parts.db }),
+  };
+}
+
+const setupPauseMs = 5_000;
+
+/** Starts watchers, reconciler and audit; Temporal keeps them running. */
+async function ensureLoops(
+  { temporal, reconcileIntervalSeconds }: WorkerSettings,
+  { catalogue }: WorkerParts,
+  client: Client,
+): Promise<void> {
+  const queues = queuesOf(temporal.taskQueue);
+  await ensureWatchers(client, queues, Object.values(catalogue().channels));
+  await ensureReconcileSchedule(client, queues, reconcileIntervalSeconds);
+  await ensureAuditSchedule(client, queues);
+}
+
+// A stopping worker cancels activities after ten seconds; another one retries them. Their requests
+// are aborted a second earlier, so that the activities can still store the result.
+const requestsEndAfterMs = 9_000;
+const gracefully = { shutdownGraceTime: '10 s', shutdownForceTime: '14 s' } as const;
+
+function createWorkers(
+  settings: WorkerSettings,
+  connection: NativeConnection,
+  activities: ReturnType<typeof composeActivities>,
+): Promise<Worker[]> {
+  const { namespace, taskQueue, payloadKeys } = settings.temporal;
+  const queues = queuesOf(taskQueue);
+  const encryption = encryptionWith(payloadKeys);
+  const common = { connection, namespace, identity, ...encryption, ...gracefully };
+  return Promise.all([
+    Worker.create({
+      ...common,
+      taskQueue: queues.tasks,
+      ...bundleOf(settings),
+      ...versioningOf(settings),
+      activities: activities.tasks,
+      maxCachedWorkflows: settings.cachedWorkflowsMax,
+      maxConcurrentActivityTaskExecutions: settings.activitySlots,
+      defaultHeartbeatThrottleInterval: beatsPassedOnEvery,
+      // For the transactions of tasks: twice the default size of the pool, so that they queue here.
+      maxConcurrentLocalActivityExecutions: 20,
+      workflowTaskPollerBehavior: { type: 'autoscaling', minimum: 4, initial: 8, maximum: 32 },
+      activityTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 4, maximum: 16 },
+    }),
+    Worker.create({
+      ...common,
+      taskQueue: queues.loops,
+      activities: activities.loops,
+      maxConcurrentActivityTaskExecutions: 200,
+    }),
+    Worker.create({
+      ...common,
+      taskQueue: queues.callbacks,
+      activities: activities.callbacks,
+      maxConcurrentActivityTaskExecutions: settings.callbackSlots,
+    }),
+  ]);
+}
+
+function composeActivities(
+  settings: WorkerSettings,
+  parts: WorkerParts,
+  client: Client,
+  stopping: AbortSignal,
+) {
+  const { db, events, catalogue } = parts;
+  const queues = queuesOf(settings.temporal.taskQueue);
+  const lastSeconds = lastSecondsOf(stopping);
+  // Pauses of channels are measured by a monotonic clock.
+  const sinceStart = () => performance.now();
+  const more = { events, hurry: lastSeconds, allowHosts: parts.callbacks.allowHosts };
+  const channelsOf = () => createChannels(catalogue, parts.channelKeys, sinceStart, more);
+  const submit = { db, events, now: () => Date.now(), channels: channelsOf() };
+  const keepSpan = parts.keepSpan ?? null;
+  const tasks = traced(createTaskActivities(submit), keepSpan);
+  const loops = createLoopActivities({
+    ...submit,
+    // Own state of channels: one that is paused for creates may still answer polls.
+    channels: channelsOf(),
+    client,
+    stopping,
+    taskQueue: queues.tasks,
+    closeTask: tasks.closeTask,
+    cancelJob: tasks.cancelJob,
+    giveUpCancel: tasks.giveUpCancel,
+    jobGoneAfterSeconds: settings.jobGoneAfterSeconds,
+    unknownPercentMax: settings.unknownPercentMax,
+    startTask: (input) => startTask(client, queues.tasks, input),
+    ensureWatchers: (inUse) => {
+      const { channels } = catalogue();
+      const gone = inUse.filter((id) => !channels[id]).map((id) => ({ id, watchers: 1 }));
+      return ensureWatchers(client, queues, [...Object.values(channels), ...gone]);
+    },
+  });
+  const callbacks = createCallbackActivities({ db, keepSpan, ...parts.callbacks });
+  return { tasks, loops, callbacks };
+}
+
+/** Aborts when requests must end; the next attempt resolves what they left open. */
+function lastSecondsOf(stopping: AbortSignal): AbortSignal {
+  const lastSeconds = new AbortController();
+  // Each request in progress listens to it.
+  setMaxListeners(0, lastSeconds.signal);
+  stopping.addEventListener('abort', () => {
+    setTimeout(() => lastSeconds.abort(), requestsEndAfterMs).unref();
+  });
+  return lastSeconds.signal;
+}
+
+function bundleOf({ workflowBundle }: WorkerSettings): Partial<WorkerOptions> {
+  return 'codePath' in workflowBundle ? { workflowBundle } : workflowBundle;
+}
+
+/** With a build id, tasks stay on the build on which they began, so no deploy breaks them. */
+function versioningOf({ deployment }: WorkerSettings): Partial<WorkerOptions> {
+  if (!deployment) return {};
+  return {
+    workerDeploymentOptions: {
+      version: { deploymentName: deployment.name, buildId: deployment.buildId },
+      useWorkerVersioning: true,
+      defaultVersioningBehavior: 'PINNED',
+    },
+  };
+}
+
+function stopAll(workers: readonly Worker[], stopping: AbortController): void {
+  stopping.abort();
+  for (const worker of workers) {
+    if (worker.getState() === 'RUNNING') worker.shutdown();
+  }
+}

@@ -1,0 +1,106 @@
+/*
+ * Puts the parts of the studio together: jobs, rendering, files, callbacks and the two protocols.
+ * Some parts refer to each other, so each reference is resolved when it is called.
+ */
+
+import { join } from 'node:path';
+import type { Log } from './http';
+import type { Job } from './jobs/job';
+import { createJobStore } from './jobs/job-store';
+import { createMediaStore } from './media/media-store';
+import { createResultFiles } from './media/result-files';
+import { createAdmin } from './protocol/admin';
+import { createCallbacks } from './protocol/callbacks';
+import { createCallParser } from './protocol/create-call';
+import { createEnhancer } from './protocol/enhancer';
+import { createGenerator } from './protocol/generator';
+import { createRenderPool } from './rendering/pool';
+import { createSamples } from './rendering/samples';
+
+export interface PartOptions {
+  dataDir: string;
+  /** Exact host:port pairs inside the network that media and callbacks may use. */
+  allowHosts: string[];
+  /** Rendered jobs of one kind that are `running` at once; the others are `queued`. */
+  maxRunning: number;
+  /** ffmpeg processes at once. */
+  maxRenders: number;
+  ffmpegPath?: string | undefined;
+}
+
+/** The addresses of the studio, set after it listens because the port may be 0. */
+interface Addresses {
+  /** The prefix of result and sample links. */
+  base: string;
+  own: string;
+}
+
+export type StudioParts = ReturnType<typeof composeStudio>;
+
+export function composeStudio(options: PartOptions, addresses: Addresses, log: Log) {
+  const { dataDir, allowHosts, ffmpegPath } = options;
+  const baseUrl = () => addresses.base;
+  const files = createResultFiles({
+    dataDir,
+    baseUrl,
+    scriptOf: (jobId) => store.jobs.get(jobId)?.script,
+  });
+  const samples = createSamples({ folder: join(dataDir, 'samples'), baseUrl, ffmpegPath, log });
+  const media = createMediaStore({ dataDir, allowHosts, ownFile });
+  const callbacks = createCallbacks(allowHosts, log);
+  const store = createJobStore({
+    dataDir,
+    log,
+    runningMax: options.maxRunning,
+    onChange: announce,
+    onStart: (job) => renderPool.start(job),
+    onEnd: (job) => renderPool.stop(job),
+    onForget: (job) => files.drop(job.id),
+  });
+  const renderPool = createRenderPool({
+    rendersMax: options.maxRenders,
+    ffmpegPath,
+    media,
+    dataDir,
+    folderOf: files.folder,
+    log,
+    onDone: store.rendered,
+  });
+  const admin = createAdmin(store, callbacks.sent);
+  const parseCall = createCallParser(store.jobs, admin.script);
+  const generator = createGenerator({ store, files, media, parseCall, script: admin.script });
+  const enhancer = createEnhancer({ store, files, parseCall });
+
+  /** Returns the file behind one of the studio's own addresses, which needs no request. */
+  async function ownFile(url: string): Promise<string | undefined> {
+    const own = ownPath(url, addresses);
+    if (!own) return undefined;
+    if (own.path.startsWith('/samples/')) return samples.file(own.path.slice('/samples/'.length));
+    return files.localFile(own.path, own.query);
+  }
+
+  function announce(job: Job): void {
+    if (job.callbackUrl === undefined) return;
+    const body = job.kind === 'generation' ? generator.view(job) : enhancer.view(job);
+    const isFinalNotice = job.status === 'succeeded' || job.status === 'failed';
+    callbacks.notify(job.id, job.callbackUrl, body, isFinalNotice);
+  }
+
+  async function close(): Promise<void> {
+    callbacks.close();
+    store.close();
+    files.close();
+    await Promise.all([renderPool.close(), samples.close()]);
+  }
+
+  return { store, files, samples, admin, generator, enhancer, close };
+}
+
+/** Returns the path and query of one of the studio's own addresses, else undefined. */
+function ownPath(url: string, { base, own }: Addresses) {
+  const root = [base, own].find((ours) => ours !== '' && url.startsWith(`${ours}/`));
+  if (root === undefined) return undefined;
+  const { pathname, searchParams } = new URL(url);
+  const above = new URL(root).pathname.replace(/\/$/, '');
+  return { path: pathname.slice(above.length), query: searchParams };
+}

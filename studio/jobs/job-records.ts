@@ -1,0 +1,160 @@
+/*
+ * All jobs, in memory and in the journal. The list of acceptances also keeps the jobs whose records
+ * were deleted: with it a test proves that a task was accepted exactly once.
+ */
+
+import type { Log } from '../http';
+import type { Job, JobKind } from './job';
+import { openJournal } from './journal';
+
+interface Acceptance {
+  id: string;
+  kind: JobKind;
+  /** Milliseconds since 1970. */
+  at: number;
+  model: string;
+  client_request_id: string | null;
+  idempotency_key: string | null;
+}
+
+type Line =
+  | { put: Job; accepted?: Acceptance }
+  | { change: Partial<Job>; id: string }
+  | { forget: string }
+  | { accepted: Acceptance };
+
+export type JobRecords = ReturnType<typeof openJobRecords>;
+export type JobIndex = ReturnType<typeof createJobIndex>;
+
+/** High enough above the number of live records that rewriting stays rare. */
+const STALE_LINES_MAX = 50_000;
+
+/** Acceptances are kept as long as a record can live. */
+const SEVEN_DAYS_MS = 7 * 86_400_000;
+
+export function openJobRecords(dataDir: string, log: Log) {
+  const jobs = createJobIndex();
+  const acceptances: Acceptance[] = [];
+  const journal = openJournal(dataDir, (line) => replay(line as Line, jobs, acceptances));
+  if (journal.lineCount() > 0) rewrite();
+
+  /** Throws if the journal cannot be written: then the job is not accepted. */
+  function put(job: Job): void {
+    const accepted = describe(job);
+    journal.append({ put: job, accepted });
+    jobs.add(job);
+    acceptances.push(accepted);
+  }
+
+  function change(job: Job, fields: Partial<Job>): void {
+    Object.assign(job, fields);
+    write({ id: job.id, change: fields });
+  }
+
+  function forget(job: Job): void {
+    write({ forget: job.id });
+    jobs.remove(job);
+  }
+
+  /** Never throws: on a full disk the change is kept in memory and the failure is logged. */
+  function write(line: Line): void {
+    try {
+      journal.append(line);
+    } catch (error) {
+      log.error({ error: String(error) }, 'studio: the journal cannot be written');
+    }
+  }
+
+  function compact(): void {
+    const alive = jobs.size() + acceptances.length;
+    if (journal.lineCount() > 3 * alive + STALE_LINES_MAX) rewrite();
+  }
+
+  /** On a full disk the journal simply stays as long as it is. */
+  function rewrite(): void {
+    try {
+      journal.rewrite(linesToKeep(jobs, acceptances));
+    } catch (error) {
+      log.error({ error: String(error) }, 'studio: the journal cannot be rewritten');
+    }
+  }
+
+  const lists = { jobs, acceptances: acceptances as readonly Acceptance[] };
+  return { ...lists, put, change, forget, compact, close: () => journal.close() };
+}
+
+function describe(job: Job): Acceptance {
+  return {
+    id: job.id,
+    kind: job.kind,
+    at: job.createdAt,
+    model: job.kind === 'generation' ? job.request.model : 'enhance-video',
+    client_request_id: job.clientRequestId ?? null,
+    idempotency_key: job.idempotencyKey ?? null,
+  };
+}
+
+/** Applies one line of the journal. */
+function replay(line: Line, jobs: JobIndex, acceptances: Acceptance[]): void {
+  if ('put' in line) jobs.add(line.put);
+  if ('accepted' in line && line.accepted) acceptances.push(line.accepted);
+  if ('change' in line) {
+    const job = jobs.get(line.id);
+    if (job) Object.assign(job, line.change);
+  }
+  if ('forget' in line) {
+    const job = jobs.get(line.forget);
+    if (job) jobs.remove(job);
+  }
+}
+
+/** The lines of a compacted journal. */
+function* linesToKeep(jobs: JobIndex, acceptances: readonly Acceptance[]): Generator<Line> {
+  const oldest = Date.now() - SEVEN_DAYS_MS;
+  for (const accepted of acceptances) if (accepted.at >= oldest) yield { accepted };
+  for (const job of jobs.all()) yield { put: job };
+}
+
+function createJobIndex() {
+  const jobs = new Map<string, Job>();
+  const idByKey = new Map<string, string>();
+
+  function add(job: Job): void {
+    jobs.set(job.id, job);
+    if (job.idempotencyKey !== undefined) idByKey.set(keyOf(job.kind, job.idempotencyKey), job.id);
+  }
+
+  function remove(job: Job): void {
+    jobs.delete(job.id);
+    if (job.idempotencyKey !== undefined) idByKey.delete(keyOf(job.kind, job.idempotencyKey));
+  }
+
+  function byIdempotencyKey(kind: JobKind, key: string): Job | undefined {
+    return jobs.get(idByKey.get(keyOf(kind, key)) ?? '');
+  }
+
+  function* newestFirst(kind: JobKind): Generator<Job> {
+    const all = [...jobs.values()];
+    for (let at = all.length - 1; at >= 0; at -= 1) if (all[at]!.kind === kind) yield all[at]!;
+  }
+
+  function newestAmong(ids: string[]): Job[] {
+    const found = ids.flatMap((id) => jobs.get(id) ?? []);
+    return found.sort((a, b) => b.createdAt - a.createdAt);
+  }
+
+  return {
+    add,
+    remove,
+    get: (id: string): Job | undefined => jobs.get(id),
+    byIdempotencyKey,
+    newestFirst,
+    newestAmong,
+    all: (): Iterable<Job> => jobs.values(),
+    size: (): number => jobs.size,
+  };
+}
+
+function keyOf(kind: JobKind, key: string): string {
+  return `${kind} ${key}`;
+}

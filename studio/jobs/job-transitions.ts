@@ -1,0 +1,92 @@
+/*
+ * The transitions of one job: queued, running, ended, deleted. The job's record says which are due;
+ * every transition is written to the journal and reported to the listeners.
+ */
+
+import type { createDueTimer } from './due-timer';
+import { isRendered } from './fault-script';
+import type { Job, JobStatus } from './job';
+import { isFinal } from './job';
+import type { JobRecords } from './job-records';
+import { nextMove } from './job-times';
+import { plannedResult } from './planned-result';
+import { createRenderQueue } from './queue';
+
+export interface Listeners {
+  onChange(job: Job): void;
+  /** A rendered job has become `running`, or still is after a restart. */
+  onStart(job: Job): void;
+  onEnd(job: Job): void;
+  onForget(job: Job): void;
+}
+
+interface Parts extends Listeners {
+  records: JobRecords;
+  dueTimer: ReturnType<typeof createDueTimer>;
+  runningMax: number;
+}
+
+export function createTransitions(parts: Parts) {
+  const queue = createRenderQueue(parts.runningMax, (job) => {
+    run(job, Date.now());
+    schedule(job);
+    parts.onStart(job);
+  });
+  const nextAt = (job: Job) => nextMove(job, queue.isWaiting(job));
+  const isDue = (job: Job, now: number) => nextAt(job) <= now;
+  const schedule = (job: Job) => parts.dueTimer.add(nextAt(job), job.id);
+
+  /** Applies every transition that is due by now. */
+  function advance(job: Job, now: number): void {
+    for (let at = nextAt(job); at <= now; at = nextAt(job)) {
+      if (isFinal(job)) {
+        forget(job);
+        return;
+      }
+      if (at === job.expiresAt) end(job, 'expired', at);
+      else if (job.status === 'running') finish(job, at);
+      else if (isRendered(job.script)) queue.join(job);
+      else run(job, at);
+    }
+    schedule(job);
+  }
+
+  function run(job: Job, at: number): void {
+    change(job, { status: 'running', startedAt: at, updatedAt: at });
+  }
+
+  function finish(job: Job, at: number): void {
+    const status = job.failure ? 'failed' : (job.script.end ?? 'succeeded');
+    if (status === 'succeeded') job.result ??= plannedResult(job);
+    if (status === 'failed') job.failure ??= scriptedFailure(job);
+    // A rendering may end later than the `run_s` of its script.
+    end(job, status, isRendered(job.script) ? Math.max(at, job.updatedAt) : at);
+  }
+
+  function end(job: Job, status: JobStatus, at: number): void {
+    const result = status === 'succeeded' ? job.result : undefined;
+    change(job, { status, finishedAt: at, updatedAt: at, result, failure: job.failure });
+    parts.onEnd(job);
+    queue.leave(job);
+  }
+
+  function forget(job: Job): void {
+    parts.records.forget(job);
+    queue.leave(job);
+    parts.onForget(job);
+  }
+
+  function change(job: Job, fields: Partial<Job>): void {
+    parts.records.change(job, fields);
+    parts.onChange(job);
+  }
+
+  return { isDue, advance, schedule, end, forget, rejoin: queue.rejoin, close: queue.close };
+}
+
+function scriptedFailure(job: Job): { code: string; message: string } {
+  return {
+    code: job.script.code ?? 'InternalServiceError',
+    message: job.script.message ?? 'The job failed because its script says so.',
+  };
+}

@@ -1,0 +1,98 @@
+/*
+ * The types of a job. A job is one accepted order, for a generation or an enhancement. Its record
+ * is what a restart needs, and it is written to the journal in this form. Times are milliseconds
+ * since 1970 here and seconds in replies.
+ */
+
+import type { Script } from './fault-script';
+import type { Resolution } from './models';
+
+export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'expired';
+
+export type ImageRole = 'first_frame' | 'middle_frame' | 'last_frame' | 'reference_image';
+
+export interface GenerationRequest {
+  model: string;
+  prompt: string;
+  images: { url: string; role: ImageRole }[];
+  videos: string[];
+  audios: string[];
+  draftTaskId?: string | undefined;
+  resolution: Resolution;
+  ratio: string;
+  /** -1 lets the studio pick. Absent if the length was given in frames. */
+  duration?: number | undefined;
+  frames?: number | undefined;
+  seed: number;
+  watermark: boolean;
+  generateAudio: boolean;
+  draft: boolean;
+  returnLastFrame: boolean;
+  serviceTier: 'default' | 'flex';
+  executionExpiresAfter: number;
+  tools?: { type: string }[] | undefined;
+  safetyIdentifier?: string | undefined;
+  priority?: number | undefined;
+}
+
+export interface EnhancementRequest {
+  videoUrl: string;
+  resolution?: string | undefined;
+  resolutionLimit?: number | undefined;
+  scene: string;
+  toolVersion: string;
+  fps?: number | undefined;
+  bitrateLevel: string;
+  callbackArgs?: string | undefined;
+}
+
+export interface JobResult {
+  width: number;
+  height: number;
+  fps: number;
+  durationSeconds: number;
+  inputVideoSeconds: number;
+  hasLastFrame: boolean;
+}
+
+/** The fields of every job, whatever its kind. */
+export interface JobRecord {
+  id: string;
+  status: JobStatus;
+  createdAt: number;
+  updatedAt: number;
+  /** The earliest moment at which it may leave the queue. */
+  readyAt: number;
+  /** The moment at which it expires; time in the queue counts. */
+  expiresAt: number;
+  startedAt?: number | undefined;
+  finishedAt?: number | undefined;
+  script: Script;
+  clientRequestId?: string | undefined;
+  idempotencyKey?: string | undefined;
+  callbackUrl?: string | undefined;
+  result?: JobResult | undefined;
+  failure?: { code: string; message: string } | undefined;
+}
+
+export interface GenerationJob extends JobRecord {
+  kind: 'generation';
+  request: GenerationRequest;
+}
+
+export interface EnhancementJob extends JobRecord {
+  kind: 'enhancement';
+  request: EnhancementRequest;
+}
+
+export type Job = GenerationJob | EnhancementJob;
+export type JobKind = Job['kind'];
+
+/** The outcome of a rendering: a result or a failure. */
+export type Outcome = Pick<Job, 'result' | 'failure'>;
+
+const FINAL: readonly JobStatus[] = ['succeeded', 'failed', 'cancelled', 'expired'];
+
+export function isFinal(job: Job): boolean {
+  return FINAL.includes(job.status);
+}

@@ -1,0 +1,158 @@
+/*
+ * The models: the abilities of each, and the pixels of each resolution and ratio. The figures are
+ * those of the real models they imitate, so that bills agree with those of the real provider.
+ */
+
+export const RATIOS = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9'] as const;
+export type Ratio = (typeof RATIOS)[number];
+
+export const RESOLUTIONS = ['480p', '720p', '1080p', '4k'] as const;
+export type Resolution = (typeof RESOLUTIONS)[number];
+
+export interface Size {
+  width: number;
+  height: number;
+}
+
+export interface Model {
+  name: string;
+  resolutions: readonly Resolution[];
+  durations: { min: number; max: number; canChoose: boolean };
+  /** Only the older family takes lengths in frames. */
+  canCountFrames: boolean;
+  /** Whether images are taken as first and last frame (`ends`), and as frames between them. */
+  frameImages: { ends: boolean; middle: boolean };
+  referenceImagesMax: number;
+  takesVideoAndAudio: boolean;
+  hasAudio: boolean;
+  hasDraft: boolean;
+  hasWebSearch: boolean;
+  hasLastFrame: boolean;
+  hasPriority: boolean;
+  hasFlexTier: boolean;
+  sizes: Record<Resolution, Record<Ratio, Size>>;
+}
+
+/** Short side of each enhancement resolution, in pixels. */
+export const TARGET_SHORT_SIDES: Record<string, number> = {
+  '240p': 240,
+  '360p': 360,
+  '480p': 480,
+  '540p': 540,
+  '720p': 720,
+  '1080p': 1080,
+  '2k': 1440,
+  '4k': 2160,
+};
+
+const newerSizes = table({
+  '480p': '864x496 752x560 640x640 560x752 496x864 992x432',
+  '720p': '1280x720 1112x834 960x960 834x1112 720x1280 1470x630',
+  '1080p': '1920x1080 1664x1248 1440x1440 1248x1664 1080x1920 2206x946',
+  '4k': '3840x2160 3326x2494 2880x2880 2494x3326 2160x3840 4398x1886',
+});
+
+const olderSizes = table({
+  '480p': '864x480 736x544 640x640 544x736 480x864 960x416',
+  '720p': '1248x704 1120x832 960x960 832x1120 704x1248 1504x640',
+  '1080p': '1920x1088 1664x1248 1440x1440 1248x1664 1088x1920 2176x928',
+  '4k': '3840x2160 3326x2494 2880x2880 2494x3326 2160x3840 4398x1886',
+});
+
+const family20: Omit<Model, 'name' | 'resolutions'> = {
+  durations: { min: 4, max: 15, canChoose: true },
+  canCountFrames: false,
+  frameImages: { ends: true, middle: true },
+  referenceImagesMax: 9,
+  takesVideoAndAudio: true,
+  hasAudio: true,
+  hasDraft: false,
+  hasWebSearch: true,
+  hasLastFrame: true,
+  hasPriority: true,
+  hasFlexTier: false,
+  sizes: newerSizes,
+};
+
+const MODELS: readonly Model[] = [
+  { ...family20, name: 'studio-2.0', resolutions: ['480p', '720p', '1080p'] },
+  { ...family20, name: 'studio-2.0-fast', resolutions: ['480p', '720p'] },
+  { ...family20, name: 'studio-2.0-pro', resolutions: ['480p', '720p', '1080p', '4k'] },
+  {
+    ...family20,
+    name: 'studio-1.5-pro',
+    resolutions: ['480p', '720p', '1080p'],
+    durations: { min: 4, max: 12, canChoose: true },
+    frameImages: { ends: true, middle: false },
+    referenceImagesMax: 1,
+    takesVideoAndAudio: false,
+    hasDraft: true,
+    hasWebSearch: false,
+    hasPriority: false,
+    hasFlexTier: true,
+  },
+  {
+    ...family20,
+    name: 'studio-1.0',
+    resolutions: ['480p', '720p'],
+    durations: { min: 4, max: 10, canChoose: false },
+    canCountFrames: true,
+    frameImages: { ends: false, middle: false },
+    referenceImagesMax: 4,
+    takesVideoAndAudio: false,
+    hasAudio: false,
+    hasWebSearch: false,
+    hasLastFrame: false,
+    hasPriority: false,
+    hasFlexTier: true,
+    sizes: olderSizes,
+  },
+];
+
+export function findModel(name: string): Model | undefined {
+  return MODELS.find((model) => model.name === name);
+}
+
+export function tableSize(model: Model, resolution: Resolution, ratio: Ratio): Size {
+  return model.sizes[resolution][ratio];
+}
+
+/**
+ * The size of an `adaptive` video: the aspect of the given picture and the area of the nearest
+ * table entry, with even sides. A picture that already has a ratio of the table gets exactly its
+ * entry.
+ */
+export function adaptiveSize(model: Model, resolution: Resolution, shape: Size): Size {
+  const entry = model.sizes[resolution][nearestRatio(shape)];
+  const aspect = shape.width / shape.height;
+  if (Math.abs(entry.width / entry.height / aspect - 1) < 0.005) return entry;
+  const area = entry.width * entry.height;
+  return { width: even(Math.sqrt(area * aspect)), height: even(Math.sqrt(area / aspect)) };
+}
+
+/** The nearest ratio of the table; replies name it for an adaptive video. */
+export function nearestRatio(size: Size): Ratio {
+  const aspect = Math.log(size.width / size.height);
+  const distance = (ratio: Ratio) => {
+    const [wide, high] = ratio.split(':').map(Number);
+    return Math.abs(Math.log(wide! / high!) - aspect);
+  };
+  return RATIOS.reduce((best, ratio) => (distance(ratio) < distance(best) ? ratio : best));
+}
+
+export function even(value: number): number {
+  return Math.max(2, Math.round(value / 2) * 2);
+}
+
+function table(rows: Record<Resolution, string>): Model['sizes'] {
+  const row = (text: string) => {
+    const sizes = text.split(' ').map((entry) => {
+      const [width, height] = entry.split('x').map(Number);
+      return { width: width!, height: height! };
+    });
+    return Object.fromEntries(RATIOS.map((ratio, at) => [ratio, sizes[at]!]));
+  };
+  return Object.fromEntries(
+    RESOLUTIONS.map((resolution) => [resolution, row(rows[resolution])]),
+  ) as Model['sizes'];
+}

@@ -1,0 +1,123 @@
+/*
+ * Finds an ffmpeg with libx264 (FFMPEG_PATH, else PATH, else the npm package) and runs it as a
+ * child process with a time limit and low priority, so that the server stays responsive. Only a
+ * modern ffmpeg may decode files of callers: docs/studio.md.
+ */
+
+import { execFile, spawn } from 'node:child_process';
+import { setPriority } from 'node:os';
+import { promisify } from 'node:util';
+import type { Log } from '../http';
+
+export interface Ffmpeg {
+  path: string;
+  version: string;
+  /** True if this version is maintained, so that it may open files of callers. */
+  isModern: boolean;
+}
+
+export class FfmpegFault extends Error {}
+
+/** The oldest major version that still gets security fixes in the long-lived distributions. */
+const MODERN_MAJOR = 5;
+
+/** How much of the child's stderr is kept; its end explains a failure. */
+const STDERR_CHARS_MAX = 8000;
+
+const run = promisify(execFile);
+const found = new Map<string, Promise<Ffmpeg>>();
+
+/**
+ * Searches once per process; a failed search is repeated, because ffmpeg may be installed
+ * meanwhile.
+ */
+export function findFfmpeg(given: string | undefined, log: Log): Promise<Ffmpeg> {
+  const key = given ?? '';
+  const known = found.get(key);
+  if (known) return known;
+  const search = searchFfmpeg(given, log);
+  found.set(key, search);
+  search.catch(() => found.delete(key));
+  return search;
+}
+
+async function searchFfmpeg(given: string | undefined, log: Log): Promise<Ffmpeg> {
+  const candidates = given ? [given] : ['ffmpeg', packagedPath()];
+  for (const path of candidates) {
+    if (path === undefined) continue;
+    const ffmpeg = await inspect(path);
+    if (ffmpeg) {
+      log.info({ path, version: ffmpeg.version }, 'studio: ffmpeg found');
+      return ffmpeg;
+    }
+    if (given) throw new FfmpegFault(`${given} is not an ffmpeg with libx264.`);
+  }
+  throw new FfmpegFault('No ffmpeg with libx264 was found; install one or set FFMPEG_PATH.');
+}
+
+/** Undefined if the package has no binary for this platform. */
+function packagedPath(): string | undefined {
+  try {
+    const installer: { path: string } = require('@ffmpeg-installer/ffmpeg');
+    return installer.path;
+  } catch {
+    return undefined;
+  }
+}
+
+async function inspect(path: string): Promise<Ffmpeg | undefined> {
+  try {
+    const { stdout } = await run(path, ['-hide_banner', '-version'], { timeout: 10_000 });
+    const encoders = await run(path, ['-hide_banner', '-encoders'], { timeout: 10_000 });
+    if (!encoders.stdout.includes('libx264')) return undefined;
+    const version = /^ffmpeg version (\S+)/.exec(stdout)?.[1] ?? 'unknown';
+    const major = Number(/^n?(\d+)\./.exec(version)?.[1] ?? 0);
+    return { path, version, isModern: major >= MODERN_MAJOR };
+  } catch {
+    return undefined;
+  }
+}
+
+interface Run {
+  args: string[];
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+/** Resolves with the child's stderr if it exits with 0; kills it at the time limit or on abort. */
+export function runFfmpeg(ffmpeg: Ffmpeg, { args, timeoutMs, signal }: Run): Promise<string> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(new FfmpegFault('The rendering was stopped.'));
+    const child = spawn(ffmpeg.path, ['-hide_banner', '-nostdin', '-y', ...args], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let stderr = '';
+    let isLate = false;
+    const kill = () => child.kill('SIGKILL');
+    const timer = setTimeout(() => {
+      isLate = true;
+      kill();
+    }, timeoutMs);
+    signal.addEventListener('abort', kill, { once: true });
+    if (child.pid !== undefined) lowerPriority(child.pid);
+    child.stderr.on('data', (bytes: Buffer) => {
+      stderr = (stderr + bytes.toString()).slice(-STDERR_CHARS_MAX);
+    });
+    child.on('error', (error) => reject(error));
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', kill);
+      if (code === 0) return resolve(stderr);
+      if (isLate) return reject(new FfmpegFault(`It took longer than ${timeoutMs / 1000} s.`));
+      reject(new FfmpegFault(stderr || `ffmpeg ended with ${code}`));
+    });
+  });
+}
+
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, 10);
+  } catch {
+    // The child may have ended, or the platform may not allow it; rendering works without it.
+  }
+}

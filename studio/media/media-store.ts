@@ -1,0 +1,182 @@
+/*
+ * Media of an order: fetched from public addresses with limits on size and time, or sent inline and
+ * kept as files beside the journal. Media made by the studio are read from its own disk.
+ */
+
+import { createHash } from 'node:crypto';
+import {
+  createWriteStream,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { GenerationRequest } from '../jobs/job';
+import { AddressRefused, guardedCall } from './address-guard';
+
+type MediaKind = 'image' | 'video' | 'audio';
+
+/** Fails the job because of its media; the message is meant for the caller. */
+export class MediaFault extends Error {}
+
+export interface MediaFile {
+  path: string;
+  /** Made by this studio, so any ffmpeg may open it. */
+  isFromStudio: boolean;
+}
+
+export type MediaStore = ReturnType<typeof createMediaStore>;
+
+interface Parts {
+  dataDir: string;
+  allowHosts: readonly string[];
+  /** Returns the file behind one of the studio's own addresses, else undefined. */
+  ownFile(url: string): Promise<string | undefined>;
+}
+
+interface Download {
+  url: string;
+  kind: MediaKind;
+  /** The name of the file in error messages. */
+  label: string;
+  path: string;
+  bytesMax: number;
+  allowHosts: readonly string[];
+}
+
+const BYTES_MAX: Record<MediaKind, number> = {
+  image: 30_000_000,
+  video: 50_000_000,
+  audio: 15_000_000,
+};
+
+/** Bounds how long a slow sender can hold a rendering. */
+const FETCH_MS = 60_000;
+const REDIRECTS_MAX = 3;
+const EIGHT_DAYS_MS = 8 * 86_400_000;
+
+export function createMediaStore({ dataDir, allowHosts, ownFile }: Parts) {
+  const inputs = join(dataDir, 'inputs');
+  mkdirSync(inputs, { recursive: true });
+  deleteOldFiles(inputs);
+
+  /** Moves inline media into files, so that the journal stays small. */
+  function keepInline(request: GenerationRequest): GenerationRequest {
+    const images = request.images.map((image) => ({ ...image, url: keep(image.url) }));
+    return { ...request, images, audios: request.audios.map(keep) };
+  }
+
+  function keep(url: string): string {
+    const match = /^data:[^,]*;base64,/.exec(url);
+    if (!match) return url;
+    const bytes = Buffer.from(url.slice(match[0].length), 'base64');
+    const name = createHash('sha256').update(bytes).digest('hex');
+    writeFileSync(join(inputs, name), bytes);
+    return `input:${name}`;
+  }
+
+  /** Fetches one file into `folder`; throws a MediaFault with the reason. */
+  async function fetch(
+    url: string,
+    kind: MediaKind,
+    folder: string,
+    bytesMax = BYTES_MAX[kind],
+  ): Promise<MediaFile> {
+    if (url.startsWith('input:')) {
+      return { path: join(inputs, url.slice('input:'.length)), isFromStudio: false };
+    }
+    const label = `The ${kind} ${shorten(url)}`;
+    const own = await ownFile(url).catch(() => {
+      throw new MediaFault(`${label} does not exist or is no longer valid.`);
+    });
+    if (own !== undefined) return { path: own, isFromStudio: true };
+    const name = createHash('sha256').update(url).digest('hex').slice(0, 24);
+    const path = join(folder, `${kind}-${name}`);
+    try {
+      await download({ url, kind, label, path, bytesMax, allowHosts });
+    } catch (error) {
+      if (error instanceof MediaFault) throw error;
+      const why = error instanceof AddressRefused ? 'address not allowed' : reason(error);
+      throw new MediaFault(`${label} could not be fetched: ${why}.`);
+    }
+    return { path, isFromStudio: false };
+  }
+
+  return { keepInline, fetch };
+}
+
+async function download(request: Download): Promise<void> {
+  const { kind, label, path, bytesMax } = request;
+  const reply = await followRedirects(request);
+  try {
+    checkReply(reply, kind, label);
+    await pipeline(reply, limit(bytesMax, label), createWriteStream(path));
+  } finally {
+    reply.destroy();
+  }
+}
+
+/** Every redirect is checked like the first address, because it may lead inside. */
+async function followRedirects({ url, label, allowHosts }: Download): Promise<IncomingMessage> {
+  let target = url;
+  for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
+    const reply = await guardedCall({ url: target, allowHosts, timeoutMs: FETCH_MS });
+    const { statusCode = 0, headers } = reply;
+    const isMoved = statusCode >= 300 && statusCode < 400;
+    if (!isMoved || !headers.location || !URL.canParse(headers.location, target)) return reply;
+    reply.destroy();
+    target = new URL(headers.location, target).href;
+  }
+  throw new MediaFault(`${label} redirects too often.`);
+}
+
+function checkReply(reply: IncomingMessage, kind: MediaKind, label: string): void {
+  const status = reply.statusCode ?? 0;
+  const type = reply.headers['content-type'] ?? '';
+  if (status !== 200) {
+    throw new MediaFault(`${label} could not be fetched: HTTP ${status}.`);
+  }
+  const isGeneric = type === '' || /^(application|binary)\/octet-stream/.test(type);
+  if (!isGeneric && !type.startsWith(`${kind}/`)) {
+    const was = type.split(';')[0];
+    throw new MediaFault(`${label} is of type ${was}, not ${kind}/….`);
+  }
+}
+
+function limit(bytesMax: number, label: string): Transform {
+  let size = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length;
+      const megabytes = bytesMax / 1_000_000;
+      const tooLarge = `${label} is larger than ${megabytes} MB.`;
+      if (size > bytesMax) done(new MediaFault(tooLarge));
+      else done(null, chunk);
+    },
+  });
+}
+
+/** Drops the query, because the query of a signed address is a secret. */
+function shorten(url: string): string {
+  const plain = url.split(/[?#]/)[0]!;
+  return plain.length > 100 ? `${plain.slice(0, 97)}…` : plain;
+}
+
+function reason(error: unknown): string {
+  const { name, code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOSPC') throw error;
+  if (name === 'TimeoutError' || name === 'AbortError') return 'it took too long';
+  return code ?? 'the connection failed';
+}
+
+function deleteOldFiles(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    if (statSync(path).mtimeMs < Date.now() - EIGHT_DAYS_MS) rmSync(path, { force: true });
+  }
+}

@@ -1,0 +1,74 @@
+/*
+ * Images from callers, checked and scaled by sharp into plain PNG files. ffmpeg never opens the
+ * original image.
+ */
+
+import sharp from 'sharp';
+import type { Size } from '../jobs/models';
+import { MediaFault } from './media-store';
+
+// Each picture is used once, so a cache would only hold memory.
+sharp.cache(false);
+
+const FORMATS = ['jpeg', 'png', 'webp', 'gif', 'tiff', 'heif'];
+const SIDE = { min: 300, max: 6000 };
+const ASPECT = { min: 0.4, max: 2.5 };
+const FAST = { compressionLevel: 1 };
+const OPEN = { limitInputPixels: SIDE.max * SIDE.max, failOn: 'error' } as const;
+
+/** Returns the upright size of the picture; throws if it may not be used. */
+export async function inspectPicture(path: string, label: string): Promise<Size> {
+  const about = await sharp(path, OPEN)
+    .metadata()
+    .catch(() => undefined);
+  if (!about?.width || !about.height || !FORMATS.includes(about.format ?? '')) {
+    throw new MediaFault(`${label} is not a picture in jpeg, png, webp, gif, tiff or heif.`);
+  }
+  const isTurned = (about.orientation ?? 1) >= 5;
+  const size = isTurned
+    ? { width: about.height, height: about.width }
+    : { width: about.width, height: about.height };
+  const { width, height } = size;
+  const sides = [width, height];
+  if (sides.some((side) => side < SIDE.min || side > SIDE.max)) {
+    const range = `${SIDE.min} to ${SIDE.max} pixels`;
+    throw new MediaFault(`${label} is ${width}×${height}; each side must have ${range}.`);
+  }
+  if (width / height < ASPECT.min || width / height > ASPECT.max) {
+    const range = `${ASPECT.min} to ${ASPECT.max}`;
+    throw new MediaFault(`${label} is ${width}×${height}; width / height must be ${range}.`);
+  }
+  return size;
+}
+
+/** Scales the picture to `size`; `cover` crops the excess evenly. The border is added outside. */
+export async function fitPicture(
+  path: string,
+  label: string,
+  size: Size,
+  target: string,
+  { fit = 'cover', border = 0 }: { fit?: 'cover' | 'fill'; border?: number },
+): Promise<void> {
+  const [top, bottom, left, right] = [border, border, border, border];
+  try {
+    await sharp(path, OPEN)
+      .autoOrient()
+      .resize({ ...size, fit, kernel: 'lanczos3' })
+      .flatten({ background: '#101418' })
+      .extend({ top, bottom, left, right, background: '#ffffff' })
+      .toColourspace('srgb')
+      .png(FAST)
+      .toFile(target);
+  } catch (error) {
+    if (/ENOSPC|no space/i.test(String(error))) throw error;
+    throw new MediaFault(`${label} could not be decoded.`);
+  }
+}
+
+export async function drawPicture(drawing: string, target: string): Promise<void> {
+  await sharp(Buffer.from(drawing)).png(FAST).toFile(target);
+}
+
+export async function drawJpeg(drawing: string, target: string): Promise<void> {
+  await sharp(Buffer.from(drawing)).flatten().jpeg({ quality: 86 }).toFile(target);
+}

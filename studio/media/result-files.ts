@@ -1,0 +1,77 @@
+/*
+ * The files of finished jobs: one folder each, served under signed links and deleted after the
+ * links have expired. Jobs that were not rendered share one placeholder file from studio/assets.
+ */
+
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Exchange } from '../http';
+import { createFaultCounter } from '../jobs/fault-counter';
+import type { Script } from '../jobs/fault-script';
+import { RESULT_LIFE_MS } from '../jobs/job-times';
+import { ProtocolError } from '../protocol-error';
+import { fileContent, serveContent } from './serve-file';
+import type { ResultName } from './signed-addresses';
+import { createSignedAddresses } from './signed-addresses';
+
+export type ResultFiles = ReturnType<typeof createResultFiles>;
+
+interface Parts {
+  dataDir: string;
+  baseUrl(): string;
+  scriptOf(jobId: string): Script | undefined;
+}
+
+const CLEAN_MS = 3_600_000;
+
+const assets = join(__dirname, '..', 'assets');
+const placeholders: Record<ResultName, string> = {
+  'video.mp4': join(assets, 'placeholder.mp4'),
+  'last-frame.png': join(assets, 'placeholder.png'),
+};
+
+export function createResultFiles({ dataDir, baseUrl, scriptOf }: Parts) {
+  const results = join(dataDir, 'results');
+  const addresses = createSignedAddresses(dataDir, baseUrl);
+  const nextFault = createFaultCounter();
+  const folder = (jobId: string) => join(results, jobId);
+
+  async function serve(exchange: Exchange): Promise<void> {
+    const { jobId } = addresses.open(exchange.path, exchange.query);
+    const faults = exchange.method === 'HEAD' ? undefined : scriptOf(jobId)?.result;
+    const fault = nextFault(faults, exchange.path);
+    if (fault?.status !== undefined || fault?.code !== undefined) {
+      const status = fault.status ?? 400;
+      const code = fault.code ?? (status === 404 ? 'NotFound' : 'AccessDenied');
+      throw new ProtocolError(status, code, 'The download failed because its script says so.');
+    }
+    const file = localFile(exchange.path, exchange.query);
+    await serveContent(exchange, await fileContent(file), fault);
+  }
+
+  /** Returns the file behind a link; throws if the link is not valid. */
+  function localFile(path: string, query: URLSearchParams): string {
+    const { jobId, name } = addresses.open(path, query);
+    const file = join(folder(jobId), name);
+    return existsSync(file) ? file : placeholders[name];
+  }
+
+  function drop(jobId: string): void {
+    rmSync(folder(jobId), { recursive: true, force: true });
+  }
+
+  /** Deletes files whose links have expired. */
+  function clean(): void {
+    if (!existsSync(results)) return;
+    for (const jobId of readdirSync(results)) {
+      const age = Date.now() - statSync(folder(jobId)).mtimeMs;
+      if (age > RESULT_LIFE_MS + CLEAN_MS) drop(jobId);
+    }
+  }
+
+  clean();
+  const cleaning = setInterval(clean, CLEAN_MS).unref();
+  const close = () => clearInterval(cleaning);
+
+  return { url: addresses.url, folder, serve, localFile, drop, close };
+}

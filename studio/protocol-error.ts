@@ -1,0 +1,85 @@
+/*
+ * The errors the studio answers with. Codes, types and the shape of the body are those of the
+ * provider it imitates; the sentences are its own. They are thrown, because every route renders
+ * them the same way.
+ */
+
+interface ErrorBody {
+  code: string;
+  message: string;
+  param: string;
+  type: string;
+}
+
+interface Details {
+  param?: string | undefined;
+  retryAfterSeconds?: number | undefined;
+}
+
+export class ProtocolError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly param: string;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(status: number, code: string, message: string, details: Details = {}) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.param = details.param ?? '';
+    this.retryAfterSeconds = details.retryAfterSeconds;
+  }
+
+  /** The message ends with the request id, as the original's does: a support case quotes it. */
+  body(requestId: string): ErrorBody {
+    return {
+      code: this.code,
+      message: `${this.message} Request id: ${requestId}`,
+      param: this.param,
+      type: errorType(this.status),
+    };
+  }
+}
+
+export function missing(param: string): ProtocolError {
+  return new ProtocolError(
+    400,
+    'MissingParameter',
+    `The request failed because it is missing the required parameter \`${param}\`.`,
+    { param },
+  );
+}
+
+export function invalid(param: string, why: string): ProtocolError {
+  return new ProtocolError(
+    400,
+    'InvalidParameter',
+    `The parameter \`${param}\` specified in the request is not valid: ${why}.`,
+    { param },
+  );
+}
+
+/** The code for a status, if a script names only the status. */
+export function defaultCode(status: number): string {
+  const codes: Record<number, string> = {
+    400: 'InvalidParameter',
+    401: 'AuthenticationError',
+    403: 'AccessDenied',
+    404: 'InvalidEndpointOrModel.NotFound',
+    429: 'ServerOverloaded',
+  };
+  return codes[status] ?? (status >= 500 ? 'InternalServiceError' : 'InvalidParameter');
+}
+
+function errorType(status: number): string {
+  const types: Record<number, string> = {
+    400: 'BadRequest',
+    401: 'Unauthorized',
+    403: 'Forbidden',
+    404: 'NotFound',
+    405: 'MethodNotAllowed',
+    413: 'RequestEntityTooLarge',
+    429: 'TooManyRequests',
+  };
+  return types[status] ?? (status >= 500 ? 'InternalServerError' : 'BadRequest');
+}

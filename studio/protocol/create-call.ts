@@ -1,0 +1,59 @@
+/*
+ * The part of a create call that both protocols share: its script, the fault that applies, and the
+ * job that an earlier call with the same idempotency key created. Each protocol parses the order
+ * and answers itself.
+ */
+
+import type { Exchange } from '../http';
+import { header } from '../http';
+import { createFaultCounter } from '../jobs/fault-counter';
+import type { CreateFault, GlobalScript } from '../jobs/fault-script';
+import { mergeScripts, parseScript } from '../jobs/fault-script';
+import type { Job, JobKind, JobRecord } from '../jobs/job';
+import type { JobIndex } from '../jobs/job-records';
+import { identify } from './create-faults';
+import type { Body } from './fields';
+import { given } from './fields';
+
+export interface CreateCall {
+  fault: CreateFault | undefined;
+  /** The job of an earlier call with the same idempotency key. */
+  earlier: Job | undefined;
+  /** The fields of a new job that do not depend on its order. */
+  newRecord(expiresAfterMs: number): Omit<JobRecord, 'id' | 'callbackUrl'>;
+}
+
+export type CallParser = ReturnType<typeof createCallParser>;
+
+export function createCallParser(jobs: JobIndex, globalScript: () => GlobalScript) {
+  const nextFault = createFaultCounter();
+
+  return function parseCall(
+    exchange: Exchange,
+    kind: JobKind,
+    body: Body,
+    sentKey: string | undefined,
+  ): CreateCall {
+    const everywhere = globalScript();
+    const ofKind = kind === 'generation' ? everywhere : (everywhere.enhance ?? {});
+    const script = mergeScripts(ofKind, parseScript(given(body, 'studio')));
+    const key = everywhere.ignore_idempotency_key ? undefined : sentKey;
+    return {
+      fault: script.create && nextFault(script.create, identify(exchange, kind, body, sentKey)),
+      earlier: key === undefined ? undefined : jobs.byIdempotencyKey(kind, key),
+      newRecord(expiresAfterMs) {
+        const now = Date.now();
+        return {
+          status: 'queued',
+          createdAt: now,
+          updatedAt: now,
+          readyAt: now + (script.queue_s ?? 0) * 1000,
+          expiresAt: now + expiresAfterMs,
+          script,
+          clientRequestId: header(exchange, 'x-client-request-id'),
+          idempotencyKey: key,
+        };
+      },
+    };
+  };
+}

@@ -1,0 +1,48 @@
+/*
+ * Scripted faults of the create call, before or after the job is accepted. A caller is identified
+ * by its request id, else by its idempotency key, else by the body.
+ */
+
+import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Exchange } from '../http';
+import { header, send } from '../http';
+import type { CreateFault } from '../jobs/fault-script';
+import { defaultCode, ProtocolError } from '../protocol-error';
+
+export function identify(exchange: Exchange, kind: string, body: unknown, key?: string): string {
+  const named = header(exchange, 'x-client-request-id') ?? key;
+  if (named !== undefined) return `${kind} ${named}`;
+  return `${kind} ${createHash('sha256').update(JSON.stringify(body)).digest('hex')}`;
+}
+
+/** Plays a fault that comes before acceptance. Returns true if the exchange is over. */
+export function failBeforeAcceptance(exchange: Exchange, fault: CreateFault | undefined): boolean {
+  if (fault?.reset) {
+    exchange.request.socket.resetAndDestroy();
+    return true;
+  }
+  const retryAfter = fault?.retry_after;
+  if (fault?.html) {
+    const page = '<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>';
+    const headers = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) };
+    send(exchange, fault.status ?? 502, 'text/html', page, headers);
+    return true;
+  }
+  if (fault?.status === undefined && fault?.code === undefined) return false;
+  const status = fault.status ?? 400;
+  const code = fault.code ?? defaultCode(status);
+  throw new ProtocolError(status, code, 'The request failed because its script says so.', {
+    retryAfterSeconds: retryAfter,
+  });
+}
+
+/** Plays a fault that comes after acceptance. Returns true if no reply may be sent. */
+export async function failAfterAcceptance(
+  exchange: Exchange,
+  fault: CreateFault | undefined,
+): Promise<boolean> {
+  if (fault?.delay_s) await delay(fault.delay_s * 1000, undefined, { ref: false });
+  if (fault?.lose_reply) exchange.request.socket.destroy();
+  return fault?.lose_reply === true || exchange.response.destroyed;
+}

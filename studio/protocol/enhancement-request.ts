@@ -1,0 +1,55 @@
+/*
+ * Parses the body of an enhance-video request. It names a resolution or a short side, never both,
+ * and its idempotency key is in the body (`client_token`).
+ */
+
+import type { EnhancementRequest } from '../jobs/job';
+import { TARGET_SHORT_SIDES } from '../jobs/models';
+import { invalid, missing } from '../protocol-error';
+import type { Body } from './fields';
+import {
+  given,
+  isHttpUrl,
+  optionalHttpUrl,
+  optionalInteger,
+  optionalString,
+  optionalWord,
+  requiredString,
+} from './fields';
+
+const SCENES = ['common', 'ugc', 'short_series', 'aigc', 'old_film'] as const;
+
+export function parseEnhancementRequest(body: Body): {
+  request: EnhancementRequest;
+  callbackUrl: string | undefined;
+} {
+  const videoUrl = requiredString(body, 'video_url', 2048);
+  if (!isHttpUrl(videoUrl)) throw invalid('video_url', 'it must be an http(s) address');
+  const resolution = optionalWord(body, 'resolution', Object.keys(TARGET_SHORT_SIDES));
+  const resolutionLimit = optionalInteger(body, 'resolution_limit', 64, 2160);
+  if (resolution !== undefined && resolutionLimit !== undefined) {
+    throw invalid('resolution_limit', 'it cannot be sent together with resolution');
+  }
+  if (resolution === undefined && resolutionLimit === undefined) throw missing('resolution');
+  const request: EnhancementRequest = {
+    videoUrl,
+    resolution,
+    resolutionLimit,
+    scene: optionalWord(body, 'scene', SCENES) ?? 'common',
+    toolVersion: optionalWord(body, 'tool_version', ['standard', 'professional']) ?? 'standard',
+    fps: parseFps(body),
+    bitrateLevel: optionalWord(body, 'bitrate_level', ['low', 'medium', 'high']) ?? 'medium',
+    callbackArgs: optionalString(body, 'callback_args', 1024),
+  };
+  const callbackUrl = optionalHttpUrl(body, 'callback_url');
+  // The token is already in use by now; here only its length is checked.
+  optionalString(body, 'client_token', 64);
+  return { request, callbackUrl };
+}
+
+function parseFps(body: Body): number | undefined {
+  const fps = given(body, 'fps');
+  if (fps === undefined) return undefined;
+  if (typeof fps === 'number' && fps > 0 && fps <= 120) return fps;
+  throw invalid('fps', 'it must be a number above 0 and up to 120');
+}

@@ -1,0 +1,117 @@
+/*
+ * The two calls of the enhancer: submit and poll. Unlike the generator, every reply has `success`,
+ * a finished job is `completed`, and an error may come with HTTP 200.
+ */
+
+import { randomBytes } from 'node:crypto';
+import type { Exchange } from '../http';
+import { readJsonObject, sendJson } from '../http';
+import type { EnhancementJob, Job } from '../jobs/job';
+import type { JobStore } from '../jobs/job-store';
+import { resultsExpireAt } from '../jobs/job-times';
+import type { ResultFiles } from '../media/result-files';
+import { ProtocolError } from '../protocol-error';
+import type { CallParser } from './create-call';
+import { failAfterAcceptance, failBeforeAcceptance } from './create-faults';
+import { parseEnhancementRequest } from './enhancement-request';
+import type { Body } from './fields';
+import { given } from './fields';
+
+interface Parts {
+  store: JobStore;
+  files: ResultFiles;
+  parseCall: CallParser;
+}
+
+/** An enhancement has no deadline of the caller; this is the generator's default. */
+const EXPIRES_AFTER_MS = 172_800_000;
+
+const WORDS: Record<Job['status'], string> = {
+  queued: 'queued',
+  running: 'running',
+  succeeded: 'completed',
+  failed: 'failed',
+  expired: 'failed',
+  cancelled: 'cancelled',
+};
+
+export function createEnhancer({ store, files, parseCall }: Parts) {
+  const readings = new WeakMap<Job, number>();
+  const view = (job: EnhancementJob) => viewEnhancement(job, files);
+
+  async function submit(exchange: Exchange): Promise<void> {
+    const body = await readJsonObject(exchange.request);
+    const call = parseCall(exchange, 'enhancement', body, clientToken(body));
+    if (failBeforeAcceptance(exchange, call.fault)) return;
+    // Like the original, the body is checked even if its token is known.
+    const { request, callbackUrl } = parseEnhancementRequest(body);
+    let job = call.earlier;
+    if (!job) {
+      const id = `amk-tool-enhance-video-${randomBytes(9).toString('hex')}`;
+      const record = call.newRecord(EXPIRES_AFTER_MS);
+      job = { kind: 'enhancement', id, request, callbackUrl, ...record };
+      store.accept(job);
+    }
+    if (await failAfterAcceptance(exchange, call.fault)) return;
+    sendJson(exchange, 200, { success: true, task_id: job.id, request_id: exchange.requestId });
+  }
+
+  function get(exchange: Exchange, id: string): void {
+    const job = find(id);
+    const count = (readings.get(job) ?? 0) + 1;
+    readings.set(job, count);
+    const goesBack = job.script.backwards === true && job.status === 'running' && count % 2 === 0;
+    const status = goesBack ? 'queued' : WORDS[job.status];
+    sendJson(exchange, 200, { ...view(job), status, request_id: exchange.requestId });
+  }
+
+  function find(id: string): EnhancementJob {
+    const job = store.jobs.get(id);
+    if (job?.kind === 'enhancement') return job;
+    const message = `The task ${id} does not exist.`;
+    throw new ProtocolError(404, 'TaskNotFound', message, { param: 'task_id' });
+  }
+
+  return { submit, get, view };
+}
+
+/** A token that is not a string is refused later, with the rest of the body. */
+function clientToken(body: Body): string | undefined {
+  const token = given(body, 'client_token');
+  return typeof token === 'string' ? token : undefined;
+}
+
+function viewEnhancement(job: EnhancementJob, files: ResultFiles): object {
+  const hasSucceeded = job.status === 'succeeded';
+  const error = failureOf(job);
+  return {
+    success: true,
+    task_id: job.id,
+    task_type: 'enhance-video',
+    status: WORDS[job.status],
+    ...(hasSucceeded ? { result: viewResult(job, files) } : {}),
+    ...(error ? { error: { ...error, param: '', type: 'TaskError' } } : {}),
+    ...(job.request.callbackArgs === undefined ? {} : { callback_args: job.request.callbackArgs }),
+    created_at: Math.floor(job.createdAt / 1000),
+    ...(job.finishedAt === undefined ? {} : { finished_at: Math.floor(job.finishedAt / 1000) }),
+    ...(hasSucceeded ? { expires_at: Math.floor(resultsExpireAt(job) / 1000) } : {}),
+  };
+}
+
+function viewResult(job: EnhancementJob, files: ResultFiles): object {
+  const { request, result: made } = job;
+  return {
+    ...(job.script.url === false ? {} : { video_url: files.url(job, 'video.mp4') }),
+    resolution: request.resolution ?? `${made?.width}x${made?.height}`,
+    duration: made?.durationSeconds,
+    fps: made?.fps,
+    tool_version: request.toolVersion,
+  };
+}
+
+function failureOf(job: EnhancementJob): { code: string; message: string } | undefined {
+  if (job.status === 'expired') {
+    return { code: 'TaskExpired', message: 'The task was not finished in time.' };
+  }
+  return job.status === 'failed' ? job.failure : undefined;
+}

@@ -1,0 +1,168 @@
+/*
+ * Parses the body of a create request, or throws the first error, with the codes of the provider it
+ * imitates. Every known field is checked strictly and against the model's abilities.
+ */
+
+import { randomInt } from 'node:crypto';
+import { isObject } from '../http';
+import type { GenerationRequest } from '../jobs/job';
+import type { Model } from '../jobs/models';
+import { findModel, RATIOS, RESOLUTIONS } from '../jobs/models';
+import { invalid, ProtocolError } from '../protocol-error';
+import { parseContent } from './content';
+import type { Body } from './fields';
+import {
+  given,
+  optionalBoolean,
+  optionalHttpUrl,
+  optionalInteger,
+  optionalString,
+  optionalWord,
+  requiredString,
+} from './fields';
+import { readSwitches } from './prompt-switches';
+
+const SEED_MAX = 2 ** 32 - 1;
+const EXPIRES_AFTER_SECONDS = { min: 3600, max: 259_200, default: 172_800 };
+
+export function parseGenerationRequest(body: Body): {
+  request: GenerationRequest;
+  callbackUrl: string | undefined;
+} {
+  const model = parseModel(body);
+  const content = parseContent(given(body, 'content'), model);
+  const isDraft = parseDraft(body, model);
+  const expiry = EXPIRES_AFTER_SECONDS;
+  const expiresAfter = optionalInteger(body, 'execution_expires_after', expiry.min, expiry.max);
+  const seed = optionalInteger(body, 'seed', -1, SEED_MAX) ?? -1;
+  optionalBoolean(body, 'camera_fixed');
+  if (given(body, 'camera_fixed') !== undefined && model.takesVideoAndAudio) {
+    throw invalid('camera_fixed', `${model.name} does not support it`);
+  }
+  if (given(body, 'output_format') !== undefined) {
+    optionalWord(body, 'output_format', ['mp4']);
+  }
+  const { prompt, settings } = readSwitches(content.prompt, model);
+  const request: GenerationRequest = {
+    model: model.name,
+    ...content,
+    prompt,
+    ...parseLength(body, model),
+    resolution: parseResolution(body, model, isDraft),
+    ratio: optionalWord(body, 'ratio', [...RATIOS, 'adaptive']) ?? 'adaptive',
+    seed: seed === -1 ? randomInt(2 ** 31) : seed,
+    watermark: optionalBoolean(body, 'watermark') ?? false,
+    generateAudio: parseAudio(body, model),
+    draft: isDraft,
+    returnLastFrame: parseLastFrame(body, model, isDraft),
+    serviceTier: parseTier(body, model, isDraft),
+    executionExpiresAfter: expiresAfter ?? expiry.default,
+    tools: parseTools(body, model, content),
+    safetyIdentifier: optionalString(body, 'safety_identifier', 64),
+    priority: parsePriority(body, model),
+  };
+  // A draft is always 480p, and a length in frames is not replaced by seconds.
+  if (isDraft) delete settings.resolution;
+  if (request.frames !== undefined) delete settings.duration;
+  Object.assign(request, settings);
+  return { request, callbackUrl: optionalHttpUrl(body, 'callback_url') };
+}
+
+function parseModel(body: Body): Model {
+  const name = requiredString(body, 'model', 200);
+  const model = findModel(name);
+  if (model) return model;
+  throw new ProtocolError(
+    404,
+    'InvalidEndpointOrModel.NotFound',
+    `The model or endpoint ${name} does not exist or you do not have access to it.`,
+    { param: 'model' },
+  );
+}
+
+function parseResolution(body: Body, model: Model, isDraft: boolean) {
+  const asked = optionalWord(body, 'resolution', RESOLUTIONS);
+  if (isDraft && asked !== undefined && asked !== '480p') {
+    throw invalid('resolution', 'a draft is always 480p');
+  }
+  const resolution = asked ?? (isDraft ? '480p' : '720p');
+  if (model.resolutions.includes(resolution)) return resolution;
+  throw invalid('resolution', `${model.name} offers ${model.resolutions.join(', ')}`);
+}
+
+function parseLength(body: Body, model: Model): Pick<GenerationRequest, 'duration' | 'frames'> {
+  const { min, max, canChoose } = model.durations;
+  const frames = optionalInteger(body, 'frames', 29, 289);
+  if (frames !== undefined) {
+    if (!model.canCountFrames) throw invalid('frames', `${model.name} does not support it`);
+    if ((frames - 25) % 4 !== 0) throw invalid('frames', 'it must have the form 25 + 4n');
+    if (given(body, 'duration') !== undefined) {
+      throw invalid('frames', 'it cannot be sent together with duration');
+    }
+    return { frames };
+  }
+  const duration = optionalInteger(body, 'duration', canChoose ? -1 : min, max) ?? 5;
+  if (duration !== -1 && duration < min) {
+    const choice = canChoose ? ' or -1' : '';
+    throw invalid('duration', `${model.name} makes ${min} to ${max} seconds${choice}`);
+  }
+  return { duration };
+}
+
+function parseDraft(body: Body, model: Model): boolean {
+  const draft = optionalBoolean(body, 'draft') ?? false;
+  if (draft && !model.hasDraft) throw invalid('draft', `${model.name} has no drafts`);
+  return draft;
+}
+
+function parseAudio(body: Body, model: Model): boolean {
+  const asked = optionalBoolean(body, 'generate_audio');
+  if (asked === true && !model.hasAudio) {
+    throw invalid('generate_audio', `${model.name} is silent`);
+  }
+  return model.hasAudio && asked !== false;
+}
+
+function parseLastFrame(body: Body, model: Model, isDraft: boolean): boolean {
+  const asked = optionalBoolean(body, 'return_last_frame') ?? false;
+  if (asked && (isDraft || !model.hasLastFrame)) {
+    throw invalid('return_last_frame', `${isDraft ? 'a draft' : model.name} has no last frame`);
+  }
+  return asked;
+}
+
+function parseTier(body: Body, model: Model, isDraft: boolean): 'default' | 'flex' {
+  const tier = optionalWord(body, 'service_tier', ['default', 'flex']) ?? 'default';
+  if (tier === 'flex' && (isDraft || !model.hasFlexTier)) {
+    throw invalid('service_tier', `${isDraft ? 'a draft' : model.name} has no flex tier`);
+  }
+  return tier;
+}
+
+function parsePriority(body: Body, model: Model): number | undefined {
+  const priority = optionalInteger(body, 'priority', 0, 9);
+  if (priority !== undefined && !model.hasPriority) {
+    throw invalid('priority', `${model.name} does not support it`);
+  }
+  return model.hasPriority ? (priority ?? 0) : undefined;
+}
+
+function parseTools(
+  body: Body,
+  model: Model,
+  content: Pick<GenerationRequest, 'images' | 'videos' | 'audios'>,
+): { type: string }[] | undefined {
+  const tools = given(body, 'tools');
+  if (tools === undefined) return undefined;
+  if (!Array.isArray(tools)) throw invalid('tools', 'it must be a list');
+  tools.forEach((tool: unknown, at) => {
+    const isKnown = isObject(tool) && tool.type === 'web_search';
+    if (!isKnown) throw invalid(`tools[${at}].type`, 'it must be web_search');
+  });
+  if (tools.length === 0) return undefined;
+  if (!model.hasWebSearch) throw invalid('tools', `${model.name} has no tools`);
+  if (content.images.length + content.videos.length + content.audios.length > 0) {
+    throw invalid('tools', 'web_search goes with text alone');
+  }
+  return tools as { type: string }[];
+}

@@ -1,0 +1,114 @@
+/*
+ * The four calls of the generator: create, get, list, delete. The job store decides times and
+ * states.
+ */
+
+import { randomInt } from 'node:crypto';
+import type { Exchange } from '../http';
+import { header, readJsonObject, sendJson } from '../http';
+import type { GlobalScript } from '../jobs/fault-script';
+import type { GenerationJob, GenerationRequest, Job } from '../jobs/job';
+import type { JobIndex } from '../jobs/job-records';
+import type { JobStore } from '../jobs/job-store';
+import type { MediaStore } from '../media/media-store';
+import type { ResultFiles } from '../media/result-files';
+import { invalid, ProtocolError } from '../protocol-error';
+import type { CallParser, CreateCall } from './create-call';
+import { failAfterAcceptance, failBeforeAcceptance } from './create-faults';
+import type { Body } from './fields';
+import { findListed, pageOf, parseListQuery, withoutLateFields } from './generation-list';
+import { parseGenerationRequest } from './generation-request';
+import { createStatusWords, viewGeneration } from './generation-view';
+
+interface Parts {
+  store: JobStore;
+  files: ResultFiles;
+  media: MediaStore;
+  parseCall: CallParser;
+  script(): GlobalScript;
+}
+
+export function createGenerator({ store, files, media, parseCall, script }: Parts) {
+  const { jobs } = store;
+  const words = createStatusWords();
+  const view = (job: GenerationJob) => viewGeneration(job, words.peek(job), files);
+  const read = (job: GenerationJob) => viewGeneration(job, words.read(job), files);
+
+  async function create(exchange: Exchange): Promise<void> {
+    const body = await readJsonObject(exchange.request);
+    const call = parseCall(exchange, 'generation', body, header(exchange, 'idempotency-key'));
+    if (failBeforeAcceptance(exchange, call.fault)) return;
+    const job = call.earlier ?? accept(body, call);
+    if (await failAfterAcceptance(exchange, call.fault)) return;
+    sendJson(exchange, 200, { id: job.id });
+  }
+
+  function accept(body: Body, call: CreateCall): Job {
+    const model = script().endpoints?.[String(body.model)] ?? body.model;
+    const { request, callbackUrl } = parseGenerationRequest({ ...body, model });
+    const whole = inheritDraft(request, jobs);
+    const record = call.newRecord(request.executionExpiresAfter * 1000);
+    const id = newId(record.createdAt, jobs);
+    const kept = media.keepInline(whole);
+    const job: GenerationJob = { kind: 'generation', id, request: kept, callbackUrl, ...record };
+    store.accept(job);
+    return job;
+  }
+
+  function get(exchange: Exchange, id: string): void {
+    sendJson(exchange, 200, read(find(id)));
+  }
+
+  function list(exchange: Exchange): void {
+    const { list: fault = {} } = script();
+    const query = parseListQuery(exchange.query);
+    const now = Date.now();
+    const found = fault.empty ? [] : findListed(jobs, query, words.peek, now);
+    const items = pageOf(found, query, fault).map((job) =>
+      withoutLateFields(read(job), now - job.createdAt, fault),
+    );
+    sendJson(exchange, 200, { items, total: found.length });
+  }
+
+  function remove(exchange: Exchange, id: string): void {
+    const job = find(id);
+    if (job.status === 'running' || job.status === 'cancelled') throw notRemovable(job);
+    if (job.status === 'queued') store.cancel(job);
+    else store.forget(job);
+    sendJson(exchange, 200, {});
+  }
+
+  function find(id: string): GenerationJob {
+    const job = jobs.get(id);
+    if (job?.kind === 'generation') return job;
+    const message = `The task ${id} does not exist.`;
+    throw new ProtocolError(404, 'ResourceNotFound', message, { param: 'id' });
+  }
+
+  return { create, get, list, remove, view };
+}
+
+/** The final version of a draft takes its input, seed, ratio and length from the draft. */
+function inheritDraft(request: GenerationRequest, jobs: JobIndex): GenerationRequest {
+  if (request.draftTaskId === undefined) return request;
+  const draft = jobs.get(request.draftTaskId);
+  if (draft?.kind !== 'generation' || draft.status !== 'succeeded' || !draft.request.draft) {
+    throw invalid('content[0].draft_task.id', 'no succeeded draft has this id');
+  }
+  const { prompt, images, seed, ratio, duration, generateAudio } = draft.request;
+  return { ...request, prompt, images, seed, ratio, duration, generateAudio };
+}
+
+function newId(now: number, jobs: JobIndex): string {
+  const stamp = new Date(now).toISOString().replace(/\D/g, '').slice(0, 14);
+  for (;;) {
+    const tail = randomInt(36 ** 5).toString(36);
+    const id = `cgt-${stamp}-${tail.padStart(5, '0')}`;
+    if (!jobs.get(id)) return id;
+  }
+}
+
+function notRemovable({ id, status }: GenerationJob): ProtocolError {
+  const message = `The task ${id} is ${status} and can neither be cancelled nor deleted.`;
+  return new ProtocolError(400, 'InvalidAction', message, { param: 'id' });
+}

@@ -1,0 +1,124 @@
+/*
+ * Turns a composition (a stack of moving layers) into the arguments of one ffmpeg call. Each
+ * picture is decoded once and repeated, which is fast. Positions are ffmpeg expressions over `t`,
+ * in seconds; they never contain the caller's text.
+ */
+
+import type { Size } from '../jobs/models';
+
+export interface Layer {
+  /** ffmpeg's input arguments: `-i file`, or a clip with its format. */
+  input: string[];
+  /** Filters of this layer only. */
+  filters?: string[];
+  x: string;
+  y: string;
+}
+
+export interface Composition {
+  /** Layers are composed at `canvas`; the file has `size`. */
+  canvas: Size;
+  size: Size;
+  fps: number;
+  frames: number;
+  layers: Layer[];
+  /**
+   * `finish` filters the whole picture. `overlays` come after it and are not in the last frame as
+   * PNG.
+   */
+  finish: string[];
+  overlays: Layer[];
+  sound: Sound | undefined;
+  videoFile: string;
+  lastFrameFile: string | undefined;
+}
+
+export type Sound = { clips: string[][] } | { chord: readonly number[] };
+
+export function ffmpegArguments(composition: Composition): string[] {
+  const seconds = composition.frames / composition.fps;
+  const all = [...composition.layers, ...composition.overlays];
+  const { width, height } = composition.canvas;
+  const ground = `color=c=black:s=${width}x${height}:r=${composition.fps}:d=${seconds + 1}`;
+  const inputs = ['-f', 'lavfi', '-i', ground, ...all.flatMap((layer) => layer.input)];
+  const graph: string[] = [];
+  let last = '0:v';
+  const addLayer = (layer: Layer, at: number) => {
+    const filters = [...(layer.filters ?? []), 'format=yuva420p'].join(',');
+    const options = `x='${layer.x}':y='${layer.y}':eof_action=repeat`;
+    graph.push(`[${at + 1}:v]${filters}[p${at}]`, `[${last}][p${at}]overlay=${options}[o${at}]`);
+    last = `o${at}`;
+  };
+  composition.layers.forEach((layer, at) => {
+    addLayer(layer, at);
+  });
+  // `-frames:v` is not used because it may cut the sound short.
+  const cut = `trim=end_frame=${composition.frames}`;
+  graph.push(`[${last}]${[...composition.finish, 'setsar=1', cut].join(',')}[plain]`);
+  last = 'plain';
+  if (composition.lastFrameFile !== undefined) {
+    graph.push('[plain]split[plain1][plain2]');
+    graph.push(`[plain2]${stillFilters(composition)}[still]`);
+    last = 'plain1';
+  }
+  composition.overlays.forEach((layer, at) => {
+    addLayer(layer, composition.layers.length + at);
+  });
+  graph.push(`[${last}]${scaleTo(composition)}format=yuv420p[video]`);
+  const sound = soundArguments(composition, 1 + all.length, seconds);
+  graph.push(...sound.graph);
+  return [
+    ...['-loglevel', 'error', ...inputs, ...sound.inputs],
+    ...['-filter_complex', graph.join(';'), '-map', '[video]', ...sound.map],
+    ...['-r', String(composition.fps), ...encoder(composition.size)],
+    ...['-movflags', '+faststart', '-map_metadata', '-1', '-fflags', '+bitexact'],
+    ...['-f', 'mp4', composition.videoFile],
+    ...(composition.lastFrameFile === undefined
+      ? []
+      : ['-map', '[still]', '-f', 'image2', composition.lastFrameFile]),
+  ];
+}
+
+/** From full HD on, encoding speed matters more than a tenth of the file size. */
+export function encoder({ width, height }: Size): string[] {
+  const preset = width * height > 1_500_000 ? 'ultrafast' : 'superfast';
+  const base = ['-c:v', 'libx264', '-preset', preset, '-pix_fmt', 'yuv420p'];
+  return [...base, '-crf', preset === 'ultrafast' ? '23' : '21', '-g', '48'];
+}
+
+function scaleTo({ canvas, size }: Composition): string {
+  const isSame = canvas.width === size.width && canvas.height === size.height;
+  return isSame ? '' : `scale=${size.width}:${size.height}:flags=bicubic,setsar=1,`;
+}
+
+function stillFilters(composition: Composition): string {
+  return `select='eq(n,${composition.frames - 1})',setpts=0,${scaleTo(composition)}format=rgb24`;
+}
+
+function soundArguments(composition: Composition, firstInput: number, seconds: number) {
+  const { sound } = composition;
+  if (!sound) return { inputs: [], graph: [], map: ['-an'] };
+  const tail = Math.max(0, seconds - 0.5);
+  const shape = [
+    'aresample=48000',
+    'aformat=sample_fmts=fltp:channel_layouts=mono',
+    'apad',
+    `atrim=0:${seconds.toFixed(4)}`,
+    `afade=t=out:st=${tail.toFixed(3)}:d=0.5[sound]`,
+  ].join(',');
+  const map = ['-map', '[sound]', '-c:a', 'aac', '-b:a', '96k', '-ac', '1', '-ar', '48000'];
+  if ('clips' in sound) {
+    const parts = sound.clips.map((_, at) => `[c${at}]`).join('');
+    const even = 'aresample=48000,aformat=sample_fmts=fltp:channel_layouts=mono';
+    const joined = sound.clips.map((_, at) => `[${firstInput + at}:a]${even}[c${at}]`);
+    const graph = [...joined, `${parts}concat=n=${sound.clips.length}:v=0:a=1,${shape}`];
+    return { inputs: sound.clips.flat(), graph, map };
+  }
+  const voices = sound.chord.map((hertz, at) => `${0.16 / (at + 1)}*sin(2*PI*${hertz}*t)`);
+  const tone = `aevalsrc='${voices.join('+')}':s=48000:d=${(seconds + 0.1).toFixed(3)}`;
+  return {
+    inputs: ['-f', 'lavfi', '-i', tone],
+    graph: [`[${firstInput}:a]afade=t=in:d=0.8,${shape}`],
+    map,
+  };
+}

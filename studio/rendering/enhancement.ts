@@ -1,0 +1,116 @@
+/*
+ * Enlarges one video: frames are interpolated first, while they are small, then scaled with
+ * Lanczos. The sound is copied.
+ */
+
+import { mkdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EnhancementJob, EnhancementRequest, JobResult } from '../jobs/job';
+import type { Size } from '../jobs/models';
+import { even, TARGET_SHORT_SIDES } from '../jobs/models';
+import type { Clip } from '../media/clips';
+import { openVideo } from '../media/clips';
+import { runFfmpeg } from '../media/ffmpeg';
+import { MediaFault } from '../media/media-store';
+import { encoder } from './composition';
+import type { RenderTools } from './generation';
+
+const INPUT_BYTES_MAX = 1_000_000_000;
+
+/** The protocol enlarges videos of up to 2K. */
+const INPUT_SIDE = { long: 2560, short: 1440 };
+
+/** A job that takes longer fails. */
+const ENHANCE_MS = 600_000;
+
+/**
+ * Motion interpolation is slow: it is used up to 720p and for about a minute of work on two cores
+ * (five seconds of 720p at 60 frames per second). Above that, frames are blended.
+ */
+const ESTIMATED_SHORT_SIDE_MAX = 720;
+const ESTIMATED_PIXELS_MAX = 1280 * 720 * 300;
+
+export async function renderEnhancement(
+  job: EnhancementJob,
+  tools: RenderTools,
+): Promise<JobResult> {
+  const { request } = job;
+  const { media, ffmpeg, signal, workFolder } = tools;
+  const file = await media.fetch(request.videoUrl, 'video', workFolder, INPUT_BYTES_MAX);
+  const clip = await openVideo(file, 'The video', ffmpeg, signal);
+  if (!clip.input) {
+    throw new MediaFault(
+      'The video is not of this studio, and only ffmpeg 5 or newer may open it.',
+    );
+  }
+  const sides = [clip.width, clip.height];
+  if (Math.max(...sides) > INPUT_SIDE.long || Math.min(...sides) > INPUT_SIDE.short) {
+    throw new MediaFault(`The video is ${clip.width}×${clip.height}, which is above 2K.`);
+  }
+  const size = targetSize(request, clip);
+  const fps = request.fps ?? clip.fps;
+  const target = join(workFolder, 'video.mp4');
+  // The container's length includes the sound, which may end a little after the picture.
+  const seconds = Math.round(clip.seconds * clip.fps) / clip.fps;
+  const frames = Math.round(seconds * fps);
+  const filters = [
+    ...changeRate(clip, fps),
+    ...restore(request),
+    `scale=${size.width}:${size.height}:flags=lanczos`,
+    'setsar=1',
+    `trim=end_frame=${frames}`,
+    'format=yuv420p',
+  ];
+  const args = [
+    ...['-loglevel', 'error', ...clip.input, '-map', '0:v:0', '-map', '0:a:0?'],
+    ...['-vf', filters.join(','), ...encoder(size), '-crf', quality(request), '-c:a', 'copy'],
+    ...['-movflags', '+faststart', '-map_metadata', '-1', '-fflags', '+bitexact', '-f', 'mp4'],
+  ];
+  await runFfmpeg(ffmpeg, { args: [...args, target], timeoutMs: ENHANCE_MS, signal });
+  await mkdir(tools.resultFolder, { recursive: true });
+  await rename(target, join(tools.resultFolder, 'video.mp4'));
+  return {
+    ...size,
+    fps,
+    durationSeconds: Math.round(seconds * 1000) / 1000,
+    inputVideoSeconds: clip.seconds,
+    hasLastFrame: false,
+  };
+}
+
+function targetSize(request: EnhancementRequest, clip: Size): Size {
+  const named = TARGET_SHORT_SIDES[request.resolution ?? ''];
+  const short = request.resolutionLimit ?? named ?? 1080;
+  const factor = short / Math.min(clip.width, clip.height);
+  return { width: even(clip.width * factor), height: even(clip.height * factor) };
+}
+
+function changeRate(clip: Clip, fps: number): string[] {
+  if (fps === clip.fps) return [];
+  if (fps < clip.fps) return [`fps=${fps}`];
+  // Interpolation drops the last frames, so the picture is held a little longer.
+  const hold = 'tpad=stop_mode=clone:stop_duration=0.5';
+  const pixels = clip.width * clip.height * clip.seconds * fps;
+  const isSmall = Math.min(clip.width, clip.height) <= ESTIMATED_SHORT_SIDE_MAX;
+  if (isSmall && pixels <= ESTIMATED_PIXELS_MAX) {
+    return [
+      hold,
+      `minterpolate=fps=${fps}:mi_mode=mci:mc_mode=obmc:me_mode=bilat:me=epzs:scd=none`,
+    ];
+  }
+  return [hold, `minterpolate=fps=${fps}:mi_mode=blend:scd=none`];
+}
+
+/** Filters for the scene; `professional` sharpens as well. */
+function restore(request: EnhancementRequest): string[] {
+  const denoise: Record<string, string[]> = {
+    old_film: ['hqdn3d=3:2:6:4'],
+    ugc: ['hqdn3d=1.5:1:3:2'],
+  };
+  const sharpen = request.toolVersion === 'professional' ? ['unsharp=5:5:0.5:3:3:0'] : [];
+  return [...(denoise[request.scene] ?? []), ...sharpen];
+}
+
+function quality(request: EnhancementRequest): string {
+  return { low: '27', medium: '22', high: '18' }[request.bitrateLevel] ?? '22';
+}

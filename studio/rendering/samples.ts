@@ -1,0 +1,153 @@
+/*
+ * Sample media, so that examples work without any other host: four pictures, a clip and a sound.
+ * The studio makes each one when it is first needed and keeps it. `/samples/` lists them.
+ */
+
+import { existsSync, mkdirSync } from 'node:fs';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Exchange, Log } from '../http';
+import { sendJson } from '../http';
+import type { Ffmpeg } from '../media/ffmpeg';
+import { findFfmpeg, runFfmpeg } from '../media/ffmpeg';
+import { drawJpeg } from '../media/pictures';
+import { fileContent, serveContent } from '../media/serve-file';
+import { ProtocolError } from '../protocol-error';
+import { ffmpegArguments } from './composition';
+import { sceneLayers } from './layers';
+import { designScene, drawStill } from './scene';
+
+/** Prompt, seed, width and height of each still. */
+const STILLS: Record<string, [string, number, number, number]> = {
+  'dawn.jpg': ['a golden dawn over the hills', 7, 1280, 720],
+  'ocean.jpg': ['the ocean at noon', 11, 1280, 720],
+  'night-city.jpg': ['a neon city at night', 5, 1280, 720],
+  'forest.jpg': ['a quiet forest', 3, 768, 1024],
+};
+const NAMES = [...Object.keys(STILLS), 'mountains.mp4', 'chime.wav'];
+
+/** A sample that takes longer fails. */
+const MAKE_MS = 60_000;
+
+interface SampleOptions {
+  readonly folder: string;
+  /** The address of the studio, for links. */
+  baseUrl(): string;
+  readonly ffmpegPath: string | undefined;
+  readonly log: Log;
+}
+
+export function createSamples({ folder, baseUrl, ffmpegPath, log }: SampleOptions) {
+  mkdirSync(folder, { recursive: true });
+  const stop = new AbortController();
+  const underWay = new Map<string, Promise<void>>();
+  let preparing: Promise<void> = Promise.resolve();
+  const addressOf = (name: string) => `${baseUrl()}/samples/${name}`;
+
+  /** Returns the path of a sample, and makes the sample first if it does not exist. */
+  async function file(name: string): Promise<string> {
+    if (!NAMES.includes(name)) {
+      throw new ProtocolError(404, 'NotFound', `There is no sample ${name}.`);
+    }
+    const path = join(folder, name);
+    if (existsSync(path)) return path;
+    const making = underWay.get(name) ?? make(name, path);
+    underWay.set(name, making);
+    await making.finally(() => underWay.delete(name));
+    return path;
+  }
+
+  /** Made in a work folder and then renamed, so that no request reads an incomplete file. */
+  async function make(name: string, path: string): Promise<void> {
+    const workFolder = await mkdtemp(`${folder}-`);
+    const target = join(workFolder, name);
+    try {
+      if (name in STILLS) await makeStill(name, target);
+      else await makeWithFfmpeg(target, workFolder, await findFfmpeg(ffmpegPath, log), stop.signal);
+      await rename(target, path);
+    } finally {
+      await rm(workFolder, { recursive: true, force: true });
+    }
+  }
+
+  async function serve(exchange: Exchange): Promise<void> {
+    const name = exchange.path.slice('/samples/'.length);
+    if (name === '') return sendJson(exchange, 200, { samples: NAMES.map(addressOf) });
+    await serveContent(exchange, await fileContent(await file(name)));
+  }
+
+  /** Runs in the background, so that the start is not delayed. */
+  async function makeAll(): Promise<void> {
+    for (const name of NAMES) {
+      if (stop.signal.aborted) return;
+      await file(name).catch((error: unknown) => {
+        log.warn({ sample: name, error: String(error) }, 'studio: a sample could not be made');
+      });
+    }
+  }
+
+  function prepare(): void {
+    preparing = makeAll();
+  }
+
+  async function close(): Promise<void> {
+    stop.abort();
+    await Promise.allSettled([preparing, ...underWay.values()]);
+  }
+
+  return { file, serve, prepare, close };
+}
+
+async function makeStill(name: string, target: string): Promise<void> {
+  const [prompt, seed, width, height] = STILLS[name]!;
+  await drawJpeg(drawStill(designScene(prompt, seed), { width, height }), target);
+}
+
+async function makeWithFfmpeg(
+  target: string,
+  folder: string,
+  ffmpeg: Ffmpeg,
+  signal: AbortSignal,
+): Promise<void> {
+  const isSound = target.endsWith('.wav');
+  const args = isSound ? chimeArguments(target) : await clipArguments(folder, target);
+  await runFfmpeg(ffmpeg, { args, timeoutMs: MAKE_MS, signal });
+}
+
+async function clipArguments(folder: string, videoFile: string): Promise<string[]> {
+  const canvas = { width: 864, height: 496 };
+  const stage = { canvas, fps: 24, seconds: 4, frames: 96, folder };
+  const scene = designScene('snow on the mountains', 2);
+  return ffmpegArguments({
+    ...stage,
+    size: canvas,
+    layers: await sceneLayers(scene, stage),
+    finish: [],
+    overlays: [],
+    sound: { chord: scene.chord },
+    videoFile,
+    lastFrameFile: undefined,
+  });
+}
+
+/** Three bell notes, one after another, four seconds in all. */
+function chimeArguments(target: string): string[] {
+  const notes = [523.25, 659.25, 783.99].map((hertz, at) => {
+    const t = `(t-${at * 0.45})`;
+    return `0.25*gte(t,${at * 0.45})*exp(-2.2*${t})*sin(2*PI*${hertz}*${t})`;
+  });
+  const source = `aevalsrc='${notes.join('+')}':s=48000:d=4`;
+  return [
+    '-loglevel',
+    'error',
+    '-f',
+    'lavfi',
+    '-i',
+    source,
+    '-c:a',
+    'pcm_s16le',
+    '-fflags',
+    '+bitexact',
+    target,
+  ];
+}

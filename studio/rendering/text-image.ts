@@ -1,0 +1,39 @@
+/*
+ * Draws text as a picture: white on a translucent ground, as large as the box allows. The font
+ * comes with the project, because a machine may have none.
+ */
+
+import sharp from 'sharp';
+import type { Size } from '../jobs/models';
+
+const FONT_FILE = require.resolve('dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf');
+
+/** Writes a PNG and returns its size. */
+export async function drawText(text: string, box: Size, target: string): Promise<Size> {
+  const padding = Math.ceil(box.height * 0.08);
+  const letters = await sharp({
+    text: {
+      ...{ text: `<span foreground="white">${escapeMarkup(text)}</span>`, rgba: true },
+      ...{ font: 'DejaVu Sans Bold', fontfile: FONT_FILE, align: 'centre', wrap: 'word-char' },
+      // Without a resolution sharp picks the largest letters that fit.
+      ...{ width: box.width - 2 * padding, height: box.height - 2 * padding },
+    },
+  })
+    .png()
+    .toBuffer({ resolveWithObject: true });
+  const width = letters.info.width + 2 * padding;
+  const height = letters.info.height + 2 * padding;
+  const background = { r: 0, g: 0, b: 0, alpha: 0.35 };
+  await sharp({ create: { width, height, channels: 4, background } })
+    .composite([{ input: letters.data, left: padding, top: padding }])
+    .png({ compressionLevel: 1 })
+    .toFile(target);
+  return { width, height };
+}
+
+function escapeMarkup(text: string): string {
+  // Pango refuses control characters and single surrogates; a prompt may hold any.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is to be found
+  const clean = text.replace(/[\u0000-\u001f\u007f]+/g, ' ').replace(/\p{Surrogate}/gu, '\ufffd');
+  return clean.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+}

@@ -1,0 +1,70 @@
+/*
+ * The studio: a server that speaks the protocols of a video generator and a video enhancer and
+ * renders real files. It shares no code with the service, so that the two can only agree over HTTP.
+ */
+
+import { mkdirSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { PartOptions } from './compose';
+import { composeStudio } from './compose';
+import type { Log } from './http';
+import { openExchange } from './http';
+import { createRouter } from './routes';
+
+export interface StudioOptions extends PartOptions {
+  host: string;
+  /** 0 picks a free port. */
+  port: number;
+  /** The prefix of result and sample links; by default the address the studio listens on. */
+  publicUrl?: string | undefined;
+  apiKey: string;
+  /** Without this key there is no admin endpoint. */
+  adminKey?: string | undefined;
+  log?: Log | undefined;
+}
+
+export interface Studio {
+  url: string;
+  close(): Promise<void>;
+}
+
+const silence: Log = { info() {}, warn() {}, error() {} };
+
+export async function createStudio(options: StudioOptions): Promise<Studio> {
+  const log = options.log ?? silence;
+  mkdirSync(options.dataDir, { recursive: true });
+  const addresses = { base: (options.publicUrl ?? '').replace(/\/+$/, ''), own: '' };
+  const parts = composeStudio(options, addresses, log);
+  const answer = createRouter(parts, options, log);
+  const server = createServer((request, response) => void answer(openExchange(request, response)));
+  server.headersTimeout = 10_000;
+  server.keepAliveTimeout = 65_000;
+
+  addresses.own = await listen(server, options);
+  addresses.base ||= addresses.own;
+  parts.store.resume();
+  parts.samples.prepare();
+  log.info({ url: addresses.own, models: 5 }, 'studio: listening');
+
+  async function end(): Promise<void> {
+    const closed = new Promise<void>((done) => server.close(() => done()));
+    server.closeAllConnections();
+    await Promise.all([closed, parts.close()]);
+  }
+
+  let closing: Promise<void> | undefined;
+  return { url: addresses.own, close: () => (closing ??= end()) };
+}
+
+/** Returns the address of the studio as seen from this machine. */
+async function listen(server: Server, options: { host: string; port: number }): Promise<string> {
+  await new Promise<void>((listening, failed) => {
+    server.once('error', failed);
+    server.listen(options.port, options.host, listening);
+  });
+  const { port } = server.address() as AddressInfo;
+  const host = /^(0\.0\.0\.0|::)$/.test(options.host) ? '127.0.0.1' : options.host;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

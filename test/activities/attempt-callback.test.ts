@@ -1,0 +1,180 @@
+// One attempt of a callback with a real receiver: what is sent, what each answer means, what is
+// recorded.
+
+import { Webhook } from 'standardwebhooks';
+import { beginResend, findCallback, listAttempts } from '../../src/db/callbacks';
+import { activeSecrets, rotateSecret } from '../../src/db/webhook-secrets';
+import { aFinalTask, callbackWorld } from '../support/callbacks';
+
+const world = callbackWorld();
+const { aTask, activities, deliver } = world;
+
+test('the stored task object is sent byte for byte, signed with the account’s secret', async () => {
+  const id = await aTask();
+  expect(await deliver(id)).toMatchObject({ state: 'delivered', status: 204, nextInMs: null });
+  const [received] = world.sink.received;
+  const [secret = ''] = await activeSecrets(world.database.db, 'acct');
+  const headers = received?.headers as Record<string, string>;
+  expect(new Webhook(secret).verify(received?.body ?? '', headers)).toMatchObject({ id });
+  expect(headers['webhook-id']).toBe(`${id}:succeeded`);
+  expect(headers['content-type']).toBe('application/json');
+  const { rows } = await world.database.db.raw(
+    'select object::text as text from tasks where id = ?',
+    [id],
+  );
+  expect(received?.body).toBe(rows[0].text);
+});
+
+test('every attempt has the same id, its own time, and both signatures during a rotation', async () => {
+  const [old = ''] = await activeSecrets(world.database.db, 'acct');
+  const fresh = await rotateSecret(world.database.db, 'acct', 3_600_000);
+  world.sink.answer = (_, response) => void response.writeHead(500).end();
+  const id = await aTask();
+  const startMs = Date.now();
+  await deliver(id, { now: () => startMs });
+  await deliver(id, { now: () => startMs + 60_000 }, 2);
+  const [first, second] = world.sink.received.map(({ headers }) => headers);
+  expect(second?.['webhook-id']).toBe(first?.['webhook-id']);
+  expect(Number(second?.['webhook-timestamp'])).toBe(Number(first?.['webhook-timestamp']) + 60);
+  for (const secret of [old, fresh]) {
+    for (const { body, headers } of world.sink.received) {
+      expect(() =>
+        new Webhook(secret).verify(body, headers as Record<string, string>),
+      ).not.toThrow();
+    }
+  }
+  const stranger = new Webhook(`whsec_${Buffer.alloc(32, 7).toString('base64')}`);
+  expect(() =>
+    stranger.verify(world.sink.received[0]?.body ?? '', first as Record<string, string>),
+  ).toThrow();
+});
+
+test('after the overlap only the new secret signs, and no later rotation brings an old one back', async () => {
+  const [old = ''] = await activeSecrets(world.database.db, 'acct');
+  const fresh = await rotateSecret(world.database.db, 'acct', 0);
+  expect(await activeSecrets(world.database.db, 'acct')).toEqual([fresh]);
+  const id = await aTask();
+  await deliver(id);
+  const body = world.sink.received[0]?.body ?? '';
+  const sent = world.sink.received[0]?.headers as Record<string, string>;
+  expect(sent['webhook-signature']).not.toContain(' ');
+  expect(new Webhook(fresh).verify(body, sent)).toMatchObject({ id });
+  expect(() => new Webhook(old).verify(body, sent)).toThrow('No matching signature');
+  const newest = await rotateSecret(world.database.db, 'acct', 3_600_000);
+  expect(await activeSecrets(world.database.db, 'acct')).toEqual([newest, fresh]);
+});
+
+test('a secret is 32 random bytes in the format of the verifying libraries', async () => {
+  const secrets = await activeSecrets(world.database.db, 'acct');
+  for (const secret of secrets) {
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(Buffer.from(secret.slice('whsec_'.length), 'base64')).toHaveLength(32);
+  }
+  expect(new Set(secrets).size).toBe(secrets.length);
+});
+
+test('the last failed attempt leaves the callback exhausted and is counted', async () => {
+  world.sink.answer = (_, response) => void response.writeHead(500).end();
+  const id = await aTask();
+  const outcomes: string[] = [];
+  const onAttempt = (outcome: string) => void outcomes.push(outcome);
+  await deliver(id, { onAttempt }, 9);
+  expect(await deliver(id, { onAttempt }, 10)).toMatchObject({
+    state: 'exhausted',
+    nextInMs: null,
+  });
+  expect(outcomes).toEqual(['again', 'exhausted']);
+  expect(await findCallback(world.database.db, id)).toMatchObject({
+    state: 'exhausted',
+    nextAt: null,
+  });
+});
+
+test('no connection is made to a forbidden address, and the attempt records only that', async () => {
+  const id = await aTask();
+  const outcome = await deliver(id, { allowHosts: [] });
+  expect(outcome).toMatchObject({ state: 'pending', error: 'The address is not allowed.' });
+  expect(world.sink.received).toEqual([]);
+});
+
+test('the transaction that ends a task records that its callback is owed, if the task asked for one', async () => {
+  const asked = await aTask();
+  const silent = await aTask(null);
+  const running = await aFinalTask(world.database, world.sink.url, { final: false });
+  expect(await findCallback(world.database.db, asked)).toMatchObject({
+    state: 'pending',
+    deliveries: 1,
+  });
+  expect(await findCallback(world.database.db, silent)).toBeNull();
+  expect(await findCallback(world.database.db, running)).toBeNull();
+  await expect(deliver(silent)).rejects.toMatchObject({ type: 'NoCallback', nonRetryable: true });
+  await expect(deliver(running)).rejects.toMatchObject({ type: 'NoCallback' });
+  await world.database.db.raw('update tasks set finished_at = now() where id = ?', [running]);
+  expect(await findCallback(world.database.db, running)).toMatchObject({ state: 'pending' });
+  expect(world.sink.received).toEqual([]);
+});
+
+test('an account without a secret gets no unsigned callback', async () => {
+  await world.database.db.raw(`insert into accounts (id, name) values ('bare', 'bare')`);
+  const id = await aFinalTask(world.database, world.sink.url, { accountId: 'bare' });
+  expect(await deliver(id)).toMatchObject({
+    state: 'pending',
+    error: 'The account has no webhook secret.',
+  });
+  expect(world.sink.received).toEqual([]);
+});
+
+test('sending again starts a new delivery of the same message and ends the older one', async () => {
+  world.sink.answer = (_, response) => void response.writeHead(500).end();
+  const id = await aTask();
+  await deliver(id);
+  expect(await beginResend(world.database.db, id)).toBe(2);
+  expect(await deliver(id, {}, 2)).toMatchObject({ state: 'superseded', nextInMs: null });
+  world.sink.answer = (_, response) => void response.writeHead(204).end();
+  const resent = { taskId: id, delivery: 2, attempt: 1, chance: 0.5 };
+  expect(await activities().attemptCallback(resent)).toMatchObject({ state: 'delivered' });
+  expect(new Set(world.sink.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+  expect((await listAttempts(world.database.db, id)).map(({ delivery }) => delivery)).toEqual([
+    1, 2,
+  ]);
+});
+
+test('a delivery that is cancelled is stopped, unless its message has arrived', async () => {
+  const [waiting, arrived] = [await aTask(), await aTask()];
+  await deliver(arrived);
+  for (const taskId of [waiting, arrived]) await activities().stopCallback({ taskId, delivery: 1 });
+  expect(await findCallback(world.database.db, waiting)).toMatchObject({
+    state: 'stopped',
+    nextAt: null,
+  });
+  expect(await findCallback(world.database.db, arrived)).toMatchObject({ state: 'delivered' });
+});
+
+test('a receiver with its limit of deliveries gets no request, and no attempt is recorded', async () => {
+  const held = withResolvers();
+  world.sink.answer = (_, response) => void held.promise.then(() => response.writeHead(204).end());
+  const { attemptCallback } = activities({ perHostMax: 2 });
+  const ids = await Promise.all([0, 1, 2].map(() => aTask()));
+  const results = ids.map((taskId) =>
+    attemptCallback({ taskId, delivery: 1, attempt: 1, chance: 0.5 }).then(
+      ({ state }) => state as string,
+      ({ type }: { type: string }) => type,
+    ),
+  );
+  await expect(Promise.race(results)).resolves.toBe('HostBusy');
+  held.resolve();
+  const outcomes = await Promise.all(results);
+  expect([...outcomes].sort()).toEqual(['HostBusy', 'delivered', 'delivered']);
+  const busy = ids[outcomes.indexOf('HostBusy')] ?? '';
+  expect(await listAttempts(world.database.db, busy)).toEqual([]);
+  const again = await attemptCallback({ taskId: busy, delivery: 1, attempt: 1, chance: 0.5 });
+  expect(again.state).toBe('delivered');
+});
+
+function withResolvers() {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

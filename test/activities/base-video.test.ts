@@ -1,0 +1,100 @@
+// Enhancements whose stored link to the base video can no longer be used.
+
+import type { JobInput } from '../../src/domain/job';
+import { anEnhancedPlan } from '../support/builders';
+import { type Canned, startCanned } from '../support/canned';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { type PlayedArk, startPlayedArk } from '../support/played-ark';
+import { startUpstream, type Upstream } from '../support/upstream';
+
+let database: TestDatabase;
+let upstream: Upstream;
+let ark: PlayedArk;
+let enhancer: Canned;
+const sent: unknown[] = [];
+let refused = new Set<string>();
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  ark = await startPlayedArk();
+  enhancer = await startCanned();
+  sent.length = 0;
+  refused = new Set();
+  let accepted = 0;
+  enhancer.say = ({ body }) => {
+    const { video_url: url } = body as { video_url: string };
+    sent.push(url);
+    if (refused.has(url)) {
+      return { status: 400, body: { success: false, error: { code: 'InvalidParameter' } } };
+    }
+    accepted += 1;
+    return { body: { success: true, task_id: `enh-${accepted}` } };
+  };
+  upstream = await startUpstream(database.db, (base) => [
+    { ...base, baseUrl: ark.url },
+    { ...base, id: 'enhancer', protocol: 'mediakit', baseUrl: enhancer.url },
+  ]);
+});
+afterEach(async () => {
+  await upstream?.close();
+  await ark?.close();
+  await enhancer?.close();
+  await database?.drop();
+});
+
+const [oldLink, newLink] = ['https://media.example/old.mp4', 'https://media.example/new.mp4'];
+
+/** The enhancement of a video whose stored link expires then; reading the job gives a new one. */
+async function enhancementOf(expiresInSeconds: number): Promise<JobInput> {
+  const { enhancement } = anEnhancedPlan();
+  const base = await upstream.input();
+  await upstream.attempt(base);
+  const job = ark.jobs.at(-1);
+  if (job) Object.assign(job, { status: 'succeeded', content: { video_url: newLink } });
+  const expiresAt = Math.floor(Date.now() / 1000) + expiresInSeconds;
+  const report = { status: 'succeeded', result: { videoUrl: oldLink, expiresAt } };
+  await database
+    .db('jobs')
+    .where({ task_id: base.taskId })
+    .update({ state: 'reported', report: JSON.stringify(report) });
+  await database.db('jobs').insert({
+    task_id: base.taskId,
+    kind: 'super_resolution',
+    account_id: 'acct_test',
+  });
+  await database
+    .db('tasks')
+    .where({ id: base.taskId })
+    .update({ object: JSON.stringify({ id: base.taskId, status: 'running' }) });
+  const plan = {
+    ...base.plan,
+    enhancement: enhancement && { ...enhancement, channels: ['enhancer'] },
+  };
+  return { ...base, kind: 'super_resolution', plan, videoUrl: oldLink };
+}
+
+test('a link that is valid long enough is used as it is', async () => {
+  const input = await enhancementOf(86_400);
+  expect(await upstream.attempt(input)).toMatchObject({ outcome: 'open' });
+  expect(sent).toEqual([oldLink]);
+});
+
+test('a link that expires soon is replaced before the enhancement is placed', async () => {
+  const input = await enhancementOf(60);
+  expect(await upstream.attempt(input)).toMatchObject({ outcome: 'open' });
+  expect(sent).toEqual([newLink]);
+});
+
+test('a refused enhancement is retried once with a new link', async () => {
+  const input = await enhancementOf(86_400);
+  refused = new Set([oldLink]);
+  expect(await upstream.attempt(input)).toMatchObject({ outcome: 'open' });
+  expect(sent).toEqual([oldLink, newLink]);
+});
+
+test('an enhancement fails if the provider refuses the old and the new link', async () => {
+  const input = await enhancementOf(86_400);
+  refused = new Set([oldLink, newLink]);
+  expect(await upstream.attempt(input)).toMatchObject({ outcome: 'rejected' });
+  expect(sent).toEqual([oldLink, newLink]);
+});

@@ -1,0 +1,124 @@
+// The address guard with real sockets: canary servers on loopback count connections, and there must
+// be none, for any spelling and any resolution of a name. A real name server gives the false
+// answers of each test.
+
+import { guardedPost } from '../../activities/callbacks/guarded-post';
+import { createResolveName } from '../../activities/callbacks/resolve-public-host';
+import { type Canaries, startCanaries } from '../support/canaries';
+import { brokenUrls, insideHosts } from '../support/hosts';
+import { type NameServer, startNameServer } from '../support/name-server';
+import { testInsideAddresses } from './inside-addresses';
+
+let canaries: Canaries;
+let nameServer: NameServer;
+let before = 0;
+let port = 0;
+beforeAll(async () => {
+  nameServer = await startNameServer();
+  canaries = await startCanaries();
+  port = canaries.port;
+});
+afterAll(async () => {
+  await nameServer?.close();
+  await canaries?.close();
+});
+beforeEach(() => {
+  before = canaries.connections();
+});
+const connections = () => canaries.connections() - before;
+
+const post = (url: string, allowHosts: readonly string[] = []) =>
+  guardedPost({
+    url,
+    body: '{}',
+    headers: {},
+    allowHosts,
+    connectTimeoutMs: 1_000,
+    timeoutMs: 2_000,
+    replyBytesMax: 100,
+    resolve: createResolveName([nameServer.address]),
+  });
+
+test('an allowed host and port is connected to, and no other port of that host', async () => {
+  const allowed = [`127.0.0.1:${port}`];
+  await expect(post(`http://127.0.0.1:${port}/`, allowed)).rejects.toMatchObject({
+    code: 'connection_failed',
+  });
+  expect(connections()).toBe(1);
+  for (const url of [`http://127.0.0.1:${port + 1}/`, `http://localhost:${port}/`]) {
+    await expect(post(url, allowed)).rejects.toMatchObject({ code: 'address_not_allowed' });
+  }
+  expect(connections()).toBe(1);
+});
+
+test.each(insideHosts)('%s is never dialled', async (host) => {
+  for (const scheme of ['https', 'http']) {
+    await expect(post(`${scheme}://${host}:${port}/`)).rejects.toMatchObject({
+      code: 'address_not_allowed',
+    });
+  }
+  expect(connections()).toBe(0);
+});
+
+test.each([
+  ['an internal address', ['127.0.0.1']],
+  ['a public and an internal address', ['8.8.8.8', '127.0.0.1']],
+  ['an internal IPv6 address after a public one', ['8.8.8.8', '2606:4700::1111', '::1']],
+  ['a mapped address', ['::ffff:7f00:1']],
+  ['a translated address', ['64:ff9b::7f00:1']],
+  ['the address of cloud metadata', ['169.254.169.254']],
+])('no connection is made to a name with %s', async (what, addresses) => {
+  const name = `${what.replaceAll(' ', '-').toLowerCase()}.example.com`;
+  nameServer.names.set(name, [addresses]);
+  await expect(post(`https://${name}:${port}/`)).rejects.toMatchObject({
+    code: 'address_not_allowed',
+    message: 'The address is not allowed.',
+  });
+  expect(connections()).toBe(0);
+});
+
+test('if a name changes after the check, the checked address is used', async () => {
+  // The public address belongs to a block that was never assigned.
+  nameServer.names.set('flip.example.com', [['2d00::1'], ['127.0.0.1']]);
+  await expect(post(`https://flip.example.com:${port}/`)).rejects.toMatchObject({
+    code: expect.stringMatching(/^(?:timeout|connection_failed)$/),
+  });
+  expect(connections()).toBe(0);
+  await expect(post(`https://flip.example.com:${port}/`)).rejects.toMatchObject({
+    code: 'address_not_allowed',
+  });
+  expect(connections()).toBe(0);
+});
+
+test('an unknown name and a name without working servers are connection failures', async () => {
+  nameServer.names.set('broken.example.com', 'broken');
+  for (const name of ['nobody.example.com', 'broken.example.com']) {
+    await expect(post(`https://${name}/`)).rejects.toMatchObject({ code: 'connection_failed' });
+  }
+});
+
+test('a silent name server fails only its own attempt, at the connection time limit', async () => {
+  nameServer.names.set('silent.example.com', 'silent');
+  nameServer.names.set('inside.example.com', [['10.0.0.1']]);
+  let finished = 0;
+  const silent = Array.from({ length: 20 }, () =>
+    post('https://silent.example.com/').catch(({ code }: { code: string }) => {
+      finished += 1;
+      return code;
+    }),
+  );
+  // More look-ups hang than the process has threads for the system's resolver, and this one is
+  // still answered first.
+  await expect(post('https://inside.example.com/')).rejects.toMatchObject({
+    code: 'address_not_allowed',
+  });
+  expect(finished).toBe(0);
+  expect(new Set(await Promise.all(silent))).toEqual(new Set(['timeout']));
+});
+
+test.each(brokenUrls)('%j is refused whatever it resolves to', async (url) => {
+  await expect(post(url)).rejects.toMatchObject({ code: 'address_not_allowed' });
+  expect(connections()).toBe(0);
+});
+
+testInsideAddresses({ spellings: 100 });

@@ -1,0 +1,127 @@
+// Jobs that are still open although their task has ended: the reconciler cancels and closes them,
+// so that they take no slot.
+
+import { createFollowActivities } from '../../activities/jobs/read-and-cancel-job';
+import { stopLeftJobs } from '../../activities/reconcile/left-jobs';
+import { wantCancel } from '../../src/db/jobs/cancels';
+import { findJob } from '../../src/db/jobs/queries';
+import { takeSlot } from '../../src/db/jobs/slots';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { startUpstream, type Upstream } from '../support/upstream';
+
+let database: TestDatabase;
+let upstream: Upstream;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  upstream = await startUpstream(database.db);
+});
+afterAll(async () => {
+  await upstream?.close();
+  await database?.drop();
+});
+
+const end = (taskId: string, ago: string) =>
+  database.db.raw(
+    'update tasks set finished_at = now() - cast(? as interval), request = ? where id = ?',
+    [ago, '{}', taskId],
+  );
+const round = (cancelJob = createFollowActivities(upstream.deps).cancelJob) => {
+  const { giveUpCancel } = createFollowActivities(upstream.deps);
+  return stopLeftJobs({ ...upstream.deps, cancelJob, giveUpCancel });
+};
+const stateOf = async (input: Parameters<typeof findJob>[1]) =>
+  (await findJob(database.db, input))?.state;
+
+test('an open job of a task that has ended is cancelled upstream and closed', async () => {
+  const input = await upstream.input({ queue_s: 600 });
+  await upstream.attempt(input);
+  await end(input.taskId, '16 minutes');
+  await round();
+  expect(await stateOf(input)).toBe('closed');
+  const { readJob } = createFollowActivities(upstream.deps);
+  expect(await readJob(input)).toMatchObject({ status: 'cancelled' });
+});
+
+test.each(['planned', 'waiting', 'sending', 'reported'])(
+  'a job in state %s of a task that has ended is closed',
+  async (state) => {
+    const input = await upstream.input();
+    await database
+      .db('jobs')
+      .where({ task_id: input.taskId })
+      .update({ state, channel: 'studio', upstream_model: 'm' });
+    await end(input.taskId, '16 minutes');
+    await round();
+    expect(await stateOf(input)).toBe('closed');
+  },
+);
+
+test('the jobs of a task that has just ended are left to its workflow', async () => {
+  const input = await upstream.input();
+  await upstream.attempt(input);
+  await end(input.taskId, '10 minutes');
+  await round();
+  expect(await stateOf(input)).toBe('open');
+});
+
+test('a cancel that fails is repeated for two hours, then recorded as given up', async () => {
+  const input = await upstream.input();
+  await upstream.attempt(input);
+  await end(input.taskId, '16 minutes');
+  const refuse = () => Promise.reject(new Error('refused'));
+  await round(refuse);
+  expect(await stateOf(input)).toBe('open');
+  expect(upstream.events.map(({ name }) => name)).not.toContain('cancelGivenUp');
+  await end(input.taskId, '3 hours');
+  await round(refuse);
+  expect(await findJob(database.db, input)).toMatchObject({ state: 'closed', cancel: 'given up' });
+  expect(upstream.events.map(({ name }) => name)).toContain('cancelGivenUp');
+});
+
+test('for a terminated task, a create on its way is looked up until its job is cancelled', async () => {
+  const input = await upstream.input({ queue_s: 600 });
+  await takeSlot(database.db, input, { channel: 'studio', upstreamModel: 'studio-2.0' }, null);
+  await end(input.taskId, '0 seconds');
+  await database.db('jobs').where({ task_id: input.taskId }).update({ state: 'closed' });
+  await wantCancel(database.db, input.taskId);
+  await round();
+  expect(await findJob(database.db, input)).toMatchObject({ cancel: 'wanted' });
+  // The create arrives, but its reply does not.
+  await upstream.deps.channels.find('studio')?.provider.create(input, 'studio-2.0');
+  await round();
+  expect(await findJob(database.db, input)).toMatchObject({ state: 'closed', cancel: null });
+  const window = { sinceMs: 0, nowMs: Date.now() };
+  const jobs = await upstream.deps.channels.find('studio')?.provider.list(input, window);
+  const job = jobs?.jobs.find(({ seed }) => seed === input.plan.seed);
+  const read = upstream.deps.channels.find('studio')?.provider.read(job?.upstreamId ?? '');
+  expect(await read).toMatchObject({ status: 'cancelled' });
+});
+
+test('a job that arrives after the end of its task is cancelled even if the first cancel failed', async () => {
+  const input = await upstream.input({ queue_s: 600 });
+  const { find, ...rest } = upstream.deps.channels;
+  const { provider } = find('studio') ?? {};
+  const channels = {
+    ...rest,
+    find: (id: string) =>
+      ({
+        ...find(id),
+        provider: {
+          ...provider,
+          // The task ends while its create is on its way.
+          create: async (...args: Parameters<NonNullable<typeof provider>['create']>) => {
+            await end(input.taskId, '0 seconds');
+            await database.db('jobs').where({ task_id: input.taskId }).update({ state: 'closed' });
+            return provider?.create(...args);
+          },
+          cancel: () => Promise.reject(new Error('refused')),
+        },
+      }) as ReturnType<typeof find>,
+  };
+  await upstream.attempt(input, { channels });
+  expect(await findJob(database.db, input)).toMatchObject({ state: 'closed', cancel: 'wanted' });
+  await round();
+  const job = await findJob(database.db, input);
+  expect(job?.cancel).toBeNull();
+  expect(await provider?.read(job?.upstreamId ?? '')).toMatchObject({ status: 'cancelled' });
+});

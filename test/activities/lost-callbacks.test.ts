@@ -1,0 +1,151 @@
+// Callbacks that are owed and have no delivery are found in the database and started again at the
+// next attempt. Callbacks that are being delivered, final or not due are left alone.
+
+import { defaultPayloadConverter } from '@temporalio/common';
+import { restartLostCallbacks, startDelivery } from '../../activities/reconcile/lost-callbacks';
+import {
+  beginAttempt,
+  beginResend,
+  type CallbackState,
+  finishAttempt,
+  takeOverdueDeliveries,
+} from '../../src/db/callbacks';
+import { callbackWorkflowId } from '../../workflows/messages';
+import { aFinalTask, createCallbackDatabase } from '../support/callbacks';
+import type { TestDatabase } from '../support/database';
+import { connectTemporal, uniqueTaskQueue } from '../support/temporal';
+
+let database: TestDatabase;
+let temporal: Awaited<ReturnType<typeof connectTemporal>>;
+// No worker polls this queue, so a started workflow stays as it was started.
+const taskQueue = uniqueTaskQueue();
+const started = new Set<string>();
+beforeAll(async () => {
+  database = await createCallbackDatabase();
+  temporal = await connectTemporal();
+});
+afterAll(async () => {
+  for (const id of started) await temporal.client.workflow.getHandle(id).terminate();
+  await temporal?.close();
+  await database?.drop();
+});
+afterEach(() => database.db.raw(`update callbacks set state = 'stopped' where state = 'pending'`));
+
+const url = 'https://consumer.example.com/hook';
+const minute = 60;
+const deps = () => ({ db: database.db, client: temporal.client, taskQueue });
+
+/** A callback that is overdue by this long. */
+async function aCallback(overdueSeconds: number, state: CallbackState = 'pending') {
+  const id = await aFinalTask(database, url);
+  await database.db.raw(
+    `update callbacks set state = ?, next_at = now() - make_interval(secs => ?) where task_id = ?`,
+    [state, overdueSeconds, id],
+  );
+  return id;
+}
+
+async function failedAttempt(id: string, attempt: number, delivery = 1): Promise<void> {
+  const row = await beginAttempt(database.db, id, delivery, attempt, new Date());
+  await finishAttempt(
+    database.db,
+    { id: row, taskId: id, delivery },
+    { status: 500, latencyMs: 1, error: 'HTTP 500', reply: null },
+    { state: 'pending', nextAt: new Date(Date.now() - 11 * minute * 1000) },
+  );
+}
+
+/** The input of the delivery's workflow and its run; null if there is none. */
+async function workflowOf(id: string, delivery = 1) {
+  const workflowId = callbackWorkflowId(id, delivery);
+  const handle = temporal.client.workflow.getHandle(workflowId);
+  const description = await handle.describe().catch(() => null);
+  if (!description) return null;
+  started.add(workflowId);
+  const { events } = await handle.fetchHistory();
+  const [input] = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
+  return {
+    runId: description.runId,
+    running: description.status.name === 'RUNNING',
+    input: input ? defaultPayloadConverter.fromPayload(input) : null,
+  };
+}
+
+test('a callback without a delivery is delivered from the first attempt', async () => {
+  const id = await aCallback(11 * minute);
+  expect(await restartLostCallbacks(deps())).toBe(1);
+  expect((await workflowOf(id))?.input).toEqual({ taskId: id, delivery: 1, firstAttempt: 1 });
+});
+
+test('a delivery that was lost half way continues at the attempt that was not answered', async () => {
+  const id = await aCallback(11 * minute);
+  for (const attempt of [1, 2, 3]) await failedAttempt(id, attempt);
+  await beginAttempt(database.db, id, 1, 4, new Date());
+  expect(await restartLostCallbacks(deps())).toBe(1);
+  expect((await workflowOf(id))?.input).toMatchObject({ firstAttempt: 4 });
+});
+
+test('a message that an operator sent again continues as that delivery, with its own count of attempts', async () => {
+  const id = await aCallback(0);
+  for (const attempt of [1, 2, 3]) await failedAttempt(id, attempt);
+  await beginResend(database.db, id);
+  await failedAttempt(id, 1, 2);
+  expect(await restartLostCallbacks(deps())).toBe(1);
+  expect(await workflowOf(id)).toBeNull();
+  expect((await workflowOf(id, 2))?.input).toEqual({ taskId: id, delivery: 2, firstAttempt: 2 });
+});
+
+test.each<[string, number, CallbackState]>([
+  ['due in a minute', -minute, 'pending'],
+  ['due nine minutes ago', 9 * minute, 'pending'],
+  ['delivered', 11 * minute, 'delivered'],
+  ['given up', 11 * minute, 'exhausted'],
+  ['stopped', 11 * minute, 'stopped'],
+])('a callback that is %s is left alone', async (_, overdueSeconds, state) => {
+  const id = await aCallback(overdueSeconds, state);
+  expect(await restartLostCallbacks(deps())).toBe(0);
+  expect(await workflowOf(id)).toBeNull();
+});
+
+test('a running delivery is not affected and is checked only once per interval', async () => {
+  const id = await aCallback(11 * minute);
+  await startDelivery(deps(), { taskId: id });
+  const before = await workflowOf(id);
+  expect(await restartLostCallbacks(deps())).toBe(1);
+  expect(await workflowOf(id)).toEqual(before);
+  expect(await restartLostCallbacks(deps())).toBe(0);
+});
+
+test('a delivery whose workflow was terminated gets a new workflow', async () => {
+  const id = await aCallback(11 * minute);
+  await startDelivery(deps(), { taskId: id });
+  const before = await workflowOf(id);
+  await temporal.client.workflow.getHandle(callbackWorkflowId(id)).terminate();
+  await restartLostCallbacks(deps());
+  const after = await workflowOf(id);
+  expect(after?.running).toBe(true);
+  expect(after?.runId).not.toBe(before?.runId);
+});
+
+test('a backlog is worked off in slices, the longest overdue first, each callback once', async () => {
+  const ids = [];
+  for (const hours of [3, 2, 1]) ids.push(await aCallback(hours * 60 * minute));
+  const take = async () =>
+    (await takeOverdueDeliveries(database.db, 10 * minute, 2)).map(({ taskId }) => taskId);
+  expect(new Set(await take())).toEqual(new Set(ids.slice(0, 2)));
+  expect(await take()).toEqual(ids.slice(2));
+  expect(await take()).toEqual([]);
+});
+
+test('a delivery that Temporal does not start keeps no other from being started', async () => {
+  const ids = [await aCallback(20 * minute), await aCallback(15 * minute)];
+  const [first, second] = ids.map((id) => callbackWorkflowId(id));
+  const tried: string[] = [];
+  const start = async (_: string, { workflowId }: { workflowId: string }) => {
+    tried.push(workflowId);
+    if (workflowId === first) throw new Error('3 INVALID_ARGUMENT');
+  };
+  const client = { workflow: { start } } as unknown as ReturnType<typeof deps>['client'];
+  await restartLostCallbacks({ ...deps(), client });
+  expect(tried).toContain(second);
+});

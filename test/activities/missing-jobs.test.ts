@@ -1,0 +1,155 @@
+// Jobs that their provider no longer lists, in the watcher's loop with a real database and a server
+// that plays Ark.
+
+import type { Client } from '@temporalio/client';
+import { findJob } from '../../src/db/jobs/queries';
+import { takeSlot } from '../../src/db/jobs/slots';
+import type { JobInput, JobReport } from '../../src/domain/job';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { type PlayedArk, type PlayedJob, startPlayedArk } from '../support/played-ark';
+import { until } from '../support/until';
+import { startUpstream, type Upstream } from '../support/upstream';
+import { watchWhile } from '../support/watcher';
+
+let database: TestDatabase;
+let upstream: Upstream;
+let ark: PlayedArk;
+beforeEach(async () => {
+  database = await createTestDatabase();
+  ark = await startPlayedArk();
+  upstream = await startUpstream(database.db, (base) => [
+    { ...base, baseUrl: ark.url, pollIntervalMs: 50, listLagMs: 300 },
+  ]);
+});
+afterEach(async () => {
+  await upstream?.close();
+  await ark?.close();
+  await database?.drop();
+});
+
+/** An open job, stored by the provider and by us. */
+async function openJob(): Promise<{ input: JobInput; job: PlayedJob }> {
+  const input = await upstream.input();
+  await upstream.attempt(input);
+  return { input, job: ark.jobs.at(-1) as PlayedJob };
+}
+
+const notified = new Map<string, JobReport>();
+
+async function watchDuring(done: () => Promise<void>, jobGoneAfterSeconds = 3_600): Promise<void> {
+  notified.clear();
+  const client = {
+    workflow: { getHandle: () => ({ signal: async () => undefined }) },
+    activity: {
+      complete: async ({ workflowId }: { workflowId: string }, ended: { report: JobReport }) =>
+        void notified.set(workflowId, ended.report),
+    },
+  };
+  const deps = {
+    ...upstream.deps,
+    client: client as unknown as Client,
+    jobGoneAfterSeconds,
+    ensureWatchers: async () => undefined,
+  };
+  await watchWhile(deps, done);
+}
+
+const eventsOf = (name: string) =>
+  upstream.events.filter((event) => event.name === name).map(({ args }) => args);
+const lose = ({ job }: { job: PlayedJob }) => {
+  ark.jobs = ark.jobs.filter(({ id }) => id !== job.id);
+};
+const noticed = ({ input }: { input: JobInput }, outcome = 'noticed') =>
+  until(`the job is ${outcome}`, () =>
+    eventsOf('jobGone').some(([, task, what]) => task === input.taskId && what === outcome),
+  );
+/** True if another job gets one of the two slots. */
+const slotFor = (other: JobInput) =>
+  takeSlot(database.db, other, { channel: 'studio', upstreamModel: 'm' }, 2);
+
+test('a job that is not listed is read by itself until it ends', async () => {
+  const { input, job } = await openJob();
+  await openJob();
+  ark.order = (jobs) => jobs.filter(({ id }) => id !== job.id);
+  await watchDuring(async () => {
+    job.status = 'failed';
+    await until('its task hears of it', () => notified.get(input.taskId)?.status === 'failed');
+  });
+  expect(eventsOf('jobGone')).toEqual([]);
+});
+
+test('a job its provider does not know is reported once and loses its slot', async () => {
+  const gone = await openJob();
+  await openJob();
+  const other = await upstream.input();
+  await watchDuring(async () => {
+    expect(await slotFor(other)).toBe('full');
+    lose(gone);
+    await noticed(gone);
+    expect(await slotFor(other)).toBe('taken');
+    const rounds = eventsOf('watchRound').length;
+    await until('more rounds were made', () => eventsOf('watchRound').length > rounds + 10);
+  });
+  expect(eventsOf('jobGone')).toEqual([['studio', gone.input.taskId, 'noticed']]);
+  expect((await findJob(database.db, gone.input))?.state).toBe('open');
+});
+
+test('if a job stays gone, its task fails as a failure of the provider', async () => {
+  const gone = await openJob();
+  const there = await openJob();
+  await watchDuring(async () => {
+    lose(gone);
+    await noticed(gone, 'ended');
+    await until('its task hears of it', () => notified.has(gone.input.taskId));
+  }, 2);
+  const report = notified.get(gone.input.taskId);
+  expect(report).toMatchObject({ status: 'failed', failure: { code: 'job_gone' } });
+  expect(report?.failure?.ours).toBeUndefined();
+  expect((await findJob(database.db, gone.input))?.state).toBe('reported');
+  expect((await findJob(database.db, there.input))?.state).toBe('open');
+});
+
+test('a job that its provider knows again gets its slot back', async () => {
+  const gone = await openJob();
+  await openJob();
+  await watchDuring(async () => {
+    lose(gone);
+    await noticed(gone);
+    ark.jobs.push(gone.job);
+    await noticed(gone, 'back');
+  });
+  expect((await findJob(database.db, gone.input))?.goneAt).toBeNull();
+  expect(await slotFor(await upstream.input())).toBe('full');
+});
+
+test('if a channel lists none of its jobs, this is reported and no task ends', async () => {
+  const jobs = [await openJob(), await openJob()];
+  await watchDuring(async () => {
+    const { jobs: known } = ark;
+    ark.jobs = [];
+    await until('it is reported', () => eventsOf('channelBlind').length > 0);
+    for (const gone of jobs) await noticed(gone);
+    const rounds = eventsOf('watchRound').length;
+    await until('more rounds were made', () => eventsOf('watchRound').length > rounds + 40);
+    expect(eventsOf('jobGone').map(([, , what]) => what)).toEqual(['noticed', 'noticed']);
+    // Their slots are free, so a new job can show whether the channel works again.
+    expect(await slotFor(await upstream.input())).toBe('taken');
+    ark.jobs = known;
+    for (const back of jobs) await noticed(back, 'back');
+  }, 1);
+  expect(notified.size).toBe(0);
+});
+
+test('jobs of others in the list do not end a task whose provider knows none of ours', async () => {
+  const gone = await openJob();
+  await watchDuring(async () => {
+    ark.filters = false;
+    lose(gone);
+    ark.add();
+    await noticed(gone);
+    const rounds = eventsOf('watchRound').length;
+    await until('more rounds were made', () => eventsOf('watchRound').length > rounds + 20);
+  }, 0);
+  expect(eventsOf('jobGone').map(([, , outcome]) => outcome)).toEqual(['noticed']);
+  expect((await findJob(database.db, gone.input))?.state).toBe('open');
+});

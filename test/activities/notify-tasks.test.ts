@@ -1,0 +1,116 @@
+// Notifying tasks of the end of their jobs, on a real Temporal server: once, again if it failed,
+// and not if no activity waits for it.
+
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { notifyTasks, offerFreeSlots, wakeStranded } from '../../activities/jobs/notify-tasks';
+import { listUnacknowledged } from '../../src/db/jobs/queries';
+import { type JobNews, storeReports, waitForTurn } from '../../src/db/jobs/steps';
+import { aSuccess, aTaskInput } from '../support/builders';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { inWorld, placementOf } from '../support/task-world';
+import { realEnvironment, workflowBundle } from '../support/temporal';
+import { until } from '../support/until';
+import { insertTaskRow, planJob, startUpstream, type Upstream } from '../support/upstream';
+
+let env: TestWorkflowEnvironment;
+let database: TestDatabase;
+let upstream: Upstream;
+beforeAll(async () => {
+  [env, database] = await Promise.all([realEnvironment(), createTestDatabase()]);
+  upstream = await startUpstream(database.db);
+});
+afterAll(async () => {
+  await upstream?.close();
+  await env?.teardown();
+  await database?.drop();
+});
+
+const kind = 'generation';
+
+/** An ended job that was placed by this activity. */
+async function anEndedJob(activityId: string) {
+  const input = await upstream.input();
+  const { taskId } = input;
+  await upstream.attempt(input);
+  await database.db('jobs').where({ task_id: taskId }).update({ activity_id: activityId });
+  const report = { ...aSuccess(), upstreamId: taskId };
+  await storeReports(database.db, [{ taskId, kind, report }]);
+  return { taskId, kind, activityId, report } as const;
+}
+
+const notify = (news: JobNews, client = env.client) =>
+  notifyTasks({ ...upstream.deps, client }, [news]);
+const stateOf = async (taskId: string) =>
+  (await database.db('jobs').where({ task_id: taskId }))[0] as Record<string, unknown>;
+const stillToNotify = async (olderThanSeconds: number) =>
+  (await listUnacknowledged(database.db, 'studio', 0, 1, olderThanSeconds)).map(
+    ({ taskId }) => taskId,
+  );
+
+test('the end of a job completes the activity that waits for it', () =>
+  inWorld(env, { workflowBundle: workflowBundle() }, async (world) => {
+    const { taskId, ...input } = aTaskInput();
+    const task = await world.start({ taskId, ...input });
+    const { activityId } = await placementOf(world, taskId, kind);
+    await notify({ taskId, kind, activityId, report: aSuccess() });
+    expect((await task.result()).status).toBe('succeeded');
+  }));
+
+test('an end that no activity waits for is acknowledged', async () => {
+  const news = await anEndedJob('5');
+  await notify(news);
+  expect(await stateOf(news.taskId)).toMatchObject({ state: 'closed' });
+  expect(await stillToNotify(0)).not.toContain(news.taskId);
+});
+
+test('an end is not acknowledged for an activity that another one has replaced', async () => {
+  const news = await anEndedJob('5');
+  await notify({ ...news, activityId: '4' });
+  expect(await stateOf(news.taskId)).toMatchObject({ state: 'reported' });
+  expect(await stillToNotify(0)).toContain(news.taskId);
+});
+
+test('a notification that failed is repeated', async () => {
+  const news = await anEndedJob('5');
+  const away = { activity: { complete: () => Promise.reject(new Error('away')) } };
+  await notify(news, away as never);
+  expect(await stateOf(news.taskId)).toMatchObject({ state: 'reported', notified_at: null });
+  expect(await stillToNotify(20)).toContain(news.taskId);
+});
+
+describe('a task that waits for a slot is woken', () => {
+  type Deps = Parameters<typeof offerFreeSlots>[0];
+
+  /** A task whose channels are full at first; `wake` runs the step of the loops under test. */
+  const expectWoken = (channels: readonly string[], wake: (deps: Deps) => Promise<void>) =>
+    inWorld(env, { workflowBundle: workflowBundle() }, async (world) => {
+      const input = aTaskInput();
+      await insertTaskRow(database.db, input.taskId);
+      await planJob(database.db, { ...input, kind });
+      const { submit } = world.script;
+      world.script.submit = async (input) => {
+        if (world.submitted.length > 1) return submit(input);
+        await waitForTurn(database.db, input, channels);
+        return { outcome: 'waiting' };
+      };
+      const task = await world.start(input);
+      await until('it waits', async () => (await stateOf(input.taskId)).state === 'waiting');
+      await wake({ ...upstream.deps, client: env.client });
+      await until('it is submitted again', () => world.submitted.length === 2);
+      await task.terminate();
+    });
+
+  test('if a channel without a limit can take it', () =>
+    expectWoken(['full', 'studio'], (deps) => offerFreeSlots(deps, 'studio')));
+
+  test('if none of its channels is in the catalogue any more', () =>
+    expectWoken(['gone'], wakeStranded));
+
+  test('but not by a paused channel', async () => {
+    const input = await upstream.input();
+    await waitForTurn(database.db, input, ['studio']);
+    const channels = { ...upstream.deps.channels, restMs: () => 1_000 };
+    await offerFreeSlots({ ...upstream.deps, channels, client: env.client }, 'studio');
+    expect(await stateOf(input.taskId)).toMatchObject({ state: 'waiting', turn_at: null });
+  });
+});

@@ -1,0 +1,95 @@
+// Pending tasks that no API process looks after: the reconciler starts them, ends them at their
+// deadline, or withdraws those whose id no caller was given.
+
+import { settlePending } from '../../activities/reconcile/pending-tasks';
+import { releaseStart } from '../../src/db/pending-tasks';
+import { findTask } from '../../src/db/tasks';
+import type { TaskInput } from '../../src/domain/task-transactions';
+import { callbackWorkflowId } from '../../workflows/messages';
+import { storePending } from '../support/books';
+import { aRequest, aTaskInput } from '../support/builders';
+import { createCallbackDatabase, testAccount } from '../support/callbacks';
+import type { TestDatabase } from '../support/database';
+import { connectTemporal, uniqueTaskQueue } from '../support/temporal';
+
+let database: TestDatabase;
+let temporal: Awaited<ReturnType<typeof connectTemporal>>;
+beforeAll(async () => {
+  database = await createCallbackDatabase();
+  temporal = await connectTemporal();
+});
+afterAll(async () => {
+  await temporal?.close();
+  await database?.drop();
+});
+afterEach(() => database.db.raw('delete from callbacks; delete from tasks'));
+
+const minuteMs = 60_000;
+
+async function settle(startTask: (input: TaskInput) => Promise<boolean> = async () => true) {
+  const findings: unknown[][] = [];
+  await settlePending({
+    db: database.db,
+    client: temporal.client,
+    // No worker polls this queue, so a delivery stays as it was started.
+    taskQueue: uniqueTaskQueue(),
+    events: { finding: (...found: unknown[]) => void findings.push(found) } as never,
+    startTask,
+  });
+  return findings;
+}
+
+async function aPendingTask(ageMinutes: number, answered: boolean): Promise<TaskInput> {
+  const createdAtMs = Date.now() - ageMinutes * minuteMs;
+  const input = aTaskInput({ accountId: testAccount, createdAtMs });
+  await storePending(database.db, input, { answered });
+  return input;
+}
+
+const objectOf = async (taskId: string) =>
+  JSON.parse((await findTask(database.db, taskId))?.object ?? 'null') as unknown;
+
+test('a pending task that has been due for a minute is started', async () => {
+  const [due, dueSoon] = [await aPendingTask(5, true), await aPendingTask(5, true)];
+  await releaseStart(database.db, due.taskId, -61);
+  await releaseStart(database.db, dueSoon.taskId, -30);
+  const started: string[] = [];
+  expect(await settle(async ({ taskId }) => started.push(taskId) > 0)).toEqual([]);
+  expect(started).toEqual([due.taskId]);
+});
+
+test('a pending task whose workflow has completed ends as failed', async () => {
+  const { taskId } = await aPendingTask(5, true);
+  await releaseStart(database.db, taskId, -61);
+  const message = 'The task was stopped by the service.';
+  expect(await settle(async () => false)).toEqual([['closed', taskId, message]]);
+  expect(await objectOf(taskId)).toMatchObject({ status: 'failed' });
+});
+
+test('a pending task past its deadline ends as failed, uncharged, and is called back', async () => {
+  const input = aTaskInput({ accountId: testAccount, createdAtMs: Date.now() - 2 * minuteMs });
+  const callback_url = 'https://consumer.example.com/hook';
+  await storePending(
+    database.db,
+    { ...input, deadlineAtMs: Date.now() - minuteMs },
+    { answered: true, request: aRequest({ metadata: { callback_url } }) },
+  );
+  expect(await settle()).toEqual([['closed', input.taskId, expect.stringContaining('expired')]]);
+  const failed = { status: 'failed', error: { code: 'task_error' } };
+  expect(await objectOf(input.taskId)).toMatchObject(failed);
+  const { rows } = await database.db.raw('select 1 from transfers where id like ?', [
+    `${input.taskId}%`,
+  ]);
+  expect(rows).toEqual([]);
+  const delivery = temporal.client.workflow.getHandle(callbackWorkflowId(input.taskId, 1));
+  expect((await delivery.describe()).status.name).toBe('RUNNING');
+  await delivery.terminate();
+});
+
+test('a pending task whose id no caller was given is withdrawn after a minute', async () => {
+  const [old, young] = [await aPendingTask(2, false), await aPendingTask(0, false)];
+  const why = 'no caller was given this pending task';
+  expect(await settle()).toEqual([['withdrawn', old.taskId, why]]);
+  expect(await findTask(database.db, old.taskId)).toBeNull();
+  expect(await findTask(database.db, young.taskId)).not.toBeNull();
+});

@@ -1,0 +1,88 @@
+// The reconciler and pending tasks: one task that cannot be started keeps no other from being
+// handled, and the clock of a worker shows in no task.
+
+import type { Client } from '@temporalio/client';
+import type { ActivityEvents } from '../../activities/events';
+import { type PendingDeps, settlePending } from '../../activities/reconcile/pending-tasks';
+import { failPending, releaseStart } from '../../src/db/pending-tasks';
+import { findTask } from '../../src/db/tasks';
+import { anAccountWith, anOpening, storePending } from '../support/books';
+import { aTaskId } from '../support/builders';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+
+let database: TestDatabase;
+const findings: unknown[][] = [];
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await anAccountWith(database.db, 'acct', 1_000_000);
+});
+afterAll(() => database?.drop());
+afterEach(() => findings.splice(0));
+
+const hourMs = 3_600_000;
+const realNow = Date.now.bind(Date);
+
+function depsWith(over: Partial<PendingDeps>): PendingDeps {
+  const finding = (...args: unknown[]) => void findings.push(args);
+  return {
+    db: database.db,
+    events: { finding } as unknown as ActivityEvents,
+    startTask: async () => true,
+    client: {} as Client,
+    taskQueue: 'none',
+    ...over,
+  };
+}
+
+/** A pending task that no API process has started in time. */
+async function forgotten(deadlineInMs = hourMs): Promise<string> {
+  const id = aTaskId();
+  const { input } = anOpening('acct', id, 1);
+  const createdAtMs = Date.now() - 10 * 60_000;
+  const deadlineAtMs = Date.now() + deadlineInMs;
+  await storePending(database.db, { ...input, createdAtMs, deadlineAtMs }, { answered: true });
+  await releaseStart(database.db, id, -300);
+  return id;
+}
+
+test('a task that Temporal does not start is shown, and the others are started', async () => {
+  const ids = [await forgotten(), await forgotten(), await forgotten()];
+  const started: string[] = [];
+  const startTask = async ({ taskId }: { taskId: string }) => {
+    if (taskId === ids[0]) throw new Error('3 INVALID_ARGUMENT');
+    started.push(taskId);
+    return true;
+  };
+  await settlePending(depsWith({ startTask }));
+  expect(started.sort()).toEqual(ids.slice(1).sort());
+  expect(findings).toEqual([['stuck', ids[0], 'its workflow could not be started']]);
+  for (const id of ids) await failPending(database.db, id, 'over');
+});
+
+test('while Temporal starts none, few are tried', async () => {
+  const ids: string[] = [];
+  while (ids.length < 8) ids.push(await forgotten());
+  let tries = 0;
+  const startTask = async () => {
+    tries += 1;
+    throw new Error('14 UNAVAILABLE');
+  };
+  await settlePending(depsWith({ startTask }));
+  expect(tries).toBe(3);
+  for (const id of ids) await failPending(database.db, id, 'over');
+});
+
+test.each([-hourMs, hourMs])(
+  'a task that ends by a worker whose clock is off by %i ms ends after it was created, and now',
+  async (offMs) => {
+    const id = await forgotten(-1_000);
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => realNow() + offMs);
+    await settlePending(depsWith({})).finally(() => clock.mockRestore());
+    const object = JSON.parse((await findTask(database.db, id))?.object ?? '{}') as {
+      created_at: number;
+      finished_at: number;
+    };
+    expect(object.finished_at).toBeGreaterThanOrEqual(object.created_at);
+    expect(Math.abs(object.finished_at - Date.now() / 1000)).toBeLessThan(600);
+  },
+);

@@ -1,0 +1,49 @@
+// How deliveries share a receiver: limits per name, and return times for deliveries without a slot.
+
+import { createHostShare, type Slot } from '../../activities/callbacks/per-host-limit';
+
+const enter = (share: ReturnType<typeof createHostShare>, max: number, ...names: string[]) =>
+  share.enter(names.map((name) => ({ name, max })));
+const entered = (slot: ReturnType<typeof enter>): Slot => {
+  if (slot.comeBackInMs !== undefined) throw new Error('There was no place.');
+  return slot;
+};
+
+test('a host has a fixed number of slots, and leaving frees one', () => {
+  const share = createHostShare(() => 0);
+  const first = entered(enter(share, 2, 'a'));
+  entered(enter(share, 2, 'a'));
+  expect(enter(share, 2, 'a').comeBackInMs).toBeGreaterThanOrEqual(1_000);
+  entered(enter(share, 2, 'b'));
+  first.leave(10);
+  entered(enter(share, 2, 'a'));
+});
+
+test('a delivery needs a slot under each of its names, and takes none if one is full', () => {
+  const share = createHostShare(() => 0);
+  entered(share.enter([{ name: 'account', max: 1 }]));
+  const names = [
+    { name: 'host', max: 1 },
+    { name: 'account', max: 1 },
+  ];
+  expect(share.enter(names).comeBackInMs).toBeDefined();
+  entered(share.enter([{ name: 'host', max: 1 }]));
+});
+
+test('ten thousand deliveries to a slow receiver get times that match its speed, within ten minutes', () => {
+  const share = createHostShare(() => 0);
+  // The receiver takes ten seconds, so with ten slots it takes one delivery a second.
+  for (let round = 0; round < 100; round += 1) {
+    entered(enter(share, 10, 'slow')).leave(10_000);
+  }
+  for (let index = 0; index < 10; index += 1) entered(enter(share, 10, 'slow'));
+  const waits = Array.from({ length: 10_000 }, () => enter(share, 10, 'slow').comeBackInMs ?? 0);
+  const sooner = waits.filter((wait) => wait < 60_000).length;
+  expect(sooner).toBeGreaterThan(50);
+  expect(sooner).toBeLessThan(70);
+  expect(Math.max(...waits)).toBeLessThanOrEqual(600_000);
+  // Deliveries past the end of the queue are spread over the second half of the wait.
+  const late = waits.slice(1_000);
+  expect(Math.min(...late)).toBeGreaterThanOrEqual(300_000);
+  expect(new Set(late.map((wait) => Math.floor(wait / 10_000))).size).toBeGreaterThan(20);
+});

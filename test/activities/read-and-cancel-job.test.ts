@@ -1,0 +1,140 @@
+// Reading and cancelling a single job: at a deadline, for a cancel, and by the reconciler.
+
+import { createFollowActivities } from '../../activities/jobs/read-and-cancel-job';
+import { findJob } from '../../src/db/jobs/queries';
+import { takeSlot } from '../../src/db/jobs/slots';
+import type { Channel } from '../../src/domain/catalogue';
+import type { JobInput } from '../../src/domain/job';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { type Liar, startLiar } from '../support/liar';
+import { until } from '../support/until';
+import { startUpstream, type Upstream } from '../support/upstream';
+
+let database: TestDatabase;
+let upstream: Upstream;
+let liar: Liar;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  liar = await startLiar(() => upstream.studio.url);
+  const through = (channel: Channel) => ({ ...channel, baseUrl: `${liar.url}/api/v3` });
+  upstream = await startUpstream(database.db, (base) => [through(base)]);
+});
+afterEach(() => {
+  liar.lie = () => null;
+});
+afterAll(async () => {
+  await upstream?.close();
+  await liar?.close();
+  await database?.drop();
+});
+
+async function placed(script: object): Promise<JobInput> {
+  const input = await upstream.input(script);
+  await upstream.attempt(input);
+  return input;
+}
+
+const readJob = (input: JobInput) => createFollowActivities(upstream.deps).readJob(input);
+const cancelJob = (input: JobInput) => createFollowActivities(upstream.deps).cancelJob(input);
+
+test('the final report of a job is stored, and later reads need no request', async () => {
+  const input = await placed({ run_s: 0 });
+  await until('it has ended', async () => (await readJob(input))?.status === 'succeeded');
+  const asked = liar.exchanges.length;
+  liar.lie = () => ({ status: 500, body: '' });
+  expect(await readJob(input)).toMatchObject({ status: 'succeeded', result: {} });
+  expect(liar.exchanges).toHaveLength(asked);
+});
+
+test('a running job is stored in the task’s row before the report is returned', async () => {
+  const input = await placed({ run_s: 600 });
+  await until('it runs', async () => (await readJob(input))?.status === 'running');
+  const { rows } = await database.db.raw<{ rows: { status: string; version: number }[] }>(
+    'select status, version from tasks where id = ?',
+    [input.taskId],
+  );
+  expect(rows[0]).toEqual({ status: 'running', version: 2 });
+});
+
+test('reading or cancelling a job that was never sent does nothing', async () => {
+  expect(await readJob(await upstream.input())).toBeNull();
+  await expect(cancelJob(await upstream.input())).resolves.toBeUndefined();
+});
+
+test('an unknown status is no report; a provider that does not answer is a fault', async () => {
+  const input = await placed({ run_s: 600 });
+  liar.lie = ({ method }) => (method === 'GET' ? { body: '{"id":"x","status":"almost"}' } : null);
+  expect(await readJob(input)).toBeNull();
+  liar.lie = () => ({ status: 503, body: '' });
+  await expect(readJob(input)).rejects.toMatchObject({ name: 'UpstreamFault' });
+  expect(upstream.events).toContainEqual({
+    name: 'upstream',
+    args: [
+      expect.objectContaining({
+        channel: 'studio',
+        operation: 'read',
+        outcome: 'ambiguous',
+        taskId: input.taskId,
+      }),
+    ],
+  });
+});
+
+test('a cancel that the provider does not accept fails and can be retried', async () => {
+  const input = await placed({ queue_s: 600 });
+  liar.lie = ({ method }) => (method === 'DELETE' ? { status: 500, body: '' } : null);
+  await expect(cancelJob(input)).rejects.toMatchObject({ type: 'CancelNotTaken' });
+  liar.lie = () => null;
+  await expect(cancelJob(input)).resolves.toBeUndefined();
+});
+
+const studio = { channel: 'studio', upstreamModel: 'studio-2.0' };
+
+test('a cancel that meets a create on its way is retried until it stops its job', async () => {
+  const input = await upstream.input({ queue_s: 600 });
+  await takeSlot(database.db, input, studio, null);
+  await expect(cancelJob(input)).rejects.toMatchObject({ type: 'StillOnItsWay' });
+  expect((await upstream.attempt(input)).outcome).toBe('open');
+  await cancelJob(input);
+  await until('it is cancelled', async () => (await readJob(input))?.status === 'cancelled');
+});
+
+test('a create is looked up no longer than it could still be answered', async () => {
+  const input = await upstream.input();
+  await takeSlot(database.db, input, studio, null);
+  await database.db.raw(`update tasks set finished_at = now() - interval '1 hour' where id = ?`, [
+    input.taskId,
+  ]);
+  await expect(cancelJob(input)).resolves.toBeUndefined();
+});
+
+test('a cancel fails if the channel is gone or the lost job is unclear', async () => {
+  const input = await placed({ queue_s: 600 });
+  const channels = { ...upstream.deps.channels, find: () => undefined };
+  const { cancelJob: cancelThere } = createFollowActivities({ ...upstream.deps, channels });
+  await expect(cancelThere(input)).rejects.toMatchObject({ type: 'CancelNotTaken' });
+
+  const lost = await upstream.input();
+  await takeSlot(database.db, lost, studio, null);
+  await database.db.raw(`update tasks set finished_at = now() - interval '1 hour' where id = ?`, [
+    lost.taskId,
+  ]);
+  const item = { id: 'cgt-unclear', seed: lost.plan.seed, created_at: 0 };
+  liar.lie = () => ({ body: JSON.stringify({ items: [item], total: 1 }) });
+  await expect(cancelJob(lost)).rejects.toMatchObject({ type: 'CancelNotTaken' });
+});
+
+test('a cancel that is given up is logged, counted and stored with the job', async () => {
+  const input = await placed({ queue_s: 600 });
+  await createFollowActivities(upstream.deps).giveUpCancel(input);
+  expect(await findJob(database.db, input)).toMatchObject({ cancel: 'given up' });
+  const exchanges = upstream.events.find(({ name }) => name === 'cancelGivenUp');
+  expect(exchanges?.args.slice(0, 2)).toEqual([input.taskId, 'generation']);
+});
+
+test('a cancel has nothing to do if the create was never accepted', async () => {
+  liar.lie = () => ({ status: 429, body: '{"error":{"code":"RateLimitExceeded"}}' });
+  const input = await upstream.input();
+  await expect(upstream.attempt(input)).rejects.toThrow();
+  await expect(cancelJob(input)).resolves.toBeUndefined();
+});

@@ -1,0 +1,140 @@
+// A worker that dies during a create leaves its activity open, like a job that takes days; the
+// checks tell the two apart. On a real Temporal server, with workers that fall silent.
+
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { ActivityEvents } from '../../activities/events';
+import { recoverStalledPlacements } from '../../activities/jobs/recover-stalled-placements';
+import { giveTurns } from '../../src/db/jobs/slots';
+import { waitForTurn } from '../../src/db/jobs/steps';
+import { aTaskInput } from '../support/builders';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { inWorld, placementOf, type TaskHandle, type World } from '../support/task-world';
+import { realEnvironment, workflowBundle } from '../support/temporal';
+import { until } from '../support/until';
+import { insertTaskRow, planJob } from '../support/upstream';
+
+let env: TestWorkflowEnvironment;
+let database: TestDatabase;
+beforeAll(async () => {
+  [env, database] = await Promise.all([realEnvironment(), createTestDatabase()]);
+});
+afterAll(async () => {
+  await env?.teardown();
+  await database?.drop();
+});
+
+interface Stage {
+  readonly world: World;
+  readonly taskId: string;
+  readonly task: TaskHandle;
+  /** Ids of tasks whose attempt was failed by a check. */
+  readonly silent: string[];
+  /** Runs the next check now. */
+  check(): Promise<void>;
+  row(): Promise<object | undefined>;
+}
+
+/** A task whose attempt has begun and sends no heartbeat, as if its worker had died. */
+function onStage(play: (stage: Stage) => Promise<void>, begin?: (world: World) => void) {
+  return () =>
+    inWorld(env, { workflowBundle: workflowBundle() }, async (world) => {
+      begin?.(world);
+      const input = aTaskInput();
+      const { taskId } = input;
+      const { db } = database;
+      await insertTaskRow(db, taskId);
+      await planJob(db, { ...input, kind: 'generation' });
+      const task = await world.start(input);
+      await task.accepted;
+      await until('an attempt has begun', () => world.submitted.length > 0);
+      const silent: string[] = [];
+      const events = { attemptSilent: (id: string) => silent.push(id) } as never as ActivityEvents;
+      const row = async () => (await db('jobs').where({ task_id: taskId }))[0];
+      const check = async () => {
+        await db('jobs')
+          .where({ task_id: taskId })
+          .whereRaw(`check_at <> 'infinity'`)
+          .update({ check_at: db.fn.now() });
+        await recoverStalledPlacements({ db, client: env.client, events });
+      };
+      await play({ world, taskId, task, silent, check, row });
+      await task.terminate().catch(() => undefined);
+      await db('jobs').where({ task_id: taskId }).delete();
+    });
+}
+
+test(
+  'an attempt without a heartbeat between two checks is failed, and the next one begins',
+  onStage(async ({ world, taskId, silent, check }) => {
+    await check();
+    expect(silent).toEqual([]);
+    await check();
+    expect(silent).toEqual([taskId]);
+    await until('it was tried again', () => world.submitted.length === 2);
+    // The new attempt gets its full time too.
+    await check();
+    expect(silent).toEqual([taskId]);
+  }),
+);
+
+test(
+  'an attempt that heartbeats is left alone, however long it takes',
+  onStage(async ({ world, taskId, silent, check }) => {
+    const { activityId } = await placementOf(world, taskId, 'generation');
+    for (let n = 0; n < 4; n += 1) {
+      await check();
+      await env.client.activity.heartbeat({ workflowId: taskId, activityId });
+    }
+    expect(silent).toEqual([]);
+  }),
+);
+
+test(
+  'an attempt that waits for its retry is left to Temporal',
+  onStage(
+    async ({ silent, check, row }) => {
+      for (let n = 0; n < 3; n += 1) await check();
+      expect(silent).toEqual([]);
+      expect(await row()).toMatchObject({ seen: null });
+    },
+    (world) => {
+      world.script.submit = () => {
+        throw new Error('No channel.');
+      };
+    },
+  ),
+);
+
+test(
+  'a job that a channel has accepted is not checked any more',
+  onStage(async ({ taskId, silent, check, row }) => {
+    await database.db('jobs').where({ task_id: taskId }).update({ channel: 'x', state: 'open' });
+    await check();
+    await check();
+    expect(silent).toEqual([]);
+    expect(await row()).toMatchObject({ seen: null });
+  }),
+);
+
+test(
+  'a job that waits for a slot is not checked until it gets its turn',
+  onStage(async ({ taskId, silent, check, row }) => {
+    await waitForTurn(database.db, { taskId, kind: 'generation' }, ['full']);
+    for (let n = 0; n < 3; n += 1) await check();
+    expect(silent).toEqual([]);
+    expect(await row()).toMatchObject({ seen: null });
+    await giveTurns(database.db, 'full', 1);
+    for (let n = 0; n < 2; n += 1) await check();
+    expect(silent).toEqual([taskId]);
+  }),
+);
+
+test(
+  'a job whose workflow has ended is left to the reconciler',
+  onStage(async ({ task, silent, check, row }) => {
+    await task.terminate();
+    for (let n = 0; n < 2; n += 1) await check();
+    expect(silent).toEqual([]);
+    expect(await row()).toMatchObject({ seen: null });
+  }),
+);

@@ -1,0 +1,317 @@
+// A job is created once at a studio that loses replies, answers late, cuts connections and returns
+// errors. Each call here is one attempt of the activity; a loop plays Temporal's retries.
+
+import type { JobDeps } from '../../activities/deps';
+import { createFollowActivities } from '../../activities/jobs/read-and-cancel-job';
+import { createChannels } from '../../activities/upstream/channels';
+import { findJob } from '../../src/db/jobs/queries';
+import { giveTurns } from '../../src/db/jobs/slots';
+import { storeReports } from '../../src/db/jobs/steps';
+import type { Channel } from '../../src/domain/catalogue';
+import type { JobInput } from '../../src/domain/job';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { type Placed, startUpstream, type Upstream } from '../support/upstream';
+
+let database: TestDatabase;
+let upstream: Upstream;
+const open = async (channels?: (base: Channel) => readonly Channel[]) => {
+  upstream = await startUpstream(database.db, channels);
+};
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterEach(() => upstream?.close());
+afterAll(() => database?.drop());
+
+const attempt = (input: JobInput, over: Partial<JobDeps> = {}): Promise<Placed> =>
+  upstream.attempt(input, over);
+
+/** Retries until the job is placed, as Temporal does, with shorter pauses. */
+async function placed(input: JobInput, attemptsMax = 40): Promise<Placed> {
+  for (let n = 1; ; n += 1) {
+    try {
+      return await attempt(input);
+    } catch (error) {
+      if (n === attemptsMax) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+  }
+}
+
+const faults: readonly [string, object][] = [
+  ['a lost reply', { lose_reply: true, times: 1 }],
+  ['two lost replies', { lose_reply: true, times: 2 }],
+  ['an answer after the time limit', { delay_s: 3, times: 1 }],
+  ['a connection cut before acceptance', { reset: true, times: 1 }],
+  ['a gateway’s error page', { html: true, times: 1 }],
+  ['an internal error', { status: 500, times: 1 }],
+];
+
+describe.each([
+  ['that honours Idempotency-Key', true],
+  ['that does not, and is looked up by its list', false],
+])('a provider %s', (_, honoursIdempotencyKey) => {
+  test.each(faults)('%s ends in exactly one job', async (__, create) => {
+    await open((base) => [{ ...base, honoursIdempotencyKey }]);
+    if (!honoursIdempotencyKey) await upstream.script({ ignore_idempotency_key: true });
+    const input = await upstream.input({ create });
+    const job = await placed(input);
+    expect(job.outcome).toBe('open');
+    expect(await upstream.accepted(input.taskId)).toBe(1);
+    expect(await placed(input)).toEqual(job);
+    expect(await upstream.accepted(input.taskId)).toBe(1);
+  });
+});
+
+test('similar jobs are distinguished by their seed', async () => {
+  await open((base) => [{ ...base, honoursIdempotencyKey: false }]);
+  await upstream.script({ ignore_idempotency_key: true });
+  const orders = await Promise.all(
+    [0, 1, 2, 3].map(() => upstream.input({ create: { lose_reply: true, times: 1 } })),
+  );
+  const jobs = await Promise.all(orders.map((input) => placed(input)));
+  const ids = jobs.map((job) => (job.outcome === 'open' ? job.upstreamId : ''));
+  expect(new Set(ids).size).toBe(4);
+  for (const { taskId } of orders) expect(await upstream.accepted(taskId)).toBe(1);
+});
+
+test('if several lost jobs cannot be distinguished, the task fails rather than run twice', async () => {
+  await open((base) => [{ ...base, honoursIdempotencyKey: false }]);
+  await upstream.script({ ignore_idempotency_key: true });
+  const lost = { create: { lose_reply: true, times: 1 } };
+  const first = await upstream.input(lost);
+  const second = await upstream.input(lost, { plan: first.plan });
+  await Promise.all([first, second].map((input) => expect(attempt(input)).rejects.toThrow()));
+  await expect(attempt(first)).rejects.toMatchObject({ type: 'SubmissionUnknown' });
+  await database.db.raw(`update jobs set sent_at = sent_at - interval '11 minutes'`);
+  const outcomes = await Promise.all([placed(first), placed(second)]);
+  for (const outcome of outcomes) {
+    expect(outcome).toMatchObject({ outcome: 'rejected', report: { failure: { ours: true } } });
+  }
+  expect(upstream.events.map(({ name }) => name)).toContain('lostJobUnresolved');
+});
+
+test('a found job that could be another lost task’s is not adopted, so no customer gets another’s video', async () => {
+  await open((base) => [{ ...base, honoursIdempotencyKey: false }]);
+  await upstream.script({ ignore_idempotency_key: true });
+  const never = await upstream.input({ create: { reset: true, times: 1 } });
+  const arrived = await upstream.input(
+    { create: { lose_reply: true, times: 1 } },
+    { plan: never.plan },
+  );
+  for (const input of [never, arrived]) await expect(attempt(input)).rejects.toThrow();
+  await expect(attempt(never)).rejects.toMatchObject({ type: 'SubmissionUnknown' });
+  await database.db.raw(`update jobs set sent_at = sent_at - interval '11 minutes'`);
+  expect((await placed(never)).outcome).toBe('rejected');
+  expect(await upstream.accepted(arrived.taskId)).toBe(1);
+  expect(await upstream.accepted(never.taskId)).toBe(0);
+});
+
+test('no create is sent for a task that has ended', async () => {
+  await open();
+  const input = await upstream.input();
+  await database.db.raw('update tasks set finished_at = now() where id = ?', [input.taskId]);
+  await expect(attempt(input)).rejects.toThrow();
+  expect(await upstream.accepted(input.taskId)).toBe(0);
+});
+
+test('a task keeps waiting for a full channel although another one refused it', async () => {
+  await open((base) => [
+    { ...base, id: 'full', jobsInFlightMax: 1 },
+    { ...base, id: 'down', baseUrl: 'http://127.0.0.1:1/api/v3', jobsInFlightMax: 5 },
+  ]);
+  const first = await upstream.input();
+  const second = await upstream.input();
+  expect((await placed(first)).outcome).toBe('open');
+  expect(await placed(second, 1)).toEqual({ outcome: 'waiting' });
+  await database.db.raw(`update jobs set state = 'closed' where task_id = ?`, [first.taskId]);
+  expect(await giveTurns(database.db, 'full', 1)).toMatchObject([{ taskId: second.taskId }]);
+  expect((await placed(second)).outcome).toBe('open');
+});
+
+test('a slot reserved by a turn is not given to a newer job', async () => {
+  await open((base) => [{ ...base, id: 'promised', jobsInFlightMax: 1 }]);
+  const [first, second, newcomer] = [
+    await upstream.input(),
+    await upstream.input(),
+    await upstream.input(),
+  ];
+  await placed(first);
+  expect((await placed(second)).outcome).toBe('waiting');
+  await database.db.raw(`update jobs set state = 'closed' where task_id = ?`, [first.taskId]);
+  await giveTurns(database.db, 'promised', 1);
+  expect((await placed(newcomer)).outcome).toBe('waiting');
+  expect((await placed(second)).outcome).toBe('open');
+});
+
+test('if all channels are paused, the job waits for the first pause to end', async () => {
+  await open((base) => [{ ...base, baseUrl: 'http://127.0.0.1:1/api/v3' }]);
+  const input = await upstream.input();
+  await expect(attempt(input)).rejects.toMatchObject({ type: 'NoChannelAvailable' });
+});
+
+test('a lost job is not given up while its provider’s list cannot be read', async () => {
+  await open((base) => [{ ...base, honoursIdempotencyKey: false }]);
+  const input = await upstream.input({ create: { lose_reply: true, times: 1 } });
+  await expect(attempt(input)).rejects.toMatchObject({ type: 'SubmissionUnknown' });
+  const { find } = upstream.deps.channels;
+  const silent = { ...find('studio')?.channel, baseUrl: 'http://127.0.0.1:1/api/v3' } as Channel;
+  const channels = createChannels(
+    () => ({ currency: 'CNY', channels: { studio: silent }, models: {}, superResolution: null }),
+    () => 'key',
+    () => Date.now(),
+    { events: upstream.deps.events },
+  );
+  await expect(attempt(input, { channels })).rejects.toMatchObject({ type: 'SubmissionUnknown' });
+  expect(await placed(input)).toMatchObject({ outcome: 'open' });
+});
+
+test('a job that may be at a channel gone from the catalogue is offered to no other', async () => {
+  await open((base) => [{ ...base, id: 'first', honoursIdempotencyKey: false }, base]);
+  const input = await upstream.input({ create: { lose_reply: true, times: 1 } });
+  await expect(attempt(input)).rejects.toThrow();
+  const { find, ...rest } = upstream.deps.channels;
+  const channels = { ...rest, find: (id: string) => (id === 'first' ? undefined : find(id)) };
+  await expect(attempt(input, { channels })).rejects.toMatchObject({ type: 'ChannelGone' });
+  expect(await upstream.accepted(input.taskId)).toBe(1);
+});
+
+test('a worker that was paused after storing "sending" does not send the create', async () => {
+  await open();
+  const input = await upstream.input();
+  let asked = 0;
+  const now = () => Date.now() + 6_000 * asked++;
+  await expect(attempt(input, { now })).rejects.toMatchObject({ type: 'TooLate' });
+  expect(await upstream.accepted(input.taskId)).toBe(0);
+});
+
+test('without a list and idempotency keys a lost create fails the task and is not repeated', async () => {
+  await open((base) => [{ ...base, honoursIdempotencyKey: false, hasList: false }]);
+  await upstream.script({ ignore_idempotency_key: true });
+  const input = await upstream.input({ create: { lose_reply: true, times: 1 } });
+  expect((await placed(input)).outcome).toBe('rejected');
+  expect(await upstream.accepted(input.taskId)).toBe(1);
+});
+
+test('a fault of the caller’s input fails the job on the first channel', async () => {
+  await open((base) => [base, { ...base, id: 'second' }]);
+  const input = await upstream.input({
+    create: { status: 400, code: 'InputTextSensitiveContentDetected', times: 1 },
+  });
+  const job = await placed(input, 1);
+  expect(job).toMatchObject({ outcome: 'rejected', report: { status: 'failed' } });
+  expect(await upstream.requests()).toBe(1);
+});
+
+test.each([
+  ['is down', (base: Channel) => ({ ...base, baseUrl: 'http://127.0.0.1:1/api/v3' })],
+  ['refuses our key', (base: Channel) => ({ ...base, apiKeyEnv: 'OTHER' })],
+])('a channel that %s is skipped', async (_, broken) => {
+  await open((base) => [broken({ ...base, id: 'first' }), base]);
+  const input = await upstream.input();
+  expect(await placed(input, 1)).toMatchObject({ outcome: 'open', channel: 'studio' });
+  expect(await upstream.accepted(input.taskId)).toBe(1);
+});
+
+test.each([
+  ['overloaded', { status: 429, code: 'ServerOverloaded', times: 1 }],
+  ['out of credit', { status: 403, code: 'AccountOverdueError', times: 1 }],
+  ['over its quota', { status: 429, code: 'QuotaExceeded', times: 1 }],
+  ['unavailable', { status: 503, code: 'ServiceUnavailable', times: 1 }],
+])('if a channel is %s the next one gets the job', async (_, create) => {
+  await open((base) => [{ ...base, id: 'first' }, base]);
+  const input = await upstream.input({ create });
+  expect(await placed(input, 1)).toMatchObject({ outcome: 'open', channel: 'studio' });
+  expect(await upstream.accepted(input.taskId)).toBe(1);
+});
+
+test('a channel that keeps failing is paused', async () => {
+  await open((base) => [{ ...base, baseUrl: 'http://127.0.0.1:1/api/v3', id: 'first' }, base]);
+  for (let n = 0; n < 8; n += 1) await placed(await upstream.input(), 1);
+  const tried = upstream.events.filter(
+    ({ name, args }) => name === 'upstream' && (args[0] as { channel: string }).channel === 'first',
+  );
+  expect(tried).toHaveLength(5);
+});
+
+test('a job that may be at the first channel is never offered to the second', async () => {
+  await open((base) => [{ ...base, id: 'first' }, base]);
+  const input = await upstream.input({ create: { lose_reply: true, times: 1 } });
+  expect(await placed(input)).toMatchObject({ outcome: 'open', channel: 'first' });
+  expect(await upstream.accepted(input.taskId)).toBe(1);
+});
+
+test('jobs wait for a full channel, and accounts get its slots in turns', async () => {
+  await open((base) => [{ ...base, id: 'gated', jobsInFlightMax: 2 }]);
+  const orders = [];
+  for (const accountId of ['a', 'a', 'a', 'a', 'a', 'b']) {
+    orders.push(await upstream.input({}, { accountId }));
+  }
+  const outcomes = [];
+  for (const input of orders) outcomes.push((await placed(input)).outcome);
+  expect(outcomes).toEqual(['open', 'open', 'waiting', 'waiting', 'waiting', 'waiting']);
+  expect(await giveTurns(database.db, 'gated', 2)).toEqual([]);
+
+  await database.db.raw(
+    `update jobs set state = 'closed' where channel = 'gated' and state = 'open'`,
+  );
+  const turns = await giveTurns(database.db, 'gated', 2);
+  expect(new Set(turns.map(({ taskId }) => taskId))).toEqual(
+    new Set([orders[2]?.taskId, orders[5]?.taskId]),
+  );
+  expect((await placed(orders[5] as JobInput)).outcome).toBe('open');
+});
+
+async function jobsAtStudio(): Promise<readonly string[]> {
+  const list = await fetch(`${upstream.studio.url}/api/v3/contents/generations/tasks`, {
+    headers: { authorization: 'Bearer studio-key-for-tests' },
+  });
+  const { items } = (await list.json()) as { items: { status: string }[] };
+  return items.map(({ status }) => status);
+}
+
+test('a cancelled job is gone upstream, even if the reply of its create was lost', async () => {
+  await open((base) => [{ ...base, honoursIdempotencyKey: false }]);
+  await upstream.script({ ignore_idempotency_key: true });
+  const input = await upstream.input({ queue_s: 600, create: { lose_reply: true, times: 1 } });
+  await expect(attempt(input)).rejects.toThrow();
+  expect((await findJob(database.db, input))?.state).toBe('sending');
+  await createFollowActivities(upstream.deps).cancelJob(input);
+  expect(await jobsAtStudio()).toEqual(['cancelled']);
+});
+
+test('a job accepted after the end of its task is cancelled and stays closed', async () => {
+  await open();
+  const input = await upstream.input({ queue_s: 600 });
+  const { find, ...rest } = upstream.deps.channels;
+  const endFirst = async () => {
+    await database.db.raw(`update jobs set state = 'closed' where task_id = ?`, [input.taskId]);
+  };
+  const channels = {
+    ...rest,
+    find(id: string) {
+      const found = find(id);
+      if (!found) return undefined;
+      const create: typeof found.provider.create = async (...given) => {
+        await endFirst();
+        return found.provider.create(...given);
+      };
+      return { ...found, provider: { ...found.provider, create } };
+    },
+  };
+  await attempt(input, { channels });
+  expect((await findJob(database.db, input))?.state).toBe('closed');
+  expect(await jobsAtStudio()).toEqual(['cancelled']);
+});
+
+test('an attempt that finds the job ended returns its final report', async () => {
+  await open();
+  const input = await upstream.input();
+  const { taskId, kind } = input;
+  await placed(input);
+  const { channel, upstreamId } = (await findJob(database.db, input)) ?? {};
+  const job = { kind, channel: channel ?? '', upstreamId: upstreamId ?? '' };
+  const report = { ...job, status: 'failed' } as const;
+  await storeReports(database.db, [{ taskId, kind, report }]);
+  expect(await attempt(input)).toEqual({ outcome: 'ended', report });
+});

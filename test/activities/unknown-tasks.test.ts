@@ -1,0 +1,131 @@
+// Open tasks that Temporal does not know: single ones are closed; many at once are closed only after
+// an operator has confirmed that Temporal lost them.
+
+import { randomUUID } from 'node:crypto';
+import { Client } from '@temporalio/client';
+import { createBillingActivities } from '../../activities/billing';
+import type { ActivityEvents } from '../../activities/events';
+import { confirmLoss } from '../../src/db/reconcile';
+import { heldMicros } from '../support/books';
+import { runReconciler, useRealTransactions } from '../support/real-transactions';
+import type { World } from '../support/task-world';
+import { until } from '../support/until';
+import { beginMany, loseMany, type Orphan } from './orphans';
+
+const transactions = useRealTransactions();
+beforeEach(() => transactions().db.raw('update reconcile_state set loss_confirmed_until = null'));
+
+type Finding = Parameters<ActivityEvents['finding']>;
+
+/** The transactions, with a record of the reconciler's findings. */
+function recording() {
+  const findings: Finding[] = [];
+  const events = new Proxy({} as ActivityEvents, {
+    get:
+      (_, name) =>
+      (...finding: Finding) => {
+        if (name === 'finding') findings.push(finding);
+      },
+  });
+  return { db: transactions().db, events, findings };
+}
+
+const unknownFinding = (unknown: number, described: number): Finding => [
+  'unknown_to_temporal',
+  '',
+  `Temporal does not know ${unknown} of ${described} open tasks; none of them is closed`,
+];
+
+const idsOf = (orphans: readonly Orphan[]) => orphans.map(({ taskId }) => taskId).sort();
+
+test('a reconciler with the namespace of another service closes and refunds nothing', () =>
+  transactions().open(async (world) => {
+    const client = await inAnotherNamespace(world);
+    const alive = await beginMany(transactions(), world, 'alive', 5);
+    const held = await heldMicros(transactions().db);
+    const wrong = recording();
+    for (let round = 0; round < 3; round += 1) {
+      expect((await runReconciler(wrong, world, client)).closed).toEqual([]);
+    }
+    expect(wrong.findings).toEqual(Array.from({ length: 3 }, () => unknownFinding(5, 5)));
+    expect(await heldMicros(transactions().db)).toBe(held);
+
+    const right = recording();
+    expect((await runReconciler(right, world)).closed).toEqual([]);
+    expect(right.findings).toEqual([]);
+    world.script.close = createBillingActivities(transactions()).closeTask;
+    for (const { task } of alive) await task.cancel();
+    for (const { task } of alive) expect((await task.result()).status).toBe('failed');
+    expect(await heldMicros(transactions().db)).toBe(0);
+  }));
+
+test('a slice that reaches the last task continues with the first ones', () =>
+  transactions().open(async (world) => {
+    const lost = await loseMany(transactions(), 203);
+    const { findings, ...rounds } = recording();
+    for (let round = 0; round < 3; round += 1) {
+      expect((await runReconciler(rounds, world)).closed).toEqual([]);
+    }
+    expect(findings).toEqual(Array.from({ length: 3 }, () => unknownFinding(200, 200)));
+
+    await confirmLoss(transactions().db, 1);
+    const closed = [
+      ...(await runReconciler(transactions(), world)).closed,
+      ...(await runReconciler(transactions(), world)).closed,
+    ];
+    expect(closed.sort()).toEqual(idsOf(lost));
+    expect(await heldMicros(transactions().db)).toBe(0);
+  }));
+
+test('many lost tasks are closed after an operator confirmed the loss, until the confirmation expires', () =>
+  transactions().open(async (world) => {
+    const { db } = transactions();
+    const first = await loseMany(transactions(), 6);
+    expect((await runReconciler(transactions(), world)).closed).toEqual([]);
+    await confirmLoss(db, 2);
+    expect([...(await runReconciler(transactions(), world)).closed].sort()).toEqual(idsOf(first));
+
+    await db.raw(`update reconcile_state set loss_confirmed_until = now() - interval '1 second'`);
+    const later = await loseMany(transactions(), 6);
+    const after = recording();
+    expect((await runReconciler(after, world)).closed).toEqual([]);
+    expect(after.findings).toEqual([unknownFinding(6, 6)]);
+    await confirmLoss(db, 2);
+    expect([...(await runReconciler(transactions(), world)).closed].sort()).toEqual(idsOf(later));
+  }));
+
+test('a few lost tasks are closed at once', () =>
+  transactions().open(async (world) => {
+    const lost = await loseMany(transactions(), 4);
+    expect([...(await runReconciler(transactions(), world)).closed].sort()).toEqual(idsOf(lost));
+    expect(await heldMicros(transactions().db)).toBe(0);
+  }));
+
+test('terminated tasks are closed at once, whatever their number', () =>
+  transactions().open(async (world) => {
+    const begun = await beginMany(transactions(), world, 'terminated', 6);
+    for (const { task } of begun) await task.terminate();
+    expect([...(await runReconciler(transactions(), world)).closed].sort()).toEqual(idsOf(begun));
+    expect(await heldMicros(transactions().db)).toBe(0);
+  }));
+
+/** A client of a namespace on the same server in which no task was ever started. */
+async function inAnotherNamespace({ env }: World): Promise<Client> {
+  const namespace = `other-${randomUUID()}`;
+  await env.client.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
+  });
+  const client = new Client({ connection: env.connection, namespace });
+  // A server needs some seconds before a new namespace works.
+  await until(
+    'the namespace is served',
+    () =>
+      client.workflow.count().then(
+        () => true,
+        () => false,
+      ),
+    60_000,
+  );
+  return client;
+}

@@ -1,0 +1,57 @@
+// Channels with jobs but without a working watcher: a missing watcher is started, a silent one is
+// reported.
+
+import { watchUsedChannels } from '../../activities/reconcile/unwatched-channels';
+import { recordRound } from '../../src/db/watchers';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { startUpstream, type Upstream } from '../support/upstream';
+
+let database: TestDatabase;
+let upstream: Upstream;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  upstream = await startUpstream(database.db);
+});
+afterAll(async () => {
+  await upstream?.close();
+  await database?.drop();
+});
+afterEach(() => database.db.raw('delete from watchers; delete from jobs'));
+
+async function anOpenJob(openedMinutesAgo: number): Promise<void> {
+  const input = await upstream.input({ queue_s: 600 });
+  await upstream.attempt(input);
+  await database.db.raw(
+    'update jobs set opened_at = now() - make_interval(mins => ?) where task_id = ?',
+    [openedMinutesAgo, input.taskId],
+  );
+}
+
+async function check() {
+  const watched: string[] = [];
+  const findings: unknown[][] = [];
+  await watchUsedChannels({
+    db: database.db,
+    events: { finding: (...found: unknown[]) => void findings.push(found) } as never,
+    ensureWatchers: async (channels) => void watched.push(...channels),
+  });
+  return { watched, findings };
+}
+
+test('a channel without jobs needs no watcher', async () => {
+  expect(await check()).toEqual({ watched: [], findings: [] });
+});
+
+test('a channel with a job gets its watcher, and is not reported within the first minute', async () => {
+  await anOpenJob(0);
+  expect(await check()).toEqual({ watched: ['studio'], findings: [] });
+});
+
+test('a channel whose watcher has finished no round for a minute is reported', async () => {
+  await anOpenJob(2);
+  expect((await check()).findings).toEqual([['unwatched', '', 'studio']]);
+  await recordRound(database.db, 'studio', 0, 1);
+  expect((await check()).findings).toEqual([]);
+  await database.db.raw(`update watchers set round_at = now() - interval '2 minutes'`);
+  expect((await check()).findings).toEqual([['unwatched', '', 'studio']]);
+});

@@ -1,0 +1,60 @@
+// The classes of refusals, row by row, for all documented answers to a create.
+
+import { classifyFault, failureOf } from '../../../activities/upstream/ark-faults';
+
+const answer = (status: number, code: string | null) => ({
+  status,
+  retryAfterMs: null,
+  dateMs: null,
+  json: code === null ? null : { error: { code, message: 'raw upstream text', type: 'x' } },
+});
+
+test.each([
+  [400, 'MissingParameter', 'caller'],
+  [400, 'InvalidParameter', 'caller'],
+  [400, 'InvalidParameter.duration', 'caller'],
+  [400, 'InputTextSensitiveContentDetected', 'caller'],
+  [400, 'InputImageSensitiveContentDetected.PrivacyInformation', 'caller'],
+  [400, 'InvalidEndpoint.ClosedEndpoint', 'operator'],
+  [401, 'AuthenticationError', 'operator'],
+  [403, 'AccountOverdueError', 'operator'],
+  [403, 'OperationDenied.ServiceOverdue', 'operator'],
+  [404, 'InvalidEndpointOrModel.NotFound', 'operator'],
+  [404, 'ModelNotOpen', 'operator'],
+  [404, 'NotFound', 'not_found'],
+  [429, 'RateLimitExceeded.EndpointRPMExceeded', 'busy'],
+  [429, 'ServerOverloaded', 'busy'],
+  [429, 'QuotaExceeded', 'operator'],
+  [429, 'SetLimitExceeded', 'operator'],
+  [429, null, 'busy'],
+  [503, 'ServiceUnavailable', 'unavailable'],
+  [503, null, 'ambiguous'],
+  [500, 'InternalServiceError', 'ambiguous'],
+  [502, null, 'ambiguous'],
+  [504, null, 'ambiguous'],
+  [408, null, 'ambiguous'],
+  [200, null, 'ambiguous'],
+  [400, null, 'ambiguous'],
+] as const)('%i %s is the doing of: %s', (status, code, kind) => {
+  expect(classifyFault(answer(status, code)).kind).toBe(kind);
+});
+
+test.each([
+  ['InputTextSensitiveContentDetected', /prompt was refused/],
+  ['InputImageSensitiveContentDetected', /image was refused/],
+  ['InputVideoSensitiveContentDetected.PolicyViolation', /video was refused/],
+  ['InputAudioSensitiveContentDetected', /audio was refused/],
+  ['OutputVideoSensitiveContentDetected', /generated video was withheld/],
+  ['InvalidParameter.duration', /value of duration/],
+  ['InvalidParameter.<script>', /one of the parameters/],
+  ['SomethingNew', /could not finish/],
+])('%s gets one of our own sentences', (code, sentence) => {
+  const fault = failureOf('failed', { code, message: 'raw upstream text' });
+  expect(fault.sentence).toMatch(sentence);
+  expect(fault.sentence).not.toMatch(/raw upstream text/);
+});
+
+test('expired and cancelled jobs have a sentence that says so', () => {
+  expect(failureOf('expired', null).sentence).toMatch(/expire/);
+  expect(failureOf('cancelled', null).sentence).toMatch(/cancelled/);
+});

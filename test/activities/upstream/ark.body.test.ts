@@ -1,0 +1,137 @@
+// The request bodies for generator and enhancer, field by field. Sending them and losing replies is
+// in submit-job.test.ts.
+
+import { generationBody } from '../../../activities/upstream/ark';
+import { enhancementBody } from '../../../activities/upstream/mediakit';
+import { aJobInput, anEnhancedPlan, aPlan, aRequest } from '../../support/builders';
+
+const image = (n: number) => `https://media.example.com/${n}.png`;
+
+describe('the body of a generation', () => {
+  test('a text task sends the prompt and every planned parameter', () => {
+    const input = aJobInput();
+    expect(generationBody(input, 'upstream-model')).toEqual({
+      model: 'upstream-model',
+      content: [{ type: 'text', text: 'a lighthouse at dusk' }],
+      resolution: '720p',
+      ratio: '16:9',
+      duration: 5,
+      seed: 42,
+      watermark: false,
+      generate_audio: true,
+      execution_expires_after: 172_800,
+    });
+  });
+
+  test.each([
+    ['reference', 1, ['reference_image']],
+    ['first_last_frame', 2, ['first_frame', 'last_frame']],
+    ['first_last_frame', 4, ['first_frame', 'middle_frame', 'middle_frame', 'last_frame']],
+    ['reference', 3, ['reference_image', 'reference_image', 'reference_image']],
+  ] as const)('%s with %i images names every role', (inputType, images, roles) => {
+    const input = aJobInput({
+      request: aRequest({ images: Array.from({ length: images }, (_, n) => image(n)) }),
+      plan: aPlan({ inputType }),
+    });
+    const content = generationBody(input, 'm').content as { role?: string }[];
+    expect(content.slice(1).map(({ role }) => role)).toEqual(roles);
+  });
+
+  test('reference videos and audios are sent with their roles', () => {
+    const input = aJobInput({
+      request: aRequest({
+        videos: ['https://m.example.com/v'],
+        audios: ['https://m.example.com/a'],
+      }),
+      plan: aPlan({ inputType: 'reference' }),
+    });
+    expect((generationBody(input, 'm').content as unknown[]).slice(1)).toEqual([
+      {
+        type: 'video_url',
+        video_url: { url: 'https://m.example.com/v' },
+        role: 'reference_video',
+      },
+      {
+        type: 'audio_url',
+        audio_url: { url: 'https://m.example.com/a' },
+        role: 'reference_audio',
+      },
+    ]);
+  });
+
+  test('media URLs are sent in the form that was parsed and checked', () => {
+    const images = ['https:media.example.com', 'https:///exam%70le.com/a b?c=d'];
+    const input = aJobInput({ request: aRequest({ images }) });
+    const content = generationBody(input, 'm').content as { image_url?: { url: string } }[];
+    expect(content.slice(1).map((part) => part.image_url?.url)).toEqual([
+      'https://media.example.com/',
+      'https://example.com/a%20b?c=d',
+    ]);
+  });
+
+  test('unknown metadata is passed through but cannot replace our fields', () => {
+    const passThrough = { camera: 'fixed', model: 'dearer', resolution: '4k' };
+    const input = aJobInput({ request: aRequest({ metadata: { passThrough } }) });
+    expect(generationBody(input, 'm')).toMatchObject({
+      camera: 'fixed',
+      model: 'm',
+      resolution: '720p',
+    });
+  });
+
+  test('callback, super-resolution and input video length are not sent', () => {
+    const input = aJobInput({
+      request: aRequest({
+        metadata: {
+          callback_url: 'https://customer.example.com/hook',
+          input_video_duration: 4,
+          super_resolution_config: { resolution: '1080p', tool_version: 'standard' },
+        },
+      }),
+      plan: anEnhancedPlan(),
+    });
+    const text = JSON.stringify(generationBody(input, 'm'));
+    expect(text).not.toMatch(/callback|super_resolution|input_video_duration|customer/);
+  });
+
+  test('optional parameters are sent if the caller set them', () => {
+    const input = aJobInput({
+      request: aRequest({
+        metadata: {
+          watermark: true,
+          return_last_frame: true,
+          tools: [{ type: 'web_search' }],
+          safety_identifier: 'user-1',
+        },
+      }),
+      plan: aPlan({ draft: true, generateAudio: null }),
+    });
+    const body = generationBody(input, 'm');
+    expect(body).toMatchObject({
+      watermark: true,
+      return_last_frame: true,
+      tools: [{ type: 'web_search' }],
+      safety_identifier: 'user-1',
+      draft: true,
+    });
+    expect(body).not.toHaveProperty('generate_audio');
+  });
+});
+
+describe('the body of an enhancement', () => {
+  test('has the task id as its token, and the planned target', () => {
+    const input = aJobInput({
+      kind: 'super_resolution',
+      plan: anEnhancedPlan({ fps: 60, scene: 'aigc' }),
+      videoUrl: 'https://media.example.com/base.mp4',
+    });
+    expect(enhancementBody(input)).toEqual({
+      video_url: 'https://media.example.com/base.mp4',
+      client_token: input.taskId,
+      tool_version: 'standard',
+      resolution: '1080p',
+      scene: 'aigc',
+      fps: 60,
+    });
+  });
+});

@@ -1,0 +1,24 @@
+// The answers to a cancel after which nothing more is to be done.
+
+import { createArk } from '../../../activities/upstream/ark';
+import { type Canned, startCanned } from '../../support/canned';
+
+let provider: Canned;
+beforeAll(async () => {
+  provider = await startCanned();
+});
+afterAll(() => provider?.close());
+
+const cancel = (status: number) => {
+  provider.say = () => ({ status, body: { error: { code: 'Code' } } });
+  const access = { apiKey: 'key', timeoutMs: 5_000, honoursIdempotencyKey: false, hasList: true };
+  return createArk({ baseUrl: provider.url, ...access }).cancel('cgt-1');
+};
+
+test.each([200, 204, 400, 404, 409])('a cancel answered %i counts as done', async (status) => {
+  await expect(cancel(status)).resolves.toBeUndefined();
+});
+
+test.each([401, 403, 408, 429, 500, 503])('a cancel answered %i is retried', async (status) => {
+  await expect(cancel(status)).rejects.toMatchObject({ name: 'UpstreamFault' });
+});

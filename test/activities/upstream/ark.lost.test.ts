@@ -1,0 +1,156 @@
+// Ark's list of recent jobs, and whether the listing is complete.
+
+import { createArk } from '../../../activities/upstream/ark';
+import { aJobInput, aPlan } from '../../support/builders';
+import { type PlayedArk, startPlayedArk } from '../../support/played-ark';
+import { readAll } from '../../support/readings';
+
+let ark: PlayedArk;
+beforeEach(async () => {
+  ark = await startPlayedArk();
+});
+afterEach(() => ark?.close());
+
+const now = Math.floor(Date.now() / 1000);
+const list = () => {
+  const access = { apiKey: 'key', timeoutMs: 5_000, honoursIdempotencyKey: false, hasList: true };
+  const client = createArk({ baseUrl: ark.url, ...access });
+  return client.list(aJobInput({ plan: aPlan({ seed: 42 }) }), {
+    sinceMs: (now - 300) * 1000,
+    nowMs: now * 1000,
+  });
+};
+
+test('a listed job is compared by the parameters it echoes, not by its model', async () => {
+  ark.add({ seed: 42 });
+  ark.add({ seed: 42, duration: 9 });
+  ark.add({ seed: undefined, resolution: undefined });
+  expect((await list())?.jobs).toMatchObject([
+    { seed: null, differs: false },
+    { seed: 42, differs: true },
+    { seed: 42, differs: false },
+  ]);
+});
+
+const fill = (count: number, age = 0) => {
+  for (let n = 0; n < count; n += 1) ark.add({ created_at: now - age });
+};
+
+test.each<[string, boolean, number, () => void]>([
+  ['one page', true, 10, () => fill(10)],
+  ['several pages', true, 1_100, () => fill(1_100)],
+  ['nothing', true, 0, () => undefined],
+  [
+    'one page in any order',
+    true,
+    400,
+    () => {
+      fill(200, 900);
+      fill(200);
+      ark.order = (jobs) => [...jobs];
+    },
+  ],
+  [
+    'pages beyond the time in question',
+    true,
+    500,
+    () => {
+      fill(900, 900);
+      fill(10);
+    },
+  ],
+  [
+    'several pages in another order',
+    false,
+    1_100,
+    () => {
+      fill(1_000, 900);
+      fill(100);
+      ark.order = (jobs) => [...jobs];
+    },
+  ],
+  [
+    'pages that shrink',
+    false,
+    1_098,
+    () => {
+      fill(1_100);
+      ark.onPage = (page) => {
+        if (page === 2) ark.jobs.splice(-2);
+      };
+    },
+  ],
+  [
+    'no total',
+    false,
+    10,
+    () => {
+      fill(10);
+      ark.total = () => undefined;
+    },
+  ],
+  [
+    'a total beyond what is listed',
+    false,
+    10,
+    () => {
+      fill(10);
+      ark.total = () => 12;
+    },
+  ],
+  [
+    'jobs without creation over several pages',
+    false,
+    600,
+    () => {
+      fill(600);
+      ark.echo = (job) => ({ ...job, created_at: undefined });
+    },
+  ],
+  [
+    'several pages whose newest jobs show no creation yet',
+    true,
+    1_100,
+    () => {
+      fill(1_100);
+      ark.echo = (job) => (Number(job.id.slice(4)) % 5 === 0 ? { id: job.id } : job);
+    },
+  ],
+  [
+    'several pages whose oldest jobs show no creation',
+    false,
+    1_100,
+    () => {
+      fill(500, 100);
+      fill(100, 70);
+      fill(500);
+      const oldest = now - 100;
+      ark.echo = (job) => (job.created_at === oldest ? { ...job, created_at: undefined } : job);
+    },
+  ],
+])('a listing of %s is complete: %s', async (_, isComplete, count, arrange) => {
+  arrange();
+  const listing = await list();
+  expect(listing?.isComplete).toBe(isComplete);
+  expect(listing?.jobs.length).toBe(count);
+});
+
+test('reading stops at a page limit, and the listing counts as incomplete', async () => {
+  fill(60);
+  ark.pageMax = 1;
+  expect(await list()).toMatchObject({ isComplete: false, jobs: { length: 50 } });
+});
+
+test('an answer without a list is a fault, not an empty list', async () => {
+  ark.order = () => 'none' as unknown as [];
+  await expect(list()).rejects.toMatchObject({ code: 'NotAList' });
+});
+
+test('all open jobs are read even if the provider limits the page size', async () => {
+  fill(250);
+  ark.pageMax = 100;
+  const access = { apiKey: 'key', timeoutMs: 5_000, honoursIdempotencyKey: false, hasList: true };
+  const client = createArk({ baseUrl: ark.url, ...access });
+  const readings = await readAll(client, [...ark.jobs.map(({ id }) => id), 'gone']);
+  expect(readings.size).toBe(250);
+});

@@ -1,0 +1,60 @@
+// Requests to a provider: its Retry-After header, separate sockets for reads, and the end of a
+// process.
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exchange } from '../../../activities/upstream/http-exchange';
+import { type Canned, startCanned } from '../../support/canned';
+
+let service: Canned;
+beforeAll(async () => {
+  service = await startCanned();
+});
+afterAll(() => service?.close());
+
+const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toUTCString();
+
+test.each([
+  ['seconds', () => '7', 7_000, 7_000],
+  ['a date', () => inSeconds(20), 1_000, 20_000],
+  ['a date that has passed', () => inSeconds(-60), 0, 0],
+  ['more than half a minute', () => '86400', 30_000, 30_000],
+])('Retry-After with %s is understood', async (_, header, least, most) => {
+  service.say = () => ({ status: 429, headers: { 'retry-after': header() } });
+  const answer = await ask();
+  expect(answer.retryAfterMs).toBeGreaterThanOrEqual(least);
+  expect(answer.retryAfterMs).toBeLessThanOrEqual(most);
+});
+
+test('Retry-After delays creates by two minutes at most', async () => {
+  service.say = () => ({ status: 429, headers: { 'retry-after': '86400' } });
+  expect((await ask(undefined, 'POST')).retryAfterMs).toBe(120_000);
+});
+
+test('hanging creates do not delay a read', async () => {
+  const hanging = createServer((request, response) => {
+    if (request.method === 'GET') response.end('{}');
+  });
+  await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(hanging.address() as AddressInfo).port}`;
+  const common = { url, apiKey: 'key', timeoutMs: 5_000 };
+  const creates = Array.from({ length: 70 }, () => exchange({ ...common, method: 'POST' }));
+  const ended = Promise.allSettled(creates);
+  expect(await exchange({ ...common, method: 'GET' })).toMatchObject({ status: 200 });
+  hanging.closeAllConnections();
+  hanging.close();
+  await ended;
+});
+
+test('an invalid Retry-After is ignored', async () => {
+  service.say = () => ({ status: 429, headers: { 'retry-after': 'soon' } });
+  expect((await ask()).retryAfterMs).toBeNull();
+});
+
+test('a process that is about to stop fails every request with STOPPING', async () => {
+  await expect(ask(AbortSignal.abort())).rejects.toMatchObject({ code: 'STOPPING' });
+});
+
+function ask(hurry?: AbortSignal, method: 'GET' | 'POST' = 'GET') {
+  return exchange({ method, url: service.url, apiKey: 'key', timeoutMs: 5_000, hurry });
+}

@@ -1,0 +1,44 @@
+// A provider that does not answer for some of the jobs.
+
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createMediakit } from '../../../activities/upstream/mediakit';
+
+const hanging = new Set<ServerResponse>();
+let server: Server;
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    if (request.url?.includes('hangs')) return void hanging.add(response);
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ success: true, status: 'processing' }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+test('results of other jobs are passed on while a tenth of the reads hang', async () => {
+  const enhancer = createMediakit({
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    apiKey: 'key',
+    timeoutMs: 30_000,
+    honoursIdempotencyKey: true,
+    hasList: false,
+  });
+  const ids = Array.from({ length: 60 }, (_, n) => (n % 10 === 0 ? `hangs-${n}` : `job-${n}`));
+  // A first request loads modules, so that their loading is not part of the ten seconds.
+  await enhancer.read('job');
+  const read: string[] = [];
+  let stillHanging = 0;
+  await enhancer.readMany(ids, async (readings) => {
+    read.push(...readings.keys());
+    if (read.length < 54) return;
+    // All other results have arrived, so the hanging reads may end now.
+    stillHanging = [...hanging].filter((response) => !response.destroyed).length;
+    for (const response of hanging) response.destroy();
+  });
+  expect(read.sort()).toEqual(ids.filter((id) => !id.startsWith('hangs')).sort());
+  expect(stillHanging).toBe(6);
+});

@@ -1,0 +1,125 @@
+// The enhancer's client: the meaning of each answer of the provider.
+
+import { createMediakit } from '../../../activities/upstream/mediakit';
+import type { Provider } from '../../../activities/upstream/provider';
+import { aJobInput, anEnhancedPlan } from '../../support/builders';
+import { type Canned, startCanned } from '../../support/canned';
+import { readAll } from '../../support/readings';
+
+let service: Canned;
+let enhancer: Provider;
+beforeAll(async () => {
+  service = await startCanned();
+  enhancer = createMediakit({
+    baseUrl: service.url,
+    apiKey: 'key',
+    timeoutMs: 5_000,
+    honoursIdempotencyKey: true,
+    hasList: false,
+  });
+});
+afterAll(() => service?.close());
+
+const input = aJobInput({
+  kind: 'super_resolution',
+  plan: anEnhancedPlan(),
+  videoUrl: 'https://v/x',
+});
+
+test('a create returns the task id as the upstream id', async () => {
+  service.say = () => ({ body: { success: true, task_id: 'enh-1' } });
+  expect(await enhancer.create(input, 'enhance-video')).toBe('enh-1');
+});
+
+test.each([
+  ['429', { status: 429, body: { error: { code: 'TooManyRequests' } } }, 'busy'],
+  ['401', { status: 401, body: { error: { code: 'Unauthorized' } } }, 'operator'],
+  ['403', { status: 403, body: { error: { code: 'AccountOverdue' } } }, 'operator'],
+  ['404', { status: 404, body: { error: { code: 'NotFound' } } }, 'not_found'],
+  ['503 in its own form', { status: 503, body: { error: { code: 'Busy' } } }, 'unavailable'],
+  ['503 of somebody in between', { status: 503, body: '<html>' }, 'ambiguous'],
+  ['500', { status: 500, body: { error: { code: 'InternalError' } } }, 'ambiguous'],
+  ['408', { status: 408, body: {} }, 'ambiguous'],
+  ['400 with a code', { status: 400, body: { error: { code: 'InvalidParameter' } } }, 'caller'],
+  ['400 without one', { status: 400, body: {} }, 'ambiguous'],
+  ['a refusal with 200', { body: { success: false, error: { code: 'BadVideo' } } }, 'caller'],
+  [
+    'a throttle with 200',
+    { body: { success: false, error: { code: 'RateLimitExceeded' } } },
+    'busy',
+  ],
+  [
+    'a fault of its own with 200',
+    { body: { success: false, error: { code: 'InternalError' } } },
+    'ambiguous',
+  ],
+  [
+    'our account with 200',
+    { body: { success: false, error: { code: 'AccountOverdue' } } },
+    'operator',
+  ],
+  ['success: false without a code', { body: { success: false } }, 'ambiguous'],
+  ['a throttle with 400', { status: 400, body: { error: { code: 'FlowLimitExceeded' } } }, 'busy'],
+  ['a success without an id', { body: { success: true } }, 'ambiguous'],
+] as const)('a create answered by %s is a fault of its kind', async (_, said, kind) => {
+  service.say = () => said;
+  await expect(enhancer.create(input, 'enhance-video')).rejects.toMatchObject({ kind });
+});
+
+test.each([
+  ['processing', { success: true, status: 'processing' }, 'running'],
+  ['an unknown status', { success: true, status: 'thinking' }, null],
+  ['failed', { success: true, status: 'failed', error: { code: 'NoSpace' } }, 'failed'],
+  ['cancelled', { success: true, status: 'cancelled' }, 'cancelled'],
+  ['success: false alone', { success: false, error: { code: 'BadVideo' } }, 'failed'],
+] as const)('a job that is %s is read as such', async (_, body, status) => {
+  service.say = () => ({ body });
+  expect(await enhancer.read('enh-1')).toMatchObject({ status });
+});
+
+test.each([
+  ['RateLimitExceeded', 'busy'],
+  ['InternalError', 'ambiguous'],
+  ['AccountOverdue', 'operator'],
+] as const)('a read refused with 200 and %s is no end of the job', async (code, kind) => {
+  service.say = () => ({ body: { success: false, error: { code } } });
+  await expect(enhancer.read('enh-1')).rejects.toMatchObject({ kind });
+});
+
+test('a completed job has its video and the expiry of the link', async () => {
+  const result = { video_url: 'https://v/hd.mp4', duration: 5, resolution: '1080p', fps: 60 };
+  service.say = () => ({ body: { success: true, status: 'completed', expires_at: 9, result } });
+  expect(await enhancer.read('enh-1')).toMatchObject({
+    status: 'succeeded',
+    result: { videoUrl: 'https://v/hd.mp4', durationSeconds: 5, expiresAt: 9, framesPerSecond: 60 },
+  });
+});
+
+test('an answer that does not follow the protocol is a fault, not a status', async () => {
+  service.say = () => ({ status: 502, body: '<html>' });
+  await expect(enhancer.read('enh-1')).rejects.toMatchObject({ kind: 'ambiguous' });
+});
+
+test('a job unknown to the provider is left out; another fault fails the whole batch', async () => {
+  service.say = ({ path }) =>
+    path.endsWith('/gone')
+      ? { status: 404, body: { error: { code: 'NotFound' } } }
+      : { body: { success: true, status: 'processing' } };
+  expect([...(await readAll(enhancer, ['gone', 'there'])).keys()]).toEqual(['there']);
+  service.say = () => ({ status: 429, body: {} });
+  await expect(readAll(enhancer, ['one', 'two'])).rejects.toMatchObject({ kind: 'busy' });
+});
+
+test('one unreadable job does not hide the others; if none can be read, it is a fault', async () => {
+  const broken = { status: 500, body: { error: { code: 'InternalError' } } };
+  service.say = ({ path }) =>
+    path.endsWith('/bad') ? broken : { body: { success: true, status: 'processing' } };
+  expect([...(await readAll(enhancer, ['bad', 'good'])).keys()]).toEqual(['good']);
+  service.say = () => broken;
+  await expect(readAll(enhancer, ['bad', 'worse'])).rejects.toMatchObject({ kind: 'ambiguous' });
+});
+
+test('list and cancel send no request, because the protocol has neither', async () => {
+  expect(await enhancer.list(input, { sinceMs: 0, nowMs: 0 })).toBeNull();
+  await expect(enhancer.cancel('enh-1')).resolves.toBeUndefined();
+});

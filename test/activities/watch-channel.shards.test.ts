@@ -1,0 +1,51 @@
+// The number of watcher loops follows the catalogue.
+
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { createWatchActivities } from '../../activities/jobs/watch-channel';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { startUpstream, type Upstream } from '../support/upstream';
+
+let database: TestDatabase;
+let upstream: Upstream;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  upstream = await startUpstream(database.db, (base) => [{ ...base, watchers: 2 }]);
+});
+afterAll(async () => {
+  await upstream?.close();
+  await database?.drop();
+});
+
+test.each([1, 4])(
+  'a loop of %s ends if the catalogue has two shards, and two loops are started',
+  async (shards) => {
+    const stopping = new AbortController();
+    const ensured: (readonly string[])[] = [];
+    const { watchJobs } = createWatchActivities({
+      ...upstream.deps,
+      jobGoneAfterSeconds: 3_600,
+      client: {} as never,
+      stopping: stopping.signal,
+      ensureWatchers: async (channels) => void ensured.push(channels),
+    });
+    const input = { channel: 'studio', shard: 0, shards, taskQueue: 'loops' };
+    expect(await new MockActivityEnvironment().run(watchJobs, input)).toBe('gone');
+    expect(ensured).toEqual([[]]);
+  },
+);
+
+test('a loop goes on if its number of shards is the catalogue’s', async () => {
+  const stopping = new AbortController();
+  stopping.abort();
+  const { watchJobs } = createWatchActivities({
+    ...upstream.deps,
+    jobGoneAfterSeconds: 3_600,
+    client: {} as never,
+    stopping: stopping.signal,
+    ensureWatchers: async () => undefined,
+  });
+  const input = { channel: 'studio', shard: 1, shards: 2, taskQueue: 'loops' };
+  await expect(new MockActivityEnvironment().run(watchJobs, input)).rejects.toMatchObject({
+    type: 'HandingOver',
+  });
+});

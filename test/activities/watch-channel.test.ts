@@ -1,0 +1,135 @@
+// The watcher's loop against a real database: the jobs it polls, the rounds it records, and when
+// its heartbeats stop. Temporal is not needed and left out.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import type { ActivityEvents } from '../../activities/events';
+import { whileAdvancing } from '../../activities/heartbeat';
+import type { WatchDeps } from '../../activities/jobs/watch-channel';
+import { type JobReading, type Provider, UpstreamFault } from '../../activities/upstream/provider';
+import { listOpenJobs } from '../../src/db/jobs/queries';
+import { aTaskId } from '../support/builders';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { until } from '../support/until';
+import { insertTaskRow } from '../support/upstream';
+import { watchWhile } from '../support/watcher';
+
+let database: TestDatabase;
+beforeEach(async () => {
+  database = await createTestDatabase(4);
+});
+afterEach(() => database.drop());
+
+async function openJob(taskId: string): Promise<void> {
+  await insertTaskRow(database.db, taskId);
+  await database.db('jobs').insert({
+    task_id: taskId,
+    account_id: 'acct_test',
+    kind: 'generation',
+    channel: 'studio',
+    upstream_model: 'm',
+    state: 'open',
+    status: 'queued',
+    upstream_id: `up_${taskId}`,
+    opened_at: database.db.fn.now(),
+  });
+}
+
+type ReadMany = (ids: readonly string[]) => Promise<ReadonlyMap<string, JobReading>>;
+
+/** Runs the loop on a channel whose provider answers as the test says, until `done` has ended. */
+async function watchDuring(readMany: ReadMany, done: () => Promise<void>): Promise<void> {
+  const limits = { pollIntervalMs: 100, requestTimeoutMs: 1_000, jobsInFlightMax: null };
+  const channel = { id: 'studio', protocol: 'ark', watchers: 1, listLagMs: 60_000, ...limits };
+  const provider: Pick<Provider, 'readMany'> = {
+    readMany: async (ids, take) => take(await readMany(ids)),
+  };
+  const deps = {
+    db: database.db,
+    client: {} as Client,
+    jobGoneAfterSeconds: 3_600,
+    events: new Proxy({} as ActivityEvents, { get: () => () => undefined }),
+    channels: {
+      find: () => ({ channel, provider }),
+      restMs: () => 0,
+      succeeded: () => undefined,
+      failed: () => undefined,
+    },
+  };
+  await watchWhile(deps as unknown as WatchDeps, done);
+}
+
+const rounds = () => database.db('watchers').where({ channel: 'studio' });
+const running: ReadMany = async (ids) =>
+  new Map(ids.map((id) => [id, { status: 'queued', word: 'queued' }]));
+
+test('a round in which no due job could be polled is not recorded', async () => {
+  await openJob(aTaskId());
+  let asked = 0;
+  const failing: ReadMany = async () => {
+    asked += 1;
+    throw new UpstreamFault('unavailable', 'TIMEOUT', 'The service could not be reached.');
+  };
+  await watchDuring(failing, () => until('some rounds were made', () => asked > 3));
+  expect(await rounds()).toEqual([]);
+  await watchDuring(running, () => until('it is', async () => (await rounds()).length === 1));
+});
+
+test('a round without due jobs is recorded', async () => {
+  await watchDuring(running, () => until('it is', async () => (await rounds()).length === 1));
+});
+
+test('jobs are polled in every round even if the wall clock is set back', async () => {
+  await openJob(aTaskId());
+  const now = jest.spyOn(Date, 'now');
+  try {
+    let asked = 0;
+    const counting: ReadMany = (ids) => {
+      asked += 1;
+      return running(ids);
+    };
+    await watchDuring(counting, async () => {
+      await until('a round was made', () => asked > 0);
+      now.mockImplementation(() => performance.timeOrigin + performance.now() - 3_600_000);
+      const before = asked;
+      await pause(2_000);
+      expect(asked).toBeGreaterThan(before + 2);
+    });
+  } finally {
+    now.mockRestore();
+  }
+});
+
+test('each job belongs to exactly one of two watchers, whatever the hash of its id', async () => {
+  // The first id hashes to the lowest integer, whose absolute value is out of range.
+  const ids = ['task_00c3xaof', ...Array.from({ length: 20 }, aTaskId)];
+  for (const id of ids) await openJob(id);
+  const lowest = await database.db.raw(`select hashtext('task_00c3xaof') as hash`);
+  expect(lowest.rows).toEqual([{ hash: -(2 ** 31) }]);
+  const shards = await Promise.all([0, 1].map((n) => listOpenJobs(database.db, 'studio', n, 2)));
+  expect(shards.flatMap((jobs) => jobs.map(({ taskId }) => taskId)).sort()).toEqual(ids.sort());
+});
+
+test('heartbeats stop while one step takes too long, and resume with progress', async () => {
+  const beatsOf = async (advanceEveryMs: number) => {
+    const environment = new MockActivityEnvironment();
+    let beats = 0;
+    environment.on('heartbeat', () => {
+      beats += 1;
+    });
+    await environment.run(() =>
+      whileAdvancing(
+        () => 6_000,
+        async (advance) => {
+          for (let ms = 0; ms < 13_500; ms += advanceEveryMs) {
+            await pause(advanceEveryMs);
+            advance();
+          }
+        },
+      ),
+    );
+    return beats;
+  };
+  expect(await Promise.all([beatsOf(13_500), beatsOf(1_500)])).toEqual([1, 3]);
+});

@@ -1,0 +1,58 @@
+// The connection is cut while a create is stored, so the API cannot know whether the task was
+// stored.
+
+import { withdrawUnanswered } from '../../src/db/pending-tasks';
+import { create, startCutApi, type TestApi } from '../support/api';
+import type { Cutter } from '../support/cutter';
+
+let api: TestApi;
+let cutter: Cutter;
+beforeAll(async () => {
+  ({ api, cutter } = await startCutApi());
+  expect((await api.create()).status).toBe(200);
+});
+afterAll(async () => {
+  await api?.close();
+  await cutter?.close();
+});
+
+const key = (name: string) => ({ 'idempotency-key': name });
+const storedIds = async () => (await api.db('tasks').select('id')).map(({ id }) => id as string);
+
+/** The second statement from now: the look-up of the key, then the insert of the task. */
+const storing = 2;
+
+test('a create with a lost answer is a 503 with the id, and is withdrawn uncharged if not repeated', async () => {
+  const before = api.temporal.submitted.length;
+  cutter.cutAt(storing, 'after');
+  const { status, json, headers } = await api.create({}, key('not-repeated'));
+  expect(cutter.hasCut()).toBe(true);
+  expect([status, json.error.code]).toEqual([503, 'unavailable']);
+  expect(json.error.message).toMatch(/not known.*not repeated.*nothing is charged/);
+  expect(headers.get('retry-after')).toMatch(/^\d+$/);
+  const id = headers.get('location')?.split('/').at(-1);
+  expect(await storedIds()).toContain(id);
+  expect((await api.call('GET', `${create}/${id}`)).json.status).toBe('pending');
+  expect(api.temporal.submitted).toHaveLength(before);
+  expect(await withdrawUnanswered(api.db, -1)).toEqual([id]);
+  expect((await api.call('GET', `${create}/${id}`)).status).toBe(404);
+});
+
+test('a create that was stored and is repeated gives one task', async () => {
+  cutter.cutAt(storing, 'after');
+  const first = await api.create({}, key('repeated'));
+  expect(first.status).toBe(503);
+  const second = await api.create({}, key('repeated'));
+  expect([second.status, second.json.status]).toEqual([200, 'pending']);
+  expect(first.headers.get('location')).toBe(second.headers.get('location'));
+  expect(await withdrawUnanswered(api.db, -1)).toEqual([]);
+});
+
+test('a create that was not stored leaves nothing, and repeating it makes the task', async () => {
+  const before = await storedIds();
+  cutter.cutAt(storing, 'before');
+  expect((await api.create({}, key('never-stored'))).status).toBe(503);
+  expect(await storedIds()).toEqual(before);
+  const second = await api.create({}, key('never-stored'));
+  expect([second.status, second.json.status]).toEqual([200, 'submitted']);
+});

@@ -1,0 +1,191 @@
+// Limits by key and by address, applied before a body is read and before the database or Temporal
+// is called.
+
+import { request } from 'node:http';
+import { newTaskId } from '../../src/api/create/task-id';
+import { makeApiKey } from '../../src/db/api-keys';
+import { create, startApi, type TestApi, textBody, until } from '../support/api';
+import { countStatements } from '../support/database';
+import { call } from '../support/service';
+
+let api: TestApi;
+afterEach(async () => {
+  const { failures } = api;
+  await api.close();
+  expect(failures).toEqual([]);
+});
+
+async function statusesOf(times: number, ask: () => Promise<{ status: number }>) {
+  const statuses: number[] = [];
+  for (let time = 0; time < times; time += 1) statuses.push((await ask()).status);
+  return statuses;
+}
+
+describe('the limits of a key', () => {
+  test('faulty creates count, and above the limit no body is read', async () => {
+    api = await startApi({ requestRatePerSecond: 1 });
+    const statuses = await statusesOf(6, () => api.call('POST', create, '{"no json'));
+    expect(statuses).toEqual([400, 400, 400, 400, 400, 429]);
+    const statements = countStatements(api.db);
+    const headers = { authorization: `Bearer ${api.apiKey}`, 'content-length': '1000' };
+    const status = await new Promise((resolve, reject) => {
+      const sent = request(`${api.url}${create}`, { method: 'POST', headers }, (reply) => {
+        resolve(reply.statusCode);
+        sent.destroy();
+      });
+      sent.on('error', reject);
+      sent.flushHeaders();
+    });
+    expect(status).toBe(429);
+    expect(statements.stop()).toBe(0);
+    expect(api.temporal.submitted).toEqual([]);
+  });
+
+  test.each([
+    ['quotes', { quoteRatePerSecond: 1 }, 'POST', '/v1/videos/quotes', textBody],
+    ['lists', { listRatePerSecond: 1 }, 'GET', '/v1/tasks', undefined],
+    ['statements', { listRatePerSecond: 1 }, 'GET', '/v1/account/statement', undefined],
+    ['reads', { readRatePerSecond: 1 }, 'GET', `${create}/task_x`, undefined],
+    ['cancellations', { requestRatePerSecond: 1 }, 'DELETE', `${create}/task_x`, undefined],
+  ] as const)('%s have a limit that is told and passes', async (_, limit, method, path, body) => {
+    api = await startApi(limit);
+    const ask = () => api.call(method, path, body);
+    const first = await ask();
+    expect(first.headers.get('ratelimit-limit')).toBe('5');
+    expect(first.headers.get('ratelimit-remaining')).toBe('4');
+    await statusesOf(4, ask);
+    const refused = await ask();
+    expect([refused.status, refused.json.error.code]).toEqual([429, 'rate_limited']);
+    expect(refused.json.error.message).toContain('1 times a second (up to 5 at once)');
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(refused.headers.get('ratelimit-remaining')).toBe('0');
+    // Another kind of call has its own limit.
+    const other = path === '/v1/videos/quotes' ? '/v1/tasks' : '/v1/videos/quotes';
+    const otherMethod = other === '/v1/tasks' ? 'GET' : 'POST';
+    expect(
+      (await api.call(otherMethod, other, otherMethod === 'POST' ? textBody : undefined)).status,
+    ).toBe(200);
+    api.clock += 2_000;
+    expect((await ask()).status).toBe(first.status);
+  });
+
+  test('setting the wall clock does not change a limit', async () => {
+    api = await startApi({ listRatePerSecond: 1 });
+    const ask = () => api.call('GET', '/v1/tasks');
+    await statusesOf(5, ask);
+    api.wallStep = 3_600_000;
+    expect((await ask()).status).toBe(429);
+    api.wallStep = -3_600_000;
+    api.clock += 1_500;
+    expect((await ask()).status).toBe(200);
+  });
+
+  test('a create above its limit queries neither the database nor Temporal', async () => {
+    api = await startApi({ createRatePerSecond: 1, createBurst: 5 });
+    expect(await statusesOf(5, () => api.create())).toEqual(Array<number>(5).fill(200));
+    const statements = countStatements(api.db);
+    const refused = await statusesOf(10, () => api.create());
+    expect(refused).toEqual(Array<number>(10).fill(429));
+    expect(statements.stop()).toBe(0);
+    expect(api.temporal.submitted).toHaveLength(5);
+  });
+
+  test('a waiting read above the limit is answered at once with the present state', async () => {
+    api = await startApi({ heldReadsMax: 1 });
+    const { json } = await api.create();
+    const path = `${create}/${json.id}`;
+    const held = api.call('GET', path, undefined, { prefer: 'wait=60' });
+    await until(() => api.requests.length >= 1);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const second = await api.call('GET', path, undefined, { prefer: 'wait=60' });
+    expect([second.status, second.headers.get('preference-applied')]).toEqual([200, null]);
+    await api.finish(json.id);
+    expect((await held).json.status).toBe('failed');
+  });
+});
+
+describe('the delay of refusals', () => {
+  const lateMs = 200;
+  const timed = async (ask: () => Promise<unknown>) => {
+    const began = performance.now();
+    await ask();
+    // A timer may fire slightly early.
+    return performance.now() - began >= lateMs - 10;
+  };
+  /** Sends twenty calls at once and returns how many were certainly delayed. */
+  const lateOf = async (ask: () => Promise<unknown>) =>
+    (await Promise.all(Array.from({ length: 20 }, () => timed(ask)))).filter(Boolean).length;
+
+  test('applies to a key above its rate, and to refusals only', async () => {
+    api = await startApi({ refusalRatePerSecond: 1 });
+    const other = await api.anAccount();
+    const refused = () => api.call('GET', '/v1/tasks?limit=x');
+    await statusesOf(5, refused);
+    expect(await lateOf(refused)).toBe(20);
+    api.serving = false;
+    // A process that is stopping does not delay replies.
+    expect((await refused()).status).toBe(400);
+    api.serving = true;
+    expect((await api.call('GET', '/v1/tasks')).status).toBe(200);
+    expect((await call(api.url, other.apiKey, 'GET', '/v1/tasks?limit=x')).status).toBe(400);
+    api.clock += 5_000;
+    await statusesOf(5, refused);
+    expect(await lateOf(refused)).toBe(20);
+  });
+
+  test('is counted by address for calls without a key', async () => {
+    api = await startApi({ refusalRatePerSecond: 1 });
+    const stranger = () => call(api.url, 'no key', 'GET', '/v1/models');
+    await statusesOf(5, stranger);
+    expect(await lateOf(() => call(api.url, 'no key', 'GET', '/any'))).toBe(20);
+    expect((await api.call('GET', '/v1/tasks?limit=x')).status).toBe(400);
+  });
+});
+
+describe('the limits of an address', () => {
+  test('look-ups of unknown keys are limited and cached, and do not affect a known key', async () => {
+    api = await startApi({ unknownRatePerSecond: 4 });
+    await api.call('GET', '/v1/models');
+    const statements = countStatements(api.db);
+    const ask = (key: string) => call(api.url, key, 'GET', '/v1/models');
+    const made = makeApiKey();
+    expect(await statusesOf(3, () => ask(made))).toEqual([401, 401, 401]);
+    expect(await statusesOf(20, () => ask(makeApiKey()))).toEqual([
+      ...Array<number>(3).fill(401),
+      ...Array<number>(17).fill(429),
+    ]);
+    expect(statements.stop()).toBe(4);
+    expect((await api.call('GET', '/v1/models')).status).toBe(200);
+  });
+
+  test('a key in use is looked up again, whatever its address sent before', async () => {
+    api = await startApi({ unknownRatePerSecond: 1 });
+    await api.call('GET', '/v1/models');
+    api.clock += 21_000;
+    await statusesOf(4, () => call(api.url, makeApiKey(), 'GET', '/v1/models'));
+    expect((await api.call('GET', '/v1/models')).status).toBe(200);
+  });
+
+  test('look-ups of unknown tasks are limited and cached, and do not affect a known task', async () => {
+    api = await startApi({ unknownRatePerSecond: 4 });
+    const { json } = await api.create();
+    const read = (id: string) => api.call('GET', `${create}/${id}`);
+    const made = newTaskId(Date.now());
+    expect(await statusesOf(3, () => read(made))).toEqual([404, 404, 404]);
+    expect(await statusesOf(6, () => read(newTaskId(Date.now())))).toEqual([
+      ...Array<number>(3).fill(404),
+      ...Array<number>(3).fill(429),
+    ]);
+    expect((await read(json.id)).status).toBe(200);
+  });
+
+  test('behind a trusted proxy each caller has its own address', async () => {
+    api = await startApi({ unknownRatePerSecond: 1, trustedProxies: 1 });
+    const ask = (forwarded: string) =>
+      call(api.url, makeApiKey(), 'GET', '/v1/models', undefined, { 'x-forwarded-for': forwarded });
+    expect(await statusesOf(3, () => ask('192.0.2.1'))).toEqual([401, 429, 429]);
+    // Addresses that the caller itself writes into the header are further to the left.
+    expect((await ask('198.51.100.7, 192.0.2.1')).status).toBe(429);
+    expect((await ask('192.0.2.2')).status).toBe(401);
+  });
+});

@@ -1,0 +1,74 @@
+// A request without a key reaches no handler, whatever the spelling of its path: no body is read,
+// no query sent, nothing logged.
+
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { startApi, type TestApi } from '../support/api';
+import { countStatements } from '../support/database';
+import { documentedRoutes } from '../support/routes';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api?.close());
+
+const spellings: readonly [string, (path: string) => string][] = [
+  ['as it is', (path) => path],
+  ['in capitals', (path) => path.toUpperCase()],
+  ['with a capital version', (path) => path.replace('/v1', '/V1')],
+  ['with a doubled slash', (path) => `/${path}`],
+  ['with a doubled slash inside', (path) => path.replace('/v1/', '/v1//')],
+  ['with an encoded letter', (path) => path.replace('/v1', '/%76%31')],
+  ['with an encoded slash', (path) => path.replace('/v1/', '/v1%2f')],
+  ['in absolute form', (path) => `http://any.example${path}`],
+  ['in absolute form with a capital version', (path) => `http://any${path.replace('v1', 'V1')}`],
+  ['with dot segments in front', (path) => `/docs/..${path}`],
+  ['with a dot segment at the end', (path) => `${path}/.`],
+  ['with two dots at the end', (path) => `${path}/x/..`],
+  ['with a slash at the end', (path) => `${path}/`],
+  ['with a parameter', (path) => `${path};a=b?x=/v1/models`],
+];
+
+function keyedRoutes(): [string, string][] {
+  return documentedRoutes()
+    .map((route) => route.replace('{task_id}', 'task_01k9m3c5x8v2q4w6e8r0t2y4na').split(' '))
+    .filter(([, path = '']) => path.startsWith('/v1'))
+    .map(([method = '', path = '']) => [method, path]);
+}
+
+/** The reply to a request that announces a body and never sends it. */
+function withoutBody(method: string, path: string, bytes = 1_000): Promise<IncomingMessage> {
+  const headers = { 'content-type': 'application/json', 'content-length': String(bytes) };
+  const agent = new Agent({ keepAlive: true });
+  return new Promise((resolve, reject) => {
+    const sent = request(api.url, { method, path, headers, agent }, (reply) => {
+      resolve(reply);
+      agent.destroy();
+    });
+    sent.on('error', reject);
+    sent.flushHeaders();
+  });
+}
+
+test('the OpenAPI document lists routes that need a key', () => {
+  expect(keyedRoutes().length).toBeGreaterThan(10);
+});
+
+test.each(spellings)('every route %s is a 401 or a 404 without a key', async (_, spelled) => {
+  const statements = countStatements(api.db);
+  for (const [method, path] of keyedRoutes()) {
+    const { statusCode: status } = await withoutBody(method, spelled(path));
+    if (status !== 404)
+      expect([method, spelled(path), status]).toEqual([method, spelled(path), 401]);
+  }
+  expect(statements.stop()).toBe(0);
+  expect(api.failures).toEqual([]);
+  expect(api.requests.splice(0).every(({ accountId }) => accountId === undefined)).toBe(true);
+});
+
+test('the connection of a large unread body is closed, that of a small one is not', async () => {
+  const connectionOf = async (bytes: number) =>
+    (await withoutBody('POST', '/v1/videos/generations', bytes)).headers.connection;
+  expect(await connectionOf(1_000)).toBe('keep-alive');
+  expect(await connectionOf(10_000_000)).toBe('close');
+});

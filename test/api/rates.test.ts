@@ -1,0 +1,131 @@
+// The rates of creates and reads: those of the settings, and those that an account or a key has of its
+// own. The clock of the buckets stands still unless a test moves it.
+
+import { table } from '../../src/config/setting-table';
+import { type AccountTerms, type Rates, setKeyRates, setTerms } from '../../src/db/account-terms';
+import { create, startApi, type TestApi, textBody } from '../support/api';
+import { call } from '../support/service';
+
+let api: TestApi;
+afterEach(async () => {
+  const { failures } = api;
+  await api.close();
+  expect(failures).toEqual([]);
+});
+
+// Longer than an API process remembers a key.
+const remembered = 21_000;
+
+async function aKey(rates: Partial<Rates>) {
+  const { keyId, apiKey } = await api.aKey({});
+  expect(await setKeyRates(api.db, keyId, rates)).toBe(true);
+  return apiKey;
+}
+
+const setAccount = (terms: Partial<AccountTerms>) => setTerms(api.db, api.accountId, terms);
+
+/** How many of so many calls were allowed, and the message of the first refusal. */
+async function allowed(times: number, ask: () => ReturnType<typeof call>) {
+  let count = 0;
+  let message = '';
+  for (let time = 0; time < times; time += 1) {
+    const { status, json } = await ask();
+    if (status === 429) message ||= json.error.message;
+    else count += 1;
+  }
+  return { count, message };
+}
+
+const creating = (apiKey: string) => () => call(api.url, apiKey, 'POST', create, textBody);
+const reading = (apiKey: string) => () => call(api.url, apiKey, 'GET', `${create}/task_none`);
+
+test('with the default settings 1,000 creates of one key are accepted, and no more at once', async () => {
+  const { CREATE_RATE_PER_SECOND, CREATE_BURST, REQUEST_RATE_PER_SECOND } = table.parse({});
+  expect([CREATE_RATE_PER_SECOND, CREATE_BURST]).toEqual([50, 1_000]);
+  api = await startApi({
+    createRatePerSecond: CREATE_RATE_PER_SECOND,
+    createBurst: CREATE_BURST,
+    requestRatePerSecond: REQUEST_RATE_PER_SECOND,
+    queuedTasksMax: table.parse({}).QUEUED_TASKS_MAX,
+  });
+  const statuses: number[] = [];
+  const client = async () => {
+    while (statuses.length < 1_000) {
+      const at = statuses.push(0) - 1;
+      statuses[at] = (await api.create()).status;
+    }
+  };
+  await Promise.all(Array.from({ length: 50 }, client));
+  expect(statuses.filter((status) => status !== 200)).toEqual([]);
+  expect(statuses).toHaveLength(1_000);
+  const { status, json } = await api.create();
+  expect(status).toBe(429);
+  expect(json.error.message).toContain(
+    'This key may create 50 times a second (up to 1000 at once)',
+  );
+});
+
+test('a key has its own rate of creates, with as many seconds at once as the setting', async () => {
+  api = await startApi({ createRatePerSecond: 5, createBurst: 10 });
+  const [slow, quick] = [await aKey({ createRate: 2 }), await aKey({ createRate: 8 })];
+  expect(await allowed(6, creating(slow))).toEqual({
+    count: 4,
+    message: expect.stringContaining('This key may create 2 times a second (up to 4 at once)'),
+  });
+  expect((await allowed(20, creating(quick))).count).toBe(16);
+  expect((await allowed(12, creating(api.apiKey))).count).toBe(10);
+  api.clock += 1_000;
+  expect((await allowed(6, creating(slow))).count).toBe(2);
+});
+
+test('the rate of an account counts for all its keys, beside the rate of each', async () => {
+  api = await startApi({ createRatePerSecond: 5, createBurst: 5 });
+  await setAccount({ createRate: 7 });
+  const [slow, other] = [await aKey({ createRate: 2 }), await aKey({})];
+  expect((await allowed(4, creating(slow))).count).toBe(2);
+  expect((await allowed(6, creating(other))).count).toBe(5);
+  // Seven of the account are used up, none of this key.
+  expect(await allowed(2, creating(api.apiKey))).toEqual({
+    count: 0,
+    message: expect.stringContaining('This account may create 7 times a second'),
+  });
+  const { apiKey: stranger } = await api.anAccount();
+  expect((await allowed(2, creating(stranger))).count).toBe(2);
+  // What the account refused was not taken from the key.
+  await setAccount({ createRate: null });
+  api.clock += remembered;
+  expect((await allowed(6, creating(api.apiKey))).count).toBe(5);
+});
+
+test('reads have rates of a key and of an account, and the headers show the nearer limit', async () => {
+  api = await startApi({ readRatePerSecond: 2 });
+  const key = await aKey({ readRate: 1 });
+  expect((await reading(key)()).headers.get('ratelimit-limit')).toBe('5');
+  expect((await allowed(10, reading(key))).count).toBe(4);
+  expect((await allowed(12, reading(api.apiKey))).count).toBe(10);
+  await setAccount({ readRate: 1 });
+  api.clock += remembered;
+  expect((await allowed(7, reading(api.apiKey))).message).toContain('This account may read tasks');
+  const { headers, status } = await reading(key)();
+  expect(status).toBe(429);
+  expect(headers.get('ratelimit-limit')).toBe('5');
+  expect(headers.get('ratelimit-remaining')).toBe('0');
+});
+
+test('a changed rate is in force once the key is not remembered any more', async () => {
+  api = await startApi({ createRatePerSecond: 5, createBurst: 5 });
+  const { keyId, apiKey } = await api.aKey({});
+  expect((await allowed(6, creating(apiKey))).count).toBe(5);
+  await setKeyRates(api.db, keyId, { createRate: 9 });
+  api.clock += remembered;
+  expect((await allowed(12, creating(apiKey))).count).toBe(9);
+  await setKeyRates(api.db, keyId, { createRate: null });
+  api.clock += remembered;
+  expect((await allowed(12, creating(apiKey))).count).toBe(5);
+});
+
+test('a key that may create more often than others may also send more calls', async () => {
+  api = await startApi({ createRatePerSecond: 1, createBurst: 5, requestRatePerSecond: 1 });
+  const key = await aKey({ createRate: 4 });
+  expect((await allowed(25, creating(key))).count).toBe(20);
+});

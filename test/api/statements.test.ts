@@ -1,0 +1,153 @@
+// The load of one account on the database: a limit of statements at once, a time limit for each,
+// and an index for every list.
+
+import type { Knex } from 'knex';
+import { setBudget } from '../../src/db/budgets';
+import { labelledQuery, listTasksQuery } from '../../src/db/list-tasks';
+import { create, startApi, type TestApi, textBody } from '../support/api';
+import { call } from '../support/service';
+import { until } from '../support/until';
+
+let api: TestApi;
+afterEach(async () => {
+  const { failures } = api;
+  await api.close();
+  expect(failures).toEqual([]);
+});
+
+test('the lists of one account are limited, and another account does not wait', async () => {
+  api = await startApi({ listsAtOncePerAccountMax: 2 });
+  const other = await api.anAccount();
+  await api.create();
+  const lock = await api.db.transaction();
+  await lock.raw('lock table tasks in access exclusive mode');
+  const lists = Array.from({ length: 6 }, () => api.call('GET', '/v1/tasks'));
+  await until('two wait', async () => (await waitingForLocks()) === 2);
+  expect((await call(api.url, other.apiKey, 'GET', '/v1/account')).status).toBe(200);
+  expect(await waitingForLocks()).toBeLessThanOrEqual(2);
+  await lock.rollback();
+  // A list that waits too long for the lock is a 503.
+  for (const { status } of await Promise.all(lists)) expect([200, 503]).toContain(status);
+  api.failures.splice(0);
+});
+
+test('the concurrent creates of one account are limited, and another account does not wait', async () => {
+  api = await startApi({ changesAtOncePerAccountMax: 2 });
+  const other = await api.anAccount();
+  const budget = { accountId: api.accountId, keyId: null, period: 'day' } as const;
+  await setBudget(api.db, { ...budget, limitMicros: 10 ** 15 });
+  const lock = await api.db.transaction();
+  await lock.raw('select 1 from budgets for update');
+  const creates = Array.from({ length: 12 }, () => api.create());
+  await until('two wait', async () => (await waitingForLocks()) === 2);
+  const others = Array.from({ length: 12 }, () =>
+    call(api.url, other.apiKey, 'POST', create, textBody),
+  );
+  for (const { status } of await Promise.all(others)) expect(status).toBe(200);
+  expect(await waitingForLocks()).toBeLessThanOrEqual(2);
+  await lock.rollback();
+  // A create that waits too long for the lock is a 503.
+  for (const { status } of await Promise.all(creates)) expect([200, 503]).toContain(status);
+  expect((await api.create()).status).toBe(200);
+  api.failures.splice(0);
+});
+
+test('a statement timeout is a 503 that may be retried', async () => {
+  api = await startApi();
+  await api.create();
+  await api.db.raw('alter table tasks rename to stored_tasks');
+  await api.db.raw('create view tasks as select s.* from stored_tasks s, pg_sleep(30)');
+  const { status, headers, json } = await api.call('GET', '/v1/tasks');
+  expect([status, json.error.code, headers.get('retry-after')]).toEqual([503, 'unavailable', '2']);
+  expect(api.failures.splice(0)).toMatchObject([{ code: '57014' }]);
+});
+
+test.each([
+  ['all', {}],
+  ['of a model', { model: 'zzz' }],
+  ['failed', { status: 'failed' }],
+  ['unfinished', { status: 'submitted' }],
+  ['of a model and failed', { model: 'zzz', status: 'failed' }],
+  ['of a model and unfinished', { model: 'zzz', status: 'submitted' }],
+  ['of a time', { createdAfter: 1, createdBefore: 2 }],
+] as const)('a list of %s tasks reads an index, in its order', async (_, filter) => {
+  api = await startApi();
+  const text = await planOf((db) => listTasksQuery(db, { ...page(), ...filter }));
+  expect(text).toMatch(/Scan using tasks_account/);
+  expect(text).not.toMatch(/Sort|Seq Scan/);
+});
+
+test.each([
+  ['labelled', {}],
+  ['labelled, of a time,', { createdAfter: 1, createdBefore: 2 }],
+] as const)('a list of %s tasks reads an index, in its order', async (_, filter) => {
+  api = await startApi();
+  const text = await planOf((db) => labelledQuery(db, { ...page(), ...filter }, ['order', '1']));
+  expect(text).toMatch(/Scan using task_labels_list/);
+  expect(text).not.toMatch(/Sort|Seq Scan/);
+});
+
+test('a page of a list by labels examines at most a thousand tasks, however few it shows', async () => {
+  api = await startApi();
+  const [oldest, rare] = [{ team: 'a', rare: 'yes' }, { rare: 'yes' }];
+  const first = await api.create({ metadata: { labels: oldest } });
+  await api.create({ metadata: { labels: rare } });
+  await seedLabelled(first.json.id, 2_500);
+  const pages: string[][] = [];
+  let after: string | null = '';
+  while (after !== null && pages.length < 10) {
+    const query: string = `label.team=a&label.rare=yes${after && `&after=${after}`}`;
+    const { status, json } = await api.call('GET', `/v1/tasks?${query}`);
+    expect(status).toBe(200);
+    pages.push((json.data as { id: string }[]).map(({ id }) => id));
+    after = json.next;
+  }
+  expect(pages).toEqual([[], [], [first.json.id]]);
+  const one = await api.call('GET', '/v1/tasks?label.team=a&limit=2');
+  expect([one.json.data.length, one.json.next]).toEqual([2, one.json.data[1].id]);
+});
+
+/** Copies a task with one label; each copy is a second newer than the one before. */
+async function seedLabelled(taskId: string, count: number): Promise<void> {
+  await api.db.raw(
+    `insert into tasks (id, account_id, model, status, stage, version, object, request, plan,
+                        request_hash, trace_id, created_at, deadline_at, finished_at)
+     select 'task_' || lpad(n::text, 26, '0'), account_id, model, 'failed', stage, version,
+            replace(object::text, id, 'task_' || lpad(n::text, 26, '0'))::json, request, plan,
+            request_hash, trace_id, created_at + n * interval '1 second', deadline_at, now()
+       from tasks, generate_series(1, ?) n where id = ?`,
+    [count, taskId],
+  );
+  await api.db.raw(
+    `insert into task_labels select id, account_id, 'team', 'a', created_at from tasks
+      where id not in (select task_id from task_labels)`,
+  );
+}
+
+/**
+ * Number of statements that wait for a lock. Queried outside a transaction, in which
+ * pg_stat_activity would not change.
+ */
+async function waitingForLocks(): Promise<number> {
+  const { rows } = await api.db.raw<{ rows: { count: number }[] }>(
+    `select count(*)::int from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+const page = () => ({ accountId: api.accountId, limit: 20 });
+
+/** The query plan of this exact statement, with sequential scans made expensive. */
+async function planOf(query: (db: Knex) => Knex.QueryBuilder): Promise<string> {
+  return api.db.transaction(async (trx) => {
+    await trx.raw('set local enable_seqscan = off');
+    await trx.raw('set local enable_sort = off');
+    await trx.raw('set local enable_bitmapscan = off');
+    const { sql, bindings } = query(trx).toSQL();
+    const { rows } = await trx.raw<{ rows: { 'QUERY PLAN': string }[] }>(`explain ${sql}`, [
+      ...bindings,
+    ]);
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  });
+}

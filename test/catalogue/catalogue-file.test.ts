@@ -1,0 +1,430 @@
+// The catalogue file: the models and prices of the shipped files, and the faults of a wrong file,
+// all reported at once with their paths.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseDocument } from 'yaml';
+import { CatalogueError, parseCatalogue } from '../../src/catalogue/catalogue-file';
+import { catalogueFileSchema } from '../../src/catalogue/catalogue-schema';
+import { planTask } from '../../src/domain/plan';
+import { aRequest } from '../support/builders';
+import { arkCatalogueText, catalogueText, theCatalogue } from '../support/catalogue';
+
+function faultsOf(text: string, environment: Record<string, string> = {}): readonly string[] {
+  try {
+    parseCatalogue(text, environment);
+    return [];
+  } catch (error) {
+    if (error instanceof CatalogueError) return error.faults;
+    throw error;
+  }
+}
+
+/** The shipped file with some values replaced: path → value; undefined removes it. */
+function withChanges(changes: Readonly<Record<string, unknown>>): string {
+  // Aliases are expanded first, so that a change affects one model only.
+  const plain = parseDocument(catalogueText, { merge: true }).toJS() as Record<string, unknown>;
+  for (const [path, value] of Object.entries(changes)) {
+    const names = path.split('/');
+    const last = names.pop()!;
+    const parent = names.reduce<Record<string, unknown>>(
+      (at, name) => at[name] as Record<string, unknown>,
+      plain,
+    );
+    if (value === undefined) delete parent[last];
+    else parent[last] = value;
+  }
+  return JSON.stringify(plain);
+}
+
+describe('the catalogue of the local studio', () => {
+  const { models, channels, superResolution, currency } = theCatalogue();
+
+  test.each([
+    [
+      'studio-2.0',
+      ['480p', '720p', '1080p'],
+      9,
+      true,
+      true,
+      false,
+      ['web_search'],
+      true,
+      4,
+      15,
+      true,
+    ],
+    ['studio-2.0-fast', ['480p', '720p'], 9, true, true, false, ['web_search'], true, 4, 15, true],
+    [
+      'studio-2.0-pro',
+      ['480p', '720p', '1080p', '4k'],
+      9,
+      true,
+      true,
+      false,
+      ['web_search'],
+      true,
+      4,
+      15,
+      true,
+    ],
+    ['studio-1.5-pro', ['480p', '720p', '1080p'], 1, false, true, true, [], true, 4, 12, true],
+    ['studio-1.0', ['480p', '720p'], 4, false, false, false, [], false, 4, 10, false],
+  ])(
+    '%s',
+    (id, resolutions, references, middle, audio, draft, tools, lastFrame, min, max, auto) => {
+      const model = models[id]!;
+      expect(model.resolutions).toEqual(resolutions);
+      expect(model.inputs.referenceImagesMax).toBe(references);
+      expect(model.inputs.middleFrames).toBe(middle);
+      expect(model.audio).toBe(audio);
+      expect(model.draft !== null).toBe(draft);
+      expect(model.tools).toEqual(tools);
+      expect(model.lastFrame).toBe(lastFrame);
+      expect(model.durations).toEqual({ min, max, auto });
+      expect(model.defaults).toEqual({ resolution: '720p', ratio: 'adaptive', durationSeconds: 5 });
+      expect(model.channels).toEqual([{ channel: 'studio', upstreamModel: id }]);
+      expect(model.promptCharsMax).toBe(10_000);
+    },
+  );
+
+  test('has five models with every ratio, and every type of input except frames on 1.0', () => {
+    expect(Object.keys(models)).toEqual([
+      'studio-2.0',
+      'studio-2.0-fast',
+      'studio-2.0-pro',
+      'studio-1.5-pro',
+      'studio-1.0',
+    ]);
+    for (const { id, ratios, inputs } of Object.values(models)) {
+      expect(ratios).toEqual(['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive']);
+      const frames = id === 'studio-1.0' ? [] : ['first_last_frame'];
+      expect(inputs.types).toEqual(['text_to_video', ...frames, 'reference']);
+    }
+    expect(models['studio-2.0']?.modes).toEqual({
+      fast: 'studio-2.0-fast',
+      pro: 'studio-2.0-pro',
+    });
+  });
+
+  const ratiosInOrder = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9'] as const;
+  test.each<[string, '480p' | '720p' | '1080p' | '4k', string]>([
+    ['studio-2.0', '480p', '864x496 752x560 640x640 560x752 496x864 992x432'],
+    ['studio-2.0', '720p', '1280x720 1112x834 960x960 834x1112 720x1280 1470x630'],
+    ['studio-2.0', '1080p', '1920x1080 1664x1248 1440x1440 1248x1664 1080x1920 2206x946'],
+    ['studio-2.0-pro', '4k', '3840x2160 3326x2494 2880x2880 2494x3326 2160x3840 4398x1886'],
+    ['studio-2.0-fast', '720p', '1280x720 1112x834 960x960 834x1112 720x1280 1470x630'],
+    ['studio-1.5-pro', '480p', '864x496 752x560 640x640 560x752 496x864 992x432'],
+    ['studio-1.5-pro', '1080p', '1920x1080 1664x1248 1440x1440 1248x1664 1080x1920 2206x946'],
+    ['studio-1.0', '480p', '864x480 736x544 640x640 544x736 480x864 960x416'],
+    ['studio-1.0', '720p', '1248x704 1120x832 960x960 832x1120 704x1248 1504x640'],
+  ])('%s at %s renders %s', (id, tier, sizes) => {
+    const table = models[id]!.pixels[tier]!;
+    const texts = ratiosInOrder.map((ratio) => `${table[ratio].width}x${table[ratio].height}`);
+    expect(texts.join(' ')).toBe(sizes);
+  });
+
+  test('only the 2.0 family takes videos and audios, including audio alone', () => {
+    const takers = Object.values(models).filter(
+      ({ inputs }) => inputs.videosMax + inputs.audiosMax > 0,
+    );
+    expect(takers.map(({ id }) => id)).toEqual(['studio-2.0', 'studio-2.0-fast', 'studio-2.0-pro']);
+    expect(takers.map(({ inputs }) => inputs.audioAlone)).toEqual([true, true, true]);
+  });
+
+  test.each<[string, string, boolean, boolean, number]>([
+    ['studio-2.0', '720p', false, true, 46],
+    ['studio-2.0', '480p', true, true, 28],
+    ['studio-2.0', '1080p', false, false, 51],
+    ['studio-2.0', '1080p', true, true, 31],
+    ['studio-2.0-pro', '4k', false, true, 26],
+    ['studio-2.0-pro', '4k', true, true, 16],
+    ['studio-2.0-fast', '720p', false, true, 37],
+    ['studio-2.0-fast', '480p', true, true, 22],
+    ['studio-1.5-pro', '1080p', false, true, 16],
+    ['studio-1.5-pro', '1080p', false, false, 8],
+    ['studio-1.0', '720p', false, false, 15],
+  ])('%s at %s, input video %s, audio %s costs %s', (model, resolution, video, audio, price) => {
+    const { plan } = planTask(
+      aRequest({
+        model,
+        resolution: resolution as '720p',
+        ...(video ? { videos: ['https://example.com/a.mp4'] } : {}),
+        metadata: { generate_audio: audio },
+      }),
+      theCatalogue(),
+      { seed: 1 },
+    );
+    expect(plan?.price.microsPerMillionTokens).toBe(price * 1_000_000);
+  });
+
+  test('has the enhancer, its prices and the currency', () => {
+    expect(currency).toBe('CNY');
+    expect(superResolution).toMatchObject({
+      channels: ['studio-enhancer'],
+      microsPerMinute: 750_000,
+    });
+    expect(superResolution?.coefficients['4k']).toEqual([8, 16, 32]);
+    expect(superResolution?.factors).toEqual({ standard: 1, professional: 10 });
+    expect(channels.studio).toMatchObject({ protocol: 'ark', apiKeyEnv: 'STUDIO_API_KEY' });
+  });
+
+  test('variables in addresses are replaced from the environment', () => {
+    const catalogue = parseCatalogue(catalogueText, { STUDIO_URL: 'http://10.0.0.7:99' });
+    expect(catalogue.channels.studio?.baseUrl).toBe('http://10.0.0.7:99/api/v3');
+    expect(catalogue.channels['studio-enhancer']?.baseUrl).toBe('http://10.0.0.7:99');
+  });
+});
+
+describe('the example catalogue for real providers', () => {
+  test('is valid', () => {
+    expect(faultsOf(arkCatalogueText)).toEqual([]);
+  });
+
+  const ark = parseCatalogue(arkCatalogueText, {});
+
+  test.each<[string, string, string[], number, number]>([
+    ['seedance-2.0', 'doubao-seedance-2-0-260128', ['480p', '720p', '1080p', '4k'], 15, 9],
+    ['seedance-2.0-fast', 'doubao-seedance-2-0-fast-260128', ['480p', '720p'], 15, 9],
+    ['seedance-2.0-mini', 'doubao-seedance-2-0-mini-260615', ['480p', '720p'], 15, 9],
+    ['seedance-2.5', 'doubao-seedance-2-5-260628', ['480p', '720p', '1080p'], 15, 9],
+    ['seedance-1.5-pro', 'doubao-seedance-1-5-pro-251215', ['480p', '720p', '1080p'], 12, 0],
+  ])('%s is %s there', (id, upstreamModel, resolutions, seconds, references) => {
+    const model = ark.models[id]!;
+    expect(model.channels).toEqual([{ channel: 'ark-cn', upstreamModel }]);
+    expect(model.resolutions).toEqual(resolutions);
+    expect(model.durations).toEqual({ min: 4, max: seconds, auto: true });
+    expect(model.inputs).toMatchObject({ referenceImagesMax: references, middleFrames: false });
+    expect(model.inputs.audioAlone).toBe(id === 'seedance-2.5');
+  });
+
+  test('has two providers, and names their keys without containing them', () => {
+    expect(
+      Object.values(ark.channels).map(({ id, protocol, apiKeyEnv }) => [id, protocol, apiKeyEnv]),
+    ).toEqual([
+      ['ark-cn', 'ark', 'ARK_API_KEY'],
+      ['mediakit-cn', 'mediakit', 'MEDIAKIT_API_KEY'],
+    ]);
+    // This provider has no idempotency keys, so a lost create is looked up and not repeated
+    // blindly.
+    expect(ark.channels['ark-cn']).toMatchObject({ honoursIdempotencyKey: false, hasList: true });
+  });
+
+  test('has a valid second provider in its comments', () => {
+    const commented = /^# {3}ark-intl:\n(?:#.*\n)+/m.exec(arkCatalogueText)?.[0] ?? '';
+    const uncommented = commented.replaceAll(/^# /gm, '');
+    expect(uncommented).toContain('mediakit-intl:');
+    expect(faultsOf(arkCatalogueText.replace(/^channels:$/m, `channels:\n${uncommented}`))).toEqual(
+      [],
+    );
+  });
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: a schema is walked by what it is made of
+function keysIn(schema: any): string[] {
+  const { def } = schema;
+  const inner = [def.innerType, def.element, def.valueType, def.in].filter(Boolean);
+  const shape = Object.entries(def.shape ?? {});
+  return [
+    ...shape.map(([key]) => key),
+    ...shape.flatMap(([, field]) => keysIn(field)),
+    ...inner.flatMap(keysIn),
+  ];
+}
+
+test('docs/catalogue.md explains every key and no other', () => {
+  const page = readFileSync(join(__dirname, '../../docs/catalogue.md'), 'utf8');
+  const keys = new Set(keysIn(catalogueFileSchema));
+  expect(keys.size).toBeGreaterThan(40);
+  expect([...keys].filter((key) => !page.includes(`\`${key}`))).toEqual([]);
+  const rows = [...page.matchAll(/^\| `(\w+)` +\|/gm)].map(([, key]) => key!);
+  expect(rows.filter((key) => !keys.has(key))).toEqual([]);
+});
+
+describe('an invalid catalogue is refused', () => {
+  test.each<[string, Record<string, unknown>, string]>([
+    [
+      'a price without an amount',
+      { 'models/studio-1.0/prices': [{ perMillionTokens: 'x' }] },
+      'models."studio-1.0".prices[0].perMillionTokens: must be an amount with at most six decimals',
+    ],
+    [
+      'no price at all',
+      { 'models/studio-1.0/prices': [] },
+      'models."studio-1.0".prices: must name at least one',
+    ],
+    [
+      'a tier that no price covers',
+      { 'models/studio-1.0/prices': [{ resolutions: ['480p'], perMillionTokens: '1' }] },
+      'models."studio-1.0".prices: no row covers 720p without input video, without audio',
+    ],
+    [
+      'an unknown channel',
+      { 'models/studio-1.0/channels': [{ channel: 'gone', upstreamModel: 'x' }] },
+      'models."studio-1.0".channels[0].channel: there is no channel "gone"; channels: studio, studio-enhancer',
+    ],
+    [
+      'a channel of the other protocol',
+      { 'models/studio-1.0/channels': [{ channel: 'studio-enhancer', upstreamModel: 'x' }] },
+      'models."studio-1.0".channels[0].channel: channel "studio-enhancer" speaks mediakit, but ark is needed here',
+    ],
+    [
+      'a mode that leads nowhere',
+      { 'models/studio-2.0/modes': { fast: 'gone' } },
+      'models."studio-2.0".modes.fast: there is no model "gone"',
+    ],
+    [
+      'an unknown pixel table',
+      { 'models/studio-1.0/pixels': 'gone' },
+      'models."studio-1.0".pixels: there is no pixel table "gone"',
+    ],
+    [
+      'a tier without pixels',
+      { 'pixelTables/family-1/720p': undefined },
+      'models."studio-1.0".resolutions[1]: pixel table "family-1" has no row for 720p',
+    ],
+    [
+      'a ratio without pixels',
+      { 'pixelTables/family-1/720p/21:9': undefined },
+      'pixelTables.family-1.720p."21:9": must be dimensions such as 1280x720',
+    ],
+    [
+      'an unknown tier',
+      { 'models/studio-1.0/resolutions': ['8k'] },
+      'models."studio-1.0".resolutions[0]: must be one of "480p", "720p", "1080p", "4k"; got "8k"',
+    ],
+    [
+      'a default that is not offered',
+      { 'models/studio-1.0/defaults/resolution': '4k' },
+      'models."studio-1.0".defaults.resolution: 4k is not among the resolutions',
+    ],
+    [
+      'a misspelt ability',
+      { 'models/studio-1.0/lastframe': true },
+      'models."studio-1.0".lastframe: is not known here; is it misspelt?',
+    ],
+    ['a misspelt name at the top', { chanels: {} }, 'chanels: is not known here; is it misspelt?'],
+    [
+      'references that nothing is taken for',
+      { 'models/studio-1.0/inputs': { types: ['reference'] } },
+      'models."studio-1.0".inputs.types: "reference" needs a count above 0',
+    ],
+    [
+      'videos without references',
+      { 'models/studio-1.0/inputs': { types: ['text_to_video'], videosMax: 1 } },
+      'models."studio-1.0".inputs.videosMax: needs "reference" among the types',
+    ],
+    [
+      'an enhancement beyond all counting',
+      { 'superResolution/perMinute': '999999999' },
+      'superResolution.perMinute: with coefficients and factors a minute is above 1000000',
+    ],
+    [
+      'a coefficient too few',
+      { 'superResolution/coefficients/2k': [1, 2] },
+      'superResolution.coefficients.2k: must be three coefficients',
+    ],
+    [
+      'no enhancement price for a tier',
+      { 'superResolution/coefficients/4k': undefined },
+      'superResolution.coefficients.4k: must be three coefficients',
+    ],
+    [
+      'a missing ability',
+      { 'models/studio-1.0/audio': undefined },
+      'models."studio-1.0".audio: must be true or false; got undefined',
+    ],
+    [
+      'a missing model at the channel',
+      { 'models/studio-1.0/channels': [{ channel: 'studio' }] },
+      'models."studio-1.0".channels[0].upstreamModel: is missing',
+    ],
+    [
+      'a model name with a space',
+      { 'models/studio one': {} },
+      'models."studio one": a model name is made of letters',
+    ],
+    [
+      'a draft without 480p',
+      { 'models/studio-1.5-pro/resolutions': ['720p'] },
+      'models."studio-1.5-pro".draft: a draft is 480p, which is not among the resolutions',
+    ],
+    [
+      'a default length that is not offered',
+      { 'models/studio-1.0/defaults/durationSeconds': -1 },
+      'models."studio-1.0".defaults.durationSeconds: -1 is not among the durations',
+    ],
+    [
+      'a default ratio that is not offered',
+      { 'models/studio-1.0/ratios': ['16:9'] },
+      'models."studio-1.0".defaults.ratio: adaptive is not among the ratios',
+    ],
+    [
+      'a duration the API does not know',
+      { 'models/studio-1.0/durations/max': 16 },
+      'models."studio-1.0".durations.max: must be at most 15',
+    ],
+    [
+      'a price for input video alone',
+      { 'models/studio-2.0-fast/prices': [{ inputVideo: true, perMillionTokens: '22' }] },
+      'models."studio-2.0-fast".prices: no row covers 480p without input video, with audio',
+    ],
+    [
+      'durations the wrong way round',
+      { 'models/studio-1.0/durations': { min: 9, max: 4 } },
+      'models."studio-1.0".durations: min is above max',
+    ],
+    [
+      'a flag that is a word',
+      { 'models/studio-1.0/audio': 'yes' },
+      'models."studio-1.0".audio: must be true or false; got "yes"',
+    ],
+    [
+      'an address without a scheme',
+      { 'channels/studio/baseUrl': 'studio:80' },
+      'channels.studio.baseUrl: must be an http(s) address; got "studio:80"',
+    ],
+    [
+      'a key instead of its name',
+      { 'channels/studio/apiKeyEnv': 'sk-123' },
+      'channels.studio.apiKeyEnv: must be the name of an environment variable',
+    ],
+    [
+      'an enhancer of the wrong protocol',
+      { 'superResolution/channels': ['studio'] },
+      'superResolution.channels[0]: channel "studio" speaks ark, but mediakit is needed here',
+    ],
+    [
+      'a currency that is none',
+      { currency: 'yuan' },
+      'currency: must be a currency code such as CNY',
+    ],
+  ])('%s', (_, changes, expected) => {
+    expect(
+      faultsOf(withChanges(changes)).map((fault) => fault.slice(0, expected.length)),
+    ).toContain(expected);
+  });
+
+  test('all faults are reported at once', () => {
+    const changes = {
+      currency: 'yuan',
+      'models/studio-1.0/audio': 'yes',
+      'channels/studio/protocol': 'soap',
+    };
+    expect(faultsOf(withChanges(changes))).toHaveLength(3);
+  });
+
+  test('an address that names an unset variable is a fault', () => {
+    const text = withChanges({ 'channels/studio/baseUrl': ['$', '{NOWHERE}/x'].join('') });
+    expect(faultsOf(text)[0]).toBe('channels.studio.baseUrl: the environment has no NOWHERE');
+  });
+
+  test('text that is not YAML, not an object, or empty is a fault of the whole file', () => {
+    expect(faultsOf('a: [1')[0]).toMatch(/line 1/);
+    expect(faultsOf('a: *nowhere')[0]).toMatch(/^\(the whole file\): Unresolved alias.*nowhere/);
+    expect(faultsOf('a: { <<: 3 }')[0]).toMatch(/^\(the whole file\): Merge sources/);
+    expect(faultsOf('a: 1\na: 2')[0]).toMatch(/unique at line 2/);
+    expect(faultsOf('42')[0]).toMatch(/^\(the whole file\)/);
+    expect(faultsOf('')[0]).toMatch(/^\(the whole file\)/);
+  });
+});

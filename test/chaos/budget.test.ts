@@ -1,0 +1,35 @@
+// A budget holds exactly across API processes: of many creates at once, sent to two of them, as many
+// are accepted as fit.
+
+import { listBudgets, setBudget } from '../../src/db/budgets';
+import { parseAmount } from '../../src/domain/money';
+import { call, textTask } from '../support/service';
+import { startWorld, type World } from './world';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({ apis: 2, workers: 1 });
+}, 120_000);
+afterAll(() => world?.close());
+
+test('of 100 creates at once through two API processes, a budget for 10 accepts exactly 10', async () => {
+  const { apis, apiKey, accountId, db } = world;
+  const post = (n: number, path: string, body: unknown) =>
+    call(apis[n % apis.length] ?? '', apiKey, 'POST', path, body);
+  // It runs on, because a settlement below its hold would make room for another task.
+  const task = textTask({ run_s: 600 });
+  const { micros = 0 } = parseAmount((await post(0, '/v1/videos/quotes', task)).json.hold);
+  expect(micros).toBeGreaterThan(0);
+  const limitMicros = 11 * micros - 1;
+  await setBudget(db, { accountId, keyId: null, period: 'month', limitMicros });
+
+  const path = '/v1/videos/generations';
+  const replies = await Promise.all(Array.from({ length: 100 }, (_, n) => post(n, path, task)));
+  const accepted = replies.filter(({ status }) => status === 200);
+  const refused = replies.filter(({ status }) => status === 402);
+  expect([accepted.length, refused.length]).toEqual([10, 90]);
+  expect(new Set(refused.map(({ json }) => json.error.code))).toEqual(new Set(['budget_exceeded']));
+  const [budget] = await listBudgets(db, accountId);
+  expect(budget).toMatchObject({ spentMicros: 0, heldMicros: 10 * micros });
+  expect(await world.unexplained()).toEqual([]);
+});

@@ -1,0 +1,45 @@
+// The requests that the API logs, and those it only counts.
+
+import type { FinishedRequest } from '../../src/api/deps';
+import { observeApi } from '../../src/commands/api-observer';
+import { createLogger } from '../../src/telemetry/logger';
+import { createMeters } from '../../src/telemetry/meters';
+
+const request: FinishedRequest = {
+  method: 'POST',
+  route: '/v1/videos/generations',
+  status: 200,
+  ms: 1,
+  requestId: 'r',
+  traceId: 't',
+  parentSpanId: null,
+  startedAtMs: 0,
+  submission: undefined,
+  accountId: undefined,
+  taskId: undefined,
+  code: undefined,
+};
+
+function observe(requests: readonly Partial<FinishedRequest>[]) {
+  const lines: string[] = [];
+  const log = createLogger(
+    { level: 'info', format: 'json', name: 'api' },
+    { write: (line: string) => void lines.push(line) },
+  );
+  const meters = createMeters('api');
+  const observer = observeApi(log, meters, null);
+  for (const one of requests) observer.finished({ ...request, ...one });
+  return { lines, metrics: () => meters.registry.metrics() };
+}
+
+test('calls without a valid key are counted but not logged', async () => {
+  const refused = { status: 401, code: 'invalid_api_key' };
+  const { lines, metrics } = observe([refused, { ...refused, method: 'GET' }]);
+  expect(lines).toEqual([]);
+  expect(await metrics()).toMatch(/video_http_refusals_total\{code="invalid_api_key".*\} 2/);
+});
+
+test('a create and a refusal are logged with one line each', () => {
+  const { lines } = observe([{}, { method: 'GET', status: 404, code: 'task_not_found' }]);
+  expect(lines.map((line) => (JSON.parse(line) as { status: number }).status)).toEqual([200, 404]);
+});

@@ -1,0 +1,67 @@
+// Limits of the HTTP server for callers that do not read their reply or open too many connections.
+
+import { connect, type Socket } from 'node:net';
+import { listen } from '../../src/commands/http-server';
+import { until } from '../support/until';
+
+const large = Buffer.alloc(16 * 1024 * 1024);
+let server: Awaited<ReturnType<typeof listen>>;
+let sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await server.close();
+});
+
+/** The last request on each connection that the server has closed. */
+let closed: string[] = [];
+
+function start(connectionsMax?: number) {
+  closed = [];
+  const answer = (path = '') => (path === '/large' ? large : 'ok');
+  return listen(
+    (request, response) => {
+      request.socket.once('close', () => closed.push(request.url ?? ''));
+      response.end(answer(request.url));
+    },
+    '127.0.0.1',
+    0,
+    { host: 'HOST', port: 'PORT' },
+    connectionsMax,
+  );
+}
+
+function ask(path: string) {
+  const socket = connect(server.port, '127.0.0.1');
+  sockets = [...sockets, socket];
+  const state = { closed: false, text: '' };
+  // The connection may also end with a reset.
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    state.closed = true;
+  });
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  return { socket, state };
+}
+
+// The limit is 15 s; the rest is margin.
+test('a caller that does not read its reply is disconnected', async () => {
+  server = await start();
+  ask('/large').socket.pause();
+  await until('it is cut', () => closed.includes('/large'), 60_000);
+}, 70_000);
+
+test('connections beyond the maximum are closed, and one that ends makes room', async () => {
+  server = await start(2);
+  const open = [ask('/'), ask('/')];
+  for (const { socket, state } of open) socket.on('data', (text) => (state.text += String(text)));
+  await until('both are answered', () => open.every(({ state }) => state.text.includes('ok')));
+  const third = ask('/');
+  await until('the third is closed', () => third.state.closed);
+  open[0]?.socket.destroy();
+  await until('there is room', async () => {
+    const { socket, state } = ask('/');
+    socket.on('data', (text) => (state.text += String(text)));
+    await until('it is answered or closed', () => state.closed || state.text !== '');
+    return state.text.includes('ok');
+  });
+});

@@ -1,0 +1,297 @@
+// Reading settings: all faults are reported at once, in words that are enough to correct them,
+// without any secret.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  ConfigError,
+  demand,
+  type ProcessName,
+  readConfig,
+  settingRows,
+} from '../../src/config/config';
+
+const complete = {
+  DATABASE_URL: 'postgres://video:hidden-password@db:5432/video',
+  TEMPORAL_ADDRESS: 'temporal:7233',
+  API_KEY_PEPPER: 'a pepper of enough length',
+  STUDIO_API_KEY: 'studio-key',
+};
+
+const faultsOf = (process: ProcessName, environment: Record<string, string>): readonly string[] => {
+  try {
+    readConfig(process, environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  return [];
+};
+
+describe('an invalid value', () => {
+  const whole = (min: number, max: number) => `a whole number from ${min} to ${max}`;
+  const bool = 'true or false';
+  const anOrigin = 'an http(s) origin such as https://video.example.com, without a path';
+  const aWebAddress = 'an address beginning with http:// or https://';
+
+  test.each([
+    ['PORT', '80 80', whole(0, 65_535)],
+    ['PORT', '65536', whole(0, 65_535)],
+    ['PORT', '-1', whole(0, 65_535)],
+    ['PORT', '0x50', whole(0, 65_535)],
+    ['PORT', '8080.5', whole(0, 65_535)],
+    ['METRICS_PORT', 'none', whole(0, 65_535)],
+    ['DATABASE_POOL_MAX', '1', whole(2, 500)],
+    ['ACCEPT_TIMEOUT_MS', '3s', whole(100, 30_000)],
+    ['ACCEPT_TIMEOUT_MS', '1e3', whole(100, 30_000)],
+    ['ACCEPT_TIMEOUT_MS', '99999999999999999999', whole(100, 30_000)],
+    ['RECONCILE_INTERVAL_SECONDS', '0', whole(1, 3_600)],
+    ['PLAYGROUND', 'yes', bool],
+    ['TEMPORAL_TLS', 'on', bool],
+    ['PUBLIC_URL', 'video.example.com', anOrigin],
+    ['PUBLIC_URL', 'https://video.example.com/api', anOrigin],
+    ['PUBLIC_URL', 'ftp://video.example.com', anOrigin],
+    ['STUDIO_URL', 'http://studio:8090/v1', anOrigin],
+    ['TEMPORAL_UI_URL', 'temporal:8233', aWebAddress],
+    ['TEMPORAL_ADDRESS', 'temporal', 'host:port'],
+    ['TEMPORAL_ADDRESS', 'http://temporal:7233', 'host:port'],
+    ['TEMPORAL_ADDRESS', 'temporal:0', 'host:port'],
+    ['TEMPORAL_ADDRESS', 'temporal:65536', 'host:port'],
+    ['CURRENCY', 'yuan', 'three capital letters'],
+    ['LOG_LEVEL', 'verbose', 'one of trace, debug, info, warn, error, fatal'],
+    ['LOG_FORMAT', 'xml', 'one of json, pretty'],
+  ])('%s=%s is reported with the given and the wanted value', (name, given, wanted) => {
+    expect(faultsOf('dev', { [name]: given })).toEqual([
+      `${name} is ${JSON.stringify(given)}; wanted: ${wanted}.`,
+    ]);
+  });
+
+  test.each([
+    ['DATABASE_URL', 'mysql://root:hunter2@db/x', 'postgres:// or postgresql://'],
+    ['API_KEY_PEPPER', 'hunter2', 'at least 16 characters'],
+    ['STUDIO_API_KEY', 'hunter2', 'at least 8 characters'],
+    ['STUDIO_ADMIN_KEY', 'hunter2', 'at least 8 characters'],
+  ])('%s is a secret and is not repeated in the message', (name, given, wanted) => {
+    const [fault = ''] = faultsOf('dev', { [name]: given });
+    expect(fault).toContain(`${name} is set to something else; wanted: `);
+    expect(fault).toContain(wanted);
+    expect(fault).not.toContain('hunter2');
+  });
+
+  test('all faults are reported at once, together with missing settings', () => {
+    const faults = faultsOf('api', {
+      PORT: 'eighty',
+      LOG_LEVEL: 'loud',
+      DANGEROUSLY_ALLOW_HOSTS: 'studio:8090,studio',
+      TEMPORAL_ADDRESS: 'temporal:7233',
+    });
+    expect(faults.map((fault) => fault.split(' ')[0])).toEqual([
+      'PORT',
+      'DANGEROUSLY_ALLOW_HOSTS',
+      'LOG_LEVEL',
+      'DATABASE_URL',
+      'API_KEY_PEPPER',
+    ]);
+    const { message } = new ConfigError(faults);
+    expect(message.split('\n')).toHaveLength(1 + faults.length);
+  });
+});
+
+describe('a missing setting', () => {
+  test.each([
+    ['api', ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'API_KEY_PEPPER']],
+    ['worker', ['DATABASE_URL', 'TEMPORAL_ADDRESS']],
+    ['migrate', ['DATABASE_URL', 'TEMPORAL_ADDRESS']],
+    ['studio', ['STUDIO_API_KEY']],
+    ['admin', []],
+    ['dev', []],
+  ] as const)('%s cannot do without %j', (process, names) => {
+    const faults = faultsOf(process, {});
+    expect(faults).toHaveLength(names.length);
+    names.forEach((name, at) => {
+      expect(faults[at]).toMatch(new RegExp(`^${name} is not set \\(.+\\)\\.$`));
+    });
+    expect(faultsOf(process, complete)).toEqual([]);
+  });
+
+  test('no secret has a default', () => {
+    const secrets = settingRows().filter(({ secret }) => secret);
+    expect(secrets.map(({ name }) => name)).toEqual([
+      'DATABASE_URL',
+      'TEMPORAL_API_KEY',
+      'TEMPORAL_PAYLOAD_KEYS',
+      'API_KEY_PEPPER',
+      'API_KEY_PEPPER_SECOND',
+      'STUDIO_API_KEY',
+      'STUDIO_ADMIN_KEY',
+    ]);
+    for (const { otherwise } of secrets) expect(otherwise).toBe('');
+  });
+
+  test('every setting with the name of a secret is treated as one', () => {
+    const sounding = settingRows().filter(({ name }) => /KEY|PEPPER|SECRET|PASSWORD/.test(name));
+    expect(sounding.filter(({ secret }) => !secret)).toEqual([]);
+  });
+
+  test('an empty value counts as absent', () => {
+    const config = readConfig('dev', { PORT: '', DATABASE_URL: '', PLAYGROUND: '' });
+    expect(config).toMatchObject({ port: 8080, databaseUrl: null, playground: false });
+    expect(faultsOf('api', { ...complete, API_KEY_PEPPER: '' })).toHaveLength(1);
+  });
+
+  test('a command can require more settings than its process', () => {
+    const config = readConfig('admin', { TEMPORAL_ADDRESS: 'temporal:7233' });
+    expect(() => demand(config, ['TEMPORAL_ADDRESS'])).not.toThrow();
+    expect(() => demand(config, ['DATABASE_URL', 'API_KEY_PEPPER', 'TEMPORAL_ADDRESS'])).toThrow(
+      /DATABASE_URL is not set[\s\S]*API_KEY_PEPPER is not set/,
+    );
+  });
+});
+
+describe('a valid value', () => {
+  test.each([
+    ['PORT', '0', 'port', 0],
+    ['PORT', ' 9000 ', 'port', 9000],
+    ['PLAYGROUND', 'TRUE', 'playground', true],
+    ['PLAYGROUND', '0', 'playground', false],
+    ['PUBLIC_URL', 'https://Video.example.com/', 'publicUrl', 'https://video.example.com'],
+    ['TEMPORAL_UI_URL', 'https://ui.example.com/t/', 'temporalUiUrl', 'https://ui.example.com/t'],
+    ['TEMPORAL_ADDRESS', '[::1]:7233', 'temporalAddress', '[::1]:7233'],
+    [
+      'CORS_ORIGINS',
+      'https://a.example, https://b.example,',
+      'corsOrigins',
+      ['https://a.example', 'https://b.example'],
+    ],
+    ['METRICS_PORT', '9464', 'metricsPort', 9464],
+  ])('%s=%s is read', (name, given, key, value) => {
+    expect(readConfig('dev', { [name]: given })).toMatchObject({ [key]: value });
+  });
+
+  test('unknown variables are kept in the environment, for the catalogue to name', () => {
+    const config = readConfig('dev', { ARK_API_KEY: 'x', PORTS: 'y' });
+    expect(config.environment).toEqual({ ARK_API_KEY: 'x', PORTS: 'y' });
+  });
+
+  test('a config is frozen', () => {
+    const config = readConfig('dev', {});
+    expect(Object.isFrozen(config)).toBe(true);
+    expect(Object.isFrozen(config.environment)).toBe(true);
+  });
+});
+
+describe('DANGEROUSLY_ALLOW_HOSTS', () => {
+  test('is empty by default', () => {
+    expect(readConfig('api', complete).dangerouslyAllowHosts).toEqual([]);
+    expect(readConfig('worker', complete).dangerouslyAllowHosts).toEqual([]);
+  });
+
+  test('takes exact pairs of host and port', () => {
+    const given = 'studio:8090, 127.0.0.1:9000,[::1]:9000';
+    expect(readConfig('dev', { DANGEROUSLY_ALLOW_HOSTS: given }).dangerouslyAllowHosts).toEqual([
+      'studio:8090',
+      '127.0.0.1:9000',
+      '[::1]:9000',
+    ]);
+  });
+
+  test.each([
+    'studio',
+    'http://studio:8090',
+    'studio:8090/path',
+    '10.0.0.0/8',
+    'a@studio:80',
+    ':80',
+  ])('refuses %s and names the faulty entry', (wrong) => {
+    expect(faultsOf('dev', { DANGEROUSLY_ALLOW_HOSTS: `ok.example:80,${wrong}` })).toEqual([
+      expect.stringContaining(`wanted: host:port, not ${JSON.stringify(wrong)}`),
+    ]);
+  });
+
+  test('is the only setting that begins with DANGEROUSLY_', () => {
+    const dangerous = settingRows().filter(({ name }) => name.startsWith('DANGEROUSLY_'));
+    expect(dangerous.map(({ name, otherwise }) => [name, otherwise])).toEqual([
+      ['DANGEROUSLY_ALLOW_HOSTS', ''],
+    ]);
+  });
+});
+
+describe('the table of settings', () => {
+  test('every setting has a sentence, and a unit if it is a duration', () => {
+    for (const { name, sentence } of settingRows()) {
+      expect([name, sentence]).toEqual([name, expect.stringMatching(/^[A-Z\d`].{9,160}\.$/)]);
+      if (/TIMEOUT|INTERVAL/.test(name)) expect(name).toMatch(/_(MS|SECONDS)$/);
+    }
+  });
+});
+
+describe('a secret in a file', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'video-secrets-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const fileWith = (text: string) => {
+    const path = join(folder, 'secret');
+    writeFileSync(path, text);
+    return path;
+  };
+  const secrets = settingRows().filter(({ secret }) => secret);
+
+  const ofAKind: Readonly<Record<string, string>> = {
+    DATABASE_URL: complete.DATABASE_URL,
+    TEMPORAL_PAYLOAD_KEYS: `2026:${Buffer.alloc(32).toString('base64')}`,
+  };
+
+  test.each(secrets.map(({ name }) => name))('%s is read from the file %s_FILE names', (name) => {
+    const text = ofAKind[name] ?? 'a secret of enough length';
+    const { environment } = readConfig('dev', { [`${name}_FILE`]: fileWith(`${text}\n`) });
+    expect(environment[name]).toBe(text);
+    const faults = faultsOf('dev', { [`${name}_FILE`]: join(folder, 'none') });
+    expect(faults).toEqual([
+      `${name}_FILE is "${join(folder, 'none')}"; the file cannot be read (ENOENT).`,
+    ]);
+  });
+
+  test.each([
+    ['a key that is too short', '2026:c2hvcnQ='],
+    ['a key without an id', Buffer.alloc(32).toString('base64')],
+    [
+      'the same id twice',
+      `a:${Buffer.alloc(32, 1).toString('base64')},a:${Buffer.alloc(32, 2).toString('base64')}`,
+    ],
+  ])('of payloads with %s is refused without being quoted', (_, given) => {
+    const [fault = ''] = faultsOf('dev', { TEMPORAL_PAYLOAD_KEYS: given });
+    expect(fault).toMatch(/^TEMPORAL_PAYLOAD_KEYS is set to something else; wanted: id:key pairs/);
+    expect(fault).not.toContain(given);
+  });
+
+  test('is the value of the setting and is validated', () => {
+    const { API_KEY_PEPPER, ...others } = complete;
+    const config = readConfig('api', { ...others, API_KEY_PEPPER_FILE: fileWith(API_KEY_PEPPER) });
+    expect(config.apiKeyPepper).toBe(API_KEY_PEPPER);
+    const faults = faultsOf('api', { ...others, API_KEY_PEPPER_FILE: fileWith('hunter2') });
+    expect(faults).toEqual([expect.stringMatching(/^API_KEY_PEPPER is set to something else;/)]);
+  });
+
+  test('may be the key of a channel, whose name the catalogue chooses', () => {
+    const { environment } = readConfig('dev', { ARK_API_KEY_FILE: fileWith('an upstream key\n') });
+    expect(environment.ARK_API_KEY).toBe('an upstream key');
+  });
+
+  test('is refused together with the setting itself, and if the file is empty', () => {
+    const both = { ...complete, API_KEY_PEPPER_FILE: fileWith('another pepper for tests') };
+    expect(faultsOf('api', both)).toEqual([
+      'API_KEY_PEPPER and API_KEY_PEPPER_FILE are both set. Set one of them.',
+    ]);
+    const empty = { ...complete, API_KEY_PEPPER: '', API_KEY_PEPPER_FILE: fileWith('\n') };
+    expect(faultsOf('api', empty)).toEqual([expect.stringMatching(/; the file is empty\.$/)]);
+  });
+
+  test('is not read if the setting is no secret', () => {
+    const config = readConfig('dev', { CATALOGUE_FILE: 'other.yaml', LOG_LEVEL_FILE: '/none' });
+    expect(config.catalogueFile).toBe('other.yaml');
+  });
+});

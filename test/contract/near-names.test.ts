@@ -1,0 +1,170 @@
+// Unknown field names: those that resemble a field are refused, the others are ignored and listed.
+
+import { combineFaults } from '../../src/contract/faults';
+import { editsBetween } from '../../src/contract/near-names';
+import { parseRequest } from '../../src/contract/parse-request';
+
+const base = { model: 'studio-2.0', prompt: 'a lighthouse at dusk' };
+
+test.each<[sent: string, meant: string]>([
+  ['duraton', 'duration'],
+  ['durration', 'duration'],
+  ['Duration', 'duration'],
+  ['resolutin', 'resolution'],
+  ['resoltuoin', 'resolution'],
+  ['Resolution', 'resolution'],
+  ['inputType', 'input_type'],
+  ['input-type', 'input_type'],
+  ['imgaes', 'images'],
+  ['video', 'videos'],
+  ['audio', 'audios'],
+  ['ration', 'ratio'],
+  ['metdata', 'metadata'],
+  ['aspect_ratio', 'ratio'],
+  ['aspectRatio', 'ratio'],
+  ['image_url', 'images'],
+  ['video_length', 'duration'],
+  ['webhook_url', 'metadata.callback_url'],
+  ['callbackUrl', 'metadata.callback_url'],
+  ['generate_adio', 'metadata.generate_audio'],
+  ['super_resolution', 'metadata.super_resolution_config'],
+  ['resolution_limit', 'metadata.super_resolution_config.resolution_limit'],
+])('a field called %s is refused, and %s is proposed instead', (sent, meant) => {
+  const { faults, ignored } = parseRequest({ ...base, [sent]: 'x' });
+  expect(faults).toEqual([
+    {
+      code: 'invalid_value',
+      param: sent,
+      message: `${sent}: there is no such field; did you mean "${meant}"?`,
+      meant,
+    },
+  ]);
+  expect(ignored).toEqual([]);
+});
+
+test.each([
+  'user',
+  'n',
+  'code',
+  'node',
+  'style',
+  'quality',
+  'stream',
+  'response_format',
+  'fps',
+  '',
+])('a field called "%s" resembles no field and is ignored', (sent) => {
+  expect(parseRequest({ ...base, [sent]: 'x' })).toMatchObject({ faults: [], ignored: [sent] });
+});
+
+test('a misspelt name whose value is null counts as absent', () => {
+  expect(parseRequest({ ...base, duraton: null, Images: [] })).toMatchObject({
+    faults: [],
+    ignored: [],
+  });
+});
+
+test.each<[sent: string, meant: string]>([
+  ['callbackUrl', 'metadata.callback_url'],
+  ['generate-audio', 'metadata.generate_audio'],
+  ['SEED', 'metadata.seed'],
+  ['generate_adio', 'metadata.generate_audio'],
+  ['super_resolution_confg', 'metadata.super_resolution_config'],
+  ['tool', 'metadata.tools'],
+  ['drafts', 'metadata.draft'],
+  ['label', 'metadata.labels'],
+  ['duraton', 'duration'],
+  ['resoluton', 'resolution'],
+  ['imgaes', 'images'],
+])('an option called %s inside metadata is refused, and %s is proposed', (sent, meant) => {
+  const { request, faults } = parseRequest({ ...base, metadata: { [sent]: 'x' } });
+  expect(faults).toMatchObject([{ param: `metadata.${sent}`, meant }]);
+  expect(request.metadata.passThrough).toEqual({});
+});
+
+// Options of the supported generators, and words that other generators use.
+test.each(
+  (
+    'camera_fixed text role url image_url video_url audio_url first_frame last_frame fps rs rt dur cf wm bitrate_level ' +
+    'bit_depth enhance_style callback_args queue_id client_token studio audio video speed style motion template steps ' +
+    'negative_prompt cfg_scale camera_control aspect_ratio webhook_url'
+  ).split(' '),
+)(
+  'an option called %s inside metadata is passed through, because a generator may know it',
+  (sent) => {
+    const { request, faults } = parseRequest({ ...base, metadata: { [sent]: 'x' } });
+    expect(faults).toEqual([]);
+    expect(request.metadata.passThrough).toEqual({ [sent]: 'x' });
+  },
+);
+
+test('a documented name in another case is refused, however many options are sent', () => {
+  const many = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`x${n}`, n]));
+  const { faults } = parseRequest({ ...base, metadata: { ...many, callbackUrl: 'x' } });
+  expect(faults).toMatchObject([{ param: 'metadata.callbackUrl' }]);
+});
+
+test.each<[Record<string, unknown>, string[]]>([
+  [
+    { resoluton: '1080p' },
+    [
+      'metadata.super_resolution_config.resoluton: there is no such field; ' +
+        'did you mean "metadata.super_resolution_config.resolution"?',
+    ],
+  ],
+  [
+    { scenes: 'ugc' },
+    [
+      'metadata.super_resolution_config: needs exactly one of resolution and resolution_limit; got neither.',
+      'metadata.super_resolution_config.scenes: there is no such field; ' +
+        'did you mean "metadata.super_resolution_config.scene"?',
+    ],
+  ],
+])(
+  'of super-resolution %j only faults that follow from no other are reported',
+  (config, messages) => {
+    const { faults } = parseRequest({ ...base, metadata: { super_resolution_config: config } });
+    expect(combineFaults(faults, []).map(({ message }) => message)).toEqual(messages);
+  },
+);
+
+test('a misspelt prompt is not reported as a missing one too', () => {
+  const { faults } = parseRequest({ model: 'studio-2.0', promt: 'x', seconds: 3 });
+  expect(combineFaults(faults, []).map(({ param }) => param)).toEqual(['promt', 'seconds']);
+});
+
+test('faults that follow from the default of a misspelt field are not reported', () => {
+  const { faults } = parseRequest({ ...base, resolutoin: '4k' });
+  const ofDefault = { code: 'unsupported_value', param: 'size', message: 'size: …' } as const;
+  expect(combineFaults(faults, [ofDefault]).map(({ param }) => param)).toEqual(['resolutoin']);
+});
+
+test('a body with thousands of unknown names is checked within a moment', () => {
+  const many = Object.fromEntries(Array.from({ length: 4_000 }, (_, n) => [`resolu${n}`, n]));
+  const { ignored } = parseRequest({ ...base, ...many, metadata: many });
+  expect(ignored).toHaveLength(4_000);
+});
+
+test('a long name is shortened in the message, also if separators make it long', () => {
+  const long = `web${'_'.repeat(10_000)}hook`;
+  const metadata = { [`se${'_'.repeat(10_000)}ed`]: 1 };
+  const { faults, ignored } = parseRequest({ ...base, [long]: 'x', metadata });
+  expect(ignored).toEqual([long]);
+  expect(faults).toMatchObject([{ meant: 'metadata.seed' }]);
+  expect(faults[0]?.message.length).toBeLessThan(300);
+});
+
+test.each<[string, string, number]>([
+  ['', '', 0],
+  ['', 'abc', 3],
+  ['ratio', 'ratio', 0],
+  ['ratio', 'raito', 1],
+  ['ratio', 'rati', 1],
+  ['ratio', 'ratioo', 1],
+  ['ratio', 'patio', 1],
+  ['duration', 'curation', 1],
+  ['kitten', 'sitting', 3],
+])('the edit distance of "%s" and "%s" is %i', (a, b, edits) => {
+  expect(editsBetween(a, b)).toBe(edits);
+  expect(editsBetween(b, a)).toBe(edits);
+});

@@ -1,0 +1,50 @@
+// The message for a text that is not a JSON object, with line and column.
+
+import { parseSafeJson } from '../../src/contract/safe-json';
+
+test.each<[text: string, fault: string]>([
+  ['{"a":1,}', 'it is not valid JSON: unexpected "}" at line 1, column 8'],
+  ['{\n  "a": tru}', 'it is not valid JSON: unexpected "t" at line 2, column 8'],
+  ['{"a":1', 'it is not valid JSON: it ends too early at line 1, column 7'],
+  ["{'a':1}", 'it is not valid JSON: unexpected "\'" at line 1, column 2'],
+  ['{"a":1} x', 'it is not valid JSON: unexpected "x" at line 1, column 9'],
+  [
+    '{"a":"x\ny"}',
+    'it is not valid JSON: a string that does not end on its line at line 1, column 6',
+  ],
+  ['{"a":"\\q"}', 'it is not valid JSON: a bad escape in a string at line 1, column 6'],
+  ['{"a":1.}', 'it is not valid JSON: an incomplete number at line 1, column 6'],
+  ['/* x */ {}', 'it is not valid JSON: unexpected "/" at line 1, column 1'],
+  ['{"a":"😀",😀}', 'it is not valid JSON: unexpected "😀" at line 1, column 11'],
+  ['[1]', 'it is an array'],
+  ['null', 'it is null'],
+  ['"a"', 'it is a string'],
+  ['7', 'it is a number'],
+  ['true', 'it is a boolean'],
+  ['{"__proto__":1}', 'it holds a forbidden property name'],
+])('the message for %j names the position', (text, fault) => {
+  expect(parseSafeJson(text)).toEqual({ fault });
+});
+
+const list = (items: readonly unknown[]) => JSON.stringify({ list: items });
+const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+const tooMany = { fault: 'it holds more than 1000 names and elements' };
+const tooDeep = { fault: 'it is nested more than 32 levels deep' };
+
+test.each<[name: string, text: string, counted: ReturnType<typeof parseSafeJson> | null]>([
+  ['a name and 999 elements', list(Array(999).fill(1)), null],
+  ['a name and 1,000 elements', list(Array(1_000).fill(1)), tooMany],
+  ['a name and 999 empty objects', list(Array(999).fill({})), null],
+  ['a name and 1,000 empty lists', list(Array(1_000).fill([])), tooMany],
+  ['a name and 500 lists of one', list(Array(500).fill([1])), tooMany],
+  ['a name twice, 1,001 times in all', `{${'"a":1,'.repeat(1_000)}"a":1}`, tooMany],
+  ['commas and brackets inside a string', list([',[{\\",'.repeat(2_000)]), null],
+  ['spaces in empty objects', `{"a":[${'{ } , '.repeat(998)}0]}`, null],
+  ['32 levels', deep(32), null],
+  ['33 levels', deep(33), tooDeep],
+  ['32 levels, twice', list([]).replace('[]', `[${deep(30)},${deep(30)}]`), null],
+  ['a hundred thousand brackets', '['.repeat(100_000), tooDeep],
+  ['names without an end', '{"a":1,'.repeat(10) + '"a":1,'.repeat(5_000), tooMany],
+])('%s exceed the limit before the body is parsed', (_, text, counted) => {
+  expect(parseSafeJson(text)).toEqual(counted ?? { value: JSON.parse(text) });
+});

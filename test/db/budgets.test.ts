@@ -1,0 +1,201 @@
+// Budgets in a real PostgreSQL: which amounts count, in which period, and that concurrent creates
+// do not exceed them.
+
+import type { Knex } from 'knex';
+import { acceptTask } from '../../src/db/accept-task';
+import { createKey } from '../../src/db/api-keys';
+import { listBudgets, listBudgetsQuery, setBudget, setTimeZone } from '../../src/db/budgets';
+import { connect } from '../../src/db/database';
+import { closeTask } from '../../src/db/ledger';
+import { audit } from '../../src/db/ledger-audit';
+import { failPending } from '../../src/db/pending-tasks';
+import type { BudgetPeriod } from '../../src/domain/budget';
+import {
+  aClosing,
+  aNewTask,
+  anAccountWith,
+  anOpening,
+  openStored,
+  storePending,
+} from '../support/books';
+import { aTaskId } from '../support/builders';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase(10);
+});
+afterAll(() => database?.drop());
+
+const accepting = { leaseSeconds: 60, queuedTasksMax: 1_000 };
+
+let accounts = 0;
+async function anAccount() {
+  accounts += 1;
+  const { db } = database;
+  const accountId = await anAccountWith(db, `acct_${accounts}`, 1_000_000);
+  const { keyId } = await createKey(db, { accountId, pepper: 'pepper' });
+  const { keyId: otherKeyId } = await createKey(db, { accountId, pepper: 'pepper' });
+  const create = (hold: number, by = keyId, taskId = aTaskId(), on: Knex = db) =>
+    acceptTask(on, { ...aNewTask(accountId, taskId, hold), keyId: by }, accepting);
+  const accepts = async (hold: number, by = keyId) => (await create(hold, by)).outcome;
+  const open = (taskId: string, hold: number) => openStored(db, anOpening(accountId, taskId, hold));
+  const limit = (period: BudgetPeriod, limitMicros: number, of: string | null = null) =>
+    setBudget(db, { accountId, keyId: of, period, limitMicros });
+  const standing = async () =>
+    (await listBudgets(db, accountId)).map((row) => [row.spentMicros, row.heldMicros]);
+  return { accountId, keyId, otherKeyId, create, accepts, open, limit, standing };
+}
+
+afterEach(async () => {
+  expect((await audit(database.db)).differences).toEqual([]);
+});
+
+test.each(['day', 'month', 'total'] as const)(
+  'of 100 creates at once through two pools, a %s budget for 10 accepts exactly 10',
+  async (period) => {
+    const { create, limit, standing, keyId, otherKeyId } = await anAccount();
+    await limit(period, 109);
+    const other = connect({ url: database.url, poolMax: 10, applicationName: 'another process' });
+    try {
+      const creates = Array.from({ length: 100 }, (_, n) =>
+        create(10, n % 3 ? keyId : otherKeyId, aTaskId(), n % 2 ? other : database.db),
+      );
+      const outcomes = (await Promise.all(creates)).map(({ outcome }) => outcome);
+      expect(outcomes.filter((outcome) => outcome === 'stored')).toHaveLength(10);
+      expect(outcomes.filter((outcome) => outcome === 'over_budget')).toHaveLength(90);
+      expect(await standing()).toEqual([[0, 100]]);
+    } finally {
+      await other.destroy();
+    }
+  },
+);
+
+test('a hold counts in full, and the settlement replaces it', async () => {
+  const { create, accepts, open, limit, standing } = await anAccount();
+  await limit('total', 100);
+  const id = aTaskId();
+  expect(await create(100, undefined, id)).toMatchObject({ outcome: 'stored' });
+  expect(await standing()).toEqual([[0, 100]]);
+  expect((await open(id, 100)).outcome).toBe('opened');
+  expect(await standing()).toEqual([[0, 100]]);
+  expect(await accepts(1)).toBe('over_budget');
+  await closeTask(database.db, aClosing(id, 100, 30));
+  expect(await standing()).toEqual([[30, 0]]);
+  expect(await accepts(71)).toBe('over_budget');
+  expect(await accepts(70)).toBe('stored');
+});
+
+test('a failed task frees its share of the budget, and a charge above the hold counts in full', async () => {
+  const { create, open, limit, standing } = await anAccount();
+  await limit('day', 100);
+  const [failed, dearer, pending] = [aTaskId(), aTaskId(), aTaskId()];
+  for (const id of [failed, dearer, pending]) await create(30, undefined, id);
+  await open(failed, 30);
+  await open(dearer, 30);
+  await closeTask(database.db, aClosing(failed, 30, null));
+  await closeTask(database.db, aClosing(dearer, 30, 45));
+  expect(await standing()).toEqual([[45, 30]]);
+  await failPending(database.db, pending, 'cancelled');
+  expect(await standing()).toEqual([[45, 0]]);
+});
+
+test('a budget of a key counts the tasks of that key only, next to the budget of the account', async () => {
+  const { accepts, limit, keyId, otherKeyId } = await anAccount();
+  await limit('total', 100);
+  await limit('day', 50, keyId);
+  expect(await accepts(50, keyId)).toBe('stored');
+  expect(await accepts(1, keyId)).toBe('over_budget');
+  expect(await accepts(50, otherKeyId)).toBe('stored');
+  expect(await accepts(1, otherKeyId)).toBe('over_budget');
+});
+
+test('a task counts in the period in which it was created, even if it is settled later', async () => {
+  const { accountId, open, limit, standing, accepts } = await anAccount();
+  await limit('day', 100);
+  await limit('total', 1_000);
+  const id = aTaskId();
+  const { input } = anOpening(accountId, id, 100);
+  await storePending(database.db, { ...input, createdAtMs: Date.now() - 86_400_000 });
+  expect(await standing()).toEqual([
+    [0, 0],
+    [0, 100],
+  ]);
+  await open(id, 100);
+  expect(await standing()).toEqual([
+    [0, 0],
+    [0, 100],
+  ]);
+  await closeTask(database.db, aClosing(id, 100, 60));
+  expect(await standing()).toEqual([
+    [0, 0],
+    [60, 0],
+  ]);
+  expect(await accepts(100)).toBe('stored');
+});
+
+test('days and months begin in the time zone of the account, by the clock of the database', async () => {
+  const { accountId, limit } = await anAccount();
+  await limit('day', 1);
+  await limit('month', 1);
+  await limit('total', 1);
+  const { db } = database;
+  expect(await setTimeZone(db, accountId, 'Mars/Olympus')).toBe(false);
+  for (const zone of ['Asia/Kathmandu', 'America/New_York', 'UTC']) {
+    expect(await setTimeZone(db, accountId, zone)).toBe(true);
+    const [day, month, total] = await listBudgets(db, accountId);
+    const there = (at: Date | null | undefined) =>
+      new Intl.DateTimeFormat('en-GB', {
+        timeZone: zone,
+        day: 'numeric',
+        hour: 'numeric',
+        minute: 'numeric',
+        hourCycle: 'h23',
+      })
+        .formatToParts(at ?? undefined)
+        .flatMap(({ type, value }) => (type === 'literal' ? [] : [Number(value)]));
+    expect(there(day?.beginsAnewAt).slice(1)).toEqual([0, 0]);
+    expect(day!.beginsAnewAt!.getTime() - Date.now()).toBeLessThanOrEqual(25 * 3_600_000);
+    expect(day!.beginsAnewAt!.getTime()).toBeGreaterThan(Date.now() - 5_000);
+    expect(there(month?.beginsAnewAt)).toEqual([1, 0, 0]);
+    expect(total).toMatchObject({ timeZone: zone, beginsAnewAt: null });
+  }
+});
+
+test('a create with a known id returns the stored task, even if the budget is spent', async () => {
+  const { create, limit } = await anAccount();
+  await limit('total', 10);
+  const id = aTaskId();
+  const outcomes = await Promise.all(Array.from({ length: 20 }, () => create(10, undefined, id)));
+  expect(outcomes.filter(({ outcome }) => outcome === 'stored')).toHaveLength(1);
+  expect(outcomes.filter(({ outcome }) => outcome === 'known')).toHaveLength(19);
+});
+
+test('a budget is summed from indexes, and reads the movements of its period only', async () => {
+  const { accountId, limit, keyId } = await anAccount();
+  await limit('day', 1);
+  const trx = await database.db.transaction();
+  try {
+    await trx.raw(
+      `insert into transfers (id, account_id, seq, kind, debit, credit, amount, available_after,
+                              held_after, task_id, key_id, task_created_at)
+       select 'old' || n, :accountId, n + 10, 'hold', 'available', 'held', 1, 0, 0, 'task' || n, :keyId,
+              now() - n * interval '1 hour'
+         from generate_series(1, 5000) n`,
+      { accountId, keyId },
+    );
+    await trx.raw('analyze transfers');
+    await trx.raw('set local enable_seqscan = off');
+    const { sql, bindings } = listBudgetsQuery(trx, accountId, keyId).toSQL();
+    const explained = await trx.raw<{ rows: { 'QUERY PLAN': string }[] }>(`explain ${sql}`, [
+      ...bindings,
+    ]);
+    const plan = explained.rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toMatch(/Index Only Scan using transfers_budgets/);
+    expect(plan).toMatch(/Index Cond: .*task_created_at/);
+    expect(plan).toMatch(/Scan using tasks_pending/);
+    expect(plan).not.toMatch(/Seq Scan/);
+  } finally {
+    await trx.rollback();
+  }
+});

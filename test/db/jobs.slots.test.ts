@@ -1,0 +1,164 @@
+// The slots of limited channels in a real PostgreSQL: which waiting job gets a free slot, and that
+// no job waits for ever after a change of the catalogue or a turn that was not used.
+
+import { findJob } from '../../src/db/jobs/queries';
+import { giveTurns, releaseStranded, takeBackTurns, takeSlot } from '../../src/db/jobs/slots';
+import { storeOpened, waitForTurn } from '../../src/db/jobs/steps';
+import { closeTask } from '../../src/db/ledger';
+import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
+import { aJobInput, aTaskId } from '../support/builders';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { insertTaskRow, planJob } from '../support/upstream';
+
+let database: TestDatabase;
+let channelsMade = 0;
+beforeAll(async () => {
+  database = await createTestDatabase(10);
+});
+afterAll(() => database?.drop());
+
+/** A channel of its own for each test. */
+const aChannel = () => `channel-${++channelsMade}`;
+const to = (channel: string) => ({ channel, upstreamModel: 'm' });
+
+async function aJob(accountId = 'acct_test') {
+  const order = aJobInput({ accountId });
+  await insertTaskRow(database.db, order.taskId);
+  await planJob(database.db, order);
+  return order;
+}
+
+async function aWaitingJob(channels: readonly string[], accountId?: string) {
+  const order = await aJob(accountId);
+  expect(await waitForTurn(database.db, order, channels)).toBe(true);
+  return order;
+}
+
+/** Ages the waiting time and the turn of this job. */
+const age = (taskId: string, seconds: number) =>
+  database.db.raw(
+    `update jobs set turn_at = turn_at - make_interval(secs => ?),
+            waiting_since = waiting_since - make_interval(secs => ?) where task_id = ?`,
+    [seconds, seconds, taskId],
+  );
+const turns = async (channel: string, slots: number | null) =>
+  (await giveTurns(database.db, channel, slots)).map(({ taskId }) => taskId);
+
+test('a waiting job gets its turn when any of its channels has a free slot', async () => {
+  const [slow, quick] = [aChannel(), aChannel()];
+  await takeSlot(database.db, await aJob(), to(slow), 1);
+  const waiting = await aWaitingJob([slow, quick]);
+  expect(await turns(slow, 1)).toEqual([]);
+  expect(await turns(quick, 1)).toEqual([waiting.taskId]);
+  expect(await takeSlot(database.db, waiting, to(slow), 1)).toBe('full');
+  expect(await takeSlot(database.db, waiting, to(quick), 1)).toBe('taken');
+});
+
+test('a later task does not overtake a waiting one', async () => {
+  const [slow, quick] = [aChannel(), aChannel()];
+  const first = await aWaitingJob([slow, quick]);
+  const later = await aJob();
+  expect(await takeSlot(database.db, later, to(quick), 1)).toBe('full');
+  expect(await waitForTurn(database.db, later, [slow, quick])).toBe(true);
+  expect(await turns(quick, 1)).toEqual([first.taskId]);
+});
+
+test('within an account the job that has waited longest is first', async () => {
+  const channel = aChannel();
+  const jobs = [];
+  for (let n = 0; n < 4; n += 1) jobs.push(await aWaitingJob([channel]));
+  await age(jobs[2]?.taskId ?? '', 60);
+  const order = [jobs[2], jobs[0], jobs[1], jobs[3]];
+  for (const job of order) {
+    const [next] = await turns(channel, 1);
+    expect(next).toBe(job?.taskId);
+    await takeSlot(database.db, job ?? aJobInput(), to(channel), 1);
+    await database.db('jobs').where({ task_id: next }).update({ state: 'closed' });
+  }
+});
+
+test('a job that does not use its turn blocks no other job, and gets another turn later', async () => {
+  const channel = aChannel();
+  const stuck = await aWaitingJob([channel]);
+  const next = await aWaitingJob([channel], 'acct_other');
+  expect(await turns(channel, 1)).toEqual([stuck.taskId]);
+  expect(await turns(channel, 1)).toEqual([]);
+  await age(stuck.taskId, 31);
+  expect(await turns(channel, 1)).toEqual([next.taskId]);
+  expect(await takeSlot(database.db, next, to(channel), 1)).toBe('taken');
+  await database.db('jobs').where({ task_id: next.taskId }).update({ state: 'closed' });
+  expect(await turns(channel, 1)).toEqual([]);
+  // A job that never waited is not blocked by it either.
+  const newcomer = await aJob();
+  expect(await takeSlot(database.db, newcomer, to(channel), 2)).toBe('taken');
+  await age(stuck.taskId, 31);
+  expect(await turns(channel, 2)).toEqual([stuck.taskId]);
+});
+
+test('a job that uses its turn too late still takes a slot that is free', async () => {
+  const channel = aChannel();
+  const late = await aWaitingJob([channel]);
+  await turns(channel, 1);
+  await age(late.taskId, 40);
+  expect(await takeSlot(database.db, late, to(channel), 1)).toBe('taken');
+});
+
+test('when the limit of a channel is removed, all waiting jobs get their turn', async () => {
+  const channel = aChannel();
+  await takeSlot(database.db, await aJob(), to(channel), 1);
+  const waiting = [await aWaitingJob([channel]), await aWaitingJob([channel])];
+  expect(await turns(channel, 1)).toEqual([]);
+  const given = await turns(channel, null);
+  expect(new Set(given)).toEqual(new Set(waiting.map(({ taskId }) => taskId)));
+});
+
+test('after a limit was lowered, no turn is given until enough jobs have ended', async () => {
+  const channel = aChannel();
+  for (let n = 0; n < 3; n += 1) await takeSlot(database.db, await aJob(), to(channel), 3);
+  await aWaitingJob([channel]);
+  expect(await turns(channel, 1)).toEqual([]);
+});
+
+test('jobs whose channels are all gone from the catalogue stop waiting, others keep waiting', async () => {
+  const [gone, stays] = [aChannel(), aChannel()];
+  const stranded = await aWaitingJob([gone]);
+  const other = await aWaitingJob([gone, stays]);
+  const released = (await releaseStranded(database.db, [stays])).map(({ taskId }) => taskId);
+  expect(released).toContain(stranded.taskId);
+  expect(released).not.toContain(other.taskId);
+  expect((await findJob(database.db, stranded))?.state).toBe('planned');
+});
+
+test('a turn whose notification failed is given again at once', async () => {
+  const channel = aChannel();
+  const waiting = await aWaitingJob([channel]);
+  await takeBackTurns(database.db, await giveTurns(database.db, channel, 1));
+  expect(await turns(channel, 1)).toEqual([waiting.taskId]);
+});
+
+test('concurrent jobs never take more slots than the channel has', async () => {
+  const channel = aChannel();
+  const orders = [];
+  for (let n = 0; n < 20; n += 1) orders.push(await aJob());
+  const slots = await Promise.all(
+    orders.map((order) => takeSlot(database.db, order, to(channel), 5)),
+  );
+  expect(slots.filter((slot) => slot === 'taken')).toHaveLength(5);
+});
+
+test('a task that ends while its job is being sent closes that job', async () => {
+  const { db } = database;
+  const accountId = await anAccountWith(db, `acct_${aTaskId()}`, 10_000_000);
+  const taskId = aTaskId();
+  await openNew(db, anOpening(accountId, taskId, 1_000_000));
+  const order = aJobInput({ taskId, accountId });
+  const sending = await db.transaction();
+  expect(await takeSlot(sending, order, to(aChannel()), null)).toBe('taken');
+  const closing = closeTask(db, aClosing(taskId, 1_000_000, null));
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await sending.commit();
+  await closing;
+  expect((await findJob(db, order))?.state).toBe('closed');
+  expect(await storeOpened(db, order, `job-of-${taskId}`, '1')).toBe('closed');
+  expect(await takeSlot(db, order, to(aChannel()), null)).toBe('moved');
+});

@@ -1,0 +1,216 @@
+// The turns of accounts on a channel, and the limit of running tasks of an account, in a real
+// PostgreSQL.
+
+import { giveTurns, takeSlot } from '../../src/db/jobs/slots';
+import { waitForTurn } from '../../src/db/jobs/steps';
+import { anAccountWith } from '../support/books';
+import { aJobInput } from '../support/builders';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { insertTaskRow, planJob } from '../support/upstream';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase(10);
+});
+afterAll(() => database?.drop());
+
+let made = 0;
+const aChannel = () => `channel-${++made}`;
+const to = (channel: string) => ({ channel, upstreamModel: 'm' });
+
+async function anAccount(terms: { weight?: number; running_max?: number } = {}) {
+  const id = await anAccountWith(database.db, `acct_${++made}`, 0);
+  if (Object.keys(terms).length > 0) await database.db('accounts').where({ id }).update(terms);
+  return id;
+}
+
+async function aJob(accountId: string) {
+  const order = aJobInput({ accountId });
+  await insertTaskRow(database.db, order.taskId);
+  await planJob(database.db, order);
+  return order;
+}
+
+/** Adds waiting jobs of one account; the first has waited longest. */
+async function wait(accountId: string, count: number, channels: readonly string[]) {
+  const orders = [];
+  for (let n = 0; n < count; n += 1) {
+    const order = await aJob(accountId);
+    expect(await waitForTurn(database.db, order, channels)).toBe(true);
+    orders.push(order);
+  }
+  return orders;
+}
+
+/** Adds waiting jobs of one account to the queue of a channel, in one statement. */
+async function waitMany(accountId: string, count: number, channel: string) {
+  await database.db.raw(
+    `with made as (
+       insert into tasks (id, account_id, model, status, version, object, request, plan,
+                          request_hash, trace_id, hold_micros, answered, deadline_at)
+       select :accountId || '-' || n, :accountId, 'm', 'submitted', 1, '{}', '{}', '{}', 'h', 't', 0,
+              true, now() + interval '1 day'
+         from generate_series(1, cast(:count as int)) n
+       returning id, account_id
+     )
+     insert into jobs (task_id, kind, account_id, state, channels, waiting_since, check_at)
+     select id, 'generation', account_id, 'waiting', array[:channel], now(), 'infinity' from made`,
+    { accountId, count, channel },
+  );
+}
+
+const end = (taskIds: readonly string[]) =>
+  database.db('jobs').whereIn('task_id', taskIds).update({ state: 'closed' });
+
+/** Frees one slot at a time and returns the accounts that got it, in order. */
+async function starts(channel: string, count: number): Promise<string[]> {
+  const accounts: string[] = [];
+  for (let n = 0; n < count; n += 1) {
+    const given = await giveTurns(database.db, channel, 1);
+    expect(given).toHaveLength(1);
+    const ids = given.map(({ taskId }) => taskId);
+    accounts.push(await database.db('jobs').whereIn('task_id', ids).first().then(accountOf));
+    await end(ids);
+  }
+  return accounts;
+}
+const accountOf = (row: { account_id: string }) => row.account_id;
+const countOf = (accounts: readonly string[], id: string) =>
+  accounts.filter((one) => one === id).length;
+
+describe('turns of accounts', () => {
+  test('accounts share the slots by weight, and none is left out', async () => {
+    const channel = aChannel();
+    const [one, two, five] = [
+      await anAccount(),
+      await anAccount({ weight: 2 }),
+      await anAccount({ weight: 5 }),
+    ];
+    for (const account of [one, two, five]) await wait(account, 60, [channel]);
+    const order = await starts(channel, 80);
+    expect(countOf(order, one)).toBe(10);
+    expect(countOf(order, two)).toBe(20);
+    expect(countOf(order, five)).toBe(50);
+    // The accounts alternate: in each round of eight turns all three start.
+    for (let from = 0; from < 72; from += 8) {
+      expect(new Set(order.slice(from, from + 8 + 2)).size).toBe(3);
+    }
+  });
+
+  test('several slots that are free at once are shared by weight as well', async () => {
+    const channel = aChannel();
+    const [one, three] = [await anAccount(), await anAccount({ weight: 3 })];
+    for (const account of [one, three]) await wait(account, 30, [channel]);
+    const given = await giveTurns(database.db, channel, 20);
+    const rows = await database.db('jobs').whereIn(
+      'task_id',
+      given.map(({ taskId }) => taskId),
+    );
+    expect(countOf(rows.map(accountOf), three)).toBe(15);
+    expect(rows).toHaveLength(20);
+  });
+
+  test('beside 1,000 tasks of another account, a task of a quiet account gets one of the next two slots', async () => {
+    const channel = aChannel();
+    const [busy, quiet] = [await anAccount(), await anAccount()];
+    await waitMany(busy, 1_000, channel);
+    await starts(channel, 20);
+    await wait(quiet, 1, [channel]);
+    expect(await starts(channel, 2)).toContain(quiet);
+    await starts(channel, 20);
+    await wait(quiet, 1, [channel]);
+    expect(await starts(channel, 2)).toContain(quiet);
+  });
+
+  test('an account saves up no turns while it has no tasks waiting', async () => {
+    const channel = aChannel();
+    const [busy, back] = [await anAccount(), await anAccount()];
+    await wait(back, 1, [channel]);
+    await starts(channel, 1);
+    await wait(busy, 40, [channel]);
+    await starts(channel, 20);
+    await wait(back, 20, [channel]);
+    expect(countOf(await starts(channel, 10), busy)).toBe(5);
+  });
+});
+
+describe('the limit of running tasks of an account', () => {
+  test('counts over all channels, also for concurrent starts', async () => {
+    const account = await anAccount({ running_max: 3 });
+    const channels = [aChannel(), aChannel()];
+    const orders = [];
+    for (let n = 0; n < 20; n += 1) orders.push(await aJob(account));
+    // One channel has ten slots, the other has no limit.
+    const slots = await Promise.all(
+      orders.map((order, n) =>
+        takeSlot(database.db, order, to(channels[n % 2] ?? ''), n % 2 ? null : 10),
+      ),
+    );
+    expect(slots.filter((slot) => slot === 'taken')).toHaveLength(3);
+    expect(slots.filter((slot) => slot === 'full')).toHaveLength(17);
+  });
+
+  test.each([null, 10])(
+    'turns are given only up to the limit, on a channel with %p slots',
+    async (slots) => {
+      const account = await anAccount({ running_max: 2 });
+      const [channel, other] = [aChannel(), aChannel()];
+      const running = await aJob(account);
+      expect(await takeSlot(database.db, running, to(other), null)).toBe('taken');
+      const [first, second] = await wait(account, 5, [channel, other]);
+      expect(await giveTurns(database.db, channel, slots)).toMatchObject([
+        { taskId: first?.taskId },
+      ]);
+      // A turn counts as a running task until it is used or expires.
+      expect(await giveTurns(database.db, other, slots)).toEqual([]);
+      expect(await takeSlot(database.db, first ?? running, to(channel), slots)).toBe('taken');
+      await end([running.taskId]);
+      expect(await giveTurns(database.db, other, slots)).toMatchObject([
+        { taskId: second?.taskId },
+      ]);
+    },
+  );
+
+  test('watchers that give turns at the same time do not exceed the limit', async () => {
+    const accounts = [await anAccount({ running_max: 4 }), await anAccount({ running_max: 4 })];
+    const channels = [aChannel(), aChannel(), aChannel()];
+    for (const account of accounts) await wait(account, 20, channels);
+    const given = await Promise.all(channels.map((one) => giveTurns(database.db, one, null)));
+    expect(given.flat()).toHaveLength(8);
+  });
+
+  test('an account at its limit blocks no other account and takes no slot', async () => {
+    const [full, other] = [await anAccount({ running_max: 1 }), await anAccount()];
+    const channel = aChannel();
+    expect(await takeSlot(database.db, await aJob(full), to(channel), 3)).toBe('taken');
+    await wait(full, 10, [channel]);
+    expect(await takeSlot(database.db, await aJob(other), to(channel), 3)).toBe('taken');
+    expect(await takeSlot(database.db, await aJob(full), to(channel), 3)).toBe('full');
+    const [waiting] = await wait(other, 1, [channel]);
+    expect(await giveTurns(database.db, channel, 3)).toMatchObject([{ taskId: waiting?.taskId }]);
+  });
+
+  test('on a channel without a limit, a later task does not overtake an earlier one of its account', async () => {
+    const account = await anAccount({ running_max: 2 });
+    const channel = aChannel();
+    const [first] = await wait(account, 1, [channel]);
+    const later = await aJob(account);
+    expect(await takeSlot(database.db, later, to(channel), null)).toBe('full');
+    await giveTurns(database.db, channel, null);
+    expect(await takeSlot(database.db, first ?? later, to(channel), null)).toBe('taken');
+  });
+
+  test('applies to generations only, and a changed limit to the next start', async () => {
+    const account = await anAccount({ running_max: 1 });
+    const channel = aChannel();
+    expect(await takeSlot(database.db, await aJob(account), to(channel), null)).toBe('taken');
+    const enhancing = aJobInput({ accountId: account, kind: 'super_resolution' });
+    await insertTaskRow(database.db, enhancing.taskId);
+    await planJob(database.db, enhancing);
+    expect(await takeSlot(database.db, enhancing, to(channel), null)).toBe('taken');
+    const next = await aJob(account);
+    expect(await takeSlot(database.db, next, to(channel), null)).toBe('full');
+    await database.db('accounts').where({ id: account }).update({ running_max: 2 });
+    expect(await takeSlot(database.db, next, to(channel), null)).toBe('taken');
+  });
+});

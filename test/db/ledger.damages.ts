@@ -1,0 +1,206 @@
+// Kinds of damage to the books, each done to its own account with triggers and constraints removed,
+// and the difference that an audit must report.
+
+import type { Knex } from 'knex';
+import { closeTask } from '../../src/db/ledger';
+import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
+
+// The books of each account `:a`: a credit of 1,000, a task `:a_open` that holds 10, and a task
+// `:a_done` that held 100 and was charged 40. Each row: the damage, its SQL, the subject of the
+// difference and its rule.
+export const damages: readonly (readonly [
+  name: string,
+  sql: string,
+  subject: string,
+  rule: string,
+])[] = [
+  [
+    'a balance that was changed by hand',
+    `update balances set available = available + 1 where account_id = ':a'`,
+    ':a',
+    'balances are the sums of their movements',
+  ],
+  [
+    'a hold that was changed by hand',
+    `update balances set held = held + 1 where account_id = ':a'`,
+    ':a',
+    'no hold outlives its task, and no task is open without one',
+  ],
+  [
+    'a count of open tasks that was changed by hand',
+    `update balances set open_tasks = 2 where account_id = ':a'`,
+    ':a',
+    'no hold outlives its task, and no task is open without one',
+  ],
+  [
+    'books that were removed',
+    `delete from balances where account_id = ':a'`,
+    ':a',
+    'every movement belongs to an account with books',
+  ],
+  [
+    'a movement that is gone',
+    `delete from transfers where id = ':a_done:refund'`,
+    ':a',
+    'the numbers of an account have no gap',
+  ],
+  [
+    'the last movement gone, and the balances made to fit',
+    `delete from transfers where id = ':a_done:refund';
+     update balances set available = available - 60, held = 70, last_seq = 4
+      where account_id = ':a'`,
+    ':a_done',
+    'every final task returned or spent exactly its hold',
+  ],
+  [
+    'a movement with another number',
+    `update transfers set seq = 99 where id = ':a_done:refund'`,
+    ':a',
+    'the numbers of an account have no gap',
+  ],
+  [
+    'a changed amount',
+    `update transfers set amount = 41 where id = ':a_done:settle'`,
+    ':a',
+    'balances are the sums of their movements',
+  ],
+  [
+    'a changed balance beside a movement',
+    `update transfers set available_after = 891 where id = ':a_done:hold'`,
+    ':a_done:hold',
+    'the balances after a movement follow from those before it',
+  ],
+  [
+    'a changed hold beside a movement',
+    `update transfers set held_after = 0 where id = ':a_done:hold'`,
+    ':a_done:hold',
+    'the balances after a movement follow from those before it',
+  ],
+  [
+    'a movement without its change of the balance',
+    `insert into transfers (id, account_id, seq, kind, debit, credit, amount, available_after,
+                            held_after)
+     values (':a:gift', ':a', 6, 'credit', 'credits', 'available', 5, 955, 10)`,
+    ':a',
+    'balances are the sums of their movements',
+  ],
+  [
+    'a movement that gives what it does not take',
+    `update transfers set debit = 'available' where id = ':a_done:settle'`,
+    ':a_done:settle',
+    'a movement takes from one account what it gives to another',
+  ],
+  [
+    'a movement to an unknown account',
+    `update transfers set credit = 'pocket' where id = ':a_done:settle'`,
+    ':a_done:settle',
+    'a movement takes from one account what it gives to another',
+  ],
+  [
+    'a movement backwards',
+    `update transfers set amount = -40 where id = ':a_done:settle'`,
+    ':a_done:settle',
+    'a movement takes from one account what it gives to another',
+  ],
+  [
+    'a movement of an unknown kind',
+    `update transfers set kind = 'gift' where id = ':a:credit:start'`,
+    ':a:credit:start',
+    'a movement takes from one account what it gives to another',
+  ],
+  [
+    'a task closed without its movements',
+    `update tasks set finished_at = now() where id = ':a_open'`,
+    ':a_open',
+    'every final task returned or spent exactly its hold',
+  ],
+  [
+    'a task that is open again',
+    `update tasks set finished_at = null where id = ':a_done'`,
+    ':a_done',
+    'an open task has moved nothing but its hold',
+  ],
+  [
+    'a task that is gone',
+    `delete from jobs where task_id = ':a_done'; delete from tasks where id = ':a_done'`,
+    ':a_done',
+    'every movement of a task belongs to one',
+  ],
+  [
+    'a final task that never moved anything',
+    `insert into tasks
+            (id, account_id, model, status, version, object, request, plan, request_hash, trace_id,
+             created_at, deadline_at, finished_at)
+     select ':a_ghost', account_id, model, status, version, object, request, plan, request_hash,
+            trace_id, created_at, deadline_at, finished_at
+       from tasks where id = ':a_done'`,
+    ':a_ghost',
+    'a task has one hold',
+  ],
+  [
+    'a second hold',
+    `update transfers set kind = 'hold', debit = 'available', credit = 'held'
+      where id = ':a_done:refund'`,
+    ':a_done',
+    'a task has one hold',
+  ],
+  [
+    'a movement of one customer for a task of another',
+    `update tasks set account_id = 'whole' where id = ':a_done'`,
+    ':a_done',
+    'a task moves money of its own account only',
+  ],
+  [
+    'a charge the task does not show',
+    `update tasks set object = '{"billing":{"charged":"0.000041"}}' where id = ':a_done'`,
+    ':a_done',
+    'a final task shows what moved',
+  ],
+  [
+    'a charge of a task that shows no bill',
+    `update tasks set object = '{}' where id = ':a_done'`,
+    ':a_done',
+    'a final task shows what moved',
+  ],
+  [
+    'a refund the task does not show',
+    `update tasks set object = replace(object::text, '"refunded":"0.000060"',
+                                       '"refunded":"0.000061"')::json where id = ':a_done'`,
+    ':a_done',
+    'a final task shows what moved',
+  ],
+  [
+    'a failed task that was charged',
+    `update tasks set status = 'failed' where id = ':a_done'`,
+    ':a_done',
+    'a failed task is charged nothing',
+  ],
+];
+
+/** Replaces `:a` by the account of this kind of damage. */
+export const ofAccount = (text: string, index: number) => text.replaceAll(':a', `damaged_${index}`);
+
+/** One account for each kind of damage, and one that stays undamaged. */
+export async function writeDamagedAccounts(db: Knex): Promise<void> {
+  const accounts = ['whole', ...damages.map((_, index) => `damaged_${index}`)];
+  await Promise.all(accounts.map((account) => someBooks(db, account)));
+}
+
+export async function someBooks(db: Knex, account: string): Promise<void> {
+  await anAccountWith(db, account, 1_000);
+  await openNew(db, anOpening(account, `${account}_open`, 10));
+  await openNew(db, anOpening(account, `${account}_done`, 100));
+  await closeTask(db, aClosing(`${account}_done`, 100, 40));
+}
+
+/** Removes triggers and constraints, so that movements can be changed by hand. */
+export async function dropGuards(db: Knex): Promise<void> {
+  await db.raw('alter table transfers disable trigger user');
+  await db.raw('alter table transfers drop constraint transfers_kinds');
+  await db.raw('alter table transfers drop constraint transfers_amount_check');
+}
+
+export async function damageAll(db: Knex): Promise<void> {
+  await dropGuards(db);
+  for (const [index, [, sql]] of damages.entries()) await db.raw(ofAccount(sql, index));
+}

@@ -1,0 +1,223 @@
+// openTask and closeTask against a real PostgreSQL: the movements of money, and the result of
+// repeated calls.
+
+import { setAccountDisabled } from '../../src/db/accounts';
+import { closeTask, creditAccount, openTask } from '../../src/db/ledger';
+import { findTask } from '../../src/db/tasks';
+import { settlementFor } from '../../src/domain/pricing';
+import { taskObject } from '../../src/domain/task';
+import type { OpenTask, TaskInput } from '../../src/domain/task-transactions';
+import { openNew, storePending } from '../support/books';
+import { anEnhancedPlan, aTaskInput } from '../support/builders';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { findFunds } from '../support/funds';
+
+let test_: TestDatabase;
+beforeAll(async () => {
+  test_ = await createTestDatabase();
+});
+afterAll(() => test_?.drop());
+
+let accounts = 0;
+async function anAccount(available: number): Promise<string> {
+  accounts += 1;
+  const id = `acct_${accounts}`;
+  await test_.db.raw('insert into accounts (id, name) values (?, ?)', [id, id]);
+  await test_.db.raw('insert into balances (account_id) values (?)', [id]);
+  if (available > 0) {
+    await creditAccount(test_.db, {
+      accountId: id,
+      amountMicros: available,
+      reference: 'start',
+      reason: 'test',
+    });
+  }
+  return id;
+}
+
+function opening(input: TaskInput): OpenTask {
+  const identity = { id: input.taskId, traceId: 't', model: 'studio-2.0', createdAt: 1 };
+  return {
+    input,
+    object: taskObject(identity, { status: 'submitted' }),
+  };
+}
+
+const failedObject = (id: string) =>
+  taskObject(
+    { id, traceId: 't', model: 'studio-2.0', createdAt: 1 },
+    { status: 'failed', finishedAt: 2, error: { code: 'task_error', message: 'no' } },
+  );
+
+const funds = async (accountId: string) => {
+  const { availableMicros, heldMicros, openTasks } = await findFunds(test_.db, accountId);
+  return [availableMicros, heldMicros, openTasks];
+};
+
+const hold = 5_009_400;
+
+describe('openTask', () => {
+  test('stores the status and the hold together, once', async () => {
+    const accountId = await anAccount(10_000_000);
+    const input = aTaskInput({ accountId });
+    expect(await openNew(test_.db, opening(input))).toEqual({ outcome: 'opened' });
+    expect(await openTask(test_.db, opening(input))).toMatchObject({
+      outcome: 'exists',
+      object: { id: input.taskId, status: 'submitted' },
+    });
+    expect(await funds(accountId)).toEqual([10_000_000 - hold, hold, 1]);
+  });
+
+  test('too little money deletes the row, and the refusal names the hold and the available amount', async () => {
+    const accountId = await anAccount(hold - 1);
+    const input = aTaskInput({ accountId });
+    expect(await openNew(test_.db, opening(input))).toEqual({
+      outcome: 'refused',
+      refusal: {
+        code: 'insufficient_balance',
+        param: '',
+        message: 'This task needs a hold of 5.009400 CNY, but only 5.009399 CNY is available.',
+      },
+    });
+    expect(await funds(accountId)).toEqual([hold - 1, 0, 0]);
+    expect(await findTask(test_.db, input.taskId)).toBeNull();
+  });
+
+  test('with too little money a task whose caller has its id fails uncharged', async () => {
+    const accountId = await anAccount(hold - 1);
+    const input = aTaskInput({ accountId });
+    await storePending(test_.db, input, { answered: true });
+    const opened = await openTask(test_.db, opening(input));
+    expect(opened).toMatchObject({
+      outcome: 'exists',
+      object: { status: 'failed', error: { code: 'task_error' } },
+    });
+    expect(await openTask(test_.db, opening(input))).toEqual(opened);
+    expect(await funds(accountId)).toEqual([hold - 1, 0, 0]);
+  });
+
+  test('a task past its deadline is not opened and ends as expired', async () => {
+    const accountId = await anAccount(10_000_000);
+    const input = aTaskInput({ accountId, createdAtMs: 0 });
+    await storePending(test_.db, input, { answered: true });
+    expect(await openTask(test_.db, opening(input))).toMatchObject({
+      outcome: 'exists',
+      object: { status: 'failed', error: { message: expect.stringContaining('expired after') } },
+    });
+    expect(await funds(accountId)).toEqual([10_000_000, 0, 0]);
+  });
+
+  test('a task that was withdrawn is not opened', async () => {
+    const accountId = await anAccount(10_000_000);
+    const opened = await openTask(test_.db, opening(aTaskInput({ accountId })));
+    expect(opened).toMatchObject({ outcome: 'refused', refusal: { code: 'unavailable' } });
+    expect(await funds(accountId)).toEqual([10_000_000, 0, 0]);
+  });
+
+  test('the workflow of an earlier create with the same id opens nothing', async () => {
+    const accountId = await anAccount(20_000_000);
+    const earlier = aTaskInput({ accountId, plan: anEnhancedPlan(), createdAtMs: Date.now() - 1 });
+    const { taskId } = earlier;
+    const later = aTaskInput({ accountId, taskId });
+    await storePending(test_.db, later);
+    const refused = { outcome: 'refused', refusal: { code: 'unavailable' } };
+    expect(await openTask(test_.db, opening(earlier))).toMatchObject(refused);
+    expect(await findTask(test_.db, taskId)).toMatchObject({ status: 'pending' });
+    expect(await funds(accountId)).toEqual([20_000_000, 0, 0]);
+    expect(await openTask(test_.db, opening(later))).toEqual({ outcome: 'opened' });
+    expect(await openTask(test_.db, opening(earlier))).toMatchObject(refused);
+    expect(await funds(accountId)).toEqual([20_000_000 - hold, hold, 1]);
+  });
+
+  test('a disabled account opens no task', async () => {
+    const accountId = await anAccount(hold);
+    await setAccountDisabled(test_.db, accountId, true);
+    const refused = await openNew(test_.db, opening(aTaskInput({ accountId })));
+    expect(refused).toMatchObject({ outcome: 'refused', refusal: { code: 'account_disabled' } });
+    expect(await funds(accountId)).toEqual([hold, 0, 0]);
+    await setAccountDisabled(test_.db, accountId, false);
+    expect(await openNew(test_.db, opening(aTaskInput({ accountId })))).toEqual({
+      outcome: 'opened',
+    });
+  });
+
+  test('of twenty concurrent tasks with money for three, exactly three are opened', async () => {
+    const accountId = await anAccount(hold * 3);
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, () => openNew(test_.db, opening(aTaskInput({ accountId })))),
+    );
+    expect(outcomes.filter(({ outcome }) => outcome === 'opened')).toHaveLength(3);
+    expect(await funds(accountId)).toEqual([0, hold * 3, 3]);
+  });
+});
+
+describe('closeTask', () => {
+  test('a failed task gets its whole hold back, once', async () => {
+    const accountId = await anAccount(10_000_000);
+    const input = aTaskInput({ accountId });
+    await openNew(test_.db, opening(input));
+    const object = failedObject(input.taskId);
+    const close = { taskId: input.taskId, object, heldMicros: hold, charge: [] };
+    expect(await closeTask(test_.db, close)).toEqual({ object, first: true });
+    expect(await closeTask(test_.db, close)).toEqual({ object, first: false });
+    expect(await funds(accountId)).toEqual([10_000_000, 0, 0]);
+  });
+
+  test.each([
+    ['below the hold', 100_000, 4_600_000],
+    ['equal to the hold', 108_900, 5_009_400],
+    ['above the hold', 200_000, 9_200_000],
+    ['above the whole balance', 400_000, 18_400_000],
+  ])(
+    'a task that used tokens %s is charged to the micro-unit',
+    async (_, completionTokens, charged) => {
+      const accountId = await anAccount(10_000_000);
+      const input = aTaskInput({ accountId });
+      await openNew(test_.db, opening(input));
+      const charge = settlementFor(input.plan, { completionTokens, outputMilliseconds: null });
+      const object = failedObject(input.taskId);
+      await closeTask(test_.db, { taskId: input.taskId, object, heldMicros: hold, charge });
+      expect(await funds(accountId)).toEqual([10_000_000 - charged, 0, 0]);
+    },
+  );
+
+  test('of several concurrent closings one is stored, and all return its object', async () => {
+    const accountId = await anAccount(10_000_000);
+    const input = aTaskInput({ accountId, plan: anEnhancedPlan() });
+    await openNew(test_.db, opening(input));
+    const heldMicros = input.plan.hold.amountMicros;
+    const charge = settlementFor(input.plan, { completionTokens: 1, outputMilliseconds: 1 });
+    const answers = await Promise.all(
+      [0, 1, 2, 3].map((n) =>
+        closeTask(test_.db, {
+          taskId: input.taskId,
+          object: { ...failedObject(input.taskId), message: `closing ${n}` },
+          heldMicros,
+          charge: n % 2 ? charge : [],
+        }),
+      ),
+    );
+    expect(answers.filter(({ first }) => first)).toHaveLength(1);
+    expect(new Set(answers.map(({ object }) => object.message)).size).toBe(1);
+  });
+});
+
+describe('the books', () => {
+  test('no transfer can be changed or removed', async () => {
+    await anAccount(1);
+    await expect(test_.db.raw('update transfers set amount = 2')).rejects.toThrow(/never changed/);
+    await expect(test_.db.raw('delete from transfers')).rejects.toThrow(/never changed/);
+    await expect(test_.db.raw('truncate transfers')).rejects.toThrow(/never changed/);
+  });
+
+  test('a credit repeated with its reference is recorded once, and refused with another amount', async () => {
+    const accountId = await anAccount(0);
+    const credit = { accountId, amountMicros: 5, reference: 'invoice-1', reason: '' };
+    expect(await creditAccount(test_.db, credit)).toBe('created');
+    expect(await creditAccount(test_.db, credit)).toBe('exists');
+    expect(await creditAccount(test_.db, { ...credit, amountMicros: 6 })).toBe(
+      'exists_with_different_amount',
+    );
+    expect(await funds(accountId)).toEqual([5, 0, 0]);
+  });
+});

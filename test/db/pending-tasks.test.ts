@@ -1,0 +1,209 @@
+// Pending tasks in a real PostgreSQL: whether a create may be stored, and in which order tasks are
+// claimed for starting.
+
+import { acceptTask } from '../../src/db/accept-task';
+import {
+  claimStarts,
+  failPending,
+  markAnswered,
+  releaseStart,
+  withdrawUnanswered,
+} from '../../src/db/pending-tasks';
+import { findTask } from '../../src/db/tasks';
+import { createStartTurns } from '../../src/domain/start-turns';
+import { aNewTask, anAccountWith, anOpening, storePending } from '../support/books';
+import { aTaskId } from '../support/builders';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase(10);
+});
+afterAll(() => database?.drop());
+
+let accounts = 0;
+function anAccount(available: number): Promise<string> {
+  accounts += 1;
+  return anAccountWith(database.db, `acct_${accounts}`, available);
+}
+
+const accepting = { leaseSeconds: 60, queuedTasksMax: 5 };
+const accept = (accountId: string, hold: number, taskId = aTaskId()) =>
+  acceptTask(database.db, aNewTask(accountId, taskId, hold), accepting);
+
+describe('acceptTask', () => {
+  test('counts the holds of pending tasks, and moves no money', async () => {
+    const account = await anAccount(100);
+    expect((await accept(account, 60)).outcome).toBe('stored');
+    expect(await accept(account, 41)).toMatchObject({
+      outcome: 'short',
+      availableMicros: 100,
+      pendingMicros: 60,
+    });
+    expect((await accept(account, 40)).outcome).toBe('stored');
+  });
+
+  test('stores no more unfinished tasks than the limit of the account', async () => {
+    const account = await anAccount(100);
+    for (let n = 0; n < 5; n += 1) expect((await accept(account, 1)).outcome).toBe('stored');
+    expect(await accept(account, 1)).toMatchObject({ outcome: 'full', unfinished: 5 });
+  });
+
+  test('returns the stored task if the id is known, also for twenty calls at once', async () => {
+    const account = await anAccount(100);
+    const id = aTaskId();
+    const calls = Array.from({ length: 20 }, () => accept(account, 10, id));
+    const outcomes = (await Promise.all(calls)).map(({ outcome }) => outcome);
+    expect(outcomes.filter((outcome) => outcome === 'stored')).toHaveLength(1);
+    expect(outcomes.filter((outcome) => outcome === 'known')).toHaveLength(19);
+    expect(await accept(account, 1_000, id)).toMatchObject({ outcome: 'known', task: { id } });
+  });
+
+  test('refuses a task in another currency, and a task of an account without books', async () => {
+    const account = await anAccount(100);
+    const task = aNewTask(account, aTaskId(), 1);
+    const plan = { ...task.plan, price: { ...task.plan.price, currency: 'EUR' } };
+    const foreign = await acceptTask(database.db, { ...task, plan }, accepting);
+    expect(foreign).toMatchObject({ outcome: 'short', currency: 'CNY' });
+    await database.db.raw(`insert into accounts (id, name) values ('no_books', 'x')`);
+    expect((await accept('no_books', 1)).outcome).toBe('short');
+  });
+});
+
+describe('claimStarts', () => {
+  /** Stores pending tasks that are due, the oldest first. */
+  async function queue(account: string, count: number): Promise<string[]> {
+    const ids = Array.from({ length: count }, () => aTaskId());
+    for (const [n, id] of ids.entries()) {
+      const { input } = anOpening(account, id, 1);
+      const createdAtMs = Date.now() - 60_000 + n;
+      await storePending(database.db, { ...input, createdAtMs }, { answered: true });
+      await releaseStart(database.db, id, 0);
+    }
+    return ids;
+  }
+  const claim = async (limit: number, over = {}) => {
+    const options = { limit, perAccountMax: 100, leaseSeconds: 60, ...over };
+    const claimed = await claimStarts(database.db, options);
+    return claimed.map(({ taskId }) => taskId);
+  };
+  beforeEach(() => database.db.raw('delete from tasks'));
+
+  test('gives each row to exactly one of several concurrent callers', async () => {
+    const ids = await queue(await anAccount(0), 500);
+    const claims = await Promise.all(
+      [0, 1, 2].map(async () => {
+        const mine: string[] = [];
+        for (let next = await claim(7); next.length > 0; next = await claim(7)) mine.push(...next);
+        return mine;
+      }),
+    );
+    expect(claims.flat().sort()).toEqual([...ids].sort());
+  });
+
+  test('takes turns between accounts, and within an account the oldest task first', async () => {
+    const burst = await queue(await anAccount(0), 20);
+    const quiet = await queue(await anAccount(0), 2);
+    expect((await claim(4)).sort()).toEqual([...burst.slice(0, 2), ...quiet].sort());
+    expect((await claim(3)).sort()).toEqual(burst.slice(2, 5).sort());
+  });
+
+  test('leaves out accounts that already have their share of starts in progress', async () => {
+    const account = await anAccount(0);
+    await queue(account, 2);
+    const quiet = await queue(await anAccount(0), 1);
+    expect(await claim(3, { perAccountMax: 4, running: { [account]: 4 } })).toEqual(quiet);
+    expect(await claim(3, { perAccountMax: 1 })).toHaveLength(1);
+  });
+
+  test('gives accounts turns by weight over many claims, and none is left out', async () => {
+    const ids = new Map<string, string>();
+    const weights = [1, 2, 5, 1, 1];
+    const accounts: string[] = [];
+    for (const weight of weights) {
+      const account = await anAccount(0);
+      await database.db('accounts').where({ id: account }).update({ weight });
+      for (const id of await queue(account, 60)) ids.set(id, account);
+      accounts.push(account);
+    }
+    const turns = createStartTurns();
+    const order: (string | undefined)[] = [];
+    for (let n = 0; n < 50; n += 1) {
+      order.push(...(await claim(2, { turns })).map((id) => ids.get(id)));
+    }
+    const counts = accounts.map((account) => order.filter((one) => one === account).length);
+    expect(counts).toEqual([10, 20, 50, 10, 10]);
+    // In each round of turns all of them start.
+    for (let from = 0; from < 90; from += 10) {
+      expect(new Set(order.slice(from, from + 10 + 2)).size).toBe(5);
+    }
+  });
+
+  test("starts a quiet account's task within two starts, beside the 1,000 of another", async () => {
+    const busy = await anAccount(0);
+    await queue(busy, 1_000);
+    const turns = createStartTurns();
+    const one = async () => (await claim(1, { turns }))[0];
+    for (let n = 0; n < 20; n += 1) await one();
+    const [quiet] = await queue(await anAccount(0), 1);
+    expect([await one(), await one()]).toContain(quiet);
+    for (let n = 0; n < 20; n += 1) await one();
+    const [again] = await queue(await anAccount(0), 1);
+    expect([await one(), await one()]).toContain(again);
+  });
+
+  test('gives an account with a smaller weight fewer starts in progress, and at least one', async () => {
+    const [heavy, light] = [await anAccount(0), await anAccount(0)];
+    await database.db('accounts').where({ id: heavy }).update({ weight: 8 });
+    await queue(heavy, 10);
+    const [first] = await queue(light, 10);
+    const claimed = await claim(16, { perAccountMax: 4 });
+    expect(claimed).toHaveLength(5);
+    expect(claimed).toContain(first);
+    expect(await claim(16, { perAccountMax: 4, running: { [heavy]: 3, [light]: 1 } })).toHaveLength(
+      1,
+    );
+  });
+
+  test('leaves out rows that are leased, unanswered or no longer pending', async () => {
+    const account = await anAccount(0);
+    const [first = '', second = ''] = await queue(account, 2);
+    const { input } = anOpening(account, aTaskId(), 1);
+    await storePending(database.db, input);
+    await releaseStart(database.db, input.taskId, 0);
+    expect(await claim(1)).toEqual([first]);
+    expect(await failPending(database.db, second, 'no')).not.toBeNull();
+    expect(await claim(9)).toEqual([]);
+    expect(await markAnswered(database.db, input.taskId, 0)).toMatchObject({ status: 'pending' });
+    expect(await claim(9)).toEqual([input.taskId]);
+  });
+});
+
+test('only tasks whose id was given to no caller are withdrawn', async () => {
+  const account = await anAccount(0);
+  const [mine, theirs] = [aTaskId(), aTaskId()];
+  await storePending(database.db, anOpening(account, mine, 1).input, { answered: true });
+  await storePending(database.db, anOpening(account, theirs, 1).input);
+  expect(await withdrawUnanswered(database.db, 60)).toEqual([]);
+  expect(await withdrawUnanswered(database.db, -1)).toContain(theirs);
+  expect(await findTask(database.db, mine)).not.toBeNull();
+  expect(await markAnswered(database.db, theirs, 0)).toBeNull();
+});
+
+test('a pending task that is asked for again and again is written once', async () => {
+  const { input } = anOpening(await anAccount(0), aTaskId(), 1);
+  await storePending(database.db, input);
+  const version = async () => {
+    const { rows } = await database.db.raw<{ rows: { xmin: string }[] }>(
+      'select xmin::text from tasks where id = ?',
+      [input.taskId],
+    );
+    return rows[0]?.xmin;
+  };
+  const stored = await version();
+  await markAnswered(database.db, input.taskId, null);
+  const marked = await version();
+  expect(marked).not.toBe(stored);
+  expect(await markAnswered(database.db, input.taskId, null)).toMatchObject({ status: 'pending' });
+  expect(await version()).toBe(marked);
+});

@@ -1,0 +1,74 @@
+// A PostgreSQL server or database with other defaults: what our statements rely on is set for each
+// connection, or is refused before anything is stored.
+
+import type { Knex } from 'knex';
+import { acceptTask } from '../../src/db/accept-task';
+import { createKey } from '../../src/db/api-keys';
+import { listBudgets, setBudget } from '../../src/db/budgets';
+import { connect, migrate } from '../../src/db/database';
+import { aNewTask, anAccountWith } from '../support/books';
+import { aTaskId } from '../support/builders';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+
+let database: TestDatabase;
+let db: Knex;
+beforeAll(async () => {
+  database = await createTestDatabase(10);
+  const name = new URL(database.url).pathname.slice(1);
+  for (const setting of [
+    `default_transaction_isolation = 'repeatable read'`,
+    `timezone = 'Pacific/Kiritimati'`,
+    `datestyle = 'German'`,
+    `intervalstyle = 'sql_standard'`,
+    `extra_float_digits = -10`,
+  ]) {
+    await database.db.raw(`alter database ${name} set ${setting}`);
+  }
+  db = connect({ url: database.url, poolMax: 10, applicationName: 'other defaults' });
+});
+afterAll(async () => {
+  await db?.destroy();
+  await database?.drop();
+});
+
+const accepting = { leaseSeconds: 60, unfinishedTasksMax: 1_000, queuedTasksMax: 1_000 };
+
+test('creates at once stay within a budget', async () => {
+  const accountId = await anAccountWith(db, 'acct_budget', 1_000_000);
+  const { keyId } = await createKey(db, { accountId, pepper: 'pepper' });
+  await setBudget(db, { accountId, keyId: null, period: 'total', limitMicros: 109 });
+  const creates = Array.from({ length: 60 }, () =>
+    acceptTask(db, { ...aNewTask(accountId, aTaskId(), 10), keyId }, accepting),
+  );
+  const outcomes = (await Promise.all(creates)).map(({ outcome }) => outcome);
+  expect(outcomes.filter((outcome) => outcome === 'stored')).toHaveLength(10);
+  expect(outcomes.filter((outcome) => outcome === 'over_budget')).toHaveLength(50);
+});
+
+test('times and days are those of UTC', async () => {
+  const accountId = await anAccountWith(db, 'acct_times', 1_000_000);
+  const { keyId } = await createKey(db, { accountId, pepper: 'pepper' });
+  await setBudget(db, { accountId, keyId: null, period: 'day', limitMicros: 100 });
+  const stored = await acceptTask(db, { ...aNewTask(accountId, aTaskId(), 10), keyId }, accepting);
+  const { createdAtMs = 0 } = stored as { createdAtMs?: number };
+  expect(Math.abs(createdAtMs - Date.now())).toBeLessThan(600_000);
+  const [day] = await listBudgets(db, accountId);
+  expect(day?.heldMicros).toBe(10);
+  expect((day?.beginsAnewAt?.getTime() ?? 1) % 86_400_000).toBe(0);
+});
+
+test('a database that cannot store every text is refused', async () => {
+  const name = `latin_${Date.now()}`;
+  await database.db.raw(
+    `create database ${name} encoding 'LATIN1' lc_collate 'C' lc_ctype 'C' template template0`,
+  );
+  const url = new URL(database.url);
+  url.pathname = `/${name}`;
+  const latin = connect({ url: url.href, poolMax: 1, applicationName: 'latin' });
+  try {
+    await expect(migrate(latin)).rejects.toThrow('encoding');
+  } finally {
+    await latin.destroy();
+    await database.db.raw(`drop database ${name}`);
+  }
+});

@@ -1,0 +1,54 @@
+// Using a running `npm start`: its settings complete the environment, and are never mixed with
+// another database.
+
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readDevFile, withDevStack } from '../../src/dev-stack/dev-file';
+import { aDataDir, type DataDir } from '../support/processes';
+
+let data: DataDir;
+beforeEach(async () => {
+  data = await aDataDir();
+});
+afterEach(() => data.remove());
+
+const settings = { DATABASE_URL: 'postgres://stack/video', API_KEY_PEPPER: 'of the stack' };
+
+const write = (stack: number) =>
+  writeFile(
+    join(data.path, 'dev.json'),
+    JSON.stringify({ pids: { stack }, environment: settings }),
+  );
+
+test('unset and empty settings come from the stack', async () => {
+  await write(process.pid);
+  const given = { DATA_DIR: data.path, LOG_LEVEL: 'warn', API_KEY_PEPPER: '' };
+  expect(await withDevStack(given)).toEqual({
+    ...settings,
+    DATA_DIR: data.path,
+    LOG_LEVEL: 'warn',
+  });
+});
+
+test('settings from the environment are kept', async () => {
+  await write(process.pid);
+  const given = { DATA_DIR: data.path, API_KEY_PEPPER: 'mine' };
+  expect(await withDevStack(given)).toMatchObject({ API_KEY_PEPPER: 'mine' });
+});
+
+test('with another DATABASE_URL no setting comes from the stack, least of all a secret', async () => {
+  await write(process.pid);
+  const given = { DATA_DIR: data.path, DATABASE_URL: 'postgres://production/video' };
+  expect(await withDevStack(given)).toEqual(given);
+});
+
+test.each([
+  ['of a stack that is dead', () => write(999_999_999)],
+  ['that is half written', () => writeFile(join(data.path, 'dev.json'), '{"pids":')],
+  ['that is not there', async () => undefined],
+])('a file %s is ignored', async (_what, prepare) => {
+  await prepare();
+  const given = { DATA_DIR: data.path };
+  expect(await readDevFile(data.path)).toBeNull();
+  expect(await withDevStack(given)).toEqual(given);
+});

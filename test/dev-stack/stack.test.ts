@@ -1,0 +1,248 @@
+// `npm start` as a user runs it: real processes from dist on a data folder of their own. One stack
+// is started, used, stopped, started again, killed and started once more; each test continues after
+// the previous one.
+
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  aDataDir,
+  type DataDir,
+  endAllProcesses,
+  isAlive,
+  type RunningProcess,
+  runProcess,
+  startProcess,
+} from '../support/processes';
+import { call, textTask } from '../support/service';
+import { until } from '../support/until';
+
+let data: DataDir;
+let stack: RunningProcess;
+let taskId: string;
+/** Quoted only, so nothing listens there. */
+const allowedReceiver = '127.0.0.1:9';
+beforeAll(async () => {
+  data = await aDataDir();
+  stack = await startStack('--receiver', allowedReceiver);
+}, 120_000);
+afterAll(async () => {
+  stack?.signal('SIGTERM');
+  await stack?.ended;
+  await endAllProcesses();
+  await data?.remove();
+}, 60_000);
+
+const environment = (over: Record<string, string> = {}) => ({ DATA_DIR: data.path, ...over });
+
+async function startStack(...args: string[]): Promise<RunningProcess> {
+  const started = startProcess(['dev', ...args], environment({ PORT: '0' }));
+  await until(
+    'the stack is ready',
+    () => {
+      if (started.hasEnded()) throw new Error(`It ended:\n${started.said()}`);
+      return data.devFile()?.pids.stack === started.pid;
+    },
+    90_000,
+  );
+  return started;
+}
+
+const pids = (): number[] => Object.values(data.devFile().pids);
+const api = (method: string, path: string, body?: unknown) =>
+  call(data.devFile().apiUrl, data.devFile().apiKey, method, path, body);
+
+/** One more API beside the stack, on a port of its own. */
+async function startApi(): Promise<{ process: RunningProcess; url: string }> {
+  const process = startProcess(['api'], environment({ PORT: '0' }));
+  let port = 0;
+  await until('the API listens', () => {
+    if (process.hasEnded()) throw new Error(`It ended:\n${process.said()}`);
+    port = Number(/"event":"listening","port":(\d+)/.exec(process.out())?.[1] ?? 0);
+    return port > 0;
+  });
+  return { process, url: `http://127.0.0.1:${port}` };
+}
+
+test('dev.json exists once everything is ready, and only its owner can read it', async () => {
+  expect(statSync(join(data.path, 'dev.json')).mode & 0o777).toBe(0o600);
+  const file = data.devFile();
+  expect(file).toMatchObject({
+    apiKey: expect.stringMatching(/^vk_/),
+    accountId: expect.stringMatching(/^acct_/),
+    webhookSecret: expect.stringMatching(/^whsec_/),
+    temporalAddress: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+    databaseUrl: expect.stringMatching(/^postgres:\/\//),
+    studioApiKey: expect.stringMatching(/^studio_/),
+    docsUrl: `${file.apiUrl}/docs`,
+  });
+  for (const name of ['apiUrl', 'temporalUi', 'studioUrl', 'playgroundUrl']) {
+    expect(file[name]).toBe(new URL(file[name]).origin);
+  }
+  expect(Object.keys(file.pids).sort()).toEqual([
+    ...['api', 'postgres', 'stack', 'studio', 'temporal', 'worker'],
+  ]);
+  expect(pids().filter((pid) => !isAlive(pid))).toEqual([]);
+  expect(
+    await Promise.all([file.docsUrl, file.playgroundUrl, file.temporalUi].map(statusOf)),
+  ).toEqual([200, 200, 200]);
+});
+
+const statusOf = async (url: string) => (await fetch(url)).status;
+
+test('the banner lists every address, and every step shows its time', () => {
+  const { apiUrl, apiKey, temporalUi } = data.devFile();
+  for (const text of [apiUrl, apiKey, temporalUi, `${apiUrl}/docs`, `${apiUrl}/`, 'curl -s']) {
+    expect(stack.said()).toContain(text);
+  }
+  const tasks = `${temporalUi}/namespaces/default/workflows?query=WorkflowType%3D%22generateVideo%22`;
+  expect(stack.said()).toContain(tasks);
+  expect(stack.said()).toContain('the tab User Metadata has its state');
+  for (const part of ['studio', 'PostgreSQL', 'Temporal', 'worker', 'api']) {
+    expect(stack.said()).toMatch(new RegExp(`✓ ${part} is ready \\(\\d+\\.\\d s\\)`));
+  }
+});
+
+test('--receiver allows a local callback address, and the refusal of another address names the option', async () => {
+  const quoted = (callback_url: string) =>
+    api('POST', '/v1/videos/quotes', { ...textTask(), metadata: { callback_url } });
+  expect((await quoted(`http://${allowedReceiver}/hook`)).status).toBe(200);
+  const { status, json } = await quoted('http://127.0.0.1:10/hook');
+  expect({ status, message: json.error.message }).toEqual({
+    status: 400,
+    message:
+      'metadata.callback_url: must begin with https://, not with "http:". Its host is not allowed: send a publicly ' +
+      'reachable address. To allow this host for callbacks and media, http included, restart with this option, ' +
+      'once for each host: npm start -- --receiver 127.0.0.1:10',
+  });
+});
+
+test('a task runs from its create to its callback', async () => {
+  const created = await api('POST', '/v1/videos/generations', textTask());
+  expect(created.status).toBe(200);
+  taskId = created.json.id;
+  await until('it has succeeded', async () => (await taskAt()).status === 'succeeded');
+  expect((await api('GET', '/v1/account')).json.available).toMatch(/^99\d\d\.\d{6}$/);
+});
+
+const taskAt = async () => (await api('GET', `/v1/videos/generations/${taskId}`)).json;
+
+test('/livez, /readyz and /version answer', async () => {
+  expect((await api('GET', '/livez')).json).toEqual({ alive: true });
+  expect((await api('GET', '/readyz')).json).toEqual({
+    ready: true,
+    parts: { database: true, temporal: true, catalogue: true, serving: true },
+  });
+  expect((await api('GET', '/version')).json).toHaveProperty('version');
+});
+
+test('the command line finds the stack by DATA_DIR, and exits with 0, 1 or 2', async () => {
+  const { accountId } = data.devFile();
+  const [done, notSo, wrongUse] = await Promise.all([
+    runProcess(['admin', 'accounts', 'list', '--json'], environment()),
+    runProcess(['admin', 'accounts', 'show', 'acct_none', '--json'], environment()),
+    runProcess(['admin', 'accounts', 'shwo'], environment()),
+  ]);
+  expect(done).toMatchObject({ code: 0, err: `Using the stack that runs in ${data.path}.\n` });
+  expect(JSON.parse(done.out)).toEqual([expect.objectContaining({ accountId, name: 'demo' })]);
+  expect(notSo).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('There is no account acct_none.\n'),
+  });
+  expect(JSON.parse(notSo.out)).toMatchObject({ exitCode: 1 });
+  expect(wrongUse).toMatchObject({ code: 2, out: '' });
+});
+
+test('a second start on the same data folder is refused and changes nothing', async () => {
+  const before = data.devFile();
+  const { code, err } = await runProcess(['dev'], environment({ PORT: '0' }));
+  expect({ code, err }).toEqual({
+    code: 1,
+    err: expect.stringContaining(`already (process ${stack.pid})`),
+  });
+  expect(data.devFile()).toEqual(before);
+});
+
+test('a port in use is reported with the setting to change', async () => {
+  const taken = new URL(data.devFile().apiUrl).port;
+  const other = await aDataDir();
+  const sentence = new RegExp(`^Port ${taken} is taken\\..* set PORT to another port\\.\n$`);
+  const results = await Promise.all([
+    runProcess(['api'], environment({ PORT: taken })),
+    runProcess(['dev'], { DATA_DIR: other.path, PORT: taken }),
+  ]);
+  for (const { code, err } of results)
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(sentence) });
+  await other.remove();
+});
+
+test('a killed part is restarted, and dev.json is updated', async () => {
+  const { pids: before } = data.devFile();
+  process.kill(before.api, 'SIGKILL');
+  await until('another API runs', () => {
+    const now = data.devFile()?.pids.api;
+    return now !== undefined && now !== before.api && stack.said().includes('api is back');
+  });
+  expect(stack.said()).toContain('api was killed (SIGKILL); it is started again in 0.5 s');
+  expect((await taskAt()).status).toBe('succeeded');
+});
+
+test('a stop exits with 0 and leaves no process', async () => {
+  const running = pids();
+  const askedAt = Date.now();
+  stack.signal('SIGTERM');
+  expect(await stack.ended).toMatchObject({ code: 0, signal: null });
+  // The promised limit of a stop; a normal stop takes a second or two.
+  expect(Date.now() - askedAt).toBeLessThan(15_000);
+  await until('nobody is left', () => !running.some(isAlive));
+  expect(existsSync(join(data.path, 'dev.json'))).toBe(false);
+});
+
+test('data and addresses are kept after a stop', async () => {
+  stack = await startStack();
+  expect((await taskAt()).status).toBe('succeeded');
+  expect(stack.said()).toContain('database is up to date');
+});
+
+test('data are kept after a kill -9 of everything, and a part that was left out can run alone', async () => {
+  const before = data.devFile();
+  process.kill(-stack.pid, 'SIGKILL');
+  for (const pid of Object.values(before.pids as Record<string, number>)) {
+    if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+  }
+  await stack.ended;
+
+  stack = await startStack('--without', 'worker,api');
+  expect(Object.keys(data.devFile().pids).sort()).toEqual([
+    'postgres',
+    'stack',
+    'studio',
+    'temporal',
+  ]);
+  expect(stack.said()).toContain('Left out: worker, api.');
+  const { process: own, url } = await startApi();
+  const { status, json } = await call(
+    url,
+    before.apiKey,
+    'GET',
+    `/v1/videos/generations/${taskId}`,
+  );
+  expect({ status, json }).toMatchObject({ status: 200, json: { status: 'succeeded' } });
+  own.signal('SIGTERM');
+  expect((await own.ended).code).toBe(0);
+});
+
+test('a second signal exits at once', async () => {
+  const running = pids();
+  // A frozen Temporal keeps the first signal waiting for seconds, so a quick exit comes from the
+  // second.
+  process.kill(data.devFile().pids.temporal, 'SIGSTOP');
+  stack.signal('SIGINT');
+  await until('it stops', () => !existsSync(join(data.path, 'dev.json')));
+  // One Ctrl-C may arrive twice, so a signal right after the first is ignored.
+  await until('the second counts', async () => {
+    stack.signal('SIGINT');
+    return stack.hasEnded();
+  });
+  expect((await stack.ended).code).toBe(130);
+  await until('nobody is left', () => !running.some(isAlive));
+});

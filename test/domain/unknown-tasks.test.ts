@@ -1,0 +1,20 @@
+// When so many open tasks are unknown to Temporal that none of them is closed.
+
+import { areTooManyUnknown } from '../../src/domain/unknown-tasks';
+
+test.each([
+  [0, 0, 20, false],
+  [4, 4, 20, false],
+  [5, 5, 20, true],
+  [5, 25, 20, false],
+  [5, 24, 20, true],
+  [40, 200, 20, false],
+  [41, 200, 20, true],
+  [200, 200, 100, false],
+  [5, 200, 0, true],
+])(
+  '%i of %i unknown tasks at a limit of %i %% are too many: %s',
+  (unknown, described, percentMax, tooMany) => {
+    expect(areTooManyUnknown({ unknown, described, percentMax })).toBe(tooMany);
+  },
+);

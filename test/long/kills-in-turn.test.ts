@@ -1,0 +1,5 @@
+// Thirty kills during creates.
+
+import { testKillsInTurn } from '../chaos/kills-in-turn';
+
+testKillsInTurn({ kills: 30, creates: 24 });

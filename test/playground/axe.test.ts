@@ -1,0 +1,58 @@
+// The accessibility of the playground's pages, checked by axe in the light and in the dark theme.
+
+import { readFileSync } from 'node:fs';
+import { create, describeInBrowser, direct, promptOf, type Site, untilEnd, visit } from './browser';
+
+const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+type Page = Awaited<ReturnType<typeof visit>>['page'];
+
+/** Colours fade in, and axe would read intermediate ones. */
+async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(
+    'Promise.all(document.getAnimations().map(({ finished }) => finished)).then(() => null)',
+  );
+  // By evaluation, because the page's policy refuses a script element.
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => {
+    const { axe: loaded } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: Violation[] }> };
+    };
+    return loaded.run();
+  });
+  return found.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)}: ${failureSummary}`),
+  );
+}
+
+describeInBrowser('the playground read by axe', (site: Site) => {
+  test.each(['light', 'dark'] as const)('has no violation on any page, %s', async (colorScheme) => {
+    const key = (await site.service.anAccount()).apiKey;
+    const signedOut = await visit(site, undefined, { colorScheme });
+    const found: Record<string, string[]> = { 'sign in': await violationsOf(signedOut.page) };
+    await signedOut.page.context().close();
+
+    const { page } = await visit(site, key, { colorScheme });
+    found.create = await violationsOf(page);
+    await promptOf(page).fill('a lighthouse at dusk');
+    await direct(page, { render: 'none' });
+    found['create, filled'] = await violationsOf(page);
+    const id = await create(page);
+    found['a task'] = await violationsOf(page);
+    await untilEnd(page, 'done');
+    found['a finished task'] = await violationsOf(page);
+    for (const name of ['tasks', 'account', 'nothing']) {
+      await page.goto(`${site.service.url}/#/${name}`);
+      await page.waitForLoadState('networkidle');
+      found[name] = await violationsOf(page);
+    }
+    expect(id).toMatch(/^task_/);
+    const wrong = Object.fromEntries(Object.entries(found).filter(([, list]) => list.length > 0));
+    expect(wrong).toEqual({});
+  });
+});

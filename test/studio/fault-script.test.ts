@@ -1,0 +1,203 @@
+// The fault script of a single request: each name has its effect, and unknown names are refused.
+
+import { useClock } from './clock';
+import { type OpenStudio, openStudio, tasksPath } from './open-studio';
+
+const clock = useClock();
+let studio: OpenStudio;
+beforeAll(async () => {
+  studio = await openStudio();
+});
+afterAll(() => studio?.close());
+
+const scripted = (script: object) => ({ studio: { render: 'none', ...script } });
+/** Creates as a new caller, because faults are counted by caller. */
+let callers = 0;
+const aCaller = () => ({ 'x-client-request-id': `caller-${++callers}` });
+const statusOf = async (id: string) => (await studio.get(id)).json.status;
+const acceptedFor = async (caller: object) => {
+  const id = Object.values(caller)[0];
+  return (await studio.call('GET', `/admin/accepted?client_request_id=${id}`)).json.total;
+};
+
+describe('the states of a job', () => {
+  test('queue_s and run_s set how long it is queued and running', async () => {
+    const id = await studio.accepted(scripted({ queue_s: 100, run_s: 50 }));
+    expect(await statusOf(id)).toBe('queued');
+    clock.advance(98_000);
+    expect(await statusOf(id)).toBe('queued');
+    clock.advance(4_000);
+    expect(await statusOf(id)).toBe('running');
+    clock.advance(44_000);
+    expect(await statusOf(id)).toBe('running');
+    clock.advance(6_000);
+    const reply = (await studio.get(id)).json;
+    expect(reply.status).toBe('succeeded');
+    expect(reply.updated_at - reply.created_at).toBe(150);
+  });
+
+  test.each(['succeeded', 'failed', 'expired', 'cancelled'])(
+    'end: %s ends the job in this state',
+    async (end) => {
+      const id = await studio.accepted(scripted({ end }));
+      const { error } = await studio.reaching(id, end);
+      expect(error === null).toBe(end !== 'failed');
+    },
+  );
+
+  test('code and message set the error of its failure', async () => {
+    const failure = { code: 'OutputVideoSensitiveContentDetected', message: 'Seen too much.' };
+    const id = await studio.accepted(scripted({ end: 'failed', ...failure }));
+    const { error, usage } = await studio.reaching(id, 'failed');
+    expect({ error, usage }).toEqual({ error: failure, usage: undefined });
+  });
+
+  test('tokens sets its usage', async () => {
+    const id = await studio.accepted(scripted({ tokens: 12_345 }));
+    const { usage } = await studio.reaching(id, 'succeeded');
+    expect(usage).toEqual({ completion_tokens: 12_345, total_tokens: 12_345 });
+  });
+
+  test('usage: false and url: false leave out usage and links', async () => {
+    const id = await studio.accepted(scripted({ usage: false, url: false }));
+    const reply = await studio.reaching(id, 'succeeded');
+    expect(reply.content).toEqual({});
+    expect(Object.keys(reply)).not.toContain('usage');
+  });
+
+  test('backwards makes every second reading say queued', async () => {
+    const id = await studio.accepted(scripted({ backwards: true, run_s: 100 }));
+    await studio.reaching(id, 'running');
+    const seen = [await statusOf(id), await statusOf(id), await statusOf(id), await statusOf(id)];
+    expect(seen).toEqual(['queued', 'running', 'queued', 'running']);
+    clock.advance(101_000);
+    expect([await statusOf(id), await statusOf(id)]).toEqual(['succeeded', 'succeeded']);
+  });
+
+  test('enhance does not affect the generation', async () => {
+    const id = await studio.accepted(scripted({ enhance: { end: 'failed' } }));
+    await studio.reaching(id, 'succeeded');
+  });
+});
+
+describe('faults of the create call', () => {
+  const attempt = (create: object, caller: Record<string, string>) =>
+    studio.create(scripted({ create }), caller);
+
+  test('lose_reply accepts the job and cuts the connection, once', async () => {
+    const caller = aCaller();
+    await expect(attempt({ lose_reply: true }, caller)).rejects.toThrow();
+    expect(await acceptedFor(caller)).toBe(1);
+    expect((await attempt({ lose_reply: true }, caller)).status).toBe(200);
+    expect(await acceptedFor(caller)).toBe(2);
+  });
+
+  test('a repeated create with the same idempotency key returns the job of the lost reply', async () => {
+    const caller = { ...aCaller(), 'idempotency-key': 'lost-and-found' };
+    await expect(attempt({ lose_reply: true }, caller)).rejects.toThrow();
+    const { json } = await attempt({ lose_reply: true }, caller);
+    expect(await acceptedFor(caller)).toBe(1);
+    expect(await statusOf(json.id)).toBe('succeeded');
+  });
+
+  test('reset cuts the connection and accepts no job', async () => {
+    const caller = aCaller();
+    await expect(attempt({ reset: true }, caller)).rejects.toThrow();
+    expect(await acceptedFor(caller)).toBe(0);
+  });
+
+  test('html answers with the page of a proxy', async () => {
+    const caller = aCaller();
+    const request = (script: object) =>
+      fetch(`${studio.url}${tasksPath}`, {
+        method: 'POST',
+        headers: { authorization: 'Bearer key-of-the-caller', ...caller },
+        body: JSON.stringify({ studio: { create: { html: true, ...script } } }),
+      });
+    const page = await request({ times: 2, retry_after: 7 });
+    expect(page.status).toBe(502);
+    expect(page.headers.get('content-type')).toBe('text/html');
+    expect(page.headers.get('retry-after')).toBe('7');
+    expect(await page.text()).toMatch(/^<html>/);
+    expect((await request({ times: 2, status: 504 })).status).toBe(504);
+    expect(await acceptedFor(caller)).toBe(0);
+  });
+
+  test.each<[object, number, string]>([
+    [{ status: 400 }, 400, 'InvalidParameter'],
+    [{ status: 401 }, 401, 'AuthenticationError'],
+    [{ status: 403 }, 403, 'AccessDenied'],
+    [{ status: 404 }, 404, 'InvalidEndpointOrModel.NotFound'],
+    [{ status: 429 }, 429, 'ServerOverloaded'],
+    [{ status: 429, code: 'QuotaExceeded' }, 429, 'QuotaExceeded'],
+    [{ status: 500 }, 500, 'InternalServiceError'],
+    [{ status: 503 }, 503, 'InternalServiceError'],
+    [{ code: 'InputTextSensitiveContentDetected' }, 400, 'InputTextSensitiveContentDetected'],
+  ])('%j refuses with %i %s', async (create, status, code) => {
+    const caller = aCaller();
+    const answer = await attempt(create, caller);
+    expect(answer.status).toBe(status);
+    expect(answer.json.error.code).toBe(code);
+    expect(answer.headers.has('retry-after')).toBe(false);
+    expect(await acceptedFor(caller)).toBe(0);
+  });
+
+  test('times sets the number of refusals, retry_after their header', async () => {
+    const caller = aCaller();
+    const create = { status: 429, times: 2, retry_after: 3 };
+    const answers = [];
+    for (let count = 0; count < 3; count += 1) answers.push(await attempt(create, caller));
+    expect(answers.map(({ status }) => status)).toEqual([429, 429, 200]);
+    expect(answers[0]?.headers.get('retry-after')).toBe('3');
+    expect(await acceptedFor(caller)).toBe(1);
+    expect((await attempt(create, aCaller())).status).toBe(429);
+  });
+
+  test('with delay_s a caller that times out gets no answer, and the job is accepted', async () => {
+    const caller = aCaller();
+    const request = fetch(`${studio.url}${tasksPath}`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer key-of-the-caller', ...caller },
+      body: JSON.stringify({
+        ...{ model: 'studio-2.0', content: [{ type: 'text', text: 'x' }] },
+        studio: { render: 'none', create: { delay_s: 1000 } },
+      }),
+      signal: AbortSignal.timeout(500),
+    });
+    await expect(request).rejects.toThrow();
+    expect(await acceptedFor(caller)).toBe(1);
+  });
+
+  test('a short delay_s only delays the answer', async () => {
+    expect((await attempt({ delay_s: 0.05 }, aCaller())).status).toBe(200);
+  });
+});
+
+describe('an invalid script', () => {
+  test.each<[string, unknown, string]>([
+    ['an unknown name', { rendr: 'none' }, 'studio.rendr'],
+    ['a name from Object.prototype', { constructor: true }, 'studio.constructor'],
+    ['an unknown name of a fault', { create: { lost: true } }, 'studio.create.lost'],
+    ['an unknown name for the enhancer', { enhance: { x: 1 } }, 'studio.enhance.x'],
+    ['an enhancement of an enhancement', { enhance: { enhance: {} } }, 'studio.enhance.enhance'],
+    [
+      'the name that only the admin endpoint knows',
+      { ignore_idempotency_key: true },
+      'studio.ignore_idempotency_key',
+    ],
+    ['a text', 'fast', 'studio'],
+    ['a list', [], 'studio'],
+    ['an unknown render mode', { render: 'some' }, 'studio.render'],
+    ['an unknown end', { end: 'happily' }, 'studio.end'],
+    ['a negative time', { run_s: -1 }, 'studio.run_s'],
+    ['a time that is a string', { queue_s: '1' }, 'studio.queue_s'],
+    ['a fraction of a token', { tokens: 0.5 }, 'studio.tokens'],
+    ['a boolean as a string', { usage: 'false' }, 'studio.usage'],
+    ['an empty code', { code: '' }, 'studio.code'],
+    ['a status outside 200 to 599', { create: { status: 20 } }, 'studio.create.status'],
+  ])('%s is refused', async (_, script, param) => {
+    const { status, json } = await studio.create({ studio: script });
+    expect(status).toBe(400);
+    expect(json.error).toMatchObject({ code: 'InvalidParameter', param });
+  });
+});

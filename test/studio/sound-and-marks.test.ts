@@ -1,0 +1,68 @@
+// The sound of a rendered video, the mark of a draft, and the samples.
+
+import { readFile } from 'node:fs/promises';
+import { correlation, frameOf, soundOf } from './mp4';
+import { audio, type OpenStudio, openStudio, text } from './open-studio';
+import { colourOf, whiteIn } from './pictures';
+import { download, rendered } from './rendered';
+
+let studio: OpenStudio;
+beforeAll(async () => {
+  studio = await openStudio();
+});
+afterAll(() => studio?.close());
+
+test('the video uses the reference audio as its soundtrack', async () => {
+  const request = { duration: 4, resolution: '480p', ratio: '1:1', seed: 4 };
+  const content = [text('x'), audio(studio.sample('chime.wav'))];
+  const [chimed, plain] = await Promise.all([
+    rendered(studio, { ...request, content }),
+    rendered(studio, request),
+  ]);
+  const chime = await soundOf(`${studio.dataDir}/samples/chime.wav`);
+  expect(correlation(await soundOf(chimed.path), chime)).toBeGreaterThan(0.9);
+  expect(correlation(await soundOf(plain.path), chime)).toBeLessThan(0.3);
+});
+
+test('a draft has a mark, and its final version is the same video without it', async () => {
+  const request = {
+    model: 'studio-1.5-pro',
+    resolution: '480p',
+    duration: 4,
+    ratio: '1:1',
+    seed: 9,
+  };
+  const draft = await rendered(studio, {
+    ...request,
+    draft: true,
+    content: [text('a red dragon')],
+  });
+  const content = [{ type: 'draft_task', draft_task: { id: draft.reply.id } }];
+  const final = await rendered(studio, { model: request.model, resolution: '480p', content });
+  expect(final.reply).toMatchObject({
+    ...{ seed: 9, ratio: '1:1', duration: 4, draft: false, draft_task_id: draft.reply.id },
+  });
+  const [pale, full] = [await frameOf(draft.path, 0), await frameOf(final.path, 0)];
+  const sign = { left: 20, top: 20, width: 300, height: 80 };
+  expect(await whiteIn(pale, sign)).toBeGreaterThan((await whiteIn(full, sign)) + 0.1);
+  expect(await colourOf(pale)).toBeLessThan((await colourOf(full)) * 0.6);
+  const whole = Math.floor((97 * 640 * 640) / 1024);
+  expect(final.reply.usage.completion_tokens).toBe(whole);
+  expect(draft.reply.usage.completion_tokens).toBe(Math.floor((whole * 6) / 10));
+});
+
+test('the studio lists every sample by its whole address, makes it itself and keeps it', async () => {
+  const reply = await fetch(studio.sample(''));
+  const { samples } = (await reply.json()) as { samples: string[] };
+  expect(samples).toEqual(
+    expect.arrayContaining(
+      ['dawn.jpg', 'forest.jpg', 'mountains.mp4', 'chime.wav'].map(studio.sample),
+    ),
+  );
+  for (const address of samples) {
+    expect((await fetch(address, { method: 'HEAD' })).status).toBe(200);
+  }
+  expect((await fetch(studio.sample('other.jpg'))).status).toBe(404);
+  const kept = await readFile(`${studio.dataDir}/samples/dawn.jpg`);
+  expect(kept.equals(await download(studio.sample('dawn.jpg')))).toBe(true);
+});

@@ -1,0 +1,19 @@
+// The routes that the OpenAPI document lists, and those that it only describes: the singular alias
+// of a task's paths, and a task's path without its id.
+
+import { createOpenApiDocument } from '../../src/contract/openapi';
+
+/** `GET /v1/models` and so on. */
+export function documentedRoutes(): string[] {
+  const document = createOpenApiDocument({ version: '1', publicUrl: 'http://localhost' });
+  const { paths } = document as { paths: Record<string, Record<string, unknown>> };
+  const listed = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const withoutId = ['GET', 'DELETE'].map((method) => `${method} /v1/videos/generations`);
+  const plural = [...listed, ...withoutId];
+  const singular = plural
+    .filter((route) => route.includes('/v1/videos/generations'))
+    .map((route) => route.replace('/v1/videos/', '/v1/video/'));
+  return [...plural, ...singular];
+}

@@ -1,0 +1,22 @@
+// A channel's real watcher loop inside a test.
+
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { createWatchActivities, type WatchDeps } from '../../activities/jobs/watch-channel';
+
+/** Watches the channel `studio` until `done` resolves, then stops like a worker that is stopped. */
+export async function watchWhile(
+  deps: Omit<WatchDeps, 'stopping'>,
+  done: () => Promise<void>,
+): Promise<void> {
+  const stopping = new AbortController();
+  const { watchJobs } = createWatchActivities({ ...deps, stopping: stopping.signal });
+  const input = { channel: 'studio', shard: 0, shards: 1, taskQueue: 'none' };
+  const run = new MockActivityEnvironment().run(watchJobs, input);
+  const ended = expect(run).rejects.toThrow('This worker is stopping');
+  try {
+    await done();
+  } finally {
+    stopping.abort();
+    await ended;
+  }
+}

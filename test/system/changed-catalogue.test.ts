@@ -1,0 +1,156 @@
+// No task is stranded by a changed catalogue, in whatever state its job is, and whichever of the
+// API and the worker reads the change first. The number of watchers is that of the catalogue.
+
+import { audit } from '../../src/db/ledger-audit';
+import { textTask } from '../support/service';
+import { connectTemporal } from '../support/temporal';
+import { until } from '../support/until';
+import {
+  addChannel,
+  type Case,
+  inTurn,
+  type Own,
+  type Part,
+  type Played,
+  playAll,
+  type Side,
+  setChannel,
+  setModel,
+} from './changed-catalogue';
+
+const another = (own: Own) => `${own.model}-c`;
+
+type Change = Omit<Case, 'first'>;
+
+const changes: readonly Change[] = [
+  {
+    name: 'the limit is raised',
+    slots: 2,
+    edit: setChannel('a', { jobsInFlightMax: 4 }),
+    freesSlots: true,
+  },
+  { name: 'the limit is lowered', slots: 2, edit: setChannel('a', { jobsInFlightMax: 1 }) },
+  {
+    name: 'the limit is dropped',
+    slots: 2,
+    edit: setChannel('a', { jobsInFlightMax: null }),
+    freesSlots: true,
+  },
+  { name: 'a limit is set', slots: null, edit: setChannel('a', { jobsInFlightMax: 1 }) },
+  {
+    name: 'the channel is removed and another is left',
+    slots: 2,
+    edit: inTurn(
+      setChannel('a', null),
+      setModel(({ b }) => [b]),
+    ),
+    hasOther: true,
+    // The provider of its job can no longer be called.
+    cancelled: ['open', 'sending'],
+  },
+  {
+    name: 'the only channel is removed for a while',
+    slots: 2,
+    edit: setChannel('a', null),
+    cancelled: ['open', 'waiting'],
+    mend: addChannel(({ a }) => a),
+  },
+  {
+    name: 'the channel is renamed, and its old name is put back later',
+    slots: 2,
+    edit: inTurn(
+      addChannel(another),
+      setModel((own) => [another(own)]),
+      setChannel('a', null),
+    ),
+    mend: addChannel(({ a }) => a),
+  },
+  { name: 'its key is changed', slots: 2, edit: setChannel('a', { apiKeyEnv: 'NEW_KEY' }) },
+  {
+    name: 'its address is changed',
+    slots: 2,
+    edit: (catalogue, own) => setChannel('a', { baseUrl: own.moved.url })(catalogue, own),
+  },
+  { name: 'the model is removed', slots: 2, edit: setModel(null) },
+  { name: 'it gets two watchers', slots: 2, edit: setChannel('a', { watchers: 2 }) },
+];
+
+const sides: readonly Side[] = ['api', 'worker'];
+const cases = sides.flatMap((first) => changes.map((change): Case => ({ ...change, first })));
+
+let run: Awaited<ReturnType<typeof playAll>>;
+beforeAll(async () => {
+  run = await playAll(cases);
+}, 900_000);
+afterAll(() => run?.close());
+
+const numbered = cases.map((one, number) => [one.name, one.first, number] as const);
+
+test.each(numbered)('%s, read by the %s first: each task ends', (_name, _first, number) => {
+  const { own, tasks } = run.played[number] as Played;
+  const { cancelled = [], first, name } = cases[number] as Case;
+  const isRefused = name === 'the model is removed' && first === 'api';
+  const wanted = (part: Part | 'other') => {
+    if (part === 'newcomer' && isRefused) return undefined;
+    return (cancelled as readonly string[]).includes(part) ? 'failed' : 'succeeded';
+  };
+  const parts = [...tasks.keys()];
+  expect(parts).toEqual(expect.arrayContaining(['reported', 'open', 'sending', 'waiting too']));
+  const statuses = parts.map((part) => [part, tasks.get(part)?.status]);
+  expect(statuses).toEqual(parts.map((part) => [part, wanted(part)]));
+  for (const task of tasks.values()) {
+    if (task?.status === 'failed') expect(task.billing.charged).toBe('0.000000');
+    if (task?.status === 'succeeded') expect(task.usage.completion_tokens).toBe(100_000);
+    expect(own.ark.creates.get(task?.id) ?? 0).toBeLessThanOrEqual(1);
+  }
+});
+
+test('after changes of the catalogue the books agree and nothing is held', async () => {
+  expect((await audit(run.service.db)).differences).toEqual([]);
+  const { rows } = await run.service.db.raw(
+    'select held, open_tasks from balances where held <> 0',
+  );
+  expect(rows).toEqual([]);
+  expect(run.service.failures).toEqual([]);
+});
+
+test.each(sides)('the new key and the new address are used where the %s read first', (first) => {
+  const find = (name: string) =>
+    run.played[cases.findIndex((one) => one.first === first && one.name === name)]?.own;
+  expect(find('its key is changed')?.ark.lastKey).toBe('new');
+  expect(find('its address is changed')?.moved.lastKey).toBe('old');
+});
+
+test('each channel has as many watchers as the catalogue says', async () => {
+  const { service, played } = run;
+  const { own } = played[cases.findIndex(({ name }) => name === 'it gets two watchers')] as Played;
+  const temporal = await connectTemporal();
+  const isRunning = async (workflowId: string) => {
+    const found = temporal.client.workflow.getHandle(workflowId).describe();
+    return (await found.catch(() => null))?.status.name === 'RUNNING';
+  };
+  const every = [1, 2, 4].flatMap((shards) =>
+    Array.from({ length: shards }, (_, shard) => (shards === 1 ? '' : `:${shard}-of-${shards}`)),
+  );
+  const loops = async () => {
+    const name = `watch:${service.taskQueue}:${own.a}`;
+    const running = await Promise.all(every.map((shard) => isRunning(`${name}${shard}`)));
+    return every.filter((_, number) => running[number]);
+  };
+  try {
+    for (const watchers of [2, 1, 4]) {
+      const { catalogues } = service;
+      catalogues.worker = setChannel('a', { watchers })(catalogues.worker, own);
+      const wanted = every.slice(watchers - 1, watchers * 2 - 1);
+      await until(
+        `${watchers} loops`,
+        async () => String(await loops()) === String(wanted),
+        120_000,
+      );
+      const { json } = await service.create({ ...textTask(), model: own.model });
+      expect((await service.finished(json.id, 300_000)).status).toBe('succeeded');
+    }
+  } finally {
+    await temporal.close();
+  }
+}, 1_200_000);

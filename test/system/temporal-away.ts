@@ -1,0 +1,149 @@
+// Temporal is killed under a service and started again: tasks are read and created meanwhile, and
+// all of them end afterwards. A test that stops Temporal has its own server.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { audit } from '../../src/db/ledger-audit';
+import { type EmbeddedTemporal, startTemporal } from '../../src/embedded/temporal';
+import { findTemporal } from '../../src/embedded/temporal-binary';
+import { searchAttributes } from '../../workflows/search-attributes';
+import { type Service, startService, textTask } from '../support/service';
+import { until } from '../support/until';
+
+export interface OwnTemporal {
+  readonly service: Service;
+  address(): string;
+  kill(): Promise<void>;
+  /** At the previous address. */
+  comeBack(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface AwaySize {
+  readonly rounds: number;
+  /** The number of creates, spread evenly over the time that Temporal is down. */
+  readonly creates: number;
+  readonly awayMs: number;
+}
+
+export async function startOwnTemporal(): Promise<OwnTemporal> {
+  const folder = await mkdtemp(join(tmpdir(), 'video-away-'));
+  const { path } = await findTemporal(process.env.TEMPORAL_CLI);
+  const start = (port?: number): Promise<EmbeddedTemporal> =>
+    startTemporal({
+      binary: path,
+      ui: false,
+      databaseFile: join(folder, 'temporal.db'),
+      searchAttributes: searchAttributes.map(({ name }) => name),
+      ...(port ? { port } : {}),
+    });
+  let temporal = await start();
+  const service = await startService({ temporalAddress: temporal.address, acceptTimeoutMs: 1_500 });
+  return {
+    service,
+    address: () => temporal.address,
+    kill: () => temporal.child.stop('SIGKILL', 1_000),
+    async comeBack() {
+      temporal = await start(Number(temporal.address.split(':')[1]));
+    },
+    async close() {
+      await service.close();
+      await temporal.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export function testTemporalAway(
+  own: () => OwnTemporal,
+  { rounds, creates, awayMs }: AwaySize,
+): void {
+  const each = Array.from({ length: rounds }, (_, n) => n + 1);
+  test.each(each)(
+    `with Temporal away ${creates} creates are accepted, tasks are read, and all is done after (round %i)`,
+    async (round) => {
+      const { service, kill, comeBack } = own();
+      const get = (id: string) => service.call('GET', `/v1/videos/generations/${id}`);
+      const done = (await service.create(textTask())).json.id;
+      const before = await service.finished(done);
+      const live = (await service.create(textTask({ run_s: 2 }))).json.id;
+      await until('it runs', async () => (await get(live)).json.status === 'running');
+      await kill();
+
+      expect((await get(done)).json).toEqual(before);
+      expect((await get(live)).json.status).toBe('running');
+      const keyOf = (n: number) => ({
+        'idempotency-key': `temporal-away-${creates}-${round}-${n}`,
+      });
+      const ids = await createOver(service, creates, awayMs, keyOf);
+      const again = await service.create(textTask(), keyOf(0));
+      expect([again.status, again.json.id]).toEqual([200, ids[0]]);
+      const cancelled = await service.call('DELETE', `/v1/videos/generations/${ids[0]}`);
+      expect(cancelled.json.status).toBe('failed');
+
+      await comeBack();
+      expect(await service.finished(live, 60_000)).toMatchObject({ status: 'succeeded' });
+      await allSucceed(service, ids.slice(1));
+    },
+    awayMs + 600_000,
+  );
+}
+
+export function testWorkersAway(
+  own: () => OwnTemporal,
+  { creates, awayMs }: Omit<AwaySize, 'rounds'>,
+): void {
+  test(
+    `with all workers down ${creates} creates are accepted, and are done when a worker is back`,
+    async () => {
+      const { service } = own();
+      await service.stopWorker();
+      const ids = await createOver(service, creates, awayMs);
+      await service.startWorker();
+      await allSucceed(service, ids);
+    },
+    awayMs + 600_000,
+  );
+}
+
+/** Sends so many creates in this time; every answer is 200. Returns their ids. */
+export async function createOver(
+  service: Service,
+  count: number,
+  overMs: number,
+  headersOf: (n: number) => Record<string, string> = () => ({}),
+): Promise<string[]> {
+  const replies = await Promise.all(
+    Array.from({ length: count }, async (_, n) => {
+      await new Promise((resolve) => setTimeout(resolve, (n * overMs) / count));
+      return service.create(textTask(), headersOf(n));
+    }),
+  );
+  expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
+  return replies.map(({ json }) => json.id as string);
+}
+
+/** All succeed, each with one job and one hold. */
+export async function allSucceed(service: Service, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    expect(await service.finished(id, 180_000)).toMatchObject({ status: 'succeeded' });
+  }
+  const { rows } = await service.db.raw<{ rows: { holds: number; jobs: number }[] }>(
+    `select (select count(*)::int from transfers where kind = 'hold' and task_id = any(:ids)) as holds,
+            (select count(distinct upstream_id)::int from jobs where task_id = any(:ids)) as jobs`,
+    { ids },
+  );
+  expect(rows[0]).toEqual({ holds: ids.length, jobs: ids.length });
+  const accepted = await Promise.all(ids.map((id) => acceptedFor(service, id)));
+  expect(accepted).toEqual(ids.map(() => 1));
+  expect((await audit(service.db)).differences).toEqual([]);
+}
+
+/** Creates that the generator accepted for a task. */
+async function acceptedFor({ studio, studioKey }: Service, taskId: string): Promise<number> {
+  const reply = await fetch(`${studio.url}/admin/accepted?client_request_id=${taskId}`, {
+    headers: { authorization: `Bearer ${studioKey}` },
+  });
+  return Number(((await reply.json()) as { total: number }).total);
+}

@@ -1,0 +1,34 @@
+// The API's connection to Temporal must not use async-local storage: its first use makes every
+// promise of the process slower, and with them every answer.
+
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createTemporalClient } from '../../src/temporal/client';
+import { lazyConnection } from '../../src/temporal/connection';
+import { aTaskId, aTaskInput } from '../support/builders';
+import { connectTemporal, temporalAddress } from '../support/temporal';
+
+test('calls to Temporal use no async-local storage', async () => {
+  const namespace = 'default';
+  const temporal = createTemporalClient({
+    connection: lazyConnection({ address: temporalAddress(), namespace }, 200),
+    namespace,
+    payloadKeys: [],
+    taskQueue: `nobody-works-here-${process.pid}`,
+    acceptTimeoutMs: 200,
+    queriesInFlightMax: 1,
+  });
+  const taskId = aTaskId();
+  const kept = jest.spyOn(AsyncLocalStorage.prototype, 'run');
+  try {
+    expect((await temporal.submit(aTaskInput({ taskId }))).outcome).toBe('unanswered');
+    expect(await temporal.query(taskId, 0)).toBeNull();
+    expect(await temporal.cancel(taskId)).toBe('asked');
+    expect(kept).not.toHaveBeenCalled();
+  } finally {
+    kept.mockRestore();
+    await temporal.close();
+    const other = await connectTemporal();
+    await other.client.workflow.getHandle(taskId).terminate();
+    await other.close();
+  }
+});

@@ -1,0 +1,134 @@
+// The health of a worker process, read over HTTP as its container does. It is ready only while
+// Temporal sees its polls, its database answers and its watchers finish their rounds.
+
+import { type Link, startLink } from '../chaos/link';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { endAllProcesses, type RunningProcess, startProcess } from '../support/processes';
+import { connectTemporal, temporalAddress, uniqueTaskQueue } from '../support/temporal';
+import { until } from '../support/until';
+
+let database: TestDatabase;
+let links: { temporal: Link; database: Link };
+let worker: RunningProcess;
+let port: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase(2);
+  const url = new URL(database.url);
+  const target = { host: url.hostname, port: Number(url.port) };
+  const [host = '', temporalPort] = temporalAddress().split(':');
+  links = {
+    temporal: await startLink(() => ({ host, port: Number(temporalPort) })),
+    database: await startLink(() => target),
+  };
+  url.host = links.database.address;
+  const taskQueue = uniqueTaskQueue();
+  worker = startProcess(['worker'], {
+    DATABASE_URL: url.href,
+    TEMPORAL_ADDRESS: links.temporal.address,
+    TEMPORAL_TASK_QUEUE: taskQueue,
+    STUDIO_URL: 'http://127.0.0.1:1',
+    STUDIO_API_KEY: 'a key for tests',
+    DATA_DIR: '/none',
+    METRICS_PORT: '0',
+    RECONCILE_INTERVAL_SECONDS: '3600',
+  });
+  await until(
+    'the worker is ready',
+    () => {
+      if (worker.hasEnded()) throw new Error(`The worker ended:\n${worker.said()}`);
+      return worker.out().includes('"event":"ready"');
+    },
+    60_000,
+  ).catch((error: Error) => {
+    throw new Error(`${error.message}\n${worker.said()}`);
+  });
+  await pauseReconciler(taskQueue);
+  port = Number(/"event":"metrics_served","port":(\d+)/.exec(worker.out())?.[1]);
+}, 90_000);
+
+afterAll(async () => {
+  await endAllProcesses();
+  await Promise.all([links?.temporal.close(), links?.database.close()]);
+  await database?.drop();
+});
+
+/**
+ * The reconciler runs at the start and would repair what a test plants, so it is paused after its
+ * first run.
+ */
+async function pauseReconciler(taskQueue: string): Promise<void> {
+  const { client, close } = await connectTemporal();
+  const schedule = client.schedule.getHandle(`reconcile:${taskQueue}`);
+  const begun = async () => (await schedule.describe()).info.recentActions;
+  try {
+    await until('the first sweep has begun', async () => (await begun()).length > 0, 60_000);
+    await schedule.pause();
+    for (const { action } of await begun()) {
+      await client.workflow.getHandle(action.workflow.workflowId).result();
+    }
+  } finally {
+    await close();
+  }
+}
+
+async function readyz() {
+  const reply = await fetch(`http://127.0.0.1:${port}/readyz`);
+  return { status: reply.status, ...((await reply.json()) as object) };
+}
+
+const isReady = () =>
+  until('the worker is ready again', async () => (await readyz()).status === 200, 60_000);
+const parts = { polls: true, database: true, watchers: true };
+async function becomes(missing: Partial<typeof parts>) {
+  const wanted = { status: 503, ready: false, parts: { ...parts, ...missing } };
+  let answer: object = {};
+  const isSo = async () => {
+    answer = await readyz();
+    return JSON.stringify(answer) === JSON.stringify(wanted);
+  };
+  await until('the worker reports it', isSo, 60_000).catch(() => undefined);
+  expect(answer).toEqual(wanted);
+}
+
+test('a worker is ready once Temporal has seen its polls', async () => {
+  await isReady();
+  expect(await readyz()).toEqual({ status: 200, ready: true, parts });
+});
+
+test('a worker is not ready while Temporal does not answer, and is ready again afterwards', async () => {
+  links.temporal.break('black hole');
+  await becomes({ polls: false });
+  links.temporal.mend();
+  await isReady();
+});
+
+test('a worker is not ready while its database does not answer, and is ready again afterwards', async () => {
+  links.database.break('black hole');
+  await becomes({ database: false, watchers: false });
+  links.database.mend();
+  await isReady();
+});
+
+test('a worker is not ready while no watcher reads the open jobs', async () => {
+  await database.db.raw(`
+    insert into accounts (id, name) values ('a', 'a');
+    insert into tasks (id, account_id, model, status, version, object, request, plan, request_hash,
+                       trace_id, created_at, deadline_at)
+    values ('t', 'a', 'm', 'running', 1, '{}', '{}', '{}', 'h', 't', now(), now() + interval '1 day');
+    insert into jobs (task_id, kind, account_id, channel, upstream_model, state, opened_at)
+    values ('t', 'generation', 'a', 'gone', 'm', 'open', now() - interval '5 minutes')`);
+  await becomes({ watchers: false });
+  await database.db.raw(
+    `insert into watchers (channel, shard, round_at, open) values ('gone', 0, now(), 1)`,
+  );
+  await isReady();
+});
+
+test('/livez of a worker does not depend on other systems, and unknown paths are answered 404', async () => {
+  const at = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
+  links.temporal.break('black hole');
+  expect((await at('/livez')).status).toBe(200);
+  links.temporal.mend();
+  expect((await at('/v1/tasks')).status).toBe(404);
+});

@@ -1,0 +1,85 @@
+// Each alert against its cases in ops/alert-cases.yaml: it fires in one case and not in the other.
+// promtool runs the cases if it is installed; their completeness is always checked.
+
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { type Alert, alerts } from './ops';
+
+interface Case {
+  readonly at: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** A series, and its samples, one a minute. */
+  readonly series: Readonly<Record<string, string>>;
+}
+
+const opsFolder = resolve(__dirname, '../../ops');
+// All values are text: 0x20 means twenty more samples of 0 here, and is not a number.
+const cases = parse(readFileSync(join(opsFolder, 'alert-cases.yaml'), 'utf8'), {
+  schema: 'failsafe',
+}) as Readonly<Record<string, { readonly fires: Case; readonly quiet?: Case }>>;
+const always = ['VideoWatchdog'];
+
+test('every alert has a case in which it fires and one in which it does not', () => {
+  expect(Object.keys(cases).sort()).toEqual(
+    alerts()
+      .map(({ title }) => title)
+      .sort(),
+  );
+  const withoutQuiet = Object.entries(cases).filter(([, { quiet }]) => !quiet);
+  expect(withoutQuiet.map(([name]) => name)).toEqual(always);
+});
+
+test('every case contains a series that its alert reads', () => {
+  const foreign = alerts().flatMap(({ title, expression }) => {
+    const { fires, quiet } = cases[title] ?? {};
+    const series = [fires, quiet].flatMap((one) => Object.keys(one?.series ?? {}));
+    const names = series.map((text) => text.split('{')[0] ?? '');
+    return names.filter((name) => !expression.includes(name)).map((name) => `${title}: ${name}`);
+  });
+  expect(foreign).toEqual([]);
+});
+
+const promtool = spawnSync('promtool', ['--version'], { stdio: 'ignore' }).status === 0;
+if (!promtool)
+  process.stdout.write('Left out, because there is no promtool: the cases of alerts.\n');
+
+(promtool ? test : test.skip)('every alert fires and stays quiet as its cases say', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'video-alerts-'));
+  try {
+    const file = join(folder, 'cases.yaml');
+    const tests = alerts().flatMap((alert) => {
+      const { fires, quiet } = cases[alert.title] ?? {};
+      return [
+        ...(fires ? [testOf(alert, fires, [expected(alert, fires)])] : []),
+        ...(quiet ? [testOf(alert, quiet, [])] : []),
+      ];
+    });
+    const rule_files = [join(opsFolder, 'alerts.yaml')];
+    writeFileSync(file, stringify({ rule_files, evaluation_interval: '1m', tests }));
+    const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], {
+      encoding: 'utf8',
+    });
+    expect({ status, said: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, said: '' });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+function testOf({ title }: Alert, { at, series }: Case, exp_alerts: readonly object[]) {
+  return {
+    interval: '1m',
+    input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+    alert_rule_test: [{ eval_time: at, alertname: title, exp_alerts }],
+  };
+}
+
+function expected({ severity, summary, runbook }: Alert, { labels = {} }: Case) {
+  const filled = summary.replace(/\{\{ \$labels\.(\w+) \}\}/g, (_, name) => labels[name] ?? '');
+  return {
+    exp_labels: { severity, ...labels },
+    exp_annotations: { summary: filled, runbook },
+  };
+}

@@ -1,0 +1,90 @@
+// Payloads in Temporal are encrypted with the first key, and decrypted with whichever made them.
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { defaultPayloadConverter } from '@temporalio/common';
+import { createCodecHandler } from '../../src/temporal/codec-server';
+import { createPayloadCodec, encryptionWith } from '../../src/temporal/payload-codec';
+
+const aKey = (id: string, byte: number) => ({ id, key: Buffer.alloc(32, byte) });
+const older = aKey('2025', 1);
+const newer = aKey('2026', 2);
+const payload = () => defaultPayloadConverter.toPayload({ url: 'planted-link' });
+const textOf = (bytes: Uint8Array | null | undefined) =>
+  Buffer.from(bytes ?? []).toString('latin1');
+
+test('an encrypted payload shows nothing of its value and comes back whole', async () => {
+  const codec = createPayloadCodec([newer]);
+  const [stored] = await codec.encode([payload()]);
+  expect(textOf(stored?.data)).not.toContain('planted-link');
+  expect(textOf(stored?.metadata?.encryptionKeyId)).toBe('2026');
+  const [read] = await codec.decode([stored!]);
+  expect(defaultPayloadConverter.fromPayload(read!)).toEqual({ url: 'planted-link' });
+});
+
+test('a payload stored under an older key, or without one, is read', async () => {
+  const [stored] = await createPayloadCodec([older]).encode([payload()]);
+  const read = await createPayloadCodec([newer, older]).decode([stored!, payload()]);
+  expect(read.map((one) => defaultPayloadConverter.fromPayload(one))).toEqual([
+    { url: 'planted-link' },
+    { url: 'planted-link' },
+  ]);
+});
+
+test('a payload under a key that is not given names that key', async () => {
+  const [stored] = await createPayloadCodec([older]).encode([payload()]);
+  await expect(createPayloadCodec([newer]).decode([stored!])).rejects.toThrow(
+    'TEMPORAL_PAYLOAD_KEYS has no key "2025".',
+  );
+});
+
+test('a payload that was changed is refused', async () => {
+  const codec = createPayloadCodec([newer]);
+  const [stored] = await codec.encode([payload()]);
+  stored!.data![20]! ^= 1;
+  await expect(codec.decode([stored!])).rejects.toThrow(/authenticate/);
+});
+
+test('without a key nothing is encrypted', () => {
+  expect(encryptionWith([])).toEqual({});
+});
+
+describe('the codec endpoint', () => {
+  const codec = createPayloadCodec([newer]);
+  const server = createServer(createCodecHandler(codec, 'http://ui.example:8233'));
+  let url: string;
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => server.close());
+
+  const post = (path: string, body: string, headers: Record<string, string> = {}) =>
+    fetch(`${url}${path}`, { method: 'POST', body, headers });
+  const wire = ({ metadata, data }: { metadata?: object | null; data?: Uint8Array | null }) => ({
+    metadata: Object.fromEntries(
+      Object.entries(metadata ?? {}).map(([name, value]) => [
+        name,
+        Buffer.from(value as Uint8Array).toString('base64'),
+      ]),
+    ),
+    data: Buffer.from(data ?? []).toString('base64'),
+  });
+
+  test('decrypts a page of payloads for the origin of the Temporal UI', async () => {
+    const stored = await codec.encode([payload(), payload()]);
+    const origin = 'http://ui.example:8233';
+    const body = JSON.stringify({ payloads: stored.map(wire) });
+    const answer = await post('/decode', body, { origin });
+    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(await answer.json()).toEqual({ payloads: [wire(payload()), wire(payload())] });
+  });
+
+  test.each([
+    ['a page of another origin', '/decode', '{}', { origin: 'http://evil.example' }, 403],
+    ['another path', '/', '{}', {}, 404],
+    ['a body that is no JSON', '/decode', '{', {}, 400],
+  ])('refuses %s', async (_, path, body, headers, status) => {
+    expect((await post(path, body, headers as Record<string, string>)).status).toBe(status);
+  });
+});

@@ -1,0 +1,38 @@
+// The setup of schedules and watchers is retried until it succeeds, and the start of a worker waits
+// for one try only.
+
+import { tryUntilDone } from '../../src/temporal/setup';
+import { until } from '../support/until';
+
+function failingTimes(times: number) {
+  const calls = { made: 0, faults: [] as unknown[] };
+  const work = async () => {
+    calls.made += 1;
+    if (calls.made <= times) throw new Error(`try ${calls.made}`);
+  };
+  return { calls, work };
+}
+
+test('a successful first try is not repeated and not logged', async () => {
+  const { calls, work } = failingTimes(0);
+  const stopping = new AbortController().signal;
+  await tryUntilDone(work, { pauseMs: 1, stopping, onFault: (e) => calls.faults.push(e) });
+  expect(calls).toEqual({ made: 1, faults: [] });
+});
+
+test('a failed try is logged and repeated after a pause until one succeeds', async () => {
+  const { calls, work } = failingTimes(3);
+  const stopping = new AbortController().signal;
+  await tryUntilDone(work, { pauseMs: 20, stopping, onFault: (e) => calls.faults.push(e) });
+  expect(calls.made).toBe(1);
+  await until('a try worked', () => calls.made === 4);
+  expect(calls.faults.map(String)).toEqual(['Error: try 1', 'Error: try 2', 'Error: try 3']);
+});
+
+test('a try that fails because the worker stops is neither logged nor repeated', async () => {
+  const { calls, work } = failingTimes(9);
+  const stopping = AbortSignal.abort();
+  await tryUntilDone(work, { pauseMs: 1, stopping, onFault: (e) => calls.faults.push(e) });
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  expect(calls).toEqual({ made: 1, faults: [] });
+});

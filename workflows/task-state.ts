@@ -1,0 +1,211 @@
+// The state of a task's workflow, and how it is shown: to callers by the update and the query, to
+// operators by search attributes and the details in the Temporal UI. The state only moves forward,
+// like that of its jobs (task-jobs.ts).
+
+import type { SearchAttributePair } from '@temporalio/common';
+import {
+  ApplicationFailure,
+  currentUpdateInfo,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
+import type { Refusal } from '../src/contract/error';
+import type { TaskObject } from '../src/contract/task';
+import type { JobInput, JobKind, JobReport } from '../src/domain/job';
+import type { Plan } from '../src/domain/plan-types';
+import { billing } from '../src/domain/pricing';
+import type { TaskIdentity } from '../src/domain/task';
+import { createdTask, isFinal, runningObject, stepOf, taskObject } from '../src/domain/task';
+import type { OpenTask, TaskInput } from '../src/domain/task-transactions';
+import { detailsOf } from './details';
+import { type FinishedVideo, finishedVideo } from './finished-video';
+import type { Accepted } from './messages';
+import {
+  acceptUpdate,
+  acceptUpdateId,
+  anotherCreateFailure,
+  jobSignal,
+  refusedFailure,
+  taskQuery,
+  turnSignal,
+} from './messages';
+import * as attributes from './search-attributes';
+import { TaskJobs } from './task-jobs';
+
+export class TaskState {
+  readonly id: string;
+  readonly plan: Plan;
+  readonly identity: TaskIdentity;
+  readonly createdAtMs: number;
+  readonly deadlineAtMs: number;
+  readonly hasCallback: boolean;
+  readonly jobs = new TaskJobs();
+  /** The reason why the task was not opened. Its row is deleted then. */
+  refusal: Refusal | undefined;
+
+  private decide: () => void = () => undefined;
+  private readonly decided = new Promise<void>((resolve) => {
+    this.decide = resolve;
+  });
+  private shown: TaskObject;
+  private unwritten: SearchAttributePair[] = [];
+
+  constructor(private readonly input: TaskInput) {
+    this.id = input.taskId;
+    this.plan = input.plan;
+    this.createdAtMs = input.createdAtMs;
+    this.deadlineAtMs = input.deadlineAtMs;
+    this.hasCallback = input.hasCallback;
+    this.identity = {
+      id: input.taskId,
+      traceId: input.traceId,
+      model: input.plan.model,
+      createdAt: Math.floor(this.createdAtMs / 1000),
+      ...(input.labels ? { labels: input.labels } : {}),
+    };
+    this.shown = taskObject(this.identity, {
+      status: 'submitted',
+      billing: billing(input.plan, { lines: [], final: false }),
+    });
+  }
+
+  /** The public task object, exactly as GET shows it. */
+  object(): TaskObject {
+    return this.shown;
+  }
+
+  nowSeconds(): number {
+    return Math.floor(Date.now() / 1000);
+  }
+
+  remainingMs(): number {
+    return Math.max(0, this.deadlineAtMs - Date.now());
+  }
+
+  opening(): OpenTask {
+    return { input: this.input, object: this.shown };
+  }
+
+  jobInput(kind: JobKind, videoUrl: string | null): JobInput {
+    const { deadlineAtMs } = this;
+    const { taskId, accountId, plan, traceId } = this.input;
+    return { taskId, accountId, kind, plan, videoUrl, deadlineAtMs, traceId };
+  }
+
+  /** The row is no longer pending, so its object is the state of the task. */
+  admitted(object: TaskObject): void {
+    this.shown = object;
+    this.decide();
+    this.describe();
+  }
+
+  refused(refusal: Refusal): void {
+    this.refusal = refusal;
+    this.decide();
+  }
+
+  submitting(kind: JobKind): void {
+    this.jobs.begin(kind);
+    this.describe();
+  }
+
+  waiting(): void {
+    this.jobs.waitsForTurn = true;
+    this.describe();
+  }
+
+  /** Applies a report on a job. A report that is not newer than the known state changes nothing. */
+  take(report: JobReport): void {
+    if (!this.jobs.learn(report)) return;
+    const located = this.jobs.locate(report);
+    if (located) this.unwritten = attributes.attributesWhenLocated(located);
+    const moved = report.status === 'running' || report.status === 'succeeded';
+    const stepped = moved && this.stepTo(report.kind);
+    // The last report is followed by the end of the task at once, so the step before it is not
+    // written.
+    if (stepped && !this.isLast(report)) this.upsert(this.searchedStep());
+    this.describe();
+  }
+
+  finishedVideo(): FinishedVideo {
+    return finishedVideo(
+      this.input,
+      this.jobs.finalReport('generation')?.result,
+      this.jobs.finalReport('super_resolution')?.result,
+    );
+  }
+
+  closed(object: TaskObject): void {
+    this.shown = object;
+    this.upsert([{ key: attributes.taskStatus, value: object.status }]);
+    this.describe();
+  }
+
+  /** Registers the handlers; called once, before anything else. */
+  listen(): void {
+    setHandler(defineQuery<TaskObject>(taskQuery), () => this.shown);
+    setHandler(defineSignal<[JobReport]>(jobSignal), (report: JobReport) => this.take(report));
+    setHandler(defineSignal<[JobKind]>(turnSignal), (kind: JobKind) => this.jobs.giveTurn(kind));
+    setHandler(defineUpdate<Accepted>(acceptUpdate), () => this.answer(), {
+      validator: () => this.checkAccept(),
+    });
+  }
+
+  /** By now the id may belong to a later create, whose task this workflow must not open. */
+  private checkAccept(): void {
+    if (currentUpdateInfo()?.id === acceptUpdateId(this.createdAtMs)) return;
+    const message = 'This workflow is that of another create.';
+    throw ApplicationFailure.nonRetryable(message, anotherCreateFailure);
+  }
+
+  /** Also answers a caller that waits while the task is being cancelled. */
+  private async answer(): Promise<Accepted> {
+    await this.decided;
+    const { refusal } = this;
+    if (refusal) throw ApplicationFailure.nonRetryable(refusal.message, refusedFailure, refusal);
+    return { task: createdTask(this.shown) };
+  }
+
+  private stepTo(stage: JobKind): boolean {
+    const next = runningObject(this.shown, stage);
+    if (isFinal(this.shown.status) || stepOf(next) <= stepOf(this.shown)) return false;
+    this.shown = next;
+    return true;
+  }
+
+  /** True if the video of the task is finished with this report. */
+  private isLast({ kind, status }: JobReport): boolean {
+    return status === 'succeeded' && (kind === 'super_resolution' || !this.plan.enhancement);
+  }
+
+  /**
+   * Writes search attributes. Each call is an event in Temporal, so attributes that can wait are
+   * written with the next ones.
+   */
+  private upsert(news: readonly SearchAttributePair[]): void {
+    upsertSearchAttributes([...this.unwritten, ...news]);
+    this.unwritten = [];
+  }
+
+  private searchedStep(): SearchAttributePair[] {
+    const { status, stage } = this.shown;
+    return [
+      { key: attributes.taskStatus, value: status },
+      ...(stage ? [{ key: attributes.stage, value: stage }] : []),
+    ];
+  }
+
+  private describe(): void {
+    setCurrentDetails(detailsOf(this.shown, this.plan, this.deadlineAtMs, this.jobs));
+  }
+}
+
+export function startTaskState(input: TaskInput): TaskState {
+  const task = new TaskState(input);
+  task.listen();
+  return task;
+}
