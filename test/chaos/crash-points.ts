@@ -4,7 +4,7 @@
 
 import { until } from '../support/until';
 import { brokenPromises, callbacksMissing } from './checker';
-import { type Created, startTask } from './client';
+import { type Created, finalWithinMs, startTask } from './client';
 import { type LinkName, startWorld, type World } from './world';
 
 interface CrashPoint {
@@ -109,7 +109,7 @@ export function testCrashPoints(
       });
       await Promise.all(crashes);
     },
-    times * 120_000,
+    times * (finalWithinMs + 120_000),
   );
 }
 
@@ -133,7 +133,7 @@ async function crashOnce(
   // A worker that ended without its trap died of another cause.
   expect(link.fired).toBe(1);
   await worker.start();
-  await task.untilFinal(90_000);
+  await task.untilFinal(finalWithinMs);
   // An attempt whose worker died is repeated after its time limit of 40 s.
   const arrived = () => callbacksMissing(world, [task.entry]).length === 0;
   await until('its callback has arrived', arrived, 90_000);

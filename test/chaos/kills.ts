@@ -3,7 +3,7 @@
 
 import { until } from '../support/until';
 import { brokenPromises, callbacksMissing, missingExplained } from './checker';
-import { pause, startCrowd } from './client';
+import { finalWithinMs, pause, startCrowd } from './client';
 import { seedOf } from './seed';
 import { startWorld, type World } from './world';
 
@@ -75,7 +75,7 @@ export function testKills({ posts, clients, rounds, minutes }: KillsSize): void 
       }
       await crowd.done;
       expect(crowd.accepted()).toBeGreaterThan(posts / 2);
-      await crowd.untilAllFinal(60_000);
+      await crowd.untilAllFinal(finalWithinMs);
       expect(await brokenPromises(world, crowd.creates)).toEqual([]);
       // A frozen worker may have counted a receiver's answer as too slow. The third attempt comes
       // after five minutes, so the wait is long.

@@ -4,7 +4,7 @@
 
 import { until } from '../support/until';
 import { brokenPromises } from './checker';
-import { type Created, pause, startCrowd } from './client';
+import { type Created, finalWithinMs, pause, startCrowd } from './client';
 import type { LinkFault } from './link';
 import { seedOf } from './seed';
 import { type LinkName, startWorld, type World } from './world';
@@ -39,9 +39,9 @@ export function testLinks({ posts, brokenMs, links, faults }: LinksSize): void {
       await until('the fault has met traffic', () => link.fired > 0);
       link.mend();
       await crowd.done;
-      await crowd.untilAllFinal(90_000);
+      await crowd.untilAllFinal(finalWithinMs);
       expect(await brokenPromises(world, all)).toEqual([]);
     },
-    180_000,
+    finalWithinMs + 90_000,
   );
 }

@@ -2,7 +2,7 @@
 // process exits with code 0 in time.
 
 import { brokenPromises } from './checker';
-import { type Created, pause, startCrowd } from './client';
+import { type Created, finalWithinMs, pause, startCrowd } from './client';
 import { seedOf } from './seed';
 import { startWorld, type World } from './world';
 
@@ -43,9 +43,9 @@ export function testStopping({ posts, clients, rounds }: StoppingSize): void {
         await part.start();
       }
       await crowd.done;
-      await crowd.untilAllFinal(60_000);
+      await crowd.untilAllFinal(finalWithinMs);
       expect(await brokenPromises(world, all)).toEqual([]);
     },
-    240_000,
+    finalWithinMs + 180_000,
   );
 }
