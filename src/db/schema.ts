@@ -327,4 +327,45 @@ create trigger tasks_owe_callback after insert or update of finished_at on tasks
   execute function owe_callback();
 `;
 
-export const schema = [customers, tasks, jobs, ledger, budgets, callbacks].join('');
+/** Files: the results of tasks, and what customers uploaded. */
+const files = `
+-- One file. Its bytes are in the storage under \`key\`; \`link_token\` is the secret part of its public
+-- link. A result belongs to a task and is copied from \`source_url\`, the provider's link. States:
+--   awaited  the bytes are still to be copied or received
+--   stored   the storage has them; length, type and digest are known
+--   removed  the storage has them no more: they \`expired\`, or the \`caller\` or an \`operator\` removed them
+create table files (
+  id                text primary key,
+  account_id        text not null references accounts (id),
+  task_id           text references tasks (id),
+  role              text not null check (role in ('upload', 'video', 'last_frame')),
+  state             text not null default 'awaited' check (state in ('awaited', 'stored', 'removed')),
+  key               text not null unique,
+  link_token        text not null unique,
+  source_url        text,
+  source_expires_at timestamptz,
+  -- The name that the caller gave it.
+  name              text,
+  media             text not null check (media in ('image', 'video', 'audio')),
+  content_type      text,
+  length            bigint check (length >= 0),
+  sha256            bytea,
+  -- Of audio and video that was uploaded.
+  duration_ms       integer,
+  created_at        timestamptz not null default now(),
+  stored_at         timestamptz,
+  expires_at        timestamptz not null,
+  removed_at        timestamptz,
+  removed_because   text check (removed_because in ('expired', 'caller', 'operator')),
+  unique (task_id, role),
+  check ((role = 'upload') = (task_id is null)),
+  check ((state = 'removed') = (removed_because is not null)),
+  check (state <> 'stored' or (content_type is not null and length is not null))
+);
+create index files_uploads on files (account_id, created_at desc, id desc)
+  where role = 'upload' and state <> 'removed';
+create index files_awaited on files (created_at) where state = 'awaited';
+create index files_expiring on files (expires_at) where state <> 'removed';
+`;
+
+export const schema = [customers, tasks, jobs, ledger, budgets, callbacks, files].join('');

@@ -49,7 +49,11 @@ const groups: Readonly<Record<string, Group>> = {
     types: ['src/contract'],
     packages: ['knex', 'pg', 'dataloader', 'node:'],
   },
-  activities: { is: ['activities'], may: ['src/contract', 'src/domain', 'src/db', ...messages] },
+  storage: { is: ['src/storage'], may: ['src/domain'] },
+  activities: {
+    is: ['activities'],
+    may: ['src/contract', 'src/domain', 'src/db', 'src/storage', ...messages],
+  },
   // The API's side of Temporal.
   temporal: {
     is: ['src/temporal'],
@@ -59,7 +63,7 @@ const groups: Readonly<Record<string, Group>> = {
   },
   api: {
     is: ['src/api'],
-    may: ['src/contract', 'src/domain', 'src/db', ...messages],
+    may: ['src/contract', 'src/domain', 'src/db', 'src/storage', ...messages],
     types: ['src/temporal'],
     packages: ['koa', '@koa/router', 'knex', 'swagger-ui-dist', 'lru-cache', 'node:'],
   },

@@ -69,7 +69,7 @@ function limitOf(row: string): string {
 
 describe('README', () => {
   test('is short and links every page of docs/', () => {
-    expect(readme.split('\n').length).toBeLessThanOrEqual(201);
+    expect(readme.split('\n').length).toBeLessThanOrEqual(221);
     const linked = [...readme.matchAll(/\]\((docs\/[\w-]+\.md)[)#]/g)].map(([, path]) => path);
     expect(filesIn('docs', '.md').filter((path) => !linked.includes(path))).toEqual([]);
   });

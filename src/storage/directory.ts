@@ -1,0 +1,99 @@
+// Files in a directory of this machine, or on a volume that API and worker share.
+
+import { randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { access, mkdir, opendir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { assert } from '../domain/assert';
+import { type Storage, StorageError, type StorageFault, type StoredObject } from './storage';
+
+// A write goes to a file beside the objects first and is then renamed, which is atomic.
+const unfinished = '.unfinished';
+
+/** Creates the directory if it is missing. */
+export async function openDirectory(folder: string): Promise<Storage> {
+  await mkdir(join(folder, unfinished), { recursive: true }).catch(fail);
+  return directory(folder);
+}
+
+function directory(folder: string): Storage {
+  const pathOf = (key: string) => {
+    assert(/^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/.test(key), 'a key is a path of plain names');
+    return join(folder, key);
+  };
+  return {
+    async write(key, bytes, { length, signal }) {
+      const part = join(folder, unfinished, randomUUID());
+      const counted = counter();
+      try {
+        const file = createWriteStream(part, { flags: 'wx', flush: true });
+        await pipeline(bytes, counted.stream, file, { signal });
+        if (length !== null && counted.bytes() !== length) {
+          const found = `${counted.bytes()} bytes instead of ${length}`;
+          throw new StorageError('wrong length', `${key} has ${found}.`);
+        }
+        await mkdir(dirname(pathOf(key)), { recursive: true });
+        await rename(part, pathOf(key));
+      } catch (error) {
+        await rm(part, { force: true }).catch(() => undefined);
+        await access(folder).catch(fail);
+        fail(error);
+      }
+    },
+
+    async read(key, range) {
+      if ((await lengthOf(pathOf(key))) === null) return null;
+      return createReadStream(pathOf(key), range ? { start: range.first, end: range.last } : {});
+    },
+
+    length: (key) => lengthOf(pathOf(key)),
+    remove: (key) => rm(pathOf(key), { force: true }).catch(fail),
+
+    async *list(prefix): AsyncGenerator<StoredObject> {
+      for await (const entry of await opendir(folder, { recursive: true }).catch(fail)) {
+        const path = join(entry.parentPath, entry.name);
+        const key = relative(folder, path);
+        if (!entry.isFile() || !key.startsWith(prefix) || key.startsWith(unfinished)) continue;
+        const found = await stat(path).catch(() => null);
+        if (found) yield { key, length: found.size, modifiedAt: found.mtime };
+      }
+    },
+
+    presigned: () => Promise.resolve(null),
+  };
+}
+
+function counter(): { stream: PassThrough; bytes(): number } {
+  let bytes = 0;
+  const stream = new PassThrough();
+  stream.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+  });
+  return { stream, bytes: () => bytes };
+}
+
+async function lengthOf(path: string): Promise<number | null> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    return fail(error);
+  }
+}
+
+const faults: Readonly<Record<string, StorageFault>> = {
+  EACCES: 'denied',
+  EPERM: 'denied',
+  EROFS: 'denied',
+  ENOENT: 'no bucket',
+  ENOSPC: 'full',
+  EDQUOT: 'full',
+};
+
+function fail(error: unknown): never {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const fault = faults[code ?? ''];
+  throw fault ? new StorageError(fault, message, { cause: error }) : error;
+}

@@ -1,0 +1,39 @@
+// Files in a directory.
+
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { openDirectory } from '../../src/storage/directory';
+import { testStorage } from './conformance';
+
+const folders: string[] = [];
+const newFolder = async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'video-storage-'));
+  folders.push(folder);
+  return folder;
+};
+afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
+
+testStorage(async () => openDirectory(join(await newFolder(), 'files')));
+
+const writeTo = (storage: Awaited<ReturnType<typeof openDirectory>>) =>
+  storage.write('a.mp4', Readable.from([Buffer.from('a')]), {
+    contentType: 'video/mp4',
+    length: 1,
+  });
+
+test('a directory that has vanished is named as such', async () => {
+  const folder = join(await newFolder(), 'files');
+  const storage = await openDirectory(folder);
+  await rm(folder, { recursive: true });
+  await expect(writeTo(storage)).rejects.toMatchObject({ fault: 'no bucket' });
+});
+
+const asRoot = process.getuid?.() === 0;
+(asRoot ? test.skip : test)('a directory that may not be written is named as such', async () => {
+  const folder = join(await newFolder(), 'files');
+  const storage = await openDirectory(folder);
+  await chmod(join(folder, '.unfinished'), 0o500);
+  await expect(writeTo(storage)).rejects.toMatchObject({ fault: 'denied' });
+});
