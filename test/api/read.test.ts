@@ -373,6 +373,28 @@ describe('lists', () => {
     expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_value', param]);
   });
 
+  test('a refusal of a list names every fault, each with its parameter', async () => {
+    const query =
+      'limit=0&status=done&order=4711&created_after=today&created_after=now&label.b=x&label.b=y';
+    const { status, json } = await api.call('GET', `/v1/tasks?${query}&label.a=%00`);
+    expect([status, json.error.param]).toEqual([400, 'order']);
+    expect(json.error.message.split('\n')).toEqual([
+      'order: there is no such parameter; the parameters are limit, after, status, model, created_after, created_before and label.NAME.',
+      'limit: must be a number from 1 to 100; got "0".',
+      'status: must be one of "pending", "submitted", "running", "succeeded", "failed"; got "done".',
+      'created_after: may be given once only.',
+      'label.b: may be given once only.',
+      'label.a: holds a NUL.',
+    ]);
+    const statement = await api.call('GET', '/v1/account/statement?limit=0&after=x');
+    expect(statement.json.error).toMatchObject({
+      param: 'limit',
+      message:
+        'limit: must be a number from 1 to 100; got "0".\n' +
+        'after: must be the "next" of the page before; got "x".',
+    });
+  });
+
   test('another account’s id as "after" gives the same page as an unknown one', async () => {
     const foreign = await aTask();
     const { apiKey } = await api.anAccount();

@@ -7,8 +7,7 @@ import { assert } from '../../domain/assert';
 import { formatMicros } from '../../domain/money';
 import { reasonOf } from '../../domain/transfers';
 import type { KeyedRouter } from '../context';
-import { Refused } from '../context';
-import { invalid, limitOf, parameter } from './paging';
+import { afterOf, limitOf, readQuery } from './paging';
 
 export function accountRoutes(router: KeyedRouter, { db }: { readonly db: Knex }): void {
   router.get('/v1/account', async (ctx) => {
@@ -22,8 +21,10 @@ export function accountRoutes(router: KeyedRouter, { db }: { readonly db: Knex }
   });
 
   router.get('/v1/account/statement', async (ctx) => {
-    const limit = limitOf(ctx.query);
-    const after = afterOf(ctx.query);
+    const { limit, after } = readQuery(ctx.query, (reader) => ({
+      limit: limitOf(reader),
+      after: afterOf(reader, numberOf),
+    }));
     const { accountId } = ctx.state.caller;
     // One row more than the limit shows whether there is another page.
     const found = await statement(db, {
@@ -44,12 +45,9 @@ export function accountRoutes(router: KeyedRouter, { db }: { readonly db: Knex }
   });
 }
 
-function afterOf(query: Readonly<Record<string, unknown>>): number | null {
-  const text = parameter(query, 'after');
-  if (text === null) return null;
-  const seq = Number(text);
-  if (/^\d+$/.test(text) && Number.isSafeInteger(seq)) return seq;
-  throw new Refused(invalid('after', 'after must be the "next" of the page before.'));
+function numberOf(text: string): number | null {
+  const number = Number(text);
+  return /^\d+$/.test(text) && Number.isSafeInteger(number) ? number : null;
 }
 
 function movementOf(row: StatementRow) {

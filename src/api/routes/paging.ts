@@ -1,28 +1,62 @@
-// Parses `limit` and `after` of a list; a fault names a valid value.
+// The query of a list. All its faults are reported together, each with its parameter and a valid
+// value.
 
-import type { Refusal } from '../../contract/error';
+import { oneRefusal } from '../../contract/faults';
+import type { Fault } from '../../contract/field';
+import { invalid, show } from '../../contract/field';
 import { Refused } from '../context';
+
+type Query = Readonly<Record<string, unknown>>;
+
+export interface QueryReader {
+  readonly names: readonly string[];
+  /** The text of a parameter; null if it is absent, empty or repeated. */
+  text(name: string): string | null;
+  /** Records the first fault of a parameter. Its value null stands for the parameter. */
+  fault(name: string, sentence: string): null;
+}
 
 const limitMax = 100;
 const limitDefault = 20;
+// Names of parameters come from the caller, so a fault shows only their beginning.
+const nameShownMax = 80;
 
-/**
- * An empty parameter counts as absent. A repeated one is refused, because its meaning is ambiguous.
- */
-export function parameter(query: Readonly<Record<string, unknown>>, name: string): string | null {
-  const value = query[name];
-  if (Array.isArray(value)) throw new Refused(invalid(name, `${name} may be given once only.`));
-  return typeof value === 'string' && value !== '' ? value : null;
+/** What `read` made of the query; refused if it recorded a fault. */
+export function readQuery<T>(query: Query, read: (reader: QueryReader) => T): T {
+  const faults: Fault[] = [];
+  const fault = (name: string, sentence: string) => {
+    const param = name.slice(0, nameShownMax);
+    if (!faults.some((known) => known.param === param)) faults.push(invalid(param, sentence));
+    return null;
+  };
+  const value = read({
+    names: Object.keys(query),
+    fault,
+    // An empty parameter counts as absent. A repeated one is refused, because its meaning is
+    // ambiguous.
+    text(name) {
+      const text = query[name];
+      if (Array.isArray(text)) return fault(name, 'may be given once only.');
+      return typeof text === 'string' && text !== '' ? text : null;
+    },
+  });
+  if (faults.length > 0) throw new Refused(oneRefusal(faults));
+  return value;
 }
 
-export function limitOf(query: Readonly<Record<string, unknown>>): number {
-  const text = parameter(query, 'limit');
+export function limitOf(reader: QueryReader): number {
+  const text = reader.text('limit');
   if (text === null) return limitDefault;
   const limit = Number(text);
   if (/^\d+$/.test(text) && limit >= 1 && limit <= limitMax) return limit;
-  throw new Refused(invalid('limit', `limit must be a number from 1 to ${limitMax}.`));
+  reader.fault('limit', `must be a number from 1 to ${limitMax}; got ${show(text)}.`);
+  return limitDefault;
 }
 
-export function invalid(param: string, message: string): Refusal {
-  return { code: 'invalid_value', param, message };
+/** `parse` returns null for a text that is no `next` of a page. */
+export function afterOf<T>(reader: QueryReader, parse: (text: string) => T | null): T | null {
+  const text = reader.text('after');
+  if (text === null) return null;
+  const wanted = 'must be the "next" of the page before';
+  return parse(text) ?? reader.fault('after', `${wanted}; got ${show(text)}.`);
 }
