@@ -10,10 +10,11 @@ import { activeSecrets } from '../../src/db/webhook-secrets';
 import { nextGapMs, verdictOf } from '../../src/domain/callback-schedule';
 import { retryAfterMs } from '../../src/domain/retry-after';
 import type { KeepSpan } from '../../src/domain/trace';
+import { GuardedFailure } from '../../src/outbound/guarded-request';
 import type { CallbackAttempt, CallbackName, CallbackOutcome } from '../../workflows/messages';
 import { whileBeating } from '../heartbeat';
 import { inClientSpan, inTrace, traceHeaders } from '../task-trace';
-import { GuardedFailure, guardedPost } from './guarded-post';
+import { guardedPost } from './guarded-post';
 import { createHostShare } from './per-host-limit';
 import { webhookHeaders } from './webhook-signature';
 

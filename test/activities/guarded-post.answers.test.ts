@@ -3,7 +3,7 @@
 
 import { createServer as createSecureServer } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
-import { type GuardedRequest, guardedPost } from '../../activities/callbacks/guarded-post';
+import { type GuardedPost, guardedPost } from '../../activities/callbacks/guarded-post';
 import { expiredCertificate, testCertificate, testKey } from '../support/certificate';
 
 const open: Server[] = [];
@@ -24,7 +24,7 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as { port: number }).port;
 }
 
-const post = (url: string, port: number, over: Partial<GuardedRequest> = {}) =>
+const post = (url: string, port: number, over: Partial<GuardedPost> = {}) =>
   guardedPost({
     url,
     body: '{"a":1}',
@@ -37,7 +37,7 @@ const post = (url: string, port: number, over: Partial<GuardedRequest> = {}) =>
   });
 
 /** A receiver that sends these bytes after the first bytes it gets. */
-async function afterSaying(say: (socket: Socket) => void, over?: Partial<GuardedRequest>) {
+async function afterSaying(say: (socket: Socket) => void, over?: Partial<GuardedPost>) {
   const port = await listen(createServer((socket) => socket.once('data', () => say(socket))));
   return post(`http://127.0.0.1:${port}/`, port, over);
 }

@@ -3,7 +3,7 @@
 // answers of each test.
 
 import { guardedPost } from '../../activities/callbacks/guarded-post';
-import { createResolveName } from '../../activities/callbacks/resolve-public-host';
+import { createResolveName } from '../../src/outbound/resolve-public-host';
 import { type Canaries, startCanaries } from '../support/canaries';
 import { brokenUrls, insideHosts } from '../support/hosts';
 import { type NameServer, startNameServer } from '../support/name-server';

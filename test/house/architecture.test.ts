@@ -50,9 +50,11 @@ const groups: Readonly<Record<string, Group>> = {
     packages: ['knex', 'pg', 'dataloader', 'node:'],
   },
   storage: { is: ['src/storage'], may: ['src/domain'] },
+  // Guarded requests to addresses that callers and providers chose.
+  outbound: { is: ['src/outbound'], may: ['src/domain'], packages: ['node:'] },
   activities: {
     is: ['activities'],
-    may: ['src/contract', 'src/domain', 'src/db', 'src/storage', ...messages],
+    may: ['src/contract', 'src/domain', 'src/db', 'src/outbound', 'src/storage', ...messages],
   },
   // The API's side of Temporal.
   temporal: {
@@ -63,7 +65,7 @@ const groups: Readonly<Record<string, Group>> = {
   },
   api: {
     is: ['src/api'],
-    may: ['src/contract', 'src/domain', 'src/db', 'src/storage', ...messages],
+    may: ['src/contract', 'src/domain', 'src/db', 'src/outbound', 'src/storage', ...messages],
     types: ['src/temporal'],
     packages: ['koa', '@koa/router', 'knex', 'swagger-ui-dist', 'lru-cache', 'node:'],
   },

@@ -1,0 +1,86 @@
+// A download from an address that a provider gave: the bytes of a result, as a stream. The request is
+// guarded, and so is each address that it is redirected to.
+
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { GuardedFailure, type GuardedRequest, sendGuarded } from './guarded-request';
+
+export interface DownloadOptions
+  extends Pick<GuardedRequest, 'allowHosts' | 'signal' | 'resolve' | 'ca'> {
+  /** The value of a `Range` header. */
+  readonly range?: string | undefined;
+  /** Tests set shorter times. */
+  readonly limits?: Partial<Limits>;
+}
+
+interface Limits {
+  readonly connectTimeoutMs: number;
+  /** The time until the head of the answer. */
+  readonly timeoutMs: number;
+  /** A transfer that brings no byte for this long is ended; twice this long at most. */
+  readonly idleMs: number;
+}
+
+const limits: Limits = { connectTimeoutMs: 5_000, timeoutMs: 20_000, idleMs: 15_000 };
+
+export interface Download {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Ends with an error if the transfer is cut, silent or aborted. Destroy it if it is not read. */
+  readonly body: Readable;
+}
+
+// Signed links of providers have about one thousand characters.
+const urlCharsMax = 4096;
+const redirectsMax = 3;
+
+export async function openDownload(url: string, options: DownloadOptions): Promise<Download> {
+  let from = url;
+  for (let redirects = 0; ; redirects += 1) {
+    const found = await downloadOnce(from, options);
+    const to = redirectOf(found, from);
+    if (to === null) return found;
+    found.body.destroy();
+    if (redirects === redirectsMax) {
+      throw new GuardedFailure('broken_reply', 'The address redirects too often.');
+    }
+    from = to;
+  }
+}
+
+async function downloadOnce(url: string, options: DownloadOptions): Promise<Download> {
+  const { range, signal } = options;
+  const times = { ...limits, ...options.limits };
+  const headers = { accept: '*/*', 'accept-encoding': 'identity', ...(range ? { range } : {}) };
+  const { outgoing, response } = await sendGuarded(
+    { ...options, ...times, url, headers },
+    { method: 'GET', urlCharsMax },
+  );
+  // Readers have their own listener; without this one an error before they come would be uncaught.
+  response.on('error', () => undefined);
+  const abort = () => response.destroy(signal?.reason);
+  let received = -1;
+  const idle = setInterval(() => {
+    // A reader that is slower than the transfer is not the transfer's fault.
+    const silent = response.socket.bytesRead === received && response.readableLength === 0;
+    received = response.socket.bytesRead;
+    const sentence = `The transfer brought no byte for ${times.idleMs / 1000} s.`;
+    if (silent) response.destroy(new GuardedFailure('timeout', sentence));
+  }, times.idleMs);
+  response.once('close', () => {
+    clearInterval(idle);
+    signal?.removeEventListener('abort', abort);
+    outgoing.destroy();
+  });
+  signal?.addEventListener('abort', abort);
+  if (signal?.aborted) abort();
+  response.read(0); // Fills its buffer, so that a reader who comes late is not taken for a silence.
+  return { status: response.statusCode ?? 0, headers: response.headers, body: response };
+}
+
+function redirectOf({ status, headers }: Download, from: string): string | null {
+  const { location } = headers;
+  const isRedirect = [301, 302, 303, 307, 308].includes(status);
+  if (!isRedirect || location === undefined || !URL.canParse(location, from)) return null;
+  return new URL(location, from).href;
+}

@@ -1,0 +1,164 @@
+// A request to an address that a caller or a provider chose. The host is checked before a socket is
+// made, every resolved address before it is dialled, and the connected address before the request
+// is written. Redirects, keep-alive and proxies are not used here.
+
+import type { LookupAddress, LookupOptions } from 'node:dns';
+import http from 'node:http';
+import https from 'node:https';
+import { isIPv6, type LookupFunction, type Socket } from 'node:net';
+import { checkUrl, isAllowed, isPublicAddress } from '../domain/address';
+import { type ResolveName, resolvePublicName } from './resolve-public-host';
+
+export interface GuardedRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly allowHosts: readonly string[];
+  readonly connectTimeoutMs: number;
+  /** The time for the connection, the request and the head of the answer. */
+  readonly timeoutMs: number;
+  /** Aborts the request. The promise is then rejected with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Name resolution and trusted certificates. Tests pass their own. */
+  readonly resolve?: ResolveName;
+  readonly ca?: string;
+}
+
+interface What {
+  readonly method: 'GET' | 'POST';
+  readonly urlCharsMax: number;
+  readonly body?: string;
+}
+
+/** The caller destroys `outgoing` when done. */
+export interface GuardedAnswer {
+  readonly outgoing: http.ClientRequest;
+  readonly response: http.IncomingMessage;
+}
+
+type FailureCode =
+  | 'address_not_allowed'
+  | 'timeout'
+  | 'connection_failed'
+  | 'tls_failed'
+  | 'broken_reply';
+
+/** `code` is one of a closed list. It never contains the address that a name resolved to. */
+export class GuardedFailure extends Error {
+  override readonly name = 'GuardedFailure';
+  constructor(
+    readonly code: FailureCode,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+const notAllowed = () => new GuardedFailure('address_not_allowed', 'The address is not allowed.');
+
+/** Sends the request and waits for the head of its answer. */
+export async function sendGuarded(request: GuardedRequest, what: What): Promise<GuardedAnswer> {
+  const { allowHosts } = request;
+  const checked = checkUrl(request.url, {
+    schemes: ['https'],
+    allowHosts,
+    charsMax: what.urlCharsMax,
+  });
+  if (checked.fault !== undefined) throw notAllowed();
+  request.signal?.throwIfAborted();
+  const outgoing = open(checked.url, request, what);
+  let late: NodeJS.Timeout | undefined;
+  let abort: (() => void) | undefined;
+  try {
+    const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+      late = setTimeout(() => {
+        reject(new GuardedFailure('timeout', `No answer within ${request.timeoutMs / 1000} s.`));
+      }, request.timeoutMs);
+      abort = () => reject(request.signal?.reason);
+      request.signal?.addEventListener('abort', abort);
+      outgoing.once('response', resolve);
+      outgoing.once('close', () =>
+        reject(new GuardedFailure('broken_reply', 'There was no answer.')),
+      );
+      // The listener stays, because an error after the answer would otherwise be uncaught.
+      outgoing.on('error', (error) => reject(failureOf(error)));
+    });
+    return { outgoing, response };
+  } catch (error) {
+    outgoing.destroy();
+    throw error;
+  } finally {
+    clearTimeout(late);
+    if (abort) request.signal?.removeEventListener('abort', abort);
+  }
+}
+
+function open(url: URL, request: GuardedRequest, { method, body }: What): http.ClientRequest {
+  const secure = url.protocol === 'https:';
+  const exempt = isAllowed(url, request.allowHosts);
+  const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
+  const outgoing = (secure ? https : http).request(url, {
+    method,
+    agent: false,
+    maxHeaderSize: 16 * 1024,
+    // Set explicitly, because an environment variable could switch the check off.
+    rejectUnauthorized: true,
+    headers: { ...request.headers, ...length },
+    // A literal address never reaches this hook; checkUrl has checked it.
+    ...(exempt ? {} : { lookup: guardedLookup(request.resolve ?? resolvePublicName) }),
+    ...(request.ca ? { ca: request.ca } : {}),
+  });
+  const connecting = setTimeout(() => {
+    const sentence = `No connection within ${request.connectTimeoutMs / 1000} s.`;
+    outgoing.destroy(new GuardedFailure('timeout', sentence));
+  }, request.connectTimeoutMs);
+  outgoing.once('close', () => clearTimeout(connecting));
+  outgoing.once('socket', (socket: Socket) => {
+    socket.once('connect', () => {
+      const inside = !exempt && !isPublicAddress(socket.remoteAddress ?? '');
+      if (inside) outgoing.destroy(notAllowed()); // Untested: the look-up before it refuses first.
+    });
+    socket.once(secure ? 'secureConnect' : 'connect', () => {
+      clearTimeout(connecting);
+      if (!outgoing.destroyed) outgoing.end(body);
+    });
+  });
+  return outgoing;
+}
+
+/**
+ * Refuses a name if any of its addresses is not public. The socket dials the addresses returned
+ * here, so a later change of the name has no effect.
+ */
+function guardedLookup(resolve: ResolveName): LookupFunction {
+  return (hostname: string, options: LookupOptions, callback) => {
+    resolve(hostname).then(
+      (found) => {
+        const addresses: LookupAddress[] = found.map((address) => ({
+          address,
+          family: isIPv6(address) ? 6 : 4,
+        }));
+        const [first] = addresses;
+        if (!first) return callback(noSuchName(), '', 0);
+        if (!found.every(isPublicAddress)) return callback(notAllowed(), '', 0);
+        return options.all
+          ? callback(null, addresses)
+          : callback(null, first.address, first.family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, '', 0),
+    );
+  };
+}
+
+const noSuchName = () => new GuardedFailure('connection_failed', 'The host name has no address.');
+
+export function failureOf(error: NodeJS.ErrnoException): GuardedFailure {
+  if (error instanceof GuardedFailure) return error;
+  const code = error.code ?? 'unknown';
+  if (/CERT|TLS|SSL|SIGNATURE|EPROTO|ALTNAME/.test(code)) {
+    return new GuardedFailure('tls_failed', `The certificate or TLS handshake failed (${code}).`);
+  }
+  if (code.startsWith('HPE_')) {
+    return new GuardedFailure('broken_reply', `The answer is not HTTP (${code}).`);
+  }
+  return new GuardedFailure('connection_failed', `The connection failed (${code}).`);
+}

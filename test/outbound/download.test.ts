@@ -1,0 +1,115 @@
+// Downloads with real sockets: what arrives, what ends a transfer, and where none is made.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { type DownloadOptions, openDownload } from '../../src/outbound/download';
+import { type Canaries, startCanaries } from '../support/canaries';
+import { insideHosts } from '../support/hosts';
+
+let canaries: Canaries;
+const servers: Server[] = [];
+beforeAll(async () => {
+  canaries = await startCanaries();
+});
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.close();
+    server.closeAllConnections();
+  }
+});
+afterAll(() => canaries?.close());
+
+/** A server that answers so; returns its host and port. */
+async function serve(
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  servers.push(server);
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const download = (host: string, over: Partial<DownloadOptions> = {}) =>
+  openDownload(`http://${host}/video`, { allowHosts: [host], ...over });
+
+test('status, headers and bytes arrive', async () => {
+  const host = await serve((_, response) => response.end('the bytes'));
+  const { status, headers, body } = await download(host);
+  expect([status, headers['content-length'], await text(body)]).toEqual([200, '9', 'the bytes']);
+});
+
+test('a range is asked for', async () => {
+  const host = await serve(({ headers }, response) => response.end(headers.range));
+  expect(await text((await download(host, { range: 'bytes=2-5' })).body)).toBe('bytes=2-5');
+});
+
+test('a redirect is followed', async () => {
+  const target = await serve((_, response) => response.end('there'));
+  const host = await serve((_, response) =>
+    response.writeHead(302, { location: `http://${target}/` }).end(),
+  );
+  const { body } = await download(host, { allowHosts: [host, target] });
+  expect(await text(body)).toBe('there');
+});
+
+test('a redirect to itself ends', async () => {
+  const host = await serve((_, response) => response.writeHead(302, { location: '/' }).end());
+  await expect(download(host)).rejects.toMatchObject({ code: 'broken_reply' });
+});
+
+test.each(insideHosts)('%s is not dialled, neither at once nor by a redirect', async (inside) => {
+  const before = canaries.connections();
+  const url = `https://${inside}:${canaries.port}/`;
+  const refused = { code: 'address_not_allowed' };
+  await expect(openDownload(url, { allowHosts: [] })).rejects.toMatchObject(refused);
+  const host = await serve((_, response) =>
+    response.writeHead(307, { location: new URL(url).href }).end(),
+  );
+  await expect(download(host)).rejects.toMatchObject(refused);
+  expect(canaries.connections()).toBe(before);
+});
+
+test('a transfer that is cut is an error', async () => {
+  const host = await serve((_, response) => {
+    response.writeHead(200, { 'content-length': 100 });
+    response.write('half', () => response.destroy());
+  });
+  await expect(text((await download(host)).body)).rejects.toThrow();
+});
+
+test('a transfer that falls silent is ended', async () => {
+  const host = await serve((_, response) => {
+    response.writeHead(200, { 'content-length': 100 });
+    response.write('half');
+  });
+  const { body } = await download(host, { limits: { idleMs: 50 } });
+  await expect(text(body)).rejects.toMatchObject({ code: 'timeout' });
+});
+
+test('a reader that pauses loses nothing', async () => {
+  const host = await serve((_, response) => response.end('x'.repeat(10_000_000)));
+  const { body } = await download(host, { limits: { idleMs: 300 } });
+  await new Promise((later) => setTimeout(later, 1_000));
+  expect((await text(body)).length).toBe(10_000_000);
+});
+
+test('an abort ends the request, and a transfer, with its reason', async () => {
+  const silent = await serve(() => undefined);
+  const early = new AbortController();
+  const unanswered = download(silent, { signal: early.signal });
+  early.abort(new Error('stopping'));
+  await expect(unanswered).rejects.toThrow('stopping');
+  const host = await serve((_, response) => response.write('half'));
+  const stopping = new AbortController();
+  const { body } = await download(host, { signal: stopping.signal });
+  const read = text(body);
+  stopping.abort(new Error('stopping'));
+  await expect(read).rejects.toThrow('stopping');
+});
+
+test('a server that does not answer is a failure in time', async () => {
+  const host = await serve(() => undefined);
+  const late = download(host, { limits: { timeoutMs: 50 } });
+  await expect(late).rejects.toMatchObject({ code: 'timeout' });
+});
