@@ -41,7 +41,8 @@ ENV NODE_ENV=production \
   PORT=8080 \
   STUDIO_HOST=0.0.0.0 \
   STUDIO_PORT=8090 \
-  STUDIO_DATA_DIR=/data/studio
+  STUDIO_DATA_DIR=/data/studio \
+  STORAGE_DIR=/data/files
 EXPOSE 8080 8090
 VOLUME /data
 USER node

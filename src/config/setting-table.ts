@@ -78,6 +78,11 @@ export const table = z.object({
     .meta(secret()),
   CURRENCY: code().default('CNY').describe('The one currency of all amounts.'),
 
+  // Storage of files.
+  STORAGE_DIR: text()
+    .default('.data/files')
+    .describe('Folder of stored files, which API and worker share.'),
+
   // Limits of the API.
   ACCEPT_TIMEOUT_MS: whole(100, 30_000)
     .default(3_000)

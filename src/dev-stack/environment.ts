@@ -46,6 +46,7 @@ export function stackEnvironment(
     STUDIO_PUBLIC_URL: studioUrl,
     STUDIO_DATA_DIR: join(resolve(dataDir), 'studio'),
     STUDIO_URL: studioUrl,
+    STORAGE_DIR: join(resolve(dataDir), 'files'),
   };
   const chosen = Object.entries(otherwise).map(([name, value]) => [name, given[name] || value]);
   return {

@@ -225,8 +225,13 @@ describe('docker-compose.yml', () => {
     // From release 18 on the image keeps its data below this folder.
     expect(services.postgres?.volumes).toEqual(['postgres:/var/lib/postgresql']);
     expect(services.studio?.volumes).toEqual(['studio:/data']);
-    expect(Object.keys(compose.volumes)).toEqual(['postgres', 'studio']);
+    expect(Object.keys(compose.volumes)).toEqual(['postgres', 'files', 'studio']);
     expect(environmentOf('studio').STUDIO_DATA_DIR).toMatch(/^\/data\//);
+  });
+
+  test.each(['api', 'worker', 'admin'])('%s shares the folder of stored files', (name) => {
+    expect(services[name]?.volumes).toEqual(['files:/data']);
+    expect(environmentOf(name).STORAGE_DIR).toBe('/data/files');
   });
 
   test('Temporal has the fairness limits of the development server', () => {
@@ -380,6 +385,7 @@ describe('Dockerfile', () => {
     const config = readConfig('dev', ofOurs);
     expect(of('EXPOSE')).toEqual([`EXPOSE ${config.port} ${config.studioPort}`]);
     expect(config.studioDataDir).toMatch(/^\/data\//);
+    expect(config.storageDir).toMatch(/^\/data\//);
     expect(of('VOLUME')).toEqual(['VOLUME /data']);
   });
 
