@@ -17,6 +17,7 @@ import { observeRequests } from './observe-requests';
 import { accountRoutes } from './routes/account';
 import { callbackRoutes } from './routes/callbacks';
 import { docsRoutes } from './routes/docs';
+import { deliveryRoutes } from './routes/files/deliver';
 import { createFindTask } from './routes/find-task';
 import { opsRoutes } from './routes/health';
 import { listRoutes } from './routes/list';
@@ -40,12 +41,13 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   app.proxy = settings.trustedProxies > 0;
   app.maxIpsCount = settings.trustedProxies;
   const unknownLookups = createBuckets({
-    subject: 'This address may ask for keys and tasks that do not exist',
+    subject: 'This address may ask for keys, tasks and files that do not exist',
     perSecond: settings.unknownRatePerSecond,
     // Each of these look-ups costs a statement.
     burst: settings.unknownRatePerSecond,
     elapsed,
   });
+  deliveryRoutes(open, deps, unknownLookups);
   const find = createFindTask(deps, unknownLookups);
   const changesAtOnce = limitAtOnce({
     running: settings.changesAtOncePerAccountMax,

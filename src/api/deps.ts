@@ -4,6 +4,7 @@
 import type { Knex } from 'knex';
 import type { TaskListener } from '../db/task-listener';
 import type { Catalogue } from '../domain/catalogue';
+import type { Storage } from '../storage/storage';
 import type { TemporalClient } from '../temporal/client';
 import type { Interval } from './context';
 import type { Starter } from './create/starter';
@@ -35,6 +36,8 @@ export interface ApiSettings {
   /** Number of trusted proxies in front, for X-Forwarded-For. */
   readonly trustedProxies: number;
   readonly queuedTasksMax: number;
+  /** `redirect`: links lead to the storage, if it has links of its own. */
+  readonly filesDelivery: 'proxy' | 'redirect';
   readonly playground: boolean;
   readonly temporalUiUrl: string | null;
   /** For links into the Temporal UI. */
@@ -46,6 +49,7 @@ export interface ApiSettings {
 
 export interface ApiDeps {
   readonly db: Knex;
+  readonly storage: Storage;
   readonly temporal: TemporalClient;
   readonly starter: Starter;
   readonly catalogue: () => Catalogue;

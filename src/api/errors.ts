@@ -1,9 +1,10 @@
 // The only place that turns errors into replies. A refusal is sent as it is. A temporary error of
-// the database becomes a retryable 503. Every other error is a bug: a 500 without details, logged
-// once.
+// the database, and any of the storage, becomes a retryable 503. Every other error is a bug: a 500
+// without details, logged once.
 
 import type { Middleware } from 'koa';
 import { isRetryable } from '../db/database';
+import { StorageError } from '../storage/storage';
 import type { Admit } from './admit';
 import type { ApiRouter, ApiState, KeyedRouter } from './context';
 import { Refused, refuse } from './context';
@@ -19,7 +20,7 @@ export function answerErrors(observer: RequestObserver): Middleware<ApiState> {
         return;
       }
       observer.failed(error, ctx.state.requestId);
-      if (isRetryable(error)) {
+      if (isRetryable(error) || error instanceof StorageError) {
         refuse(ctx, unavailable, { 'retry-after': '2' });
         return;
       }

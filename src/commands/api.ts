@@ -7,6 +7,7 @@ import type { ApiSettings } from '../api/deps';
 import type { ConfigOf } from '../config/config';
 import { connect } from '../db/database';
 import { createTaskListener } from '../db/task-listener';
+import { openStorage } from '../storage/open-storage';
 import type { Logger } from '../telemetry/logger';
 import { createMeters } from '../telemetry/meters';
 import { createTracing } from '../telemetry/span-exporter';
@@ -24,11 +25,13 @@ import { untilSchemaIsRight } from './wait-for-schema';
 
 export const api: Command<'api'> = async ({ config, log }) => {
   let catalogue = await loadCatalogueOf(config);
+  const storage = await openStorage(config);
   const parts = openParts(config, log);
   const { db, temporal, listener, observer, schema } = parts;
   let stopping = false;
   const app = createApp({
     db,
+    storage,
     temporal,
     starter: parts.starter,
     catalogue: () => catalogue,
@@ -154,6 +157,7 @@ function settingsOf(config: ConfigOf<'api'>): ApiSettings {
     heldReadsMax: config.heldReadsMax,
     trustedProxies: config.trustedProxies,
     queuedTasksMax: config.queuedTasksMax,
+    filesDelivery: config.filesDelivery,
     playground: config.playground,
     temporalUiUrl: config.temporalUiUrl,
     temporalNamespace: config.temporalNamespace,

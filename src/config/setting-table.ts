@@ -82,6 +82,11 @@ export const table = z.object({
   STORAGE_DIR: text()
     .default('.data/files')
     .describe('Folder of stored files, which API and worker share.'),
+  FILES_DELIVERY: choice(['proxy', 'redirect'])
+    .default('proxy')
+    .describe(
+      'Links to files answer with the bytes (`proxy`), or lead to the storage for an hour if it has such addresses (`redirect`).',
+    ),
 
   // Limits of the API.
   ACCEPT_TIMEOUT_MS: whole(100, 30_000)

@@ -108,6 +108,7 @@ const sentences: Readonly<
     'There is no such task.',
     'task_id',
   ],
+  file_not_found: ['unknown, or the file of another account', 'There is no such file.'],
   route_not_found: ['there is nothing at this path', 'There is nothing at /v1/x.'],
   method_not_allowed: ['not with this method', 'PUT is not possible here; possible: POST.'],
   idempotency_key_reused: [
@@ -120,10 +121,22 @@ const sentences: Readonly<
     'The task has finished already; it is left as it is.',
     'task_id',
   ],
-  request_too_large: ['the body is larger than 128 KiB', 'The body may have at most 131072 bytes.'],
+  file_removed: [
+    'the file is not kept any more',
+    'The file is not kept any more: its time is over.',
+  ],
+  request_too_large: [
+    'the body is larger than 128 KiB, or a file larger than its kind may be',
+    'The body may have at most 131072 bytes.',
+  ],
   unsupported_media_type: [
-    'the body is not application/json in UTF-8',
+    'the body is not application/json in UTF-8, or the content of a file is of no accepted type',
     'The Content-Type must be application/json in UTF-8; got "text/plain".',
+  ],
+  range_not_satisfiable: [
+    'the Range asks for no byte of the file',
+    'The file has 1000 bytes, and the Range asks for none of them.',
+    'Range',
   ],
   rate_limited: [
     'a limit of the key, the address or the account was met',

@@ -12,6 +12,7 @@ import { taskExamples } from './examples';
 import { superResolutionSchema } from './metadata-schema';
 import { accountOperations } from './openapi-account';
 import { createOperation, quoteOperation } from './openapi-create';
+import { filePaths } from './openapi-files';
 import {
   errorResponses,
   jsonReply,
@@ -66,6 +67,7 @@ function documentOf(publicUrl: string, version: string): ZodOpenApiObject {
     security: [{ apiKey: [] }],
     tags: [
       { name: 'Tasks', description: 'Create, query, cancel.' },
+      { name: 'Files', description: 'Results, and inputs that you upload.' },
       { name: 'Models', description: 'What a key may use, and what it costs.' },
       { name: 'Account', description: 'Tasks and money of the account.' },
       { name: 'Service', description: 'For those who run it.' },
@@ -158,6 +160,7 @@ function otherPaths(): ZodOpenApiPathsObject {
     '/v1/tasks': { get: accountOperations.tasks },
     '/v1/account': { get: accountOperations.account },
     '/v1/account/statement': { get: accountOperations.statement },
+    ...filePaths,
     ...servicePaths,
   };
 }

@@ -41,7 +41,7 @@ test.each<[row: string, rate: string, burst: string | number]>([
   ['quotes of a key', 'QUOTE_RATE_PER_SECOND', 5],
   ['reads of single tasks, of a key', 'READ_RATE_PER_SECOND', 5],
   ['all other reads of a key', 'LIST_RATE_PER_SECOND', 5],
-  ['keys and tasks that do not exist', 'UNKNOWN_RATE_PER_SECOND', 1],
+  ['keys, tasks, files that do not exist', 'UNKNOWN_RATE_PER_SECOND', 1],
 ])('docs/api.md states the default limit on %s', (row, rate, burst) => {
   const most = typeof burst === 'number' ? burst * defaultOf(rate) : defaultOf(burst);
   expect(limitOf(row)).toContain(`${shown(defaultOf(rate))} a second, ${shown(most)} at once`);

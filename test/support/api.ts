@@ -1,7 +1,10 @@
 // The API with a real database and a Temporal that the test controls: `openTask` is real, every
 // other step of a workflow is left to the test. The system tests cover the whole chain.
 
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { createApp } from '../../src/api/app';
@@ -16,6 +19,8 @@ import { createTaskListener } from '../../src/db/task-listener';
 import type { Catalogue } from '../../src/domain/catalogue';
 import { createdTask, taskObject } from '../../src/domain/task';
 import type { TaskInput } from '../../src/domain/task-transactions';
+import { openDirectory } from '../../src/storage/directory';
+import type { Storage } from '../../src/storage/storage';
 import type { Submission, TemporalClient } from '../../src/temporal/client';
 import { theCatalogue } from './catalogue';
 import { type Cutter, startCutter } from './cutter';
@@ -46,6 +51,8 @@ export interface TestApi {
   readonly database: TestDatabase;
   readonly db: Knex;
   readonly temporal: HeldTemporal;
+  /** A directory. */
+  readonly storage: Storage;
   readonly accountId: string;
   readonly apiKey: string;
   readonly requests: FinishedRequest[];
@@ -86,6 +93,8 @@ export async function startApi(
   const apiUrl = await through(databaseUrl);
   const own =
     apiUrl === databaseUrl ? db : connect({ url: apiUrl, poolMax: 1, applicationName: 'api' });
+  const folder = await mkdtemp(join(tmpdir(), 'video-files-'));
+  const storage = await openDirectory(folder);
   const temporal = heldTemporal(db);
   const listener = createTaskListener(databaseUrl, () => undefined);
   const credit = 1_000_000_000_000;
@@ -113,6 +122,7 @@ export async function startApi(
   });
   const app = createApp({
     db: own,
+    storage,
     temporal,
     starter,
     catalogue: () => known,
@@ -133,6 +143,7 @@ export async function startApi(
     url,
     database,
     db,
+    storage,
     temporal,
     accountId: account.accountId,
     apiKey: account.apiKey,
@@ -170,6 +181,7 @@ export async function startApi(
       await listener.close();
       await starterDb.destroy();
       if (!shared) await database.drop();
+      await rm(folder, { recursive: true, force: true });
     },
   };
   return Object.assign(api, methods) as TestApi;
@@ -193,6 +205,7 @@ const testSettings: ApiSettings = {
   createRatePerSecond: 10_000,
   ...wideLimits,
   queuedTasksMax: 100_000,
+  filesDelivery: 'proxy',
   playground: false,
   temporalUiUrl: null,
   version: { name: 'test', version: '0', commit: 'test' },

@@ -14,6 +14,7 @@ import { parseCatalogue } from '../../src/catalogue/catalogue-file';
 import { createAccount } from '../../src/db/accounts';
 import { createTaskListener } from '../../src/db/task-listener';
 import type { Catalogue } from '../../src/domain/catalogue';
+import { openDirectory } from '../../src/storage/directory';
 import { createTemporalClient } from '../../src/temporal/client';
 import { lazyConnection } from '../../src/temporal/connection';
 import type { PayloadKeys } from '../../src/temporal/payload-codec';
@@ -129,8 +130,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     elapsed: () => performance.now(),
     onError: () => undefined,
   });
+  const storage = await openDirectory(join(folder, 'files'));
   const app = createApp({
     db: database.db,
+    storage,
     temporal,
     starter,
     catalogue: () => catalogues.api,
@@ -147,6 +150,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       createRatePerSecond: 10_000,
       ...wideLimits,
       queuedTasksMax: 100_000,
+      filesDelivery: 'proxy',
       playground: false,
       temporalUiUrl: null,
       playgroundSamplesUrl: `${studio.url}/samples/`,

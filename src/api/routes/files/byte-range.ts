@@ -1,0 +1,19 @@
+// The `Range` header of a request for bytes. One range is answered with that part. Several ranges,
+// and everything that is no byte range, count as no header, as the standard allows.
+
+import type { ByteRange } from '../../../storage/storage';
+
+export type AskedBytes = ByteRange | 'whole' | 'unsatisfiable';
+
+export function bytesAsked(header: string | undefined, length: number): AskedBytes {
+  const [, from = '', to = ''] = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/i.exec(header ?? '') ?? [];
+  if (from === '' && to === '') return 'whole';
+  const last = length - 1;
+  if (from === '') {
+    const first = Math.max(0, length - Number(to));
+    return Number(to) > 0 && length > 0 ? { first, last } : 'unsatisfiable';
+  }
+  if (to !== '' && Number(to) < Number(from)) return 'whole';
+  if (Number(from) > last) return 'unsatisfiable';
+  return { first: Number(from), last: to === '' ? last : Math.min(Number(to), last) };
+}

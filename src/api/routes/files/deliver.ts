@@ -1,0 +1,66 @@
+// GET and HEAD /files/{token}.{ext}: the public link of a file. It needs no key on purpose: the token
+// is random, so only whoever was given the link has it, and the row revokes it.
+
+import type { Refusal } from '../../../contract/error';
+import { type FileRow, findFileByToken } from '../../../db/files/links';
+import { addressOf } from '../../auth';
+import type { ApiContext, ApiRouter } from '../../context';
+import { Refused, refuse } from '../../context';
+import type { ApiDeps } from '../../deps';
+import { unavailable } from '../../errors';
+import type { Buckets } from '../../limits';
+import { allowAnyPage, sendBytes } from './send-bytes';
+
+// A player may ask for ranges for as long as a film lasts; it asks for a new link after a reload.
+const presignedSeconds = 3_600;
+
+export function deliveryRoutes(router: ApiRouter, deps: ApiDeps, unknownLookups: Buckets): void {
+  router.get('/files/:token.:ext', async (ctx) => {
+    allowAnyPage(ctx);
+    const file = await findLinked(deps, ctx, unknownLookups);
+    const refusal = file ? refusalOf(file) : fileNotFound;
+    if (!file || refusal) return refuse(ctx, refusal ?? fileNotFound);
+    if (file.state === 'awaited') return refuse(ctx, unavailable, { 'retry-after': '5' });
+    const elsewhere = ctx.method === 'GET' ? await presignedOf(deps, file) : null;
+    if (elsewhere === null) return sendBytes(deps, ctx, file);
+    ctx.status = 302;
+    ctx.set('Location', elsewhere);
+  });
+}
+
+const tokenShape = /^[\w-]{32,64}$/;
+
+async function findLinked({ db }: ApiDeps, ctx: ApiContext, unknownLookups: Buckets) {
+  const token = String(ctx.params.token ?? '');
+  const file = tokenShape.test(token) ? await findFileByToken(db, token) : null;
+  if (file) return file;
+  const limited = unknownLookups.take(addressOf(ctx));
+  if (limited) throw new Refused(limited.refusal, limited.headers);
+  return null;
+}
+
+function refusalOf({ state, role, secondsLeft, removedBecause }: FileRow): Refusal | null {
+  if (state === 'awaited') return role === 'upload' ? fileNotFound : null;
+  if (state === 'stored' && secondsLeft >= 0) return null;
+  const reason = removedBecause ?? 'expired';
+  const message = `The file is not kept any more: ${reasons[reason]}.`;
+  return { code: 'file_removed', param: '', message };
+}
+
+const reasons = {
+  expired: 'its time is over',
+  caller: 'its owner removed it',
+  operator: 'the operator removed it',
+} as const;
+
+async function presignedOf({ storage, settings }: ApiDeps, file: FileRow): Promise<string | null> {
+  if (settings.filesDelivery !== 'redirect') return null;
+  const seconds = Math.max(1, Math.min(presignedSeconds, file.secondsLeft));
+  return storage.presigned(file.key, { seconds, contentType: file.contentType ?? '' });
+}
+
+export const fileNotFound: Refusal = {
+  code: 'file_not_found',
+  param: '',
+  message: 'There is no such file.',
+};

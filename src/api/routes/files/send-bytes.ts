@@ -1,0 +1,86 @@
+// Answers with the bytes of a stored file, or a part of them. They are streamed from the storage; a
+// client that stops reading is cut.
+
+import type { FileRow } from '../../../db/files/links';
+import type { ApiCall } from '../../context';
+import { refuse } from '../../context';
+import type { ApiDeps } from '../../deps';
+import { bytesAsked } from './byte-range';
+
+type SendDeps = Pick<ApiDeps, 'storage' | 'observer'>;
+
+// Without progress for this long the connection is closed: the client does not read, or the storage
+// does not answer.
+const stalledMs = 30_000;
+// A removed file must not be shown from caches for long.
+const cachedSecondsMax = 86_400;
+
+// Browsers apply the policy when they open a link as a page: the file may be shown, nothing else.
+const policy = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
+
+export async function sendBytes(deps: SendDeps, ctx: ApiCall, file: FileRow): Promise<void> {
+  const length = file.length ?? 0;
+  setFileHeaders(ctx, file);
+  ctx.status = 200;
+  if (isKnown(ctx)) {
+    ctx.status = 304;
+    return;
+  }
+  const asked = isSameFile(ctx) ? bytesAsked(ctx.req.headers.range, length) : 'whole';
+  if (asked === 'unsatisfiable') {
+    const message = `The file has ${length} bytes, and the Range asks for none of them.`;
+    const headers = { 'content-range': `bytes */${length}`, 'cache-control': 'no-store' };
+    return refuse(ctx, { code: 'range_not_satisfiable', param: 'Range', message }, headers);
+  }
+  const sent = asked === 'whole' ? length : asked.last - asked.first + 1;
+  const status = asked === 'whole' ? 200 : 206;
+  if (asked !== 'whole') ctx.set('Content-Range', `bytes ${asked.first}-${asked.last}/${length}`);
+  if (ctx.method !== 'HEAD') {
+    const bytes = await deps.storage.read(file.key, asked === 'whole' ? undefined : asked);
+    if (!bytes) throw new Error(`The storage has no object of the file ${file.id}.`);
+    bytes.once('error', (error) => {
+      deps.observer.failed(error, ctx.state.requestId);
+      ctx.res.destroy();
+    });
+    ctx.req.socket.setTimeout(stalledMs);
+    ctx.body = bytes;
+  }
+  ctx.status = status;
+  ctx.length = sent;
+}
+
+function setFileHeaders(ctx: ApiCall, { contentType, sha256, secondsLeft }: FileRow): void {
+  const maxAge = Math.max(0, Math.min(secondsLeft, cachedSecondsMax));
+  ctx.set({
+    'Content-Type': contentType ?? 'application/octet-stream',
+    'Content-Disposition': 'inline',
+    'Content-Security-Policy': policy,
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+    'Cache-Control': `private, max-age=${maxAge}, immutable`,
+    'Accept-Ranges': 'bytes',
+  });
+  if (sha256) ctx.set('ETag', `"${sha256}"`);
+  allowAnyPage(ctx);
+}
+
+/** Whoever has a link may read the file, so pages of any origin may. */
+export function allowAnyPage(ctx: ApiCall): void {
+  ctx.set({
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Expose-Headers':
+      'accept-ranges, content-length, content-range, etag, x-request-id',
+  });
+}
+
+/** True if the client has this file: `If-None-Match`, whatever it says about caches besides. */
+function isKnown(ctx: ApiCall): boolean {
+  const known = ctx.req.headers['if-none-match']?.split(',').map((tag) => tag.trim());
+  const tag = ctx.response.get('ETag');
+  return known?.some((one) => one === '*' || one.replace(/^W\//, '') === tag) ?? false;
+}
+
+/** A client that has the beginning of another file (`If-Range`) needs the whole of this one. */
+function isSameFile(ctx: ApiCall): boolean {
+  const { 'if-range': known } = ctx.req.headers;
+  return known === undefined || known === ctx.response.get('ETag');
+}

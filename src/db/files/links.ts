@@ -1,0 +1,46 @@
+// Files as their links and ids find them.
+
+import type { Knex } from 'knex';
+
+export type FileRole = 'upload' | 'video' | 'last_frame';
+export type FileState = 'awaited' | 'stored' | 'removed';
+
+export interface FileRow {
+  readonly id: string;
+  readonly accountId: string;
+  readonly role: FileRole;
+  readonly state: FileState;
+  readonly key: string;
+  readonly linkToken: string;
+  /** The provider's link; null for an upload. */
+  readonly sourceUrl: string | null;
+  readonly name: string | null;
+  readonly media: 'image' | 'video' | 'audio';
+  /** Known once the file is stored, like `length`. */
+  readonly contentType: string | null;
+  readonly length: number | null;
+  /** In hexadecimal digits. */
+  readonly sha256: string | null;
+  readonly durationMs: number | null;
+  readonly createdAtSeconds: number;
+  readonly expiresAtSeconds: number;
+  readonly secondsLeft: number;
+  readonly removedBecause: 'expired' | 'caller' | 'operator' | null;
+}
+
+export const fileColumns = `
+  id, account_id as "accountId", role, state, key, link_token as "linkToken",
+  source_url as "sourceUrl", name, media, content_type as "contentType", length,
+  encode(sha256, 'hex') as sha256, duration_ms as "durationMs",
+  extract(epoch from created_at)::int as "createdAtSeconds",
+  extract(epoch from expires_at)::int as "expiresAtSeconds",
+  floor(extract(epoch from expires_at - now()))::int as "secondsLeft",
+  removed_because as "removedBecause"`;
+
+export async function findFileByToken(db: Knex, token: string): Promise<FileRow | null> {
+  const { rows } = await db.raw<{ rows: FileRow[] }>(
+    `select ${fileColumns} from files where link_token = ?`,
+    [token],
+  );
+  return rows[0] ?? null;
+}

@@ -1,0 +1,198 @@
+// A file by its link: whole, in parts, from caches, and when it is gone.
+
+import { randomBytes } from 'node:crypto';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { startApi, type TestApi, until } from '../../support/api';
+import { type Planted, plantFile } from '../../support/files';
+
+let api: TestApi;
+let file: Planted;
+const bytes = randomBytes(300_000);
+beforeAll(async () => {
+  api = await startApi({ unknownRatePerSecond: 5 });
+  file = await plantFile(api, bytes);
+});
+afterAll(() => api?.close());
+
+const link = ({ token }: Planted) => `${api.url}/files/${token}.mp4`;
+const read = async (url: string, headers: Record<string, string> = {}, method = 'GET') => {
+  const reply = await fetch(url, { method, headers, redirect: 'manual' });
+  return { reply, body: Buffer.from(await reply.arrayBuffer()) };
+};
+
+test('a link needs no key and answers the whole file', async () => {
+  const { reply, body } = await read(link(file));
+  expect(reply.status).toBe(200);
+  expect(body.equals(bytes)).toBe(true);
+  expect(Object.fromEntries(reply.headers)).toMatchObject({
+    'content-type': 'video/mp4',
+    'content-length': '300000',
+    'content-disposition': 'inline',
+    'accept-ranges': 'bytes',
+    'access-control-allow-origin': '*',
+    'cache-control': 'private, max-age=86400, immutable',
+    'x-content-type-options': 'nosniff',
+    etag: `"${file.sha256}"`,
+  });
+});
+
+test.each([
+  ['bytes=0-0', 0, 1],
+  ['bytes=1000-1999', 1000, 2000],
+  ['bytes=299000-', 299_000, 300_000],
+  ['bytes=299000-999999999', 299_000, 300_000],
+  ['bytes=-500', 299_500, 300_000],
+  ['bytes=-999999999', 0, 300_000],
+])('Range: %s answers that part', async (range, from, to) => {
+  const { reply, body } = await read(link(file), { range });
+  expect(reply.status).toBe(206);
+  expect(reply.headers.get('content-range')).toBe(`bytes ${from}-${to - 1}/300000`);
+  expect(reply.headers.get('content-length')).toBe(String(to - from));
+  expect(body.equals(bytes.subarray(from, to))).toBe(true);
+});
+
+test.each(['bytes=0-1,5-6', 'items=0-1', 'bytes=5-1', 'bytes=-', 'bytes=x-'])(
+  'Range: %s counts as absent',
+  async (range) => {
+    const { reply, body } = await read(link(file), { range });
+    expect([reply.status, body.length]).toEqual([200, 300_000]);
+  },
+);
+
+test.each(['bytes=300000-', 'bytes=-0'])('Range: %s is a 416', async (range) => {
+  const { reply, body } = await read(link(file), { range });
+  expect(reply.status).toBe(416);
+  expect(reply.headers.get('content-range')).toBe('bytes */300000');
+  expect(JSON.parse(body.toString()).error.code).toBe('range_not_satisfiable');
+});
+
+test('HEAD answers the headers alone', async () => {
+  const { reply, body } = await read(link(file), {}, 'HEAD');
+  expect([reply.status, reply.headers.get('content-length'), body.length]).toEqual([
+    200,
+    '300000',
+    0,
+  ]);
+  const part = await read(link(file), { range: 'bytes=0-9' }, 'HEAD');
+  expect([part.reply.status, part.reply.headers.get('content-length')]).toEqual([206, '10']);
+});
+
+test('a client that has the file gets a 304, and one with another beginning gets it whole', async () => {
+  const known = await read(link(file), { 'if-none-match': `"${file.sha256}"` });
+  expect([known.reply.status, known.body.length]).toEqual([304, 0]);
+  const other = await read(link(file), { 'if-range': '"another"', range: 'bytes=0-9' });
+  expect([other.reply.status, other.body.length]).toEqual([200, 300_000]);
+  const same = await read(link(file), { 'if-range': `"${file.sha256}"`, range: 'bytes=0-9' });
+  expect(same.reply.status).toBe(206);
+});
+
+test.each([
+  ['expired', 'its time is over'],
+  ['caller', 'its owner removed it'],
+  ['operator', 'the operator removed it'],
+])('a file removed as %s is a 410 with the reason', async (because, sentence) => {
+  const gone = await plantFile(api, bytes, { state: 'removed', removed_because: because });
+  const { reply, body } = await read(link(gone));
+  expect(reply.status).toBe(410);
+  const { error } = JSON.parse(body.toString());
+  expect([error.code, error.message]).toEqual([
+    'file_removed',
+    `The file is not kept any more: ${sentence}.`,
+  ]);
+});
+
+test('a file past its time is a 410 before it is deleted', async () => {
+  const past = await plantFile(api, bytes, {
+    expires_at: api.db.raw(`now() - interval '1 minute'`),
+  });
+  expect((await read(link(past))).reply.status).toBe(410);
+});
+
+test('unknown links are 404 and limited by address, known ones are not', async () => {
+  const unknown = () => `${api.url}/files/${randomBytes(24).toString('base64url')}.mp4`;
+  const statuses: number[] = [];
+  for (let call = 0; call < 8; call += 1) statuses.push((await read(unknown())).reply.status);
+  expect(statuses.slice(0, 4)).toEqual([404, 404, 404, 404]);
+  expect(statuses.at(-1)).toBe(429);
+  expect((await read(link(file))).reply.status).toBe(200);
+  api.clock += 60_000;
+  expect((await read(`${api.url}/files/short.mp4`)).reply.status).toBe(404);
+});
+
+test('an object that is missing is a fault of the service', async () => {
+  const lost = await plantFile(api, bytes);
+  await api.storage.remove(lost.key);
+  expect((await read(link(lost))).reply.status).toBe(500);
+  expect(String(api.failures.splice(0)[0])).toContain(`no object of the file ${lost.id}`);
+});
+
+test('a client that leaves in the middle ends the read of the storage', async () => {
+  const opened: Readable[] = [];
+  const endless = () =>
+    new Readable({
+      read() {
+        this.push(Buffer.alloc(65_536));
+      },
+    });
+  const large = await plantFile(api, bytes, { length: 10_000_000_000 });
+  const spied = jest.spyOn(api.storage, 'read').mockImplementation(async () => {
+    const stream = endless();
+    opened.push(stream);
+    return stream;
+  });
+  const sent = request(link(large), (reply) => reply.once('data', () => sent.destroy()));
+  sent.on('error', () => undefined);
+  sent.end();
+  await until(() => opened.some(({ destroyed }) => destroyed));
+  spied.mockRestore();
+});
+
+test('a storage that fails in the middle cuts the connection', async () => {
+  const spied = jest.spyOn(api.storage, 'read').mockImplementation(async () =>
+    Readable.from(
+      (async function* () {
+        yield Buffer.alloc(1_000);
+        throw new Error('The disk is gone.');
+      })(),
+    ),
+  );
+  await expect(read(link(file))).rejects.toThrow();
+  spied.mockRestore();
+  expect(api.failures.splice(0)).toHaveLength(1);
+});
+
+test('with redirect a GET leads to the address of the storage, and HEAD is answered here', async () => {
+  const server = createServer((_, reply) => reply.end('from the storage'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/signed`;
+  const redirecting = await startApi({ filesDelivery: 'redirect' }, undefined, api.database);
+  try {
+    jest.spyOn(redirecting.storage, 'presigned').mockResolvedValue(address);
+    const url = `${redirecting.url}/files/${file.token}.mp4`;
+    const { reply } = await read(url);
+    expect([reply.status, reply.headers.get('location')]).toEqual([302, address]);
+    expect(reply.headers.get('cache-control')).toBe('no-store');
+    expect(await (await fetch(url)).text()).toBe('from the storage');
+    expect((await read(url, {}, 'HEAD')).reply.status).toBe(200);
+  } finally {
+    await redirecting.close();
+    server.close();
+  }
+});
+
+test('with redirect a storage without such addresses is read here', async () => {
+  const redirecting = await startApi({ filesDelivery: 'redirect' }, undefined, api.database);
+  try {
+    await redirecting.storage.write(file.key, Readable.from([bytes]), {
+      contentType: 'video/mp4',
+      length: bytes.length,
+    });
+    expect((await read(`${redirecting.url}/files/${file.token}.mp4`)).body.equals(bytes)).toBe(
+      true,
+    );
+  } finally {
+    await redirecting.close();
+  }
+});
