@@ -112,11 +112,9 @@ export async function moveKey(
   await db('api_keys').where({ id: from.keyId, digest: from.digest }).update({ digest });
 }
 
-/** False if there is no such key. Revoking a key twice keeps the first time. */
-export async function revokeKey(db: Knex, keyId: string): Promise<boolean> {
-  const { rows } = await db.raw<{ rows: unknown[] }>(
-    `update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ? returning 1`,
-    [keyId],
-  );
-  return rows.length > 0;
+/** Revoking a key twice keeps the first time. */
+export async function revokeKey(db: Knex, keyId: string): Promise<void> {
+  await db.raw('update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ?', [
+    keyId,
+  ]);
 }

@@ -229,7 +229,9 @@ describe('accounts', () => {
     await terms('--create-rate none --read-rate none --json');
     const { out } = await admin(`accounts terms ${accountId}`);
     expect(out).toContain('no limit');
-    expect(out).toContain('QUEUED_TASKS_MAX');
+    expect(out).toContain('10000, from the setting QUEUED_TASKS_MAX');
+    const lower = await admin(`accounts show ${accountId}`, { QUEUED_TASKS_MAX: '7' });
+    expect(lower.out).toContain('7, from the setting QUEUED_TASKS_MAX');
   });
 
   test('the rates of a key are set, listed and removed', async () => {
@@ -243,7 +245,9 @@ describe('accounts', () => {
     const { json } = await admin(`keys list --account ${accountId} --json`);
     expect(json).toContainEqual(expect.objectContaining(changed));
     expect(await terms('--create-rate none ')).toEqual({ ...changed, createRate: null });
-    expect((await admin(`keys terms ${keyId}`)).out).toContain('CREATE_RATE_PER_SECOND');
+    expect((await admin(`keys terms ${keyId}`)).out).toContain(
+      '50, from the setting CREATE_RATE_PER_SECOND',
+    );
   });
 
   test('an account is disabled with or without cancelling its unfinished tasks', async () => {
@@ -310,6 +314,18 @@ describe('keys', () => {
     expect(revoked.out).toContain(`tasks list --account ${account}`);
     const found = await findKeyByDigest(database.db, [digestKey(pepper, json.apiKey)]);
     expect(found?.revokedAt).toBeInstanceOf(Date);
+    const at = found?.revokedAt?.toISOString().slice(0, 19).replace('T', ' ');
+    const again = await admin(`keys revoke ${json.keyId}`);
+    expect(again.exitCode).toBe(0);
+    expect(again.out).toBe(`The key ${json.keyId} was revoked before, at ${at}Z.\n`);
+  });
+
+  test.each([
+    ['2999-01-31', '2999-01-31 00:00:00Z'],
+    ['2999-01-31T18:00:00+08:00', '2999-01-31 10:00:00Z'],
+  ])('a key that expires %s is told with the time in UTC', async (date, at) => {
+    const { out } = await admin(`keys create --account ${await anAccount()} --expires ${date}`);
+    expect(out).toContain(`It is refused from ${at} on.`);
   });
 
   test('budgets can be set, listed with the amounts spent and held, and removed', async () => {

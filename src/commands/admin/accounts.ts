@@ -207,11 +207,11 @@ async function setDisabled(
   return shown(context, accountId);
 }
 
-async function shown({ db }: AdminContext, accountId: string): Promise<Answer> {
+async function shown({ config, db }: AdminContext, accountId: string): Promise<Answer> {
   const account = shownAccount(await knownAccount(db(), accountId));
   const terms = await findTerms(db(), accountId);
   const data = { ...account, ...terms };
-  return { data, text: fields({ ...data, ...(terms ? shownTerms(terms) : {}) }) };
+  return { data, text: fields({ ...data, ...(terms ? shownTerms(terms, config) : {}) }) };
 }
 
 const shownAccount = (row: AccountRow) => ({

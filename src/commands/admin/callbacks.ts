@@ -92,7 +92,10 @@ const resend: AdminCommand = {
     await startDelivery(temporal, { taskId, delivery });
     const task = await findTask(db(), taskId);
     const data = { taskId, delivery, webhookId: `${taskId}:${task?.status}` };
-    return { data, text: `Delivery ${delivery} of ${data.webhookId} is on its way.` };
+    const text =
+      `The callback of ${taskId} is sent again, with the same webhook-id ${data.webhookId}.\n` +
+      `See its attempts with: callbacks show ${taskId} (delivery ${delivery}).`;
+    return { data, text };
   },
 };
 

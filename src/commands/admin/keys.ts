@@ -5,8 +5,8 @@ import { createKey, type KeyLimits, type KeyRow, listKeys, revokeKey } from '../
 import { CommandError } from '../command';
 import { loadCatalogueOf } from '../load-catalogue';
 import type { AdminCommand, Input } from './command-line';
-import { fields, table } from './tables';
-import { knownAccount, momentOf, nameOf } from './values';
+import { fields, moment, table } from './tables';
+import { knownAccount, knownKey, momentOf, nameOf } from './values';
 
 const create: AdminCommand = {
   name: 'keys create',
@@ -16,7 +16,10 @@ const create: AdminCommand = {
     name: { value: 'NAME', about: 'what it is for' },
     models: { value: 'A,B', about: 'the models it may use; all when left out' },
     channels: { value: 'A,B', about: 'the channels it may use; all when left out' },
-    expires: { value: 'DATE', about: 'from then on it is refused, such as 2027-01-31' },
+    expires: {
+      value: 'DATE',
+      about: 'refused from then on: 2027-01-31 (00:00 UTC) or 2027-01-31T18:00:00+08:00',
+    },
   },
   about: 'a new key, which is shown once',
   async run({ config, db, now }, input) {
@@ -36,7 +39,9 @@ const create: AdminCommand = {
       ...limits,
       ...(expiresAt ? { expiresAt } : {}),
     });
-    return { data, text: `${fields(data)}\n\nThe key is not shown again.` };
+    const shown = fields(expiresAt ? { ...data, expiresAt } : data);
+    const end = expiresAt ? `\nIt is refused from ${moment(expiresAt)} on.` : '';
+    return { data, text: `${shown}\n\nThe key is not shown again.${end}` };
   },
 };
 
@@ -59,15 +64,19 @@ const revoke: AdminCommand = {
   options: {},
   about: 'the key is refused within 30 seconds; this cannot be undone',
   async run({ db }, input) {
-    const keyId = input.operand('KEYID');
-    if (!(await revokeKey(db(), keyId))) throw new CommandError(`There is no key ${keyId}.`);
-    const key = (await listKeys(db())).find((row) => row.keyId === keyId);
-    return { data: key, text: revokedText(keyId, key?.accountId ?? '') };
+    const found = await knownKey(db(), input.operand('KEYID'));
+    const { keyId, revokedAt } = found;
+    if (revokedAt) {
+      return { data: found, text: `The key ${keyId} was revoked before, at ${moment(revokedAt)}.` };
+    }
+    await revokeKey(db(), keyId);
+    const key = await knownKey(db(), keyId);
+    return { data: key, text: revokedText(key) };
   },
 };
 
 // Each API process caches a valid key for up to 20 seconds (src/api/auth.ts).
-function revokedText(keyId: string, accountId: string): string {
+function revokedText({ keyId, accountId }: KeyRow): string {
   return [
     `The key ${keyId} is revoked. It stops working within 30 seconds.`,
     'Tasks that were created with it go on and are charged as they end.',

@@ -36,6 +36,9 @@ export function fields(named: Readonly<Record<string, Cell>>): string {
     .join('\n');
 }
 
+/** `2027-01-31 00:00:00Z` */
+export const moment = (at: Date): string => `${at.toISOString().slice(0, 19).replace('T', ' ')}Z`;
+
 export const amount = (micros: number): string => formatMicros(micros);
 
 function isNumber(cell: Cell): boolean {
@@ -49,7 +52,7 @@ function pad(text: string, width: number, right: boolean): string {
 
 function textOf(cell: Cell): string {
   if (cell === null || cell === undefined) return '-';
-  if (cell instanceof Date) return `${cell.toISOString().slice(0, 19).replace('T', ' ')}Z`;
+  if (cell instanceof Date) return moment(cell);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
   return String(cell).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ') || '-';
 }

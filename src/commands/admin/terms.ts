@@ -1,6 +1,7 @@
 // Admin commands for the terms of customers and keys: limits of running and queued tasks, rates of
 // calls, and the weight of a customer.
 
+import type { Config } from '../../config/config';
 import {
   type AccountTerms,
   type Changes,
@@ -9,11 +10,10 @@ import {
   setKeyRates,
   setTerms,
 } from '../../db/account-terms';
-import { listKeys } from '../../db/api-keys';
 import { CommandError } from '../command';
 import type { AdminCommand, Input } from './command-line';
 import { fields } from './tables';
-import { countOf, knownAccount } from './values';
+import { countOf, knownAccount, knownKey } from './values';
 
 const terms: AdminCommand = {
   name: 'accounts terms',
@@ -26,12 +26,12 @@ const terms: AdminCommand = {
     weight: { value: 'N', about: 'its turns beside those of an account with weight 1; up to 100' },
   },
   about: 'shows the terms of a customer, or changes them',
-  async run({ db }, input) {
+  async run({ config, db }, input) {
     const { accountId } = await knownAccount(db(), input.operand('ID'));
     await setTerms(db(), accountId, changesOf(input));
     const now = await findTerms(db(), accountId);
     if (!now) throw new CommandError(`There is no account ${accountId}.`);
-    return { data: { accountId, ...now }, text: fields({ accountId, ...shownTerms(now) }) };
+    return { data: { accountId, ...now }, text: fields({ accountId, ...shownTerms(now, config) }) };
   },
 };
 
@@ -43,19 +43,16 @@ const keyTerms: AdminCommand = {
     'read-rate': { value: 'N', about: 'reads of tasks a second, or none for READ_RATE_PER_SECOND' },
   },
   about: 'shows how often a key may call, or changes it within 30 seconds',
-  async run({ db }, input) {
-    const keyId = input.operand('KEYID');
-    if (!(await setKeyRates(db(), keyId, ratesOf(input)))) {
-      throw new CommandError(`There is no key ${keyId}.`);
-    }
-    const key = (await listKeys(db())).find((row) => row.keyId === keyId);
-    const { createRate = null, readRate = null } = key ?? {};
+  async run({ config, db }, input) {
+    const { keyId } = await knownKey(db(), input.operand('KEYID'));
+    await setKeyRates(db(), keyId, ratesOf(input));
+    const { createRate, readRate } = await knownKey(db(), keyId);
     return {
       data: { keyId, createRate, readRate },
       text: fields({
         keyId,
-        createRate: createRate ?? 'CREATE_RATE_PER_SECOND',
-        readRate: readRate ?? 'READ_RATE_PER_SECOND',
+        createRate: createRate ?? bySetting(config.createRatePerSecond, 'CREATE_RATE_PER_SECOND'),
+        readRate: readRate ?? bySetting(config.readRatePerSecond, 'READ_RATE_PER_SECOND'),
       }),
     };
   },
@@ -64,15 +61,17 @@ const keyTerms: AdminCommand = {
 export const termCommands = [terms, keyTerms];
 
 /** An unset term is shown as what applies instead. */
-export function shownTerms(terms: AccountTerms) {
+export function shownTerms(terms: AccountTerms, { queuedTasksMax }: Config) {
   return {
     runningMax: terms.runningMax ?? 'no limit',
-    queuedMax: terms.queuedMax ?? 'QUEUED_TASKS_MAX',
+    queuedMax: terms.queuedMax ?? bySetting(queuedTasksMax, 'QUEUED_TASKS_MAX'),
     createRate: terms.createRate ?? 'those of its keys',
     readRate: terms.readRate ?? 'those of its keys',
     weight: terms.weight,
   };
 }
+
+const bySetting = (value: number, name: string) => `${value}, from the setting ${name}`;
 
 const countMax = 10_000_000;
 const weightMax = 100;

@@ -3,6 +3,7 @@
 
 import type { Knex } from 'knex';
 import { type AccountRow, showAccount } from '../../db/accounts';
+import { type KeyRow, listKeys } from '../../db/api-keys';
 import { parseAmount } from '../../domain/money';
 import { CommandError } from '../command';
 import type { Input } from './command-line';
@@ -80,4 +81,10 @@ export async function knownAccount(db: Knex, accountId: string): Promise<Account
   const account = await showAccount(db, accountId);
   if (account) return account;
   throw new CommandError(`There is no account ${accountId}.`);
+}
+
+export async function knownKey(db: Knex, keyId: string): Promise<KeyRow> {
+  const key = (await listKeys(db)).find((row) => row.keyId === keyId);
+  if (key) return key;
+  throw new CommandError(`There is no key ${keyId}.`);
 }
