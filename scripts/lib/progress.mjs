@@ -13,8 +13,11 @@ export async function step(label, work) {
   const isTerminal = out.isTTY === true;
   const startedAt = Date.now();
   const seconds = () => ((Date.now() - startedAt) / 1000).toFixed(1);
-  const show = () =>
-    out.write(isTerminal ? `\r\x1b[K… ${label} (${seconds()} s)` : `… ${label} (${seconds()} s)\n`);
+  const show = () => {
+    const text = `… ${label} (${seconds()} s)`;
+    // A line that wraps could not be overwritten. A terminal may not tell its width.
+    out.write(isTerminal ? `\r\x1b[K${text.slice(0, (out.columns || 80) - 1)}` : `${text}\n`);
+  };
   const timer = setInterval(show, isTerminal ? 200 : 10_000);
   const end = (mark, text) => {
     clearInterval(timer);

@@ -23,8 +23,7 @@ export function createProgress(out: NodeJS.WriteStream): Progress {
   const clear = out.isTTY ? '\r\x1b[K' : '';
   const show = () => {
     const steps = [...going.values()].map((step) => `${step.label} (${seconds(step.startedAt)})`);
-    const text = `… ${steps.join(', ')}`;
-    out.write(out.isTTY ? `${clear}${text.slice(0, out.columns - 1)}` : `${text}\n`);
+    out.write(out.isTTY ? `${clear}${fitted(steps, out.columns)}` : `… ${steps.join(', ')}\n`);
   };
   const line = (text: string) => out.write(`${clear}${text}\n`);
 
@@ -53,4 +52,21 @@ export function createProgress(out: NodeJS.WriteStream): Progress {
       }
     },
   };
+}
+
+// A terminal that does not tell its width has 0 columns, or none.
+const usualColumns = 80;
+
+/**
+ * One line of the terminal, because a longer one could not be overwritten: the steps that fit, the
+ * oldest first, and the number of the others.
+ */
+function fitted(steps: readonly string[], columns: number | undefined): string {
+  const width = (columns || usualColumns) - 1;
+  for (let shown = steps.length; shown > 0; shown -= 1) {
+    const left = steps.length - shown;
+    const text = `… ${steps.slice(0, shown).join(', ')}${left > 0 ? `, ${left} more` : ''}`;
+    if (text.length <= width) return text;
+  }
+  return `… ${steps[0]}`.slice(0, width);
 }

@@ -28,9 +28,17 @@ export async function checkGiven({ options, progress, has }: Site): Promise<void
   if (!temporal && !has('temporal')) {
     throw new CommandError('Without temporal, TEMPORAL_ADDRESS has to say where there is one.', 2);
   }
-  if (database) await progress.step('looking for the database', () => checkDatabase(database));
+  if (database) {
+    await progress.step('looking for the database', async (say) => {
+      await checkDatabase(database);
+      say('the database answers');
+    });
+  }
   if (temporal) {
-    await progress.step(`looking for Temporal at ${temporal}`, () => checkTemporal(environment));
+    await progress.step(`looking for Temporal at ${temporal}`, async (say) => {
+      await checkTemporal(environment);
+      say(`Temporal answers at ${temporal}`);
+    });
   } else if (cli) {
     await findTemporal(cli);
   }
@@ -58,11 +66,7 @@ export async function startDatabase(site: Site, pepper: string) {
   try {
     const demo = await site.progress.step('migrating the database', async (say) => {
       const applied = await migrate(db);
-      say(
-        applied.length > 0
-          ? `database migrated: ${applied.length} steps`
-          : 'database is up to date',
-      );
+      say(applied.length > 0 ? 'the database is migrated' : 'the database is up to date');
       return demoOf(site.dataDir, db, pepper, site.options.environment.CURRENCY);
     });
     return { databaseUrl, demo };

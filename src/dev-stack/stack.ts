@@ -106,7 +106,10 @@ async function startParts(site: Site): Promise<DevFile> {
   ]);
   const file = devFileOf(site, environment, started, demo);
   if (site.has('api')) {
-    await progress.step('waiting for the API to be ready', () => untilOk(site));
+    await progress.step('waiting for the first answer of the API', async (say) => {
+      await untilOk(site);
+      say('the API answers');
+    });
   }
   return file;
 }
