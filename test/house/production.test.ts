@@ -9,6 +9,10 @@ import { type ProcessName, readConfig, settingRows } from '../../src/config/conf
 import { heapFlags } from '../../src/dev-stack/parts';
 import { codeOf, filesIn, read, root } from './sources';
 
+interface Network {
+  readonly aliases?: readonly string[];
+}
+
 interface Service {
   readonly image: string;
   readonly build?: unknown;
@@ -20,45 +24,85 @@ interface Service {
   readonly configs?: readonly { readonly source: string; readonly target: string }[];
   readonly profiles?: readonly string[];
   readonly restart?: string;
+  readonly networks?: readonly string[] | Readonly<Record<string, Network | null>>;
+  readonly read_only?: boolean;
+  readonly mem_limit?: string;
+  readonly pids_limit?: number;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly logging?: { readonly options?: Readonly<Record<string, string>> };
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly healthcheck?: { readonly test?: readonly string[]; readonly disable?: boolean };
 }
 
 const composeText = read('docker-compose.yml');
-const compose = parse(composeText, { merge: true }) as {
+const compose = parse(composeText, { merge: true, maxAliasCount: 1_000 }) as {
   readonly services: Readonly<Record<string, Service>>;
   readonly volumes: Readonly<Record<string, unknown>>;
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>;
   readonly configs: Readonly<Record<string, { readonly content: string }>>;
 };
 const { services } = compose;
 const ours = Object.entries(services).filter(([, { build }]) => build !== undefined);
 const channelKeys = keysOfChannels();
+/** Variables of the compose files that are no settings of the service. */
+const ofCompose = [
+  'COMPOSE_FILE',
+  'SITE',
+  'API_PORT',
+  'TLS_PORT',
+  'TAG',
+  'NEXT_TAG',
+  'POSTGRES_PASSWORD',
+  'API_MEMORY',
+  'API_HEAP_MB',
+  'WORKER_MEMORY',
+  'WORKER_HEAP_MB',
+  'POSTGRES_MEMORY',
+  'TEMPORAL_MEMORY',
+  'CATALOGUE_FOLDER',
+  'BACKUP_FOLDER',
+  'BACKUP_KEEP_DAYS',
+  'ALERTMANAGER_FILE',
+];
 const settings = new Set<string>(settingRows().map(({ name }) => name));
 // The list of processes, read as text, because loading it would start one.
 const table = [...codeOf('src/main.ts').matchAll(/^ {2}(\w+): \{\n {4}about:/gm)].map(
   ([, name]) => name,
 );
 
-const secretsOfAPerson = {
+const person = {
   POSTGRES_PASSWORD: 'abcdefghijkl',
   API_KEY_PEPPER: 'sixteen characters',
   STUDIO_API_KEY: 'studio-key',
   TEMPORAL_PAYLOAD_KEYS: `a:${Buffer.alloc(32).toString('base64')}`,
 };
 
-/** As compose replaces `${NAME}`, `${NAME:-otherwise}` and `${NAME:?what it is}`. */
+/** As compose replaces `${NAME}`, `${NAME:-otherwise}` and `${NAME:?what it is}`, the inner ones first. */
 function fill(text: string, given: Readonly<Record<string, string>>): string {
-  return text.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, kind, rest: string) => {
+  const variable = /\$\{(\w+)(?::([-?])([^{}]*))?\}/g;
+  const filled = text.replace(variable, (_, name: string, kind, rest: string) => {
     const value = given[name];
     if (value) return value;
     if (kind === '?') throw new Error(`${name} is missing: ${rest}`);
     return kind === '-' ? rest : '';
   });
+  return filled === text ? text : fill(filled, given);
 }
 
-function environmentOf(name: string, given: Readonly<Record<string, string>> = secretsOfAPerson) {
+function environmentOf(name: string, given: Readonly<Record<string, string>> = person) {
   const entries = Object.entries(services[name]?.environment ?? {});
   return Object.fromEntries(entries.map(([key, value]) => [key, fill(String(value), given)]));
+}
+
+function networksOf(name: string): string[] {
+  const { networks = [] } = services[name] ?? {};
+  return Array.isArray(networks) ? [...networks] : Object.keys(networks);
+}
+
+function aliasesIn(network: string, name: string): readonly string[] {
+  const { networks = {} } = services[name] ?? {};
+  return (networks as Readonly<Record<string, Network | null>>)[network]?.aliases ?? [];
 }
 
 /** The first argument of the image's program, or of the entrypoint that replaces it. */
@@ -72,23 +116,56 @@ describe('docker-compose.yml', () => {
     expect(table).toEqual(['api', 'worker', 'studio', 'migrate', 'codec', 'admin', 'dev']);
   });
 
-  test('has every service of a complete system', () => {
-    expect(Object.keys(services)).toEqual([
+  test('has every service of a complete system, and extras on demand', () => {
+    const inProfile = (wanted?: string) =>
+      Object.keys(services).filter((name) => services[name]?.profiles?.[0] === wanted);
+    expect(inProfile()).toEqual([
+      'proxy',
       'postgres',
       'temporal-schema',
       'temporal',
       'temporal-namespace',
       'temporal-ui',
-      'codec',
       'migrate',
       'api',
+      'api-2',
       'worker',
-      'admin',
-      'studio',
+      'backup',
     ]);
-    expect(services.studio?.profiles).toEqual(['demo']);
-    const always = Object.keys(services).filter((name) => !services[name]?.profiles);
-    expect(always).not.toContain('studio');
+    expect(inProfile('demo')).toEqual(['studio']);
+    expect(inProfile('codec')).toEqual(['codec']);
+    expect(inProfile('next')).toEqual(['worker-next']);
+    expect(inProfile('admin')).toEqual(['temporal-cli', 'admin']);
+    expect(inProfile('monitoring')).toEqual([
+      'prometheus',
+      'alertmanager',
+      'grafana',
+      'node-exporter',
+    ]);
+  });
+
+  test('the second API is the first one again', () => {
+    const { networks: _, ...first } = services.api as Service;
+    const { networks: __, ...second } = services['api-2'] as Service;
+    expect(second).toEqual(first);
+    expect(networksOf('api-2')).toEqual(networksOf('api'));
+  });
+
+  test('the next workers differ from the present ones by their build', () => {
+    const {
+      networks: _,
+      image,
+      environment,
+      profiles,
+      ...next
+    } = services['worker-next'] as Service;
+    const present = services.worker as Service;
+    expect(present).toMatchObject(next);
+    expect(networksOf('worker-next')).toEqual(networksOf('worker'));
+    const { WORKER_BUILD_ID: build, ...rest } = environment ?? {};
+    const { WORKER_BUILD_ID: __, ...same } = present.environment ?? {};
+    expect(rest).toEqual(same);
+    expect([profiles, image]).toEqual([['next'], `video-generation-service:${build}`]);
   });
 
   test.each(ours.map(([name]) => name))('%s starts a process of the table', (name) => {
@@ -100,11 +177,36 @@ describe('docker-compose.yml', () => {
   test.each(ours.map(([name]) => name))('%s is given settings that exist and suffice', (name) => {
     const { environment = {} } = services[name] as Service;
     const unknown = Object.keys(environment).filter(
-      (key) => !settings.has(key) && !channelKeys.has(key),
+      (key) => !settings.has(key) && !channelKeys.has(key) && key !== 'NODE_OPTIONS',
     );
     expect(unknown).toEqual([]);
     const config = readConfig(processOf(name), environmentOf(name));
     expect(config.playground).toBe(false);
+  });
+
+  // A new setting: add a line to x-settings if API and worker read it, else to the process that does.
+  test('passes on every setting from .env, or sets it', () => {
+    const ofDevelopment = ['DEV_STACK', 'DATA_DIR', 'TEMPORAL_CLI', 'FFMPEG_PATH'];
+    const ofContainers = new Set([
+      ...[...read('Dockerfile').matchAll(/^ENV [\s\S]*?[^\\]$/gm)].flatMap(([text]) =>
+        [...text.matchAll(/(\w+)=/g)].map(([, name = '']) => name),
+      ),
+      ...['METRICS_HOST', 'METRICS_PORT', 'CODEC_HOST', 'CODEC_PORT'],
+    ]);
+    const missing = [...settings]
+      .filter((name) => !ofDevelopment.includes(name) && !ofContainers.has(name))
+      .filter((name) =>
+        ours.every(([service]) => environmentOf(service, { ...person, [name]: '7' })[name] !== '7'),
+      );
+    expect(missing).toEqual([]);
+  });
+
+  test('passes the same to every process that works on tasks', () => {
+    const common = Object.keys(services.migrate?.environment ?? {});
+    expect(common.length).toBeGreaterThan(10);
+    for (const name of ['api', 'worker', 'admin']) {
+      expect(services[name]?.environment).toMatchObject(services.migrate?.environment ?? {});
+    }
   });
 
   test('passes on every limit and rate, each to the processes that read it', () => {
@@ -118,15 +220,15 @@ describe('docker-compose.yml', () => {
         : limit.startsWith('STUDIO_')
           ? 'studio'
           : 'api';
-      expect([
+      expect([limit, environmentOf(expected, { ...person, [limit]: '7' })[limit]]).toEqual([
         limit,
-        environmentOf(expected, { ...secretsOfAPerson, [limit]: '7' })[limit],
-      ]).toEqual([limit, '7']);
+        '7',
+      ]);
     }
   });
 
   test('passes a second pepper to what checks keys, and none to the worker', () => {
-    const given = { ...secretsOfAPerson, API_KEY_PEPPER_SECOND: 'another sixteen characters' };
+    const given = { ...person, API_KEY_PEPPER_SECOND: 'another sixteen characters' };
     for (const name of ['api', 'admin']) {
       expect(environmentOf(name, given).API_KEY_PEPPER_SECOND).toBe(given.API_KEY_PEPPER_SECOND);
     }
@@ -140,7 +242,7 @@ describe('docker-compose.yml', () => {
   });
 
   test.each(['catalogue.yaml', 'catalogue.ark.yaml'])('can serve %s', async (file) => {
-    const environment = environmentOf('worker', { ...secretsOfAPerson, CATALOGUE_FILE: file });
+    const environment = environmentOf('worker', { ...person, CATALOGUE_FILE: file });
     const { catalogueFile, currency } = readConfig('worker', environment);
     const catalogue = await loadCatalogue(join(root, catalogueFile), environment);
     expect(catalogue.currency).toBe(currency);
@@ -149,7 +251,7 @@ describe('docker-compose.yml', () => {
   test('allows no address inside the network by default', () => {
     for (const name of ['api', 'worker']) {
       expect(environmentOf(name).DANGEROUSLY_ALLOW_HOSTS).toBe('');
-      const given = { ...secretsOfAPerson, DANGEROUSLY_ALLOW_HOSTS: 'studio:8090' };
+      const given = { ...person, DANGEROUSLY_ALLOW_HOSTS: 'studio:8090' };
       expect(environmentOf(name, given).DANGEROUSLY_ALLOW_HOSTS).toBe('studio:8090');
     }
   });
@@ -188,18 +290,99 @@ describe('docker-compose.yml', () => {
   });
 
   test.each([
-    ['api', 'PORT'],
+    ['codec', 'CODEC_PORT'],
     ['studio', 'STUDIO_PORT'],
   ])('the port that %s publishes is the one it listens on', (name, setting) => {
     const published = services[name]?.ports?.map((line) => fill(line, {}).split(':').pop());
     expect(published).toEqual([environmentOf(name)[setting]]);
   });
 
-  test('only the API can be reached from other machines', () => {
-    const open = Object.entries(services).flatMap(([name, { ports = [] }]) =>
-      ports.some((port) => !port.startsWith('127.0.0.1:')) ? [name] : [],
-    );
-    expect(open).toEqual(['api']);
+  test('the proxy leads to both APIs, and publishes the ports it listens on', () => {
+    const caddyfile = read('deploy/compose/Caddyfile');
+    const apis = ['api', 'api-2'].map((name) => `${name}:${environmentOf(name).PORT}`);
+    expect(caddyfile).toContain(`reverse_proxy ${apis.join(' ')} {`);
+    expect(caddyfile).toContain('{$SITE:localhost} {');
+    const listened = services.proxy?.ports?.map((line) => fill(line, {}).split(':').pop());
+    expect(listened).toEqual([/^http:\/\/:(\d+) \{/m.exec(caddyfile)?.[1], '443']);
+    expect(environmentOf('api').TRUSTED_PROXIES).toBe('1');
+  });
+
+  test('nothing can be reached from other machines until the proxy is opened', () => {
+    const ports = Object.values(services).flatMap((service) => service.ports ?? []);
+    expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+    const opened = parse(read('deploy/compose/public.yaml')) as typeof compose;
+    expect(Object.keys(opened.services)).toEqual(['proxy']);
+  });
+
+  test.each([
+    ['studio', ['postgres', 'temporal', 'proxy']],
+    ['proxy', ['postgres', 'temporal', 'worker', 'prometheus']],
+    ['prometheus', ['postgres', 'temporal', 'proxy', 'studio']],
+    ['backup', ['temporal-ui', 'studio', 'proxy']],
+  ])('%s shares no network with %j', (name, others) => {
+    const shared = networksOf(name);
+    expect(shared.length).toBeGreaterThan(0);
+    for (const other of others) {
+      expect([other, networksOf(other).filter((network) => shared.includes(network))]).toEqual([
+        other,
+        [],
+      ]);
+    }
+  });
+
+  test('databases, Temporal and metrics are on networks without a way out', () => {
+    for (const name of ['postgres', 'temporal', 'node-exporter', 'backup']) {
+      for (const network of networksOf(name)) {
+        expect([name, compose.networks[network]?.internal]).toEqual([name, true]);
+      }
+    }
+    const used = new Set(Object.keys(services).flatMap(networksOf));
+    expect([...used].sort()).toEqual(Object.keys(compose.networks).sort());
+  });
+
+  test.each(Object.keys(services))('%s has limits and no rights', (name) => {
+    const service = services[name] as Service;
+    expect(service).toMatchObject({ cap_drop: ['ALL'], pids_limit: expect.any(Number) });
+    expect(service.security_opt).toEqual(['no-new-privileges:true']);
+    expect(fill(String(service.mem_limit), {})).toMatch(/^\d+[mg]$/);
+    expect(service.logging?.options).toEqual({ 'max-size': '20m', 'max-file': '5' });
+    expect(service.read_only ?? false).toBe(name !== 'temporal-ui');
+  });
+
+  test('the heap of a process leaves a quarter of its memory', () => {
+    const megabytes = (text: string) => Number.parseFloat(text) * (text.endsWith('g') ? 1_024 : 1);
+    for (const name of ['api', 'worker']) {
+      const memory = megabytes(fill(services[name]?.mem_limit ?? '', {}));
+      expect(environmentOf(name).NODE_OPTIONS).toBe(`--max-old-space-size=${memory * 0.75}`);
+    }
+  });
+
+  test('every mounted file and folder of the project exists', () => {
+    const mounted = Object.values(services)
+      .flatMap(({ volumes = [] }) => volumes)
+      .map((volume) => fill(volume, {}).split(':')[0] ?? '')
+      .filter((source) => source.startsWith('./') && source !== './catalogue');
+    expect(mounted.length).toBeGreaterThan(4);
+    expect(mounted.filter((source) => !existsSync(join(root, source)))).toEqual([]);
+  });
+
+  test('Prometheus asks for names and ports that exist', () => {
+    const { scrape_configs: jobs, alerting } = parse(read('ops/prometheus.yaml')) as {
+      scrape_configs: { dns_sd_configs: { names: string[]; port: number }[] }[];
+      alerting: { alertmanagers: { dns_sd_configs: { names: string[] }[] }[] };
+    };
+    const asked = jobs.flatMap(({ dns_sd_configs: found }) => found);
+    expect(asked.map(({ names, port }) => [names, port])).toEqual([
+      [['api'], Number(environmentOf('api').METRICS_PORT)],
+      [['worker'], Number(environmentOf('worker').METRICS_PORT)],
+      [['node-exporter'], 9100],
+    ]);
+    expect(alerting.alertmanagers[0]?.dns_sd_configs[0]?.names).toEqual(['alertmanager']);
+    for (const name of ['api', 'worker', 'node-exporter', 'alertmanager', 'grafana']) {
+      expect(networksOf(name)).toContain('monitoring');
+    }
+    expect(aliasesIn('monitoring', 'api-2')).toEqual(['api']);
+    expect(aliasesIn('monitoring', 'worker-next')).toEqual(['worker']);
   });
 
   test('every service that others wait for has a health check or ends', () => {
@@ -217,20 +400,32 @@ describe('docker-compose.yml', () => {
 
   test.each(Object.keys(services))('%s comes back, and its image has a version', (name) => {
     const { restart, image, build } = services[name] as Service;
-    expect(restart).toMatch(name === 'admin' ? /^no$/ : /^(unless-stopped|on-failure:\d+)$/);
-    if (!build) expect(image).toMatch(/^[\w/-]+:\d+\.\d+(\.\d+)?(-\w+)?$/);
+    const ends = ['admin', 'temporal-cli'].includes(name);
+    expect(restart).toMatch(ends ? /^no$/ : /^(unless-stopped|on-failure:\d+)$/);
+    if (!build) expect(image).toMatch(/^[\w/-]+:v?\d+\.\d+(\.\d+)?(-\w+)?$/);
   });
 
   test('all lasting data is on a volume', () => {
     // From release 18 on the image keeps its data below this folder.
     expect(services.postgres?.volumes).toEqual(['postgres:/var/lib/postgresql']);
     expect(services.studio?.volumes).toEqual(['studio:/data']);
-    expect(Object.keys(compose.volumes)).toEqual(['postgres', 'files', 'studio']);
+    expect(Object.keys(compose.volumes)).toEqual([
+      'postgres',
+      'files',
+      'studio',
+      'proxy',
+      'proxy-config',
+      'backups',
+      'backup-metrics',
+      'prometheus',
+      'alertmanager',
+      'grafana',
+    ]);
     expect(environmentOf('studio').STUDIO_DATA_DIR).toMatch(/^\/data\//);
   });
 
   test.each(['api', 'worker', 'admin'])('%s shares the folder of stored files', (name) => {
-    expect(services[name]?.volumes).toEqual(['files:/data']);
+    expect(services[name]?.volumes).toContain('files:/data');
     expect(environmentOf(name).STORAGE_DIR).toBe('/data/files');
   });
 
@@ -261,7 +456,7 @@ describe('docker-compose.yml', () => {
   });
 
   test('every variable is a setting, a key, or a variable of compose itself', () => {
-    const own = new Set(['POSTGRES_PASSWORD', 'API_PORT', 'TAG', ...channelKeys]);
+    const own = new Set([...ofCompose, ...channelKeys]);
     const used = [...composeText.matchAll(/(?<!\$)\$\{(\w+)/g)].map(([, name = '']) => name);
     expect(used.filter((name) => !own.has(name) && !settings.has(name))).toEqual([]);
   });
@@ -282,7 +477,7 @@ describe('the .env files in docs/operations.md', () => {
   test('hold settings and keys only, and suffice for each process', () => {
     expect(files).toHaveLength(2);
     for (const [index, file] of files.entries()) {
-      const names = Object.keys(file).filter((name) => name !== 'POSTGRES_PASSWORD');
+      const names = Object.keys(file).filter((name) => !ofCompose.includes(name));
       expect(names.filter((name) => !settings.has(name) && !channelKeys.has(name))).toEqual([]);
       for (const [name, { profiles = [] }] of ours) {
         if (index === 0 && profiles.includes('demo')) continue;
@@ -313,8 +508,8 @@ describe('commands in the documents', () => {
   test('name existing services and profiles', () => {
     const servicesTold = [
       ...named(/--scale (\S+?)=/g),
-      ...named(/ run (?:--?\S+ )*([a-z-]+)/g),
-      ...named(/ (?:exec|logs|restart|kill|stop) (?:--?\S+ )*([a-z-]+)/g),
+      ...named(/ run (?:-\S+ )*([a-z][a-z0-9-]*)/g),
+      ...named(/ (?:exec|logs|restart|kill|stop|up) (?:-\S+ )*([a-z][a-z0-9-]*)/g),
     ];
     expect(servicesTold).toEqual(expect.arrayContaining(['worker', 'admin']));
     expect(servicesTold.filter((name) => !Object.hasOwn(services, name))).toEqual([]);

@@ -1,0 +1,78 @@
+// ops/backup.sh with pg_dump and pg_restore of the test's own on the PATH.
+
+import { spawnSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const script = resolve(__dirname, '../../ops/backup.sh');
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'video-backup-'));
+  for (const name of ['bin', 'dumps', 'metrics']) mkdirSync(join(folder, name));
+  program('pg_dump', 'echo dump > "$3"');
+  program('pg_restore', 'exit 0');
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+test('makes a dump and records its time', () => {
+  expect(backup().status).toBe(0);
+  expect(dumps()).toEqual([expect.stringMatching(/^video-\d{4}-\d\d-\d\dT\d{6}Z\.dump$/)]);
+  expect(metric()).toMatch(/^backup_finished_timestamp_seconds\{database="video"\} \d{10}\n$/);
+});
+
+test.each([
+  ['fails', 'pg_dump', 'echo half > "$3"; exit 1'],
+  ['cannot be read', 'pg_restore', 'exit 1'],
+])('a dump that %s leaves no file and no time', (_, name, does) => {
+  program(name, does);
+  const { status, stderr } = backup();
+  expect(status).toBe(1);
+  expect(stderr).toContain('the dump of video failed');
+  expect(dumps()).toEqual([]);
+  expect(() => metric()).toThrow('ENOENT');
+});
+
+test('deletes dumps that are past their time, and nothing else', () => {
+  for (const name of ['video-old.dump', 'video-recent.dump', 'other-old.dump']) {
+    writeFileSync(join(folder, 'dumps', name), '');
+    const days = name.includes('old') ? 20 : 3;
+    const then = new Date(Date.now() - days * 86_400_000);
+    utimesSync(join(folder, 'dumps', name), then, then);
+  }
+  expect(backup().status).toBe(0);
+  expect(dumps()).toEqual([
+    'other-old.dump',
+    expect.stringContaining('video-2'),
+    'video-recent.dump',
+  ]);
+});
+
+function program(name: string, does: string): void {
+  writeFileSync(join(folder, 'bin', name), `#!/bin/sh\n${does}\n`, { mode: 0o755 });
+}
+
+function backup() {
+  return spawnSync('/bin/sh', [script, 'once'], {
+    encoding: 'utf8',
+    env: {
+      PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
+      PGDATABASE: 'video',
+      BACKUP_FOLDER: join(folder, 'dumps'),
+      METRICS_FOLDER: join(folder, 'metrics'),
+    },
+  });
+}
+
+const dumps = () => readdirSync(join(folder, 'dumps')).sort();
+const metric = () => readFileSync(join(folder, 'metrics', 'backup.prom'), 'utf8');
