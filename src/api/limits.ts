@@ -50,11 +50,15 @@ export function createBuckets(limit: RateLimit): Buckets {
 
   const bucketOf = (name: string, { perSecond, burst }: ReturnType<typeof sizeOf>): Bucket => {
     const at = elapsed();
-    const bucket = buckets.get(name) ?? { tokens: burst, at };
-    bucket.tokens = Math.min(burst, bucket.tokens + ((at - bucket.at) / 1000) * perSecond);
-    bucket.at = at;
-    buckets.set(name, bucket);
-    return bucket;
+    const known = buckets.get(name);
+    if (known) {
+      known.tokens = Math.min(burst, known.tokens + ((at - known.at) / 1000) * perSecond);
+      known.at = at;
+      return known;
+    }
+    const full = { tokens: burst, at };
+    buckets.set(name, full);
+    return full;
   };
 
   return {

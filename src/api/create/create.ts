@@ -28,13 +28,14 @@ export function createTask(deps: ApiDeps, atOnce: AtOnce): (ctx: KeyedCall) => P
   const create = async (
     ctx: KeyedCall,
     parsed: ParsedRequest,
-    taskId: string,
+    keyedId: string | null,
   ): Promise<CreateOutcome> => {
     const { caller, traceId } = ctx.state;
     const limited = rateLimit.take(caller);
     if (limited) return limited;
     const { plan, refusal } = planForCaller(parsed, deps, caller);
     if (!plan) return refusedOutcome(refusal);
+    const taskId = keyedId ?? newTaskId(now());
     ctx.state.taskId = taskId;
     const { request } = parsed;
     const { accountId, keyId } = caller;
@@ -46,9 +47,9 @@ export function createTask(deps: ApiDeps, atOnce: AtOnce): (ctx: KeyedCall) => P
     const parsed = await readRequest(ctx);
     const key = idempotencyKeyOf(ctx);
     const { accountId } = ctx.state.caller;
-    const taskId = key ? taskIdForKey(accountId, key) : newTaskId(now());
-    if (key) ctx.state.taskId = taskId;
-    const replayed = key ? await replay.find(taskId, parsed) : null;
-    answerCreate(ctx, replayed ?? (await create(ctx, parsed, taskId)));
+    const keyedId = key ? taskIdForKey(accountId, key) : null;
+    if (keyedId) ctx.state.taskId = keyedId;
+    const replayed = keyedId ? await replay.find(keyedId, parsed) : null;
+    answerCreate(ctx, replayed ?? (await create(ctx, parsed, keyedId)));
   };
 }
