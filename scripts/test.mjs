@@ -1,6 +1,6 @@
 // `npm test` and its variants: checks types, lint and format, runs the tests, and prints the counts
 // in the last line. `--install` first installs missing packages, `--fast` leaves out tests that
-// need servers, `--long`, `--clients` and `--cluster` run tests that are not part of every run.
+// need servers, `--long` and `--clients` run tests that are not part of every run.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -18,7 +18,6 @@ const { values: asked } = parseArgs({
     fast: { type: 'boolean' },
     long: { type: 'boolean' },
     clients: { type: 'boolean' },
-    cluster: { type: 'boolean' },
   },
 });
 
@@ -28,25 +27,10 @@ async function main() {
     await buildIfStale();
     return runJest([asked.long ? 'long' : 'clients']);
   }
-  if (asked.cluster) return runCluster();
   await checkSources();
   if (asked.fast) return runJest(['fast']);
   await buildIfStale();
   return runJest(['fast', 'stack'], { covered: true });
-}
-
-/** The Temporal server is built from its Go module. */
-async function runCluster() {
-  const hasGo = await run('go', ['version']).catch(() => false);
-  if (!hasGo) {
-    process.stdout.write(
-      'Nothing was run: the Temporal cluster is built from source, so install Go 1.25 or later ' +
-        '(https://go.dev/dl) and put it on PATH.\n',
-    );
-    return;
-  }
-  await buildIfStale();
-  await runJest(['cluster']);
 }
 
 /** In parallel, because each check leaves a core idle half of the time. All errors are printed. */
@@ -106,8 +90,6 @@ async function runJest(projects, { covered = false } = {}) {
  * connections.
  */
 function workers() {
-  // A cluster, and the service on it, are twenty processes.
-  if (asked.cluster) return 1;
   const cores = availableParallelism();
   return asked.fast ? cores : Math.min(4, Math.max(2, cores));
 }

@@ -57,7 +57,8 @@ async function main(): Promise<void> {
 
 async function run<P extends ProcessName>(name: P, args: readonly string[]): Promise<void> {
   // The standard output of a command is its result; only a server process may log there.
-  const environment = name === 'dev' ? process.env : await withDevStack(process.env);
+  const asOwner = name === 'admin' || name === 'migrate';
+  const environment = name === 'dev' ? process.env : await withDevStack(process.env, asOwner);
   const config = readConfig(name, environment);
   if (name === 'admin' && environment !== process.env) {
     process.stderr.write(`Using the stack that runs in ${config.dataDir}.\n`);
@@ -124,6 +125,7 @@ const knownFaults = new Set([
   'ConfigError',
   'CatalogueError',
   'SchemaMismatch',
+  'UnfitRole',
   'SetupError',
 ]);
 

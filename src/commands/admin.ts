@@ -5,6 +5,7 @@
 import { type Config, ConfigError } from '../config/config';
 import { resembled } from '../contract/near-names';
 import { checkSchema, connect, isRetryable, SchemaMismatch } from '../db/database';
+import { UnfitRole } from '../db/roles';
 import { accountCommands } from './admin/accounts';
 import { bookCommands } from './admin/books';
 import { budgetCommands } from './admin/budgets';
@@ -130,6 +131,6 @@ function nearestCommand(words: readonly string[]): string | undefined {
 function exitCodeOf(error: unknown): 1 | 2 | null {
   if (error instanceof CommandError) return error.exitCode;
   if (error instanceof ConfigError || (error as Error).name === 'CatalogueError') return 2;
-  if (error instanceof SchemaMismatch) return 1;
+  if (error instanceof SchemaMismatch || error instanceof UnfitRole) return 1;
   return null;
 }

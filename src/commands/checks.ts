@@ -5,7 +5,13 @@ import { Connection } from '@temporalio/client';
 import { Client } from 'pg';
 import { type Config, readConfig } from '../config/config';
 import type { Environment } from '../config/secret-files';
+import type { Roles } from '../db/roles';
 import { CommandError } from './command';
+
+/** The roles to which a migration grants privileges. */
+export function rolesOf({ databaseRole, databaseOperatorRole }: Config): Roles {
+  return { service: databaseRole, operator: databaseOperatorRole };
+}
 
 type TemporalSettings = Pick<Config, 'temporalAddress' | 'temporalTls' | 'temporalApiKey'>;
 

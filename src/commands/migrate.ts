@@ -4,14 +4,14 @@
 import { Client, Connection } from '@temporalio/client';
 import { connect, migrate as migrateDatabase } from '../db/database';
 import { ensureSearchAttributes } from '../temporal/setup';
-import { checkDatabase, checkTemporal, temporalAccess } from './checks';
+import { checkDatabase, checkTemporal, rolesOf, temporalAccess } from './checks';
 import type { Command } from './command';
 
 export const migrate: Command<'migrate'> = async ({ config, log }) => {
   await checkDatabase(config.databaseUrl);
   const db = connect({ url: config.databaseUrl, poolMax: 2, applicationName: 'migrate', log });
   try {
-    const applied = await migrateDatabase(db);
+    const applied = await migrateDatabase(db, rolesOf(config));
     log.info({ event: 'migrated', applied }, `${applied.length} migrations applied`);
   } finally {
     await db.destroy();

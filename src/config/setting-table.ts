@@ -46,6 +46,12 @@ export const table = z.object({
     .describe(
       'Maximum number of connections to PostgreSQL per process; creates of one account use at most half of an API process’s.',
     ),
+  DATABASE_ROLE: orNone(text()).describe(
+    'Role of API and worker, to which `migrate` grants what they need and nothing else; none: nothing is granted.',
+  ),
+  DATABASE_OPERATOR_ROLE: orNone(text()).describe(
+    'Role of the admin commands, to which `migrate` grants what they need.',
+  ),
   TEMPORAL_ADDRESS: orNone(hostPort()).describe('The Temporal server, as host:port.'),
   TEMPORAL_NAMESPACE: text().default('default').describe('The namespace in Temporal.'),
   TEMPORAL_TLS: flag()

@@ -6,6 +6,7 @@ import knex, { type Knex } from 'knex';
 import { types } from 'pg';
 import { assert } from '../domain/assert';
 import { migrations } from './migrations';
+import { grantPrivileges, type Roles } from './roles';
 import {
   isSilence,
   keepAlive,
@@ -128,15 +129,22 @@ export function isOutcomeUnknown(error: unknown): boolean {
 // An arbitrary lock number. One process migrates while the others wait for it.
 const migrationLock = 727_001;
 
+export const noRoles: Roles = { service: null, operator: null };
+
 /**
- * Brings the schema up to date. Safe if several processes start at once. A newer schema is refused
- * and left unchanged.
+ * Brings the schema up to date and grants the roles their privileges. Safe if several processes
+ * start at once. A newer schema is refused and left unchanged.
  */
-export async function migrate(db: Knex): Promise<readonly string[]> {
+export async function migrate(db: Knex, roles: Roles = noRoles): Promise<readonly string[]> {
   return db.transaction(async (trx) => {
     await trx.raw(`set local lock_timeout = '60s'`);
     await refuseEncoding(trx);
-    return withSlowStatements(trx, 10 * 60_000, () => applyMissing(trx));
+    await refuseOtherThanOwner(trx);
+    return withSlowStatements(trx, 10 * 60_000, async () => {
+      const applied = await applyMissing(trx);
+      await grantPrivileges(trx, roles);
+      return applied;
+    });
   });
 }
 
@@ -146,6 +154,18 @@ async function refuseEncoding(db: Knex): Promise<void> {
   const encoding = rows[0]?.server_encoding;
   if (encoding === 'UTF8') return;
   throw new SchemaMismatch(`The database's encoding is ${encoding}; create one with UTF8.`);
+}
+
+async function refuseOtherThanOwner(db: Knex): Promise<void> {
+  const { rows } = await db.raw<{ rows: { role: string; mayCreate: boolean }[] }>(
+    `select current_user as role,
+            has_schema_privilege(current_user, 'public', 'create') as "mayCreate"`,
+  );
+  const [current] = rows;
+  if (current?.mayCreate) return;
+  throw new SchemaMismatch(
+    `The role "${current?.role}" may not change the schema: set DATABASE_URL to the owner's for a migration.`,
+  );
 }
 
 async function applyMissing(trx: Knex.Transaction): Promise<readonly string[]> {

@@ -12,6 +12,7 @@ export interface DevFile {
   readonly webhookSecret: string;
   readonly temporalAddress: string;
   readonly temporalUi: string | null;
+  /** The database as its owner; the processes connect as a role with few privileges. */
   readonly databaseUrl: string;
   readonly studioUrl: string | null;
   readonly studioApiKey: string;
@@ -69,13 +70,19 @@ export async function readDevFile(dataDir: string): Promise<DevFile | null> {
 
 /**
  * The environment, completed with the settings of the `npm start` that runs on the same DATA_DIR.
+ * Commands that migrate or administer use the database as its owner.
  */
-export async function withDevStack(environment: Environment): Promise<Environment> {
+export async function withDevStack(
+  environment: Environment,
+  asOwner: boolean,
+): Promise<Environment> {
   const file = await readDevFile(environment.DATA_DIR || '.data');
   if (!file) return environment;
   // With another database, the stack's secrets and addresses must not be used.
   const { DATABASE_URL: database } = environment;
-  if (database && database !== file.environment.DATABASE_URL) return environment;
+  const known = [file.environment.DATABASE_URL, file.databaseUrl];
+  if (database && !known.includes(database)) return environment;
+  const owner = asOwner ? { DATABASE_URL: file.databaseUrl } : {};
   const given = Object.entries(environment).filter(([, value]) => value !== '');
-  return { ...file.environment, ...Object.fromEntries(given) };
+  return { ...file.environment, ...owner, ...Object.fromEntries(given) };
 }

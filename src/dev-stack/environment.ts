@@ -8,7 +8,10 @@ import type { Secrets } from './demo-account';
 import type { Ports } from './ports';
 
 export interface Started {
+  /** As its owner. */
   readonly databaseUrl: string;
+  /** As the role of API and worker. */
+  readonly serviceUrl: string;
   readonly temporalAddress: string;
   readonly temporalUi: string | null;
 }

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { searchAttributes } from '../../workflows/search-attributes';
 import { checkDatabase, checkTemporal } from '../commands/checks';
 import { CommandError } from '../commands/command';
-import { connect, migrate } from '../db/database';
+import { connect, migrate, noRoles } from '../db/database';
 import type { Child } from '../embedded/child';
-import { startPostgres } from '../embedded/postgres';
+import { roleNames, startPostgres } from '../embedded/postgres';
 import { startTemporal } from '../embedded/temporal';
 import { findTemporal } from '../embedded/temporal-binary';
 import { demoOf } from './demo-account';
@@ -46,7 +46,8 @@ export async function checkGiven({ options, progress, has }: Site): Promise<void
 
 export async function startDatabase(site: Site, pepper: string) {
   const given = site.options.environment.DATABASE_URL;
-  let databaseUrl = given || '';
+  // A given database is used with its own role for everything.
+  const urls = { owner: given || '', service: given || '' };
   if (!given && site.has('postgres')) {
     const dataDir = join(site.dataDir, 'postgres');
     const launch = async () => {
@@ -56,26 +57,29 @@ export async function startDatabase(site: Site, pepper: string) {
         maxConnections: 200,
         onLine: (line) => site.logs.take('postgres', line),
       });
-      databaseUrl = server.url;
+      Object.assign(urls, { owner: server.url, service: server.serviceUrl });
       return inTime(server.child);
     };
     await startPart(site, 'postgres', () => newPart(site, 'postgres', launch), 'PostgreSQL');
   }
+  const rolesGranted = given ? noRoles : roleNames;
   const log = { warn: site.progress.line, error: site.progress.line };
-  const db = connect({ url: databaseUrl, poolMax: 2, applicationName: 'npm start', log });
+  const db = connect({ url: urls.owner, poolMax: 2, applicationName: 'npm start', log });
   try {
     const demo = await site.progress.step('migrating the database', async (say) => {
-      const applied = await migrate(db);
+      const applied = await migrate(db, rolesGranted);
       say(applied.length > 0 ? 'the database is migrated' : 'the database is up to date');
       return demoOf(site.dataDir, db, pepper, site.options.environment.CURRENCY);
     });
-    return { databaseUrl, demo };
+    return { databaseUrl: urls.owner, serviceUrl: urls.service, demo };
   } finally {
     await db.destroy();
   }
 }
 
-export async function startTemporalServer(site: Site): Promise<Omit<Started, 'databaseUrl'>> {
+export async function startTemporalServer(
+  site: Site,
+): Promise<Omit<Started, 'databaseUrl' | 'serviceUrl'>> {
   const { environment: given } = site.options;
   if (given.TEMPORAL_ADDRESS) {
     return {

@@ -90,12 +90,12 @@ async function startParts(site: Site): Promise<DevFile> {
   if (site.has('worker')) checkChannelKeys(config, catalogue);
   await checkGiven(site);
   const studio = startPart(site, 'studio', () => processPart(site, 'studio', 'studio', settings));
-  const [{ databaseUrl, demo }, temporal] = await Promise.all([
+  const [{ demo, ...database }, temporal] = await Promise.all([
     startDatabase(site, settings.API_KEY_PEPPER ?? ''),
     startTemporalServer(site),
     studio,
   ]);
-  const started: Started = { databaseUrl, ...temporal };
+  const started: Started = { ...database, ...temporal };
   const environment = { ...settings, ...environmentOf(started) };
   const withMetrics = (port: number) => ({ ...environment, METRICS_PORT: String(port) });
   await Promise.all([
@@ -126,9 +126,9 @@ async function stopStack({ parts, logs, lock }: Site): Promise<void> {
   lock.release();
 }
 
-function environmentOf({ databaseUrl, temporalAddress, temporalUi }: Started) {
+function environmentOf({ serviceUrl, temporalAddress, temporalUi }: Started) {
   return {
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: serviceUrl,
     TEMPORAL_ADDRESS: temporalAddress,
     ...(temporalUi ? { TEMPORAL_UI_URL: temporalUi } : {}),
   };

@@ -3,6 +3,7 @@
 // stopped before the next one starts.
 
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,7 +13,12 @@ import { freePorts } from './ports';
 import { dataFolder, postgresBinaries, prepareData, serverUser } from './postgres-files';
 
 export interface EmbeddedPostgres {
+  /** As the owner of the database, a superuser. */
   readonly url: string;
+  /** As the role of API and worker. */
+  readonly serviceUrl: string;
+  /** As the role of the admin commands. */
+  readonly operatorUrl: string;
   readonly port: number;
   readonly child: Child;
   stop(): Promise<void>;
@@ -30,6 +36,7 @@ interface PostgresOptions {
 
 const database = 'video';
 const user = 'video';
+export const roleNames = { service: 'video_service', operator: 'video_operator' } as const;
 
 export async function startPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
   const bin = await postgresBinaries();
@@ -38,15 +45,20 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
   const password = await prepareData(bin, dataDir, user, owner);
   await stopLeftover(dataDir);
   const port = options.port ?? (await freePorts(1))[0] ?? 0;
-  const url = (name: string) => `postgres://${user}:${password}@127.0.0.1:${port}/${name}`;
+  const urlAs = (role: string, secret: string, name: string) =>
+    `postgres://${role}:${secret}@127.0.0.1:${port}/${name}`;
+  const url = (name: string) => urlAs(user, password, name);
+  const roleUrl = (role: string) => urlAs(role, passwordOf(role, password), database);
   const child = await patiently(async () => {
     const started = launch(bin, dataDir, port, options);
     await untilReady('PostgreSQL', started, () => answers(url('postgres'), dataDir), 60_000);
     return started;
   });
-  await createDatabase(url('postgres'));
+  await createDatabase(url('postgres'), password);
   return {
     url: url(database),
+    serviceUrl: roleUrl(roleNames.service),
+    operatorUrl: roleUrl(roleNames.operator),
     port,
     child,
     stop: () => child.stop('SIGINT', 10_000),
@@ -147,12 +159,24 @@ async function answers(url: string, dataDir: string): Promise<boolean> {
   }
 }
 
-async function createDatabase(url: string): Promise<void> {
+/** The owner's password does not follow from that of a role. */
+function passwordOf(role: string, ownerPassword: string): string {
+  return createHash('sha256').update(`${role}:${ownerPassword}`).digest('hex');
+}
+
+async function createDatabase(url: string, password: string): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
     const { rows } = await client.query('select 1 from pg_database where datname = $1', [database]);
     if (rows.length === 0) await client.query(`create database ${database}`);
+    await client.query(`revoke all on database ${database} from public`);
+    for (const role of Object.values(roleNames)) {
+      const known = await client.query('select 1 from pg_roles where rolname = $1', [role]);
+      if (known.rowCount === 0) await client.query(`create role ${role}`);
+      await client.query(`alter role ${role} login password '${passwordOf(role, password)}'`);
+      await client.query(`grant connect on database ${database} to ${role}`);
+    }
   } finally {
     await client.end();
   }

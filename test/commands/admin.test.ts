@@ -35,7 +35,7 @@ interface Said {
 async function admin(line: string | readonly string[], over: object = {}): Promise<Said> {
   const said = { out: '', err: '' };
   const config = readConfig('admin', {
-    DATABASE_URL: database.url,
+    DATABASE_URL: database.operatorUrl,
     TEMPORAL_ADDRESS: temporalAddress(),
     TEMPORAL_TASK_QUEUE: taskQueue,
     API_KEY_PEPPER: pepper,
@@ -585,8 +585,16 @@ describe('the reconciler', () => {
 
 describe('the schema', () => {
   test('migrate can be repeated', async () => {
-    const { exitCode, json } = await admin('migrate --json');
+    const { exitCode, json } = await admin('migrate --json', { DATABASE_URL: database.url });
     expect({ exitCode, json }).toEqual({ exitCode: 0, json: { applied: [], temporal: true } });
+  });
+
+  test('only the owner migrates', async () => {
+    const { exitCode, err } = await admin('migrate');
+    expect({ exitCode, err }).toMatchObject({
+      exitCode: 1,
+      err: expect.stringContaining('"video_operator" may not change the schema: set DATABASE_URL'),
+    });
   });
 
   test('a newer schema is refused by every command, and nothing is changed', async () => {

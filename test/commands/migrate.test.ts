@@ -20,7 +20,7 @@ test('of several processes that start at once one migrates, and the others find 
     connect({ url: database.url, poolMax: 1, applicationName: `process ${number}` }),
   );
   try {
-    const applied = await Promise.all(processes.map(migrate));
+    const applied = await Promise.all(processes.map((db) => migrate(db)));
     expect(applied.filter(({ length }) => length > 0)).toEqual([
       migrations.map(({ name }) => name),
     ]);

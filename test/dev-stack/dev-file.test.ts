@@ -12,18 +12,19 @@ beforeEach(async () => {
 });
 afterEach(() => data.remove());
 
+const owner = 'postgres://owner@stack/video';
 const settings = { DATABASE_URL: 'postgres://stack/video', API_KEY_PEPPER: 'of the stack' };
 
 const write = (stack: number) =>
   writeFile(
     join(data.path, 'dev.json'),
-    JSON.stringify({ pids: { stack }, environment: settings }),
+    JSON.stringify({ pids: { stack }, databaseUrl: owner, environment: settings }),
   );
 
 test('unset and empty settings come from the stack', async () => {
   await write(process.pid);
   const given = { DATA_DIR: data.path, LOG_LEVEL: 'warn', API_KEY_PEPPER: '' };
-  expect(await withDevStack(given)).toEqual({
+  expect(await withDevStack(given, false)).toEqual({
     ...settings,
     DATA_DIR: data.path,
     LOG_LEVEL: 'warn',
@@ -33,13 +34,21 @@ test('unset and empty settings come from the stack', async () => {
 test('settings from the environment are kept', async () => {
   await write(process.pid);
   const given = { DATA_DIR: data.path, API_KEY_PEPPER: 'mine' };
-  expect(await withDevStack(given)).toMatchObject({ API_KEY_PEPPER: 'mine' });
+  expect(await withDevStack(given, false)).toMatchObject({ API_KEY_PEPPER: 'mine' });
+});
+
+test('commands of an operator use the database as its owner', async () => {
+  await write(process.pid);
+  const given = { DATA_DIR: data.path };
+  expect(await withDevStack(given, true)).toMatchObject({ DATABASE_URL: owner });
+  const named = { ...given, DATABASE_URL: owner };
+  expect(await withDevStack(named, false)).toMatchObject({ ...settings, DATABASE_URL: owner });
 });
 
 test('with another DATABASE_URL no setting comes from the stack, least of all a secret', async () => {
   await write(process.pid);
   const given = { DATA_DIR: data.path, DATABASE_URL: 'postgres://production/video' };
-  expect(await withDevStack(given)).toEqual(given);
+  expect(await withDevStack(given, false)).toEqual(given);
 });
 
 test.each([
@@ -50,5 +59,5 @@ test.each([
   await prepare();
   const given = { DATA_DIR: data.path };
   expect(await readDevFile(data.path)).toBeNull();
-  expect(await withDevStack(given)).toEqual(given);
+  expect(await withDevStack(given, false)).toEqual(given);
 });

@@ -54,6 +54,12 @@ const ofCompose = [
   'TAG',
   'NEXT_TAG',
   'POSTGRES_PASSWORD',
+  'DATABASE_OWNER_PASSWORD',
+  'DATABASE_PASSWORD',
+  'DATABASE_OPERATOR_PASSWORD',
+  'TEMPORAL_DATABASE_PASSWORD',
+  'DATABASE_OWNER_URL',
+  'DATABASE_OPERATOR_URL',
   'API_MEMORY',
   'API_HEAP_MB',
   'WORKER_MEMORY',
@@ -73,6 +79,10 @@ const table = [...codeOf('src/main.ts').matchAll(/^ {2}(\w+): \{\n {4}about:/gm)
 
 const person = {
   POSTGRES_PASSWORD: 'abcdefghijkl',
+  DATABASE_OWNER_PASSWORD: 'owner-password',
+  DATABASE_PASSWORD: 'service-password',
+  DATABASE_OPERATOR_PASSWORD: 'operator-password',
+  TEMPORAL_DATABASE_PASSWORD: 'temporal-password',
   API_KEY_PEPPER: 'sixteen characters',
   STUDIO_API_KEY: 'studio-key',
   TEMPORAL_PAYLOAD_KEYS: `a:${Buffer.alloc(32).toString('base64')}`,
@@ -202,10 +212,14 @@ describe('docker-compose.yml', () => {
   });
 
   test('passes the same to every process that works on tasks', () => {
-    const common = Object.keys(services.migrate?.environment ?? {});
-    expect(common.length).toBeGreaterThan(10);
+    // What only a migration knows, and the address with the password of the own role.
+    const own = /^DATABASE_(URL|ROLE|OPERATOR_ROLE)$/;
+    const common = Object.fromEntries(
+      Object.entries(services.migrate?.environment ?? {}).filter(([name]) => !own.test(name)),
+    );
+    expect(Object.keys(common).length).toBeGreaterThan(10);
     for (const name of ['api', 'worker', 'admin']) {
-      expect(services[name]?.environment).toMatchObject(services.migrate?.environment ?? {});
+      expect(services[name]?.environment).toMatchObject(common);
     }
   });
 
@@ -407,7 +421,7 @@ describe('docker-compose.yml', () => {
 
   test('all lasting data is on a volume', () => {
     // From release 18 on the image keeps its data below this folder.
-    expect(services.postgres?.volumes).toEqual(['postgres:/var/lib/postgresql']);
+    expect(services.postgres?.volumes).toContain('postgres:/var/lib/postgresql');
     expect(services.studio?.volumes).toEqual(['studio:/data']);
     expect(Object.keys(compose.volumes)).toEqual([
       'postgres',
@@ -443,6 +457,21 @@ describe('docker-compose.yml', () => {
     expect(wanted).toMatchObject({ 'matching.enableFairness': true });
   });
 
+  test('each process has the password of its own role only', () => {
+    const knows = (name: string) => {
+      const environment = Object.entries(environmentOf(name));
+      const secrets = [...Object.values(person)].filter((value) => value.endsWith('-password'));
+      return secrets.filter((secret) => environment.some(([, value]) => value.includes(secret)));
+    };
+    const { DATABASE_PASSWORD: service, DATABASE_OWNER_PASSWORD: owner } = person;
+    expect(['api', 'worker', 'worker-next'].map(knows)).toEqual([[service], [service], [service]]);
+    expect(knows('migrate')).toEqual([owner]);
+    expect(knows('admin')).toEqual([person.DATABASE_OPERATOR_PASSWORD]);
+    expect(knows('temporal')).toEqual([person.TEMPORAL_DATABASE_PASSWORD]);
+    expect(knows('temporal-schema')).toEqual([person.TEMPORAL_DATABASE_PASSWORD]);
+    expect(knows('studio')).toEqual([]);
+  });
+
   test('contains no secret, and compose asks for a missing one', () => {
     const hidden = /PASSWORD|PEPPER|API_KEY$|_PWD/;
     for (const { environment = {} } of Object.values(services)) {
@@ -452,7 +481,7 @@ describe('docker-compose.yml', () => {
       }
     }
     expect(composeText).not.toMatch(/(?:KEY|PASSWORD|PEPPER|SECRET)\w*:-[^}]/);
-    expect(() => environmentOf('api', {})).toThrow(/POSTGRES_PASSWORD is missing: \w+ \w+/);
+    expect(() => environmentOf('api', {})).toThrow(/DATABASE_PASSWORD is missing: \w+ \w+/);
   });
 
   test('every variable is a setting, a key, or a variable of compose itself', () => {

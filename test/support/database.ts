@@ -7,7 +7,11 @@ import { connect } from '../../src/db/database';
 
 export interface TestDatabase {
   readonly db: Knex;
+  /** As its owner. */
   readonly url: string;
+  /** As the role of API and worker, and as that of the admin commands. */
+  readonly serviceUrl: string;
+  readonly operatorUrl: string;
   drop(): Promise<void>;
 }
 
@@ -15,12 +19,14 @@ export async function createTestDatabase(poolMax = 10): Promise<TestDatabase> {
   const template = new URL(required('TEST_DATABASE_URL'));
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   await administer(template, `create database ${name} template ${template.pathname.slice(1)}`);
-  const url = new URL(template);
-  url.pathname = `/${name}`;
-  const db = connect({ url: url.href, poolMax, applicationName: name.slice(0, 20) });
+  const urlLike = (known: string) => Object.assign(new URL(known), { pathname: `/${name}` }).href;
+  const url = urlLike(template.href);
+  const db = connect({ url, poolMax, applicationName: name.slice(0, 20) });
   return {
     db,
-    url: url.href,
+    url,
+    serviceUrl: urlLike(required('TEST_SERVICE_URL')),
+    operatorUrl: urlLike(required('TEST_OPERATOR_URL')),
     async drop() {
       await db.destroy();
       await administer(template, `drop database if exists ${name} with (force)`);

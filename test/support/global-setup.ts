@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
 import { connect, migrate } from '../../src/db/database';
-import { startPostgres } from '../../src/embedded/postgres';
+import { roleNames, startPostgres } from '../../src/embedded/postgres';
 import { startTemporal } from '../../src/embedded/temporal';
 import { findTemporal, findTestServer } from '../../src/embedded/temporal-binary';
 import { searchAttributes } from '../../workflows/search-attributes';
@@ -40,6 +40,8 @@ export default async function globalSetup(): Promise<void> {
   await migrateTemplate(database.url);
   Object.assign(process.env, {
     TEST_DATABASE_URL: database.url,
+    TEST_SERVICE_URL: database.serviceUrl,
+    TEST_OPERATOR_URL: database.operatorUrl,
     TEST_TEMPORAL_ADDRESS: temporal.address,
     TEST_TIME_SKIPPING_SERVER: testServer.path,
     TEST_WORKFLOW_BUNDLE: bundle,
@@ -50,7 +52,7 @@ export default async function globalSetup(): Promise<void> {
 async function migrateTemplate(url: string): Promise<void> {
   const db = connect({ url, poolMax: 1, applicationName: 'test setup' });
   try {
-    await migrate(db);
+    await migrate(db, roleNames);
   } finally {
     await db.destroy();
   }

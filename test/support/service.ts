@@ -12,6 +12,7 @@ import { createStarter } from '../../src/api/create/starter';
 import type { ApiSettings } from '../../src/api/deps';
 import { parseCatalogue } from '../../src/catalogue/catalogue-file';
 import { createAccount } from '../../src/db/accounts';
+import { connect } from '../../src/db/database';
 import { createTaskListener } from '../../src/db/task-listener';
 import type { Catalogue } from '../../src/domain/catalogue';
 import { openDirectory } from '../../src/storage/directory';
@@ -90,6 +91,8 @@ const studioKey = 'studio-key-for-tests';
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const folder = await mkdtemp(join(tmpdir(), 'video-service-'));
   const database = await createTestDatabase(20);
+  // API and worker have their role; the test itself is the owner.
+  const serviceDb = connect({ url: database.serviceUrl, poolMax: 20, applicationName: 'service' });
   const studio = await createStudio({
     host: '127.0.0.1',
     port: 0,
@@ -117,7 +120,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     acceptTimeoutMs,
     queriesInFlightMax: 16,
   });
-  const listener = createTaskListener(database.url, () => undefined);
+  const listener = createTaskListener(database.serviceUrl, () => undefined);
   const account = await createAccount(database.db, {
     name: 'test',
     pepper: testPepper,
@@ -125,14 +128,14 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   });
   const failures: unknown[] = [];
   const starter = createStarter({
-    db: database.db,
+    db: serviceDb,
     temporal,
     elapsed: () => performance.now(),
     onError: () => undefined,
   });
   const storage = await openDirectory(join(folder, 'files'));
   const app = createApp({
-    db: database.db,
+    db: serviceDb,
     storage,
     temporal,
     starter,
@@ -183,7 +186,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       createAccount(database.db, { name: 'another', pepper: testPepper, creditMicros: credit }),
     async startWorker() {
       worker = await startWorker(workerSettings(taskQueue, options), {
-        db: database.db,
+        db: serviceDb,
         catalogue: () => catalogues.worker,
         channelKeys: (name) => options.channelKeys?.[name] ?? studioKey,
         events: recording(events),
@@ -209,6 +212,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       await listener.close();
       await temporal.close();
       await studio.close();
+      await serviceDb.destroy();
       await database.drop();
       await rm(folder, { recursive: true, force: true });
     },

@@ -2,6 +2,7 @@
 
 import { migrate } from '../../db/database';
 import { ensureSearchAttributes } from '../../temporal/setup';
+import { rolesOf } from '../checks';
 import type { AdminCommand } from './command-line';
 import { table } from './tables';
 
@@ -12,7 +13,7 @@ const migrateBoth: AdminCommand = {
   migrates: true,
   about: 'brings the database up to date, and Temporal where TEMPORAL_ADDRESS is set',
   async run({ config, db, sdkClient }) {
-    const applied = await migrate(db());
+    const applied = await migrate(db(), rolesOf(config));
     let temporal = false;
     if (config.temporalAddress) {
       const { client } = await sdkClient();

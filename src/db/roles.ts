@@ -1,0 +1,115 @@
+// What the database roles may do. The owner of the tables migrates. The role of API and worker and
+// the role of operators have the privileges listed here and no others: neither can change the
+// schema, and neither can change or remove what is append-only.
+
+import type { Knex } from 'knex';
+
+export interface Roles {
+  /** The role of API and worker. */
+  readonly service: string | null;
+  /** The role of the admin commands. */
+  readonly operator: string | null;
+}
+
+type Privileges = Readonly<Record<string, string>>;
+
+// A row lock needs UPDATE on any one column: of an account its name, of a budget its period.
+const ofService: Privileges = {
+  schema_migrations: 'select',
+  accounts: 'select, update (name)',
+  api_keys: 'select, update (digest)',
+  webhook_secrets: 'select',
+  tasks: 'select, insert, update, delete',
+  task_labels: 'select, insert',
+  jobs: 'select, insert, update',
+  account_turns: 'select, insert, update',
+  watchers: 'select, insert, update',
+  reconcile_state: 'select, update',
+  balances: 'select, update',
+  transfers: 'select, insert',
+  audited_books: 'select, insert, update, delete',
+  budgets: 'select, update (period)',
+  callbacks: 'select, insert, update',
+  callback_attempts: 'select, insert, update',
+  files: 'select, insert, update',
+};
+
+const keyColumns =
+  'id, account_id, name, last_four, models, channels, create_rate, read_rate, created_at, expires_at, revoked_at';
+
+const ofOperator: Privileges = {
+  schema_migrations: 'select',
+  accounts: 'select, insert, update',
+  api_keys: `select (${keyColumns}), insert, update`,
+  // A secret is shown once, when it is made.
+  webhook_secrets: 'select (id, account_id, created_at, expires_at), insert, update (expires_at)',
+  tasks: 'select, update',
+  task_labels: 'select',
+  jobs: 'select',
+  account_turns: 'select',
+  watchers: 'select',
+  reconcile_state: 'select, update',
+  balances: 'select, insert, update',
+  transfers: 'select, insert',
+  audited_books: 'select',
+  budgets: 'select, insert, update, delete',
+  callbacks: 'select, insert, update',
+  callback_attempts: 'select',
+  files: 'select, update',
+};
+
+/** Throws with a sentence for the operator. */
+export class UnfitRole extends Error {
+  override readonly name = 'UnfitRole';
+}
+
+/** Gives the roles exactly their privileges. Can be repeated, also with other roles. */
+export async function grantPrivileges(trx: Knex.Transaction, roles: Roles): Promise<void> {
+  const { service, operator } = roles;
+  if (service !== null && service === operator) {
+    throw new UnfitRole('DATABASE_ROLE and DATABASE_OPERATOR_ROLE name the same role.');
+  }
+  if (service !== null) await grant(trx, 'DATABASE_ROLE', service, ofService);
+  if (operator !== null) await grant(trx, 'DATABASE_OPERATOR_ROLE', operator, ofOperator);
+}
+
+async function grant(
+  trx: Knex.Transaction,
+  setting: string,
+  role: string,
+  privileges: Privileges,
+): Promise<void> {
+  await refuseUnfit(trx, setting, role);
+  await trx.raw('revoke all on all tables in schema public from ??', [role]);
+  await trx.raw('grant usage on schema public to ??', [role]);
+  for (const [table, privilege] of Object.entries(privileges)) {
+    await trx.raw(`grant ${privilege} on ?? to ??`, [table, role]);
+  }
+}
+
+async function refuseUnfit(trx: Knex.Transaction, setting: string, role: string): Promise<void> {
+  const { rows } = await trx.raw<{ rows: { isOwner: boolean; mayCreate: boolean }[] }>(
+    `select pg_has_role(rolname, current_user, 'member') as "isOwner",
+            has_schema_privilege(rolname, 'public', 'create') as "mayCreate"
+       from pg_roles where rolname = ?`,
+    [role],
+  );
+  const [found] = rows;
+  if (!found) {
+    throw new UnfitRole(
+      `There is no role "${role}" (${setting}). Create it first: docs/operations.md, "Database roles".`,
+    );
+  }
+  if (found.isOwner) {
+    throw new UnfitRole(
+      `The role "${role}" (${setting}) is a superuser or may act as the owner of the tables, so no ` +
+        'privilege limits it. Name another role.',
+    );
+  }
+  if (found.mayCreate) {
+    throw new UnfitRole(
+      `The role "${role}" (${setting}) may create tables. As a superuser, run in this database: ` +
+        'revoke create on schema public from public',
+    );
+  }
+}

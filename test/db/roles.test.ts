@@ -1,0 +1,227 @@
+// The database roles: what each must not do, and what a migration grants. The other tests show that
+// the service works with its role, because the stack and the test service connect with it.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Knex } from 'knex';
+import { Client } from 'pg';
+import { connect, migrate } from '../../src/db/database';
+import { type Roles, UnfitRole } from '../../src/db/roles';
+import { roleNames } from '../../src/embedded/postgres';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+
+let database: TestDatabase;
+const connections: Record<string, Knex> = {};
+beforeAll(async () => {
+  database = await createTestDatabase(2);
+  const urls = { service: database.serviceUrl, operator: database.operatorUrl };
+  for (const [role, url] of Object.entries(urls)) {
+    connections[role] = connect({ url, poolMax: 1, applicationName: role });
+  }
+});
+afterAll(async () => {
+  await Promise.all(Object.values(connections).map((db) => db.destroy()));
+  await database.drop();
+});
+
+const as = (role: string) => connections[role] as Knex;
+
+const forbidden = [
+  'update transfers set amount = 1',
+  'delete from transfers',
+  'truncate transfers',
+  'alter table transfers disable trigger transfers_immutable',
+  'alter table transfers disable trigger all',
+  'set session_replication_role = replica',
+  'drop trigger transfers_immutable on transfers',
+  'drop function refuse_change() cascade',
+  'create or replace function refuse_change() returns trigger language plpgsql as $$ begin return new; end $$',
+  'alter table accounts add column mine text',
+  'drop table tasks',
+  'truncate tasks cascade',
+  'create table mine (id text)',
+  'create index mine on tasks (id)',
+  'create schema mine',
+  'create function mine() returns int language sql as $$ select 1 $$',
+  'alter role current_user superuser',
+  'create role mine',
+  "insert into schema_migrations values ('mine')",
+  `copy accounts to program 'cat'`,
+  `copy accounts to '/tmp/mine'`,
+  'select * from pg_authid',
+  "select pg_read_file('postgresql.conf')",
+];
+
+describe.each(['service', 'operator'])('the role of %s', (role) => {
+  test.each(forbidden)('is refused: %s', async (statement) => {
+    await expect(as(role).raw(statement)).rejects.toMatchObject({
+      code: expect.stringMatching(/^(42501|2BP01)$/),
+      message: expect.stringMatching(/permission denied|must be owner|Only roles with/),
+    });
+  });
+
+  test('reads and adds movements of money', async () => {
+    await as(role).raw('select count(*) from transfers');
+    await expect(
+      as(role).raw(`insert into transfers (id, account_id, seq, kind, debit, credit, amount,
+                                           available_after, held_after)
+                    values ('t', 'a', 1, 'none', 'x', 'y', 1, 1, 1)`),
+    ).rejects.toThrow('transfers_kinds');
+  });
+});
+
+test.each([
+  'update accounts set disabled_at = null',
+  `insert into accounts (id, name) values ('a', 'mine')`,
+  `insert into api_keys (id, account_id, digest, last_four) values ('k', 'a', 'x', 'x')`,
+  'update api_keys set revoked_at = null',
+  'update webhook_secrets set expires_at = null',
+  'update budgets set limit_micros = 1',
+  'insert into balances (account_id) values (1)',
+])('API and worker are refused: %s', async (statement) => {
+  await expect(as('service').raw(statement)).rejects.toMatchObject({ code: '42501' });
+});
+
+test.each([
+  'select secret from webhook_secrets',
+  'select digest from api_keys',
+  'delete from tasks',
+  'delete from accounts',
+])('an operator is refused: %s', async (statement) => {
+  await expect(as('operator').raw(statement)).rejects.toMatchObject({ code: '42501' });
+});
+
+describe('a migration', () => {
+  const owned = () => database.db;
+
+  test('names every table in the privileges of both roles', async () => {
+    const { rows } = await owned().raw(
+      `select tablename from pg_tables where schemaname = 'public' order by 1`,
+    );
+    for (const role of Object.values(roleNames)) {
+      const granted = await owned().raw(
+        `select distinct table_name from information_schema.column_privileges
+          where grantee = ? and table_schema = 'public' order by 1`,
+        [role],
+      );
+      expect(granted.rows.map((row: { table_name: string }) => row.table_name)).toEqual(
+        rows.map((row: { tablename: string }) => row.tablename),
+      );
+    }
+  });
+
+  test('grants to a role that is named later, twice, and takes back what is too much', async () => {
+    const role = `late_${Date.now()}`;
+    await owned().raw('create role ??', [role]);
+    try {
+      const may = async (table: string, privilege: string) => {
+        const answer = await owned().raw('select has_table_privilege(?, ?, ?) as may', [
+          ...[role, table, privilege],
+        ]);
+        return answer.rows[0].may;
+      };
+      expect(await may('tasks', 'insert')).toBe(false);
+      await owned().raw('grant delete on transfers to ??', [role]);
+      for (const _ of [1, 2]) await migrate(owned(), { service: role, operator: null });
+      expect(await may('tasks', 'insert')).toBe(true);
+      expect(await may('transfers', 'insert')).toBe(true);
+      expect(await may('transfers', 'delete')).toBe(false);
+    } finally {
+      await owned().raw('drop owned by ??', [role]);
+      await owned().raw('drop role ??', [role]);
+    }
+  });
+
+  test.each<[string, Partial<Roles>, RegExp]>([
+    ['unknown', { service: 'nobody' }, /There is no role "nobody" \(DATABASE_ROLE\)/],
+    ['the owner', { operator: 'video' }, /"video" \(DATABASE_OPERATOR_ROLE\) is a superuser/],
+    ['one for both', { service: 'a', operator: 'a' }, /name the same role/],
+  ])('refuses a role that is %s', async (_what, roles, sentence) => {
+    const asked = migrate(owned(), { service: null, operator: null, ...roles });
+    await expect(asked).rejects.toThrow(sentence);
+    await expect(asked).rejects.toBeInstanceOf(UnfitRole);
+  });
+
+  test('refuses a role that may create tables', async () => {
+    await owned().raw('grant create on schema public to public');
+    const asked = migrate(owned(), roleNames);
+    await expect(asked).rejects.toThrow(/"video_service" \(DATABASE_ROLE\) may create tables/);
+    await owned().raw('revoke create on schema public from public');
+  });
+});
+
+describe('ops/database-roles.sql', () => {
+  // It names databases and roles of the whole server, so it runs with names of its own.
+  const ending = `_${Date.now()}`;
+  const own = (name: string) => `${name}${ending}`;
+  const names =
+    /\b(video_owner|video_service|video_operator|temporal_visibility|temporal|video)\b/g;
+  const script = readFileSync(join(__dirname, '../../ops/database-roles.sql'), 'utf8')
+    .replace(/^(\\|--).*$/gm, '')
+    .replace(/:'(\w+)'/g, `'a password'`)
+    .replace(names, own('$1'));
+  const urlOf = (role: string, name: string) => {
+    const url = new URL(database.url);
+    return Object.assign(url, { pathname: own(name), ...logIn(role) }).href;
+  };
+  const logIn = (role: string) =>
+    role === '' ? {} : { username: own(role), password: 'a password' };
+
+  async function ask(role: string, name: string, statement: string) {
+    const client = new Client({ connectionString: urlOf(role, name) });
+    await client.connect();
+    try {
+      return await client.query(statement);
+    } finally {
+      await client.end();
+    }
+  }
+
+  beforeAll(async () => {
+    await database.db.raw('create database ??', [own('video')]);
+    for (const statement of script.split(';').filter((text) => text.trim() !== '')) {
+      await ask('', 'video', statement);
+    }
+  });
+  afterAll(async () => {
+    for (const name of ['video', 'temporal', 'temporal_visibility']) {
+      await database.db.raw('drop database if exists ?? with (force)', [own(name)]);
+    }
+    for (const role of ['video_owner', 'video_service', 'video_operator', 'temporal']) {
+      await database.db.raw('drop role if exists ??', [own(role)]);
+    }
+  });
+
+  test('the owner migrates and grants', async () => {
+    const owner = connect({
+      url: urlOf('video_owner', 'video'),
+      poolMax: 1,
+      applicationName: 'owner',
+    });
+    try {
+      const roles = { service: own('video_service'), operator: own('video_operator') };
+      await migrate(owner, roles);
+    } finally {
+      await owner.destroy();
+    }
+    await ask('video_service', 'video', 'select * from tasks');
+    await expect(ask('video_service', 'video', 'delete from transfers')).rejects.toThrow('denied');
+    await expect(ask('video_service', 'video', 'create temp table a (b int)')).rejects.toThrow(
+      'permission denied to create temporary tables',
+    );
+  });
+
+  test('Temporal makes its tables, and no role of the service reaches them', async () => {
+    for (const name of ['temporal', 'temporal_visibility']) {
+      await ask('temporal', name, 'create table if not exists executions (id text)');
+      for (const role of ['video_owner', 'video_service', 'video_operator']) {
+        await expect(ask(role, name, 'select * from executions')).rejects.toThrow(
+          'permission denied for database',
+        );
+      }
+    }
+    await expect(ask('temporal', 'video', 'select 1')).rejects.toThrow(
+      'permission denied for database',
+    );
+  });
+});
