@@ -3,7 +3,7 @@
 import { CodePanel } from './code-panel.js';
 import { Select, Strip, Text } from './controls.js';
 import { useAttempt } from './create-attempt.js';
-import { spread } from './faults.js';
+import { ofFilled, spread } from './faults.js';
 import { inputNames, money } from './format.js';
 import { go } from './hooks.js';
 import { MediaField } from './media.js';
@@ -24,7 +24,8 @@ export function ComposePage({ api, around, account, models }) {
   const [draft, setDraft] = useState(() => startDraft(models));
   const form = useRef(null);
   const model = models.find(({ id }) => id === draft.model) ?? models[0];
-  const { body, fault: moreFault } = requestOf(draft, model);
+  const { body, faults: own } = requestOf(draft, model);
+  const isWrong = Object.keys(own).length > 0;
   const attempt = useAttempt(api, (task) => {
     account.refresh();
     go('tasks', task.id);
@@ -38,17 +39,18 @@ export function ComposePage({ api, around, account, models }) {
   const asked = useQuote(api, body);
   const fault = attempt.fault ?? asked.fault;
   const { fields, rest } = fault ? spread(fault, namesOf(draft, model)) : { fields: {}, rest: [] };
+  const faults = { ...(attempt.fault ? fields : ofFilled(fields, body)), ...own };
   useEffect(() => {
     if (attempt.fault) form.current?.querySelector('[aria-invalid=true]')?.focus();
   }, [attempt.fault]);
   const submit = (event) => {
     event.preventDefault();
-    if (!moreFault && attempt.state === 'idle') attempt.create(body, draft);
+    if (!isWrong && attempt.state === 'idle') attempt.create(body, draft);
   };
   const onKeyDown = (event) => {
     if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) submit(event);
   };
-  const shared = { draft, model, change, faults: fields };
+  const shared = { draft, model, change, faults };
   return html`
     <main class="compose">
       <form class="sheet" ref=${form} onSubmit=${submit} onKeyDown=${onKeyDown} novalidate>
@@ -57,10 +59,10 @@ export function ComposePage({ api, around, account, models }) {
         <${Shape} ...${shared} />
         <${Options} ...${shared} />
         ${model.features.super_resolution && html`<${Enhance} ...${shared} />`}
-        <${More} ...${shared} moreFault=${moreFault} />
+        <${More} ...${shared} />
         <div class="act">
           ${rest.length > 0 && html`<p class="fault" role="alert">${rest.join('\n')}</p>`}
-          <${Send} attempt=${attempt} quote=${asked.quote} disabled=${Boolean(moreFault)} />
+          <${Send} attempt=${attempt} quote=${asked.quote} disabled=${isWrong} />
         </div>
       </form>
       <aside>

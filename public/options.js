@@ -25,6 +25,7 @@ export const moreNames = [
   'metadata.callback_url',
   'metadata.safety_identifier',
   'metadata.input_video_duration',
+  'metadata.labels',
   'metadata',
 ];
 
@@ -122,9 +123,9 @@ export function Enhance({ draft, model, change, faults }) {
   `;
 }
 
-export function More({ draft, change, faults, moreFault }) {
+export function More({ draft, change, faults }) {
   const at = bound(draft, change, faults);
-  const isFaulty = moreNames.some((name) => faults[name]) || Boolean(moreFault);
+  const isFaulty = moreNames.some((name) => faults[name]);
   const [isOpen, setOpen] = useState(isFaulty);
   // A fault opens the section. Correcting it does not close the section while the user types in it.
   useEffect(() => {
@@ -152,9 +153,11 @@ export function More({ draft, change, faults, moreFault }) {
       <${Text} label="Callback address" hint="called when the task is final" type="url"
         placeholder="https://…"
         ...${at('callbackUrl', 'metadata.callback_url')} />
+      <${Text} label="Labels" hint="name=value, one a line" rows="2" spellcheck="false"
+        class="code" placeholder="order=4711" ...${at('labels', 'metadata.labels')} />
       <${Text} label="Further metadata" hint="JSON, passed to the generator" rows="3"
         spellcheck="false" class="code"
-        ...${at('more', 'metadata')} fault=${moreFault ?? faults.metadata} />
+        ...${at('more', 'metadata')} />
     </details>
   `;
 }

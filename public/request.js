@@ -22,6 +22,7 @@ export const emptyDraft = {
   safetyId: '',
   expiresAfter: '',
   inputVideoDuration: '',
+  labels: '',
   enhance: {
     on: false,
     by: 'tier',
@@ -77,12 +78,12 @@ export function takesTools({ inputType }, { features }) {
 }
 
 /**
- * The body, and the one fault that only the page can find: further metadata that is not a JSON
- * object.
+ * The body, and the faults that only the page can find: labels that are no pairs, and further
+ * metadata that is not a JSON object.
  */
 export function requestOf(draft, model) {
   const media = mediaOf(draft, model).map(({ name }) => [name, draft[name]]);
-  const { metadata, fault } = metadataOf(draft, model);
+  const { metadata, faults } = metadataOf(draft, model);
   const body = present({
     model: draft.model,
     prompt: draft.prompt,
@@ -94,12 +95,13 @@ export function requestOf(draft, model) {
     duration: numberOr(draft.duration),
     metadata,
   });
-  return { body, fault };
+  return { body, faults };
 }
 
 function metadataOf(draft, model) {
   const { features } = model;
   const { more, fault } = furtherOf(draft.more);
+  const { labels, fault: labelsFault } = labelsOf(draft.labels);
   const hasVideos = mediaOf(draft, model).some(({ name }) => name === 'videos') && draft.videos[0];
   const metadata = present({
     generate_audio: features.audio && !draft.audio ? false : '',
@@ -113,9 +115,10 @@ function metadataOf(draft, model) {
     safety_identifier: draft.safetyId,
     input_video_duration: hasVideos ? numberOr(draft.inputVideoDuration) : '',
     super_resolution_config: features.super_resolution ? enhancementOf(draft.enhance) : {},
+    labels,
     ...more,
   });
-  return { metadata, fault };
+  return { metadata, faults: present({ 'metadata.labels': labelsFault, metadata: fault }) };
 }
 
 function enhancementOf({ on, by, resolution, limit, scene, toolVersion, fps }) {
@@ -127,6 +130,26 @@ function enhancementOf({ on, by, resolution, limit, scene, toolVersion, fps }) {
     tool_version: toolVersion,
     fps: numberOr(fps),
   });
+}
+
+/** One `name=value` a line; only the first `=` separates. */
+function labelsOf(text) {
+  const pairs = text
+    .split('\n')
+    .filter((line) => line.trim())
+    .map((line) =>
+      /^([^=]+)=(.*)$/s
+        .exec(line)
+        ?.slice(1)
+        .map((word) => word.trim()),
+    );
+  const names = pairs.map((pair) => pair?.[0]);
+  const twice = names.find((name, at) => name && names.indexOf(name) < at);
+  if (pairs.includes(undefined)) {
+    return { labels: {}, fault: 'Each line must be name=value, for example order=4711.' };
+  }
+  if (twice) return { labels: {}, fault: `The name ${twice} is there twice.` };
+  return { labels: Object.fromEntries(pairs) };
 }
 
 function furtherOf(text) {

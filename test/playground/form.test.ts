@@ -41,6 +41,40 @@ on.describeInBrowser('the form of the playground', (site) => {
     await page.context().close();
   });
 
+  test('a field shows no fault before something is entered in it or the form is sent', async () => {
+    const { page } = await on.visit(site, site.service.apiKey);
+    await page.getByRole('radio', { name: 'First & last frame' }).check({ force: true });
+    await page.getByText('There is a price as soon as nothing is missing or wrong.').waitFor();
+    expect(await page.locator('.fault').count()).toBe(0);
+    await on.createButton(page).click();
+    await page.locator('.media .fault', { hasText: 'needs 2 to 9 images' }).waitFor();
+    await page.context().close();
+  });
+
+  test('the labels of the form are those of the task', async () => {
+    const { page } = await on.visit(site, site.service.apiKey);
+    await on.promptOf(page).fill('a boat');
+    await on.direct(page, { render: 'none' });
+    const labels = page.locator('textarea[name="metadata.labels"]');
+    await labels.fill('order');
+    await page.getByText('Each line must be name=value').waitFor();
+    expect(await on.createButton(page).isDisabled()).toBe(true);
+    await labels.fill('order = 4711\nnote=a=b, c');
+    const id = await on.create(page);
+    const { json } = await site.service.call('GET', `/v1/videos/generations/${id}`);
+    expect(json.labels).toEqual({ order: '4711', note: 'a=b, c' });
+    await page.context().close();
+  });
+
+  test('the button is in sight without scrolling', async () => {
+    const viewport = { width: 1280, height: 800 };
+    const { page } = await on.visit(site, site.service.apiKey, { viewport });
+    const box = await on.createButton(page).boundingBox();
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeGreaterThan(0);
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(viewport.height);
+    await page.context().close();
+  });
+
   test('the form can be filled in and sent with the keyboard alone', async () => {
     const { page } = await on.visit(site);
     await page.keyboard.type(site.service.apiKey);
