@@ -15,7 +15,7 @@ export type Admit = (ctx: ApiCall) => Promise<KeyedCall>;
  * Kinds of calls, each with its own limit. A create has a second limit after the check for a
  * repeated key.
  */
-type CallKind = 'changes' | 'quotes' | 'reads' | 'lists';
+type CallKind = 'changes' | 'uploads' | 'quotes' | 'reads' | 'lists';
 
 export function createAdmission(
   authenticate: Authenticate,
@@ -39,9 +39,10 @@ export function createAdmission(
     Math.ceil(requestRatePerSecond * Math.max(1, (rates.createRate ?? 0) / createRatePerSecond));
   const limits: Readonly<Record<CallKind, CallerLimit>> = {
     changes: limit('send or cancel tasks', requestRatePerSecond, requestRateOf),
+    uploads: limit('upload files', settings.uploadRatePerSecond),
     quotes: limit('ask for quotes', settings.quoteRatePerSecond),
     reads: createCallerLimit('readRate', {
-      what: 'read tasks',
+      what: 'read tasks and files',
       perSecond: readRatePerSecond,
       elapsed,
     }),
@@ -60,9 +61,11 @@ export function createAdmission(
 }
 
 const oneTask = /^\/v1\/videos?\/generations(?:\/[^/]*)?$/;
+const oneFile = /^\/v1\/files\/[^/]+(?:\/content)?$/;
 
 export function kindOf({ method, path }: Pick<ApiCall, 'method' | 'path'>): CallKind {
+  if (method === 'POST' && path.startsWith('/v1/files')) return 'uploads';
   if (method === 'POST') return path.startsWith('/v1/videos/quotes') ? 'quotes' : 'changes';
   if (method === 'DELETE') return 'changes';
-  return oneTask.test(path) ? 'reads' : 'lists';
+  return oneTask.test(path) || oneFile.test(path) ? 'reads' : 'lists';
 }

@@ -18,6 +18,7 @@ import { accountRoutes } from './routes/account';
 import { callbackRoutes } from './routes/callbacks';
 import { docsRoutes } from './routes/docs';
 import { deliveryRoutes } from './routes/files/deliver';
+import { uploadRoutes } from './routes/files/uploads';
 import { createFindTask } from './routes/find-task';
 import { opsRoutes } from './routes/health';
 import { listRoutes } from './routes/list';
@@ -75,6 +76,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   modelRoutes(routes, deps);
   callbackRoutes(routes, deps, find);
   accountRoutes(routes, deps);
+  uploadRoutes(routes, deps, unknownLookups);
 
   app.use(delayRefusals(deps));
   app.use(observeRequests(deps));

@@ -25,6 +25,7 @@ export interface ApiSettings {
   readonly quoteRatePerSecond: number;
   readonly readRatePerSecond: number;
   readonly listRatePerSecond: number;
+  readonly uploadRatePerSecond: number;
   /** Look-ups of unknown keys and tasks, per address. */
   readonly unknownRatePerSecond: number;
   /** Refusals of a key or an address that are answered without a delay. */
@@ -36,6 +37,10 @@ export interface ApiSettings {
   /** Number of trusted proxies in front, for X-Forwarded-For. */
   readonly trustedProxies: number;
   readonly queuedTasksMax: number;
+  /** Uploaded files of an account, and their bytes. */
+  readonly uploadsMax: number;
+  readonly uploadedBytesMax: number;
+  readonly filesKeptDays: number;
   /** `redirect`: links lead to the storage, if it has links of its own. */
   readonly filesDelivery: 'proxy' | 'redirect';
   readonly playground: boolean;

@@ -4,6 +4,7 @@
 import { createApp } from '../api/app';
 import { createStarter } from '../api/create/starter';
 import type { ApiSettings } from '../api/deps';
+import { isUpload } from '../api/routes/files/read-upload';
 import type { ConfigOf } from '../config/config';
 import { connect } from '../db/database';
 import { createTaskListener } from '../db/task-listener';
@@ -56,7 +57,7 @@ export const api: Command<'api'> = async ({ config, log }) => {
       config.host,
       config.port,
       { host: 'HOST', port: 'PORT' },
-      config.connectionsMax,
+      { connectionsMax: config.connectionsMax, isUpload },
     );
     log.info({ event: 'listening', port: server.port }, `the API listens on port ${server.port}`);
     const running = runsUntilStopped(async () => {
@@ -157,6 +158,10 @@ function settingsOf(config: ConfigOf<'api'>): ApiSettings {
     heldReadsMax: config.heldReadsMax,
     trustedProxies: config.trustedProxies,
     queuedTasksMax: config.queuedTasksMax,
+    uploadRatePerSecond: config.uploadRatePerSecond,
+    uploadsMax: config.uploadsMax,
+    uploadedBytesMax: config.uploadedBytesMax,
+    filesKeptDays: config.filesKeptDays,
     filesDelivery: config.filesDelivery,
     playground: config.playground,
     temporalUiUrl: config.temporalUiUrl,

@@ -1,7 +1,13 @@
 // An HTTP server with limits against slow or greedy callers, and a close that lets open requests
 // finish.
 
-import { createServer, type RequestListener, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CommandError } from './command';
 
@@ -15,11 +21,15 @@ interface Listening {
 // is twice what a browser sends.
 const limits = {
   headersTimeout: 10_000,
-  requestTimeout: 15_000,
+  // For the largest bodies; others have `bodyMs`.
+  requestTimeout: 600_000,
   connectionsCheckingInterval: 1_000,
   keepAliveTimeout: 5_000,
   maxHeaderSize: 16 * 1024,
 };
+
+// The time for a body, unless it is an upload.
+const bodyMs = 15_000;
 
 // A caller that does not read its reply holds a connection and memory. Node closes the connection
 // at the second timeout in a row without progress, so after 15 s at most.
@@ -28,6 +38,12 @@ const unreadMs = 7_500;
 // Requests that still run after this are cut off. A waiting read (`Prefer: wait`) can simply be
 // repeated.
 const finishWithinMs = 10_000;
+
+interface ListenOptions {
+  readonly connectionsMax?: number;
+  /** True for requests whose body may take minutes. */
+  readonly isUpload?: (request: IncomingMessage) => boolean;
+}
 
 /** The settings to name in an error about the address. */
 interface AddressSettings {
@@ -40,13 +56,23 @@ export async function listen(
   host: string,
   port: number,
   setting: AddressSettings,
-  connectionsMax?: number,
+  { connectionsMax, isUpload = () => false }: ListenOptions = {},
 ): Promise<Listening> {
-  const server = createServer(limits, (request, response) => {
+  const serve: RequestListener = (request, response) => {
+    if (!isUpload(request)) limitBodyTime(request, response);
     // The timeout begins when the reply is complete. Node sets the keep-alive timeout once the
     // reply is written.
     response.once('prefinish', () => request.socket.setTimeout(unreadMs));
     handler(request, response);
+  };
+  const server = createServer(limits, serve);
+  // A client that asks first (`Expect: 100-continue`) sends its body only once somebody reads it, so
+  // not at all if it is refused.
+  server.on('checkContinue', (request, response) => {
+    request.once('resume', () => {
+      if (!response.headersSent) response.writeContinue();
+    });
+    serve(request, response);
   });
   if (connectionsMax) server.maxConnections = connectionsMax;
   server.maxHeadersCount = 100;
@@ -61,6 +87,20 @@ export async function listen(
       clearTimeout(cut);
     },
   };
+}
+
+/** Ends the connection with a 408, as Node does, if the body takes too long. */
+function limitBodyTime(request: IncomingMessage, response: ServerResponse): void {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+  if (encoding === undefined && (length === undefined || length === '0')) return;
+  const late = setTimeout(() => {
+    if (!response.headersSent) {
+      request.socket.write('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n');
+    }
+    request.socket.destroySoon();
+  }, bodyMs);
+  request.once('end', () => clearTimeout(late));
+  request.once('close', () => clearTimeout(late));
 }
 
 function bind(server: Server, host: string, port: number, setting: AddressSettings): Promise<void> {

@@ -88,6 +88,13 @@ export const table = z.object({
   STORAGE_DIR: text()
     .default('.data/files')
     .describe('Folder of stored files, which API and worker share.'),
+  FILES_KEPT_DAYS: whole(1, 36_500)
+    .default(30)
+    .describe('Days for which results and uploaded files are kept.'),
+  UPLOADS_MAX: whole(0, 1_000_000).default(1_000).describe('Uploaded files an account may have.'),
+  UPLOADED_BYTES_MAX: whole(0, 999_999_999_999_999)
+    .default(10_000_000_000)
+    .describe('Bytes of uploaded files an account may have.'),
   FILES_DELIVERY: choice(['proxy', 'redirect'])
     .default('proxy')
     .describe(
@@ -110,13 +117,16 @@ export const table = z.object({
   QUOTE_RATE_PER_SECOND: whole(1, 100_000).default(20).describe('Quotes per second and key.'),
   READ_RATE_PER_SECOND: whole(1, 1_000_000)
     .default(2_000)
-    .describe('Reads of single tasks per second and key.'),
+    .describe('Reads of single tasks and files per second and key.'),
   LIST_RATE_PER_SECOND: whole(1, 100_000)
     .default(20)
     .describe('Lists, accounts, statements, models and callback logs per second and key.'),
+  UPLOAD_RATE_PER_SECOND: whole(1, 100_000)
+    .default(5)
+    .describe('Uploads of files per second and key.'),
   UNKNOWN_RATE_PER_SECOND: whole(1, 100_000)
     .default(10)
-    .describe('Look-ups of unknown keys and tasks per second and address.'),
+    .describe('Look-ups of unknown keys, tasks and files per second and address.'),
   REFUSAL_RATE_PER_SECOND: whole(1, 100_000)
     .default(50)
     .describe(

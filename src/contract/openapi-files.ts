@@ -2,19 +2,23 @@
 
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
-import { errorResponses, replyHeaders } from './openapi-parts';
+import { deletedFileSchema, fileSchema, filesSchema } from './file-schema';
+import { errorResponses, jsonReply, replyHeaders } from './openapi-parts';
 
+const tags = ['Files'];
+const binary = z.string().meta({ format: 'binary' });
+const range = z.object({ Range: z.string().optional().meta({ example: 'bytes=0-1023' }) });
 const bytesHeaders = {
   ...replyHeaders,
   ETag: { description: 'The SHA-256 of the file.', schema: { type: 'string' } },
   'Accept-Ranges': { schema: { type: 'string' } },
 } as const;
 const bytes = {
-  content: { '*/*': { schema: z.string().meta({ format: 'binary' }) } },
+  content: { '*/*': { schema: binary } },
   headers: bytesHeaders,
 };
 
-export const bytesReplies: ZodOpenApiOperationObject['responses'] = {
+const bytesReplies: ZodOpenApiOperationObject['responses'] = {
   '200': { description: 'The file.', ...bytes },
   '206': { description: 'The part that `Range` asks for.', ...bytes },
   '304': { description: 'The client has the file: `If-None-Match`.', headers: bytesHeaders },
@@ -22,7 +26,7 @@ export const bytesReplies: ZodOpenApiOperationObject['responses'] = {
 
 const deliver: ZodOpenApiOperationObject = {
   operationId: 'readLinkedFile',
-  tags: ['Files'],
+  tags,
   summary: 'A file by its link',
   description:
     'The link of a result or of an uploaded file. It needs no key: whoever has the link can read the file, and nobody can guess it. `Range`, `If-Range` and `If-None-Match` are honoured.',
@@ -32,7 +36,7 @@ const deliver: ZodOpenApiOperationObject = {
       token: z.string().min(32).max(64).meta({ description: 'The secret part of the link.' }),
       ext: z.string().meta({ example: 'mp4' }),
     }),
-    header: z.object({ Range: z.string().optional().meta({ example: 'bytes=0-1023' }) }),
+    header: range,
   },
   responses: {
     ...bytesReplies,
@@ -48,6 +52,103 @@ const deliver: ZodOpenApiOperationObject = {
   },
 };
 
+const path = z.object({
+  file_id: z.string().min(1).meta({ example: 'file_01k9m3c5x8v2q4w6e8r0t2y4na' }),
+});
+const readErrors = errorResponses(
+  'invalid_api_key',
+  'file_not_found',
+  'internal_error',
+  'unavailable',
+);
+
+const upload: ZodOpenApiOperationObject = {
+  operationId: 'uploadFile',
+  tags,
+  summary: 'Upload a file',
+  description:
+    'The body is the file, or a multipart form with one file. Its content decides its type: images (30 MiB), videos in MP4 or MOV (50 MiB), audio in WAV or MP3 (15 MiB). The `id` or the `url` of the reply may stand in `image`, `images`, `videos` and `audios` of a create.',
+  requestParams: {
+    query: z.object({
+      name: z
+        .string()
+        .optional()
+        .meta({ description: 'A name for the file; forms have their own.' }),
+    }),
+  },
+  requestBody: {
+    required: true,
+    content: {
+      'multipart/form-data': { schema: z.object({ file: binary }) },
+      'application/octet-stream': { schema: binary },
+    },
+  },
+  responses: {
+    '200': jsonReply('The stored file.', fileSchema),
+    ...errorResponses(
+      'invalid_value',
+      'invalid_api_key',
+      'upload_limit_reached',
+      'request_too_large',
+      'unsupported_media_type',
+      'internal_error',
+      'unavailable',
+    ),
+  },
+};
+
+const list: ZodOpenApiOperationObject = {
+  operationId: 'listFiles',
+  tags,
+  summary: 'The account’s uploaded files, newest first',
+  requestParams: {
+    query: z.object({
+      limit: z.int().min(1).max(100).optional().meta({ description: 'Default 20.' }),
+      after: z
+        .string()
+        .regex(/^(file_[0-9a-hjkmnp-tv-z]{26})?$/)
+        .optional()
+        .meta({ description: 'The `next` of the page before; empty or absent: the first page.' }),
+    }),
+  },
+  responses: {
+    '200': jsonReply('One page.', filesSchema),
+    ...errorResponses('invalid_value', 'invalid_api_key', 'internal_error', 'unavailable'),
+  },
+};
+
 export const filePaths: ZodOpenApiPathsObject = {
+  '/v1/files': { post: upload, get: list },
+  '/v1/files/{file_id}': {
+    get: {
+      operationId: 'getFile',
+      tags,
+      summary: 'An uploaded file',
+      requestParams: { path },
+      responses: { '200': jsonReply('What is known of it.', fileSchema), ...readErrors },
+    },
+    delete: {
+      operationId: 'deleteFile',
+      tags,
+      summary: 'Delete an uploaded file',
+      description:
+        'The bytes are deleted at once. A task that has not begun to use the file fails.',
+      requestParams: { path },
+      responses: { '200': jsonReply('It is gone.', deletedFileSchema), ...readErrors },
+    },
+  },
+  '/v1/files/{file_id}/content': {
+    get: {
+      operationId: 'readFile',
+      tags,
+      summary: 'The bytes of an uploaded file',
+      requestParams: { path, header: range },
+      responses: {
+        ...bytesReplies,
+        ...readErrors,
+        ...errorResponses('range_not_satisfiable'),
+      },
+    },
+  },
   '/files/{token}.{ext}': { get: deliver },
 };

@@ -121,6 +121,10 @@ const sentences: Readonly<
     'The task has finished already; it is left as it is.',
     'task_id',
   ],
+  upload_limit_reached: [
+    'the account has as many uploaded files or bytes as it may',
+    'This account has 1000 uploaded files, which is the limit. Delete files that are not needed any more.',
+  ],
   file_removed: [
     'the file is not kept any more',
     'The file is not kept any more: its time is over.',

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { z } from 'zod';
 import { refusals } from '../../src/contract/error';
 import { type RequestExample, requestExamples } from '../../src/contract/examples';
+import { fileSchema } from '../../src/contract/file-schema';
 import { modelSchema } from '../../src/contract/model-schema';
 import * as replies from '../../src/contract/reply-schema';
 import { create, startApi, type TestApi, textBody } from '../support/api';
@@ -34,6 +35,7 @@ const schemas: Readonly<Record<string, z.ZodType>> = {
   statement: replies.statementSchema,
   callbacks: replies.callbacksSchema,
   version: replies.versionSchema,
+  file: fileSchema,
   ready: replies.readySchema,
 };
 

@@ -31,7 +31,12 @@ const spellings: readonly [string, (path: string) => string][] = [
 
 function keyedRoutes(): [string, string][] {
   return documentedRoutes()
-    .map((route) => route.replace('{task_id}', 'task_01k9m3c5x8v2q4w6e8r0t2y4na').split(' '))
+    .map((route) =>
+      route
+        .replace('{task_id}', 'task_01k9m3c5x8v2q4w6e8r0t2y4na')
+        .replace('{file_id}', 'file_01k9m3c5x8v2q4w6e8r0t2y4na')
+        .split(' '),
+    )
     .filter(([, path = '']) => path.startsWith('/v1'))
     .map(([method = '', path = '']) => [method, path]);
 }
@@ -49,6 +54,19 @@ function withoutBody(method: string, path: string, bytes = 1_000): Promise<Incom
     sent.flushHeaders();
   });
 }
+
+test('the routes without a key are those of the service itself, and the links of files', () => {
+  const open = documentedRoutes().filter((route) => !route.includes(' /v1/'));
+  expect(open.sort()).toEqual([
+    'GET /',
+    // A capability link: its path holds a secret.
+    'GET /files/{token}.{ext}',
+    'GET /livez',
+    'GET /openapi.json',
+    'GET /readyz',
+    'GET /version',
+  ]);
+});
 
 test('the OpenAPI document lists routes that need a key', () => {
   expect(keyedRoutes().length).toBeGreaterThan(10);

@@ -26,7 +26,7 @@ function start(connectionsMax?: number) {
     '127.0.0.1',
     0,
     { host: 'HOST', port: 'PORT' },
-    connectionsMax,
+    connectionsMax === undefined ? {} : { connectionsMax },
   );
 }
 

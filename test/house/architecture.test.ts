@@ -67,7 +67,15 @@ const groups: Readonly<Record<string, Group>> = {
     is: ['src/api'],
     may: ['src/contract', 'src/domain', 'src/db', 'src/outbound', 'src/storage', ...messages],
     types: ['src/temporal'],
-    packages: ['koa', '@koa/router', 'knex', 'swagger-ui-dist', 'lru-cache', 'node:'],
+    packages: [
+      'koa',
+      '@koa/router',
+      '@fastify/busboy',
+      'knex',
+      'swagger-ui-dist',
+      'lru-cache',
+      'node:',
+    ],
   },
   // The one folder that puts workflows and activities together.
   worker: {

@@ -39,7 +39,8 @@ test.each<[row: string, rate: string, burst: string | number]>([
   ['creates and cancellations of a key', 'REQUEST_RATE_PER_SECOND', 5],
   ['tasks a key may create', 'CREATE_RATE_PER_SECOND', 'CREATE_BURST'],
   ['quotes of a key', 'QUOTE_RATE_PER_SECOND', 5],
-  ['reads of single tasks, of a key', 'READ_RATE_PER_SECOND', 5],
+  ['reads of single tasks and files', 'READ_RATE_PER_SECOND', 5],
+  ['uploads of a key', 'UPLOAD_RATE_PER_SECOND', 5],
   ['all other reads of a key', 'LIST_RATE_PER_SECOND', 5],
   ['keys, tasks, files that do not exist', 'UNKNOWN_RATE_PER_SECOND', 1],
 ])('docs/api.md states the default limit on %s', (row, rate, burst) => {

@@ -39,3 +39,38 @@ export async function plantFile(
   });
   return { id, key, token, sha256: sha256.toString('hex') };
 }
+
+/** The beginning of a file of each accepted type, long enough to be recognised. */
+export const beginnings: Readonly<Record<string, Buffer>> = {
+  'image/jpeg': Buffer.from('ffd8ffe000104a46494600', 'hex'),
+  'image/png': Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'),
+  'image/gif': Buffer.from('GIF89a\x01\x00'),
+  'image/webp': Buffer.from('RIFF\x24\x00\x00\x00WEBPVP8 '),
+  'image/bmp': Buffer.from('BM\x46\x00\x00\x00\x00\x00\x00\x00\x36\x00\x00\x00', 'latin1'),
+  'image/tiff': Buffer.from('II*\0\x08\0\0\0', 'latin1'),
+  'image/heic': Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1'),
+  'video/mp4': Buffer.from('\0\0\0\x14ftypisom\0\0\x02\0isom', 'latin1'),
+  'video/quicktime': Buffer.from('\0\0\0\x14ftypqt  \0\0\x02\0qt  ', 'latin1'),
+  'audio/wav': Buffer.from('RIFF\x24\x00\x00\x00WAVEfmt '),
+  'audio/mpeg': Buffer.from('ID3\x04\0\0\0\0\0\0', 'latin1'),
+};
+
+/** A box of an MP4 file. */
+export function box(name: string, ...content: readonly Buffer[]): Buffer {
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(8 + content.reduce((sum, { length }) => sum + length, 0));
+  head.write(name, 4, 'latin1');
+  return Buffer.concat([head, ...content]);
+}
+
+/** An MP4 file of this length with its index at the end, as cameras write it. */
+export function film(seconds: number, bytesOfMedia = 1_000): Buffer {
+  const movieHead = Buffer.alloc(100);
+  movieHead.writeUInt32BE(600, 12);
+  movieHead.writeUInt32BE(Math.round(seconds * 600), 16);
+  return Buffer.concat([
+    beginnings['video/mp4'] as Buffer,
+    box('mdat', Buffer.alloc(bytesOfMedia)),
+    box('moov', box('mvhd', movieHead), box('trak', Buffer.alloc(50))),
+  ]);
+}

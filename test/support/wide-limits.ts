@@ -6,6 +6,7 @@ export const wideLimits = {
   quoteRatePerSecond: 10_000,
   readRatePerSecond: 10_000,
   listRatePerSecond: 10_000,
+  uploadRatePerSecond: 10_000,
   unknownRatePerSecond: 10_000,
   refusalRatePerSecond: 10_000,
   listsAtOncePerAccountMax: 100,

@@ -1,16 +1,24 @@
-// Task ids: `task_` and 128 bits in base32. Without an Idempotency-Key they are ordered by time, so
-// that inserts touch one end of the index. With a key they are derived from account and key, so
-// that a repeated call finds the same task in any process. An id is not a secret: every read checks
-// the owner.
+// Ids of tasks and files: `task_` or `file_` and 128 bits in base32. They are ordered by time, so that
+// inserts touch one end of the index. With an Idempotency-Key a task id is derived from account and
+// key, so that a repeated call finds the same task in any process. An id is not a secret: every read
+// checks the owner.
 
 import { createHash, randomUUID } from 'node:crypto';
 
 export function newTaskId(nowMs: number): string {
+  return `task_${timedId(nowMs)}`;
+}
+
+export function newFileId(nowMs: number): string {
+  return `file_${timedId(nowMs)}`;
+}
+
+function timedId(nowMs: number): string {
   // randomUUID draws from a cached pool and is much faster than randomBytes; all but six of its
   // bits are random.
   const bytes = Buffer.from(randomUUID().replaceAll('-', ''), 'hex');
   bytes.writeUIntBE(nowMs, 0, 6);
-  return `task_${base32(bytes)}`;
+  return base32(bytes);
 }
 
 export function taskIdForKey(accountId: string, idempotencyKey: string): string {
@@ -38,6 +46,12 @@ function canonicalJson(value: unknown): string {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, item]) => `${JSON.stringify(name)}:${canonicalJson(item)}`);
   return `{${fields.join(',')}}`;
+}
+
+const fileIdShape = /^file_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isFileId(text: string): boolean {
+  return fileIdShape.test(text);
 }
 
 // Digits before letters, in alphabetical order, so that ids sort like their bytes. Without i, l, o

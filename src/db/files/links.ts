@@ -1,6 +1,7 @@
 // Files as their links and ids find them.
 
 import type { Knex } from 'knex';
+import type { Media } from '../../domain/media-type';
 
 export type FileRole = 'upload' | 'video' | 'last_frame';
 export type FileState = 'awaited' | 'stored' | 'removed';
@@ -15,7 +16,7 @@ export interface FileRow {
   /** The provider's link; null for an upload. */
   readonly sourceUrl: string | null;
   readonly name: string | null;
-  readonly media: 'image' | 'video' | 'audio';
+  readonly media: Media;
   /** Known once the file is stored, like `length`. */
   readonly contentType: string | null;
   readonly length: number | null;

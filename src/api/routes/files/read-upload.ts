@@ -1,0 +1,129 @@
+// The body of an upload: the file itself, or a form (multipart/form-data) with one file. What it
+// declares is checked before a byte is read; the bytes are handed on as a stream.
+
+import type { IncomingMessage } from 'node:http';
+import { PassThrough, type Readable } from 'node:stream';
+import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
+import type { Refusal } from '../../../contract/error';
+import { type Media, mediaBytesMax } from '../../../domain/media-type';
+import { type ApiCall, Refused } from '../../context';
+import { readQuery } from '../paging';
+
+export interface SentFile {
+  /** Ends with a `Refused` if the body is cut or broken. */
+  readonly bytes: Readable;
+  readonly name: string | null;
+  /** At least as many bytes as the file has; null if the body does not say. */
+  readonly declaredBytes: number | null;
+  /** Resolves at the end of the body; rejects with a `Refused` if there was more than one file. */
+  readonly complete: Promise<void>;
+}
+
+/** True for a request whose body may take minutes. */
+export function isUpload({ method, url = '' }: IncomingMessage): boolean {
+  return method === 'POST' && /^\/v1\/files(?:\?|$)/.test(url);
+}
+
+const largestBytes = Math.max(...Object.values(mediaBytesMax));
+// Boundaries, names and small fields beside the file.
+const formBytes = 64 * 1024;
+const nameCharsMax = 255;
+
+export async function readUpload(ctx: ApiCall): Promise<SentFile> {
+  const { req } = ctx;
+  const type = (req.headers['content-type'] ?? '').toLowerCase();
+  const encoding = req.headers['content-encoding']?.trim().toLowerCase();
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw refused('unsupported_media_type', 'A file must be sent without Content-Encoding.');
+  }
+  const isForm = type.startsWith('multipart/');
+  const declared = req.headers['content-length'];
+  const declaredBytes = declared === undefined ? null : Number(declared);
+  const bytesMax = isForm ? largestBytes + formBytes : bytesMaxOf(type);
+  if (declaredBytes !== null && declaredBytes > bytesMax) throw tooLarge(bytesMax, declaredBytes);
+  // A client that sends nothing for this long is cut; each received byte begins the time anew.
+  req.socket.setTimeout(30_000);
+  return isForm ? readForm(req, declaredBytes) : readBody(ctx, declaredBytes);
+}
+
+/** By the declared type, which may allow less than the content does but not more. */
+function bytesMaxOf(type: string): number {
+  const media = type.split('/')[0] ?? '';
+  return Object.hasOwn(mediaBytesMax, media) ? mediaBytesMax[media as Media] : largestBytes;
+}
+
+function readBody(ctx: ApiCall, declaredBytes: number | null): SentFile {
+  const bytes = new PassThrough();
+  ctx.req.once('close', () => {
+    if (!ctx.req.complete) bytes.destroy(cutOff());
+  });
+  ctx.req.pipe(bytes);
+  const name = nameOf(readQuery(ctx.query, (reader) => reader.text('name')));
+  return { bytes, name, declaredBytes, complete: Promise.resolve() };
+}
+
+const formLimits = { files: 1, fields: 20, fieldSize: 1_024, parts: 25, headerPairs: 50 };
+
+async function readForm(request: IncomingMessage, declaredBytes: number | null): Promise<SentFile> {
+  const form = openForm(request);
+  let bytes: Readable | undefined;
+  const complete = new Promise<void>((resolve, reject) => {
+    const fail = (error: Refused) => {
+      request.unpipe(form);
+      bytes?.destroy(error);
+      reject(error);
+    };
+    form.once('filesLimit', () => fail(oneFile('more than one')));
+    form.once('error', () => fail(refused('invalid_value', 'The multipart form is malformed.')));
+    form.once('finish', resolve);
+    request.once('close', () => {
+      if (!request.complete) fail(cutOff());
+    });
+  });
+  const found = new Promise<SentFile>((resolve) => {
+    form.once('file', (_field, file, name) => {
+      file.once('error', () => undefined);
+      bytes = file;
+      resolve({ bytes: file, name: nameOf(name ?? null), declaredBytes, complete });
+    });
+  });
+  complete.catch(() => undefined); // The reader of the file hears of it too.
+  request.pipe(form);
+  const first = await Promise.race([found, complete]);
+  if (!first) throw oneFile('none');
+  return first;
+}
+
+function openForm(request: IncomingMessage): BusboyInstance {
+  try {
+    return new Busboy({ headers: request.headers as BusboyHeaders, limits: formLimits });
+  } catch {
+    throw refused('invalid_value', 'The form must be multipart/form-data with a boundary.');
+  }
+}
+
+function nameOf(text: string | null): string | null {
+  const name =
+    text
+      ?.replace(/\p{Cc}/gu, '')
+      .toWellFormed()
+      .trim() ?? '';
+  return name === '' ? null : [...name].slice(0, nameCharsMax).join('');
+}
+
+export function tooLarge(bytesMax: number, bytes: number, what = 'A file'): Refused {
+  const message = `${what} may have at most ${bytesMax} bytes; this one has ${bytes} or more.`;
+  return refused('request_too_large', message);
+}
+
+function oneFile(found: string): Refused {
+  return refused('invalid_value', `The form must hold one file; it holds ${found}.`);
+}
+
+function cutOff(): Refused {
+  return refused('invalid_value', 'The connection ended before the file did.');
+}
+
+function refused(code: Refusal['code'], message: string): Refused {
+  return new Refused({ code, param: '', message }, { connection: 'close' });
+}

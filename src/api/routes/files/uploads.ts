@@ -1,0 +1,92 @@
+// Uploaded files of an account: send, list, read, delete.
+
+import type { FileObject } from '../../../contract/file';
+import type { FileRow } from '../../../db/files/links';
+import { findUpload, listUploads, removeUpload } from '../../../db/files/uploads';
+import { fileLink } from '../../../domain/file-link';
+import { addressOf } from '../../auth';
+import type { KeyedContext, KeyedRouter } from '../../context';
+import { Refused } from '../../context';
+import { isFileId } from '../../create/task-id';
+import type { ApiDeps } from '../../deps';
+import type { Buckets } from '../../limits';
+import { afterOf, limitOf, readQuery } from '../paging';
+import { fileNotFound } from './deliver';
+import { readUpload } from './read-upload';
+import { sendBytes } from './send-bytes';
+import { storeUpload } from './store-upload';
+
+export function uploadRoutes(router: KeyedRouter, deps: ApiDeps, unknownLookups: Buckets): void {
+  const { db, storage, settings } = deps;
+  const show = (row: FileRow) => fileObject(row, settings.publicUrl);
+
+  const find = async (ctx: KeyedContext): Promise<FileRow> => {
+    const id = idOf(ctx);
+    const file = id ? await findUpload(db, ctx.state.caller.accountId, id) : null;
+    return file ?? unknown(ctx);
+  };
+
+  const unknown = (ctx: KeyedContext): never => {
+    const limited = unknownLookups.take(addressOf(ctx));
+    throw new Refused(limited?.refusal ?? fileNotFound, limited?.headers);
+  };
+
+  router.post('/v1/files', async (ctx) => {
+    ctx.body = show(await storeUpload(deps, ctx, await readUpload(ctx)));
+  });
+
+  router.get('/v1/files', async (ctx) => {
+    const { limit, after } = readQuery(ctx.query, (reader) => ({
+      limit: limitOf(reader),
+      after: afterOf(reader, (text) => (isFileId(text) ? text : null)),
+    }));
+    const { accountId } = ctx.state.caller;
+    // One row more than the limit shows whether there is another page.
+    const found = await listUploads(db, {
+      accountId,
+      limit: limit + 1,
+      ...(after ? { after } : {}),
+    });
+    const page = found.slice(0, limit);
+    const next = found.length > limit ? (page.at(-1)?.id ?? null) : null;
+    ctx.body = { data: page.map(show), next };
+  });
+
+  router.get('/v1/files/:file_id', async (ctx) => {
+    ctx.body = show(await find(ctx));
+  });
+
+  router.get('/v1/files/:file_id/content', async (ctx) => {
+    await sendBytes(deps, ctx, await find(ctx));
+  });
+
+  router.delete('/v1/files/:file_id', async (ctx) => {
+    const id = idOf(ctx);
+    const key = id ? await removeUpload(db, ctx.state.caller.accountId, id) : null;
+    if (!key) return unknown(ctx);
+    await storage.remove(key);
+    ctx.body = { id, object: 'file', deleted: true };
+  });
+}
+
+function idOf(ctx: KeyedContext): string | null {
+  const id = String(ctx.params.file_id ?? '');
+  return isFileId(id) ? id : null;
+}
+
+function fileObject(row: FileRow, publicUrl: string): FileObject {
+  const contentType = row.contentType ?? '';
+  return {
+    id: row.id,
+    object: 'file',
+    url: fileLink(publicUrl, row.linkToken, contentType),
+    kind: row.media,
+    content_type: contentType,
+    bytes: row.length ?? 0,
+    sha256: row.sha256 ?? '',
+    name: row.name,
+    duration: row.durationMs === null ? null : row.durationMs / 1000,
+    created_at: row.createdAtSeconds,
+    expires_at: row.expiresAtSeconds,
+  };
+}

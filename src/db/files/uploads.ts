@@ -1,0 +1,142 @@
+// Uploaded files. The row is stored before the first byte and counts from then on; it is `stored` once
+// the storage has all bytes. A row that stays `awaited` belongs to an upload whose process died.
+
+import type { Knex } from 'knex';
+import type { Media } from '../../domain/media-type';
+import { type FileRow, fileColumns } from './links';
+
+export interface NewUpload {
+  readonly id: string;
+  readonly accountId: string;
+  readonly key: string;
+  readonly linkToken: string;
+  readonly name: string | null;
+  readonly media: Media;
+  readonly contentType: string;
+  /** Counts until the real length is known, and is never below it. */
+  readonly reservedBytes: number;
+  readonly keptDays: number;
+}
+
+export interface UploadLimits {
+  readonly filesMax: number;
+  readonly bytesMax: number;
+}
+
+/** What an account has uploaded and not removed. */
+export interface Uploaded {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** Null if the upload may go on; else what the account has already. */
+export async function beginUpload(
+  db: Knex,
+  upload: NewUpload,
+  { filesMax, bytesMax }: UploadLimits,
+): Promise<Uploaded | null> {
+  return db.transaction(async (trx) => {
+    // Uploads of one account are decided one after the other. Rows that refer to the account may be
+    // inserted meanwhile.
+    await trx.raw('select id from accounts where id = ? for no key update', [upload.accountId]);
+    const { rows } = await trx.raw<{ rows: Uploaded[] }>(
+      `select count(*)::int as files, coalesce(sum(length), 0)::bigint as bytes from files
+        where account_id = ? and role = 'upload' and state <> 'removed'`,
+      [upload.accountId],
+    );
+    const [uploaded] = rows;
+    if (!uploaded) throw new Error('A count answers one row.');
+    const { files, bytes } = uploaded;
+    if (files >= filesMax || bytes + upload.reservedBytes > bytesMax) return uploaded;
+    await trx.raw(
+      `insert into files (id, account_id, role, key, link_token, name, media, content_type, length,
+                          expires_at)
+       values (:id, :accountId, 'upload', :key, :linkToken, cast(:name as text), :media,
+               :contentType, :reservedBytes, now() + make_interval(days => :keptDays))`,
+      { ...upload },
+    );
+    return null;
+  });
+}
+
+/** Null if the row is gone: the upload took so long that it counted as dead. */
+export async function finishUpload(
+  db: Knex,
+  id: string,
+  known: {
+    readonly length: number;
+    readonly sha256: Buffer;
+    readonly durationMs: number | null;
+  },
+): Promise<FileRow | null> {
+  const { rows } = await db.raw<{ rows: FileRow[] }>(
+    `update files
+        set state = 'stored', length = ?, sha256 = ?, duration_ms = ?, stored_at = now()
+      where id = ? and state = 'awaited'
+     returning ${fileColumns}`,
+    [known.length, known.sha256, known.durationMs, id],
+  );
+  return rows[0] ?? null;
+}
+
+/** Forgets an upload that has failed. */
+export async function dropUpload(db: Knex, id: string): Promise<void> {
+  await db.raw(`delete from files where id = ? and role = 'upload' and state = 'awaited'`, [id]);
+}
+
+/** Forgets uploads that began so long ago that their process must have died; their keys. */
+export async function dropDeadUploads(
+  db: Knex,
+  olderThanSeconds: number,
+): Promise<readonly string[]> {
+  const { rows } = await db.raw<{ rows: { key: string }[] }>(
+    `delete from files
+      where state = 'awaited' and role = 'upload'
+        and created_at < now() - make_interval(secs => ?)
+     returning key`,
+    [olderThanSeconds],
+  );
+  return rows.map(({ key }) => key);
+}
+
+export async function findUpload(db: Knex, accountId: string, id: string): Promise<FileRow | null> {
+  const { rows } = await db.raw<{ rows: FileRow[] }>(
+    `select ${fileColumns} from files
+      where id = ? and account_id = ? and role = 'upload' and state = 'stored'
+        and expires_at > now()`,
+    [id, accountId],
+  );
+  return rows[0] ?? null;
+}
+
+/** The stored uploads of an account, newest first. */
+export async function listUploads(
+  db: Knex,
+  page: { readonly accountId: string; readonly after?: string; readonly limit: number },
+): Promise<readonly FileRow[]> {
+  const { rows } = await db.raw<{ rows: FileRow[] }>(
+    `select ${fileColumns} from files
+      where account_id = :accountId and role = 'upload' and state <> 'removed'
+        and state = 'stored' and expires_at > now()
+        and (cast(:after as text) is null or (created_at, id) <
+             (select created_at, id from files where id = :after and account_id = :accountId))
+      order by created_at desc, id desc limit :limit`,
+    { ...page, after: page.after ?? null },
+  );
+  return rows;
+}
+
+/** The key of the file's bytes, which are to be deleted next; null if there is no such file. */
+export async function removeUpload(
+  db: Knex,
+  accountId: string,
+  id: string,
+): Promise<string | null> {
+  const { rows } = await db.raw<{ rows: { key: string }[] }>(
+    `update files set state = 'removed', removed_because = 'caller', removed_at = now()
+      where id = ? and account_id = ? and role = 'upload' and state = 'stored'
+     returning key`,
+    [id, accountId],
+  );
+  return rows[0]?.key ?? null;
+}

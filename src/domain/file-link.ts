@@ -1,0 +1,14 @@
+// The public link of a file: its secret token, and an ending that shows its type.
+
+import { endingOf } from './media-type';
+
+export function fileLink(publicUrl: string, token: string, contentType: string): string {
+  return `${publicUrl}/files/${token}.${endingOf(contentType)}`;
+}
+
+/** The token of a link of this installation; null for any other address. */
+export function tokenOfLink(publicUrl: string, address: string): string | null {
+  const prefix = `${publicUrl}/files/`;
+  if (!address.startsWith(prefix)) return null;
+  return /^([\w-]{32,64})\.\w{1,8}$/.exec(address.slice(prefix.length))?.[1] ?? null;
+}

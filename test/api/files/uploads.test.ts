@@ -1,0 +1,363 @@
+// Uploaded files: what is accepted and refused, and that nothing is left of what fails.
+
+import { createHash, randomBytes } from 'node:crypto';
+import { request } from 'node:http';
+import { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileSchema, filesSchema } from '../../../src/contract/file-schema';
+import { errorSchema } from '../../../src/contract/reply-schema';
+import { startApi, type TestApi, until } from '../../support/api';
+import { beginnings, film } from '../../support/files';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startApi({ publicUrl: 'https://api.example.com' });
+});
+afterAll(() => api?.close());
+afterEach(() => expect(api.failures).toEqual([]));
+
+const mb = 1024 * 1024;
+const png = (bytes: number) =>
+  Buffer.concat([beginnings['image/png'] as Buffer, Buffer.alloc(bytes - 16)]);
+
+interface Sent {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape
+  readonly json: any;
+}
+
+async function send(
+  body: string | Buffer | FormData | Readable,
+  { type = 'application/octet-stream', key = api.apiKey, query = '', to = api.url } = {},
+): Promise<Sent> {
+  const isForm = body instanceof FormData;
+  const reply = await fetch(`${to}/v1/files${query}`, {
+    method: 'POST',
+    body: body as never,
+    headers: { authorization: `Bearer ${key}`, ...(isForm ? {} : { 'content-type': type }) },
+    ...(body instanceof Readable ? { duplex: 'half' } : {}),
+  } as RequestInit);
+  return { status: reply.status, json: await reply.json() };
+}
+
+const rows = () => api.db('files').select('id', 'state', 'length').orderBy('created_at');
+async function objects(of = api): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { key } of of.storage.list('uploads/')) found.push(key);
+  return found;
+}
+
+/** Nothing was added to what there was. */
+async function leavesNothing(work: () => Promise<void>): Promise<void> {
+  const before = { rows: await rows(), objects: (await objects()).sort() };
+  await work();
+  let after = {};
+  const deadline = Date.now() + 10_000;
+  do {
+    await pause(20);
+    after = { rows: await rows(), objects: (await objects()).sort() };
+  } while (JSON.stringify(after) !== JSON.stringify(before) && Date.now() < deadline);
+  expect(after).toEqual(before);
+}
+
+describe('an upload', () => {
+  test('as a raw body answers the stored file, which its link and its id give back', async () => {
+    const bytes = film(4.5, 200_000);
+    const { status, json } = await send(bytes, { type: 'video/mp4', query: '?name=boat.mp4' });
+    expect(status).toBe(200);
+    fileSchema.parse(json);
+    expect(json).toMatchObject({
+      object: 'file',
+      kind: 'video',
+      content_type: 'video/mp4',
+      bytes: bytes.length,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+      name: 'boat.mp4',
+      duration: 4.5,
+    });
+    expect(json.expires_at - json.created_at).toBe(30 * 86_400);
+    expect(json.url).toMatch(/^https:\/\/api\.example\.com\/files\/[\w-]{32}\.mp4$/);
+    const linked = await fetch(`${api.url}${new URL(json.url).pathname}`);
+    expect(Buffer.from(await linked.arrayBuffer()).equals(bytes)).toBe(true);
+    const read = (path: string) => api.call('GET', `/v1/files/${json.id}${path}`);
+    expect((await read('')).json).toEqual(json);
+    const part = await fetch(`${api.url}/v1/files/${json.id}/content`, {
+      headers: { authorization: `Bearer ${api.apiKey}`, range: 'bytes=4-7' },
+    });
+    expect([part.status, await part.text()]).toEqual([206, 'ftyp']);
+  });
+
+  test('as a form with one file has the name of the form', async () => {
+    const form = new FormData();
+    form.append('purpose', 'reference');
+    form.append('file', new Blob([png(100_000)]), 'a boat.png');
+    const { status, json } = await send(form);
+    expect([status, json.kind, json.name, json.bytes]).toEqual([
+      200,
+      'image',
+      'a boat.png',
+      100_000,
+    ]);
+  });
+
+  test.each(Object.keys(beginnings))('of %s is recognised by its content', async (contentType) => {
+    const body = Buffer.concat([beginnings[contentType] as Buffer, randomBytes(50)]);
+    const { json } = await send(body, { type: 'text/plain' });
+    expect(json.content_type).toBe(contentType);
+  });
+
+  test('without a Content-Length is taken', async () => {
+    const { status, json } = await send(Readable.from([png(1_000), Buffer.alloc(5_000)]));
+    expect([status, json.bytes]).toEqual([200, 6_000]);
+  });
+});
+
+describe('what is refused leaves neither a row nor bytes', () => {
+  const form = (...files: readonly [string, Buffer][]) => {
+    const made = new FormData();
+    for (const [name, bytes] of files) made.append('file', new Blob([bytes as never]), name);
+    return made;
+  };
+  const small = png(1_000);
+
+  test.each<[string, () => Promise<Sent>, number, string]>([
+    ['text', () => send('A paper boat'), 415, 'unsupported_media_type'],
+    [
+      'an image in name only',
+      () => send(form(['a.png', Buffer.from('<html>')])),
+      415,
+      'unsupported_media_type',
+    ],
+    ['nothing', () => send(''), 400, 'invalid_value'],
+    ['a form without a file', () => send(form()), 400, 'invalid_value'],
+    [
+      'a form with two files',
+      () => send(form(['a.png', small], ['b.png', small])),
+      400,
+      'invalid_value',
+    ],
+    [
+      'a form without a boundary',
+      () => send('x', { type: 'multipart/form-data' }),
+      400,
+      'invalid_value',
+    ],
+    [
+      'a form that ends early',
+      () => send('--x\r\n', { type: 'multipart/form-data; boundary=x' }),
+      400,
+      'invalid_value',
+    ],
+    ['a large image', () => send(png(30 * mb + 1)), 413, 'request_too_large'],
+    [
+      'a large image in chunks',
+      () => send(Readable.from([png(30 * mb), Buffer.alloc(1)])),
+      413,
+      'request_too_large',
+    ],
+    [
+      'a large sound',
+      () => send(Buffer.concat([beginnings['audio/wav'] as Buffer, Buffer.alloc(15 * mb)])),
+      413,
+      'request_too_large',
+    ],
+    ['a large form', () => send(form(['a.png', png(30 * mb + 1)])), 413, 'request_too_large'],
+  ])('%s', async (_, ask, status, code) => {
+    await leavesNothing(async () => {
+      // The client may still be sending when the connection is closed.
+      const reply = await ask().catch(() => null);
+      if (reply) {
+        expect([reply.status, errorSchema.parse(reply.json).error.code]).toEqual([status, code]);
+      } else expect(status).toBe(413);
+    });
+  });
+
+  test('a body that is too large by its Content-Length is refused before it is read', async () => {
+    await leavesNothing(async () => {
+      for (const [type, bytes] of [
+        ['video/mp4', 50 * mb + 1],
+        ['image/png', 30 * mb + 1],
+        ['audio/wav', 15 * mb + 1],
+        ['multipart/form-data; boundary=x', 60 * mb],
+        ['', 200 * mb],
+      ] as const) {
+        const sent = request(`${api.url}/v1/files`, {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${api.apiKey}`,
+            'content-type': type,
+            'content-length': bytes,
+          },
+        });
+        sent.flushHeaders();
+        const status = await new Promise((resolve, reject) => {
+          sent.once('response', (reply) => resolve(reply.statusCode));
+          sent.once('error', reject);
+        });
+        sent.destroy();
+        expect([type, status]).toEqual([type, 413]);
+      }
+    });
+  });
+
+  test.each([
+    ['a raw body', 'image/png', ''],
+    [
+      'a form',
+      'multipart/form-data; boundary=x',
+      '--x\r\ncontent-disposition: form-data; name="file"; filename="a.png"\r\n\r\n',
+    ],
+  ])('%s whose client leaves in the middle', async (_, type, start) => {
+    await leavesNothing(async () => {
+      const count = (await rows()).length;
+      const sent = request(`${api.url}/v1/files`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${api.apiKey}`,
+          'content-type': type,
+          'content-length': 1_000_000,
+        },
+      });
+      sent.on('error', () => undefined);
+      sent.write(start);
+      sent.write(png(200_000));
+      await untilAsync(async () => (await rows()).length === count + 1);
+      sent.destroy();
+    });
+  });
+
+  test('a storage that fails', async () => {
+    const spied = jest
+      .spyOn(api.storage, 'write')
+      .mockRejectedValue(new Error('The disk is gone.'));
+    await leavesNothing(async () => {
+      expect((await send(small)).status).toBe(500);
+    });
+    spied.mockRestore();
+    expect(api.failures.splice(0)).toHaveLength(1);
+  });
+});
+
+describe('the files of an account', () => {
+  test('are invisible to other accounts', async () => {
+    const { json } = await send(png(500));
+    const other = await api.anAccount();
+    const as = (method: string, path: string) =>
+      fetch(`${api.url}/v1/files/${json.id}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${other.apiKey}` },
+      });
+    const replies = [await as('GET', ''), await as('GET', '/content'), await as('DELETE', '')];
+    expect(replies.map(({ status }) => status)).toEqual([404, 404, 404]);
+    const list = await fetch(`${api.url}/v1/files`, {
+      headers: { authorization: `Bearer ${other.apiKey}` },
+    });
+    expect(await list.json()).toEqual({ data: [], next: null });
+    expect((await api.call('GET', `/v1/files/${json.id}`)).status).toBe(200);
+  });
+
+  test('are listed in pages, newest first', async () => {
+    const { apiKey: key } = await api.anAccount();
+    const ids: string[] = [];
+    for (let nth = 0; nth < 5; nth += 1) ids.push((await send(png(100 + nth), { key })).json.id);
+    const page = async (query: string) => {
+      const reply = await fetch(`${api.url}/v1/files?limit=2${query}`, {
+        headers: { authorization: `Bearer ${key}` },
+      });
+      return filesSchema.parse(await reply.json());
+    };
+    const seen: string[] = [];
+    let after = '';
+    for (;;) {
+      const { data, next } = await page(after);
+      seen.push(...data.map(({ id }) => id));
+      if (next === null) break;
+      after = `&after=${next}`;
+    }
+    expect(seen).toEqual(ids.reverse());
+  });
+
+  test('are deleted at once: the bytes, the link, and the place they took', async () => {
+    const { json } = await send(png(700));
+    const path = `/v1/files/${json.id}`;
+    expect((await api.call('DELETE', path)).json).toEqual({
+      id: json.id,
+      object: 'file',
+      deleted: true,
+    });
+    expect((await objects()).some((key) => key.endsWith(json.id))).toBe(false);
+    expect((await fetch(`${api.url}${new URL(json.url).pathname}`)).status).toBe(410);
+    expect((await api.call('GET', path)).status).toBe(404);
+    expect((await api.call('DELETE', path)).status).toBe(404);
+  });
+});
+
+describe('limits of an account', () => {
+  const own = (settings: Parameters<typeof startApi>[0]) =>
+    startApi(settings, undefined, api.database);
+
+  test('the count of files is exact when many are sent at once', async () => {
+    const limited = await own({ uploadsMax: 5 });
+    try {
+      const to = limited.url;
+      const { apiKey: key } = await limited.anAccount();
+      const sent = await Promise.all(Array.from({ length: 12 }, () => send(png(300), { key, to })));
+      const statuses = sent.map(({ status }) => status).sort();
+      expect(statuses).toEqual([...Array(5).fill(200), ...Array(7).fill(409)]);
+      const refused = sent.find(({ status }) => status === 409);
+      expect(refused?.json.error.code).toBe('upload_limit_reached');
+      expect(await objects(limited)).toHaveLength(5);
+      const first = sent.find(({ status }) => status === 200)?.json.id;
+      const headers = { authorization: `Bearer ${key}` };
+      await fetch(`${to}/v1/files/${first}`, { method: 'DELETE', headers });
+      expect((await send(png(300), { key, to })).status).toBe(200);
+    } finally {
+      await limited.close();
+    }
+  });
+
+  test('the bytes are exact when many are sent at once', async () => {
+    const limited = await own({ uploadedBytesMax: 10_000 });
+    try {
+      const { apiKey: key } = await limited.anAccount();
+      const bodies = Array.from({ length: 12 }, () => png(3_000));
+      const sent = await Promise.all(bodies.map((body) => send(body, { key, to: limited.url })));
+      expect(sent.filter(({ status }) => status === 200)).toHaveLength(3);
+      expect((await send(png(1_000), { key, to: limited.url })).status).toBe(200);
+      expect((await send(png(1_000), { key, to: limited.url })).json.error.message).toContain(
+        'its limit of 10000',
+      );
+    } finally {
+      await limited.close();
+    }
+  });
+
+  test('uploads have a rate of their own', async () => {
+    const limited = await own({ uploadRatePerSecond: 1 });
+    try {
+      const { apiKey: key } = await limited.anAccount();
+      const statuses: number[] = [];
+      for (let nth = 0; nth < 6; nth += 1) {
+        statuses.push((await send(png(300), { key, to: limited.url })).status);
+      }
+      expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+    } finally {
+      await limited.close();
+    }
+  });
+});
+
+test('a large upload is streamed, not kept in memory', async () => {
+  const chunks = Array.from({ length: 49 }, () => Buffer.alloc(mb));
+  const { status } = await send(Readable.from([beginnings['video/mp4'] as Buffer, ...chunks]));
+  expect(status).toBe(200);
+});
+
+async function untilAsync(holds: () => Promise<boolean>): Promise<void> {
+  let held = false;
+  for (let tries = 0; tries < 500 && !held; tries += 1) {
+    held = await holds();
+    if (!held) await pause(20);
+  }
+  await until(() => held, 1);
+}
