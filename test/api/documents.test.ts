@@ -11,6 +11,7 @@ import { fileSchema } from '../../src/contract/file-schema';
 import { modelSchema } from '../../src/contract/model-schema';
 import * as replies from '../../src/contract/reply-schema';
 import { create, startApi, type TestApi, textBody } from '../support/api';
+import { beginnings } from '../support/files';
 import { type Block, blocksOf, callsOf } from '../support/markdown';
 
 let api: TestApi;
@@ -114,6 +115,19 @@ function asSent(sent: Readonly<Record<string, string>>) {
   return Object.fromEntries(headers.map(([name, v]) => [name, name === 'prefer' ? 'wait=1' : v]));
 }
 
+/** The file of the examples, as the body or in a form. */
+async function upload(path: string, body: string) {
+  const file = new Blob([beginnings['image/png'] as never]);
+  const form = new FormData();
+  form.append('file', file, 'boat.png');
+  const reply = await fetch(`${api.url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${api.apiKey}` },
+    body: body.startsWith('@') ? file : form,
+  });
+  return { status: reply.status, json: await reply.json() };
+}
+
 test.each(shells)('%s', async (_, { text, label }) => {
   const refused = /refused:? (\d{3}) (\w+)/.exec(`${label}\n${text}`);
   for (const { method, path, headers, body } of callsOf(text)) {
@@ -121,7 +135,9 @@ test.each(shells)('%s', async (_, { text, label }) => {
     const task = (await api.create()).json.id as string;
     const where = path.replaceAll('{task_id}', task);
     const sent = body?.replaceAll('$SAMPLES', 'http://127.0.0.1:8090/samples');
-    const reply = await api.call(method, where, sent, asSent(headers));
+    const reply = sent?.includes('@boat.png')
+      ? await upload(where, sent)
+      : await api.call(method, where, sent, asSent(headers));
     if (refused) {
       expect([reply.status, reply.json.error.code]).toEqual([Number(refused[1]), refused[2]]);
     } else {
@@ -148,6 +164,8 @@ test('every example call in docs/api.md is found and sends a key', () => {
     'GET /v1/videos/generations/',
     'GET /v1/videos/generations/{task_id}',
     'DELETE /v1/videos/generations/{task_id}',
+    'POST /v1/files?name=boat.png',
+    'POST /v1/files',
     'GET /v1/tasks?status=submitted&model=studio-2.0&limit=5',
     'POST /v1/videos/generations',
     'GET /v1/tasks?label.order=4711&created_after=1763683200&created_before=1763769600',

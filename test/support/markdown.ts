@@ -40,7 +40,7 @@ export function callsOf(shell: string): Call[] {
 }
 
 const endOfCommand = new Set(['|', ';', '&&', '||', '>', '&']);
-const withValue = new Set(['-X', '-H', '-d', '-o', '-w', '-m', '-u']);
+const withValue = new Set(['-X', '-H', '-d', '-o', '-w', '-m', '-u', '-F']);
 
 /** As much of a shell's quoting as the examples use. */
 function wordsOf(line: string): string[] {
@@ -73,7 +73,7 @@ function callOf([, ...words]: string[]): Call {
     index += 1;
     const value = words[index] ?? '';
     if (word === '-X') method = value;
-    else if (word === '-d') body = value;
+    else if (word === '-d' || word === '-F') body = value;
     else if (word === '-H') {
       const [name = '', ...rest] = value.split(':');
       headers[name.toLowerCase()] = rest.join(':').trim();
@@ -91,6 +91,8 @@ function shortName(word: string): string {
     '--header': '-H',
     '--data': '-d',
     '--data-raw': '-d',
+    '--data-binary': '-d',
+    '--form': '-F',
     '--json': '-d',
     '--output': '-o',
     '--max-time': '-m',
