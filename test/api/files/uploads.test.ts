@@ -302,7 +302,7 @@ describe('limits of an account', () => {
       const to = limited.url;
       const { apiKey: key } = await limited.anAccount();
       const sent = await Promise.all(Array.from({ length: 12 }, () => send(png(300), { key, to })));
-      const statuses = sent.map(({ status }) => status).sort();
+      const statuses = sent.map(({ status }) => status).sort((a, b) => a - b);
       expect(statuses).toEqual([...Array(5).fill(200), ...Array(7).fill(409)]);
       const refused = sent.find(({ status }) => status === 409);
       expect(refused?.json.error.code).toBe('upload_limit_reached');
