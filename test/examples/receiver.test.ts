@@ -2,9 +2,11 @@
 // other is refused.
 
 import { createHmac } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beginResend, findCallback } from '../../src/db/callbacks';
 import { activeSecrets, rotateSecret } from '../../src/db/webhook-secrets';
+import { freePorts } from '../../src/embedded/ports';
 import {
   aFinalTask,
   callbackActivities,
@@ -13,6 +15,7 @@ import {
 } from '../support/callbacks';
 import type { TestDatabase } from '../support/database';
 import { type Program, runProgram } from '../support/program';
+import { snippet } from '../support/receivers';
 import { until } from '../support/until';
 
 let database: TestDatabase;
@@ -38,9 +41,9 @@ async function startReceiver(secrets: string): Promise<{ receiver: Program; url:
   return { receiver: program, url: `${address}/hook` };
 }
 
-async function deliver(taskId: string, delivery = 1, to = url) {
+async function deliver(taskId: string, delivery = 1, to = url, attempt = 1) {
   const { attemptCallback } = callbackActivities(database, { allowHosts: [new URL(to).host] });
-  return attemptCallback({ taskId, delivery, attempt: 1, chance: 0.5 });
+  return attemptCallback({ taskId, delivery, attempt, chance: 0.5 });
 }
 
 function signedAt(seconds: number, body: string): Record<string, string> {
@@ -61,6 +64,23 @@ test('a delivery is verified, accepted and processed', async () => {
   const id = await aFinalTask(database, url);
   expect(await deliver(id)).toMatchObject({ state: 'delivered', status: 204 });
   await until('it was worked on', () => receiver.out().includes(`${id} succeeded`));
+});
+
+test('the receiver that fails once answers 500 to the first attempt of a message and 204 to the next', async () => {
+  const [port] = await freePorts(1);
+  const file = join(__dirname, '../../examples/fails-once.mjs');
+  const program = runProgram(process.execPath, [file], { env: { PORT: String(port) } });
+  const to = `http://127.0.0.1:${port}`;
+  await until('it listens', () => fetch(to).then(Boolean, () => false));
+  const id = await aFinalTask(database, to);
+  expect(await deliver(id, 1, to)).toMatchObject({ state: 'pending', status: 500 });
+  expect(await deliver(id, 1, to, 2)).toMatchObject({ state: 'delivered', status: 204 });
+  await program.stop();
+});
+
+test('the receiver that fails once is on the page as it is in the folder', async () => {
+  const file = await readFile(join(__dirname, '../../examples/fails-once.mjs'), 'utf8');
+  expect(file.endsWith(`\n\n${snippet('mjs')}`)).toBe(true);
 });
 
 test('a repeated message is accepted and not processed again', async () => {

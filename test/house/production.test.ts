@@ -491,6 +491,15 @@ describe('docker-compose.yml', () => {
   });
 });
 
+test('the override for further keys gives every worker the same ones', () => {
+  const { services: given } = parse(read('deploy/compose/keys.yaml')) as typeof compose;
+  const workers = Object.keys(services).filter((name) => services[name]?.command?.[0] === 'worker');
+  expect(Object.keys(given)).toEqual(workers);
+  for (const name of workers) {
+    expect(Object.keys(given[name]?.environment ?? {})).toEqual(['ARK_INTL_API_KEY']);
+  }
+});
+
 describe('the .env files in docs/operations.md', () => {
   const shown = [...read('docs/operations.md').matchAll(/^cat > \.env <<END\n([\s\S]*?)^END$/gm)];
   const files = shown.map(([, text = '']) => {
