@@ -6,12 +6,15 @@ import { errorResponses, jsonReply, taskIdParameter } from './openapi-parts';
 import { accountSchema, callbacksSchema, statementSchema, tasksSchema } from './reply-schema';
 import { taskStatuses } from './vocabulary';
 
+/** The largest number of eleven digits: the year 5138. */
+const unixSecondsMax = 99_999_999_999;
 const limit = z.int().min(1).max(100).optional().meta({ description: 'Default 20.' });
 const nextMeaning = 'The `next` of the page before; empty or absent: the first page.';
 const unixSeconds = (description: string) =>
   z
     .int()
     .min(0)
+    .max(unixSecondsMax)
     .optional()
     .meta({ description: `Unix seconds. ${description}` });
 const readErrors = errorResponses('invalid_api_key', 'internal_error', 'unavailable');
@@ -35,7 +38,10 @@ export const accountOperations = {
           .regex(/^(task_[0-9a-hjkmnp-tv-z]{26})?$/)
           .optional()
           .meta({ description: nextMeaning }),
-        status: z.enum(taskStatuses).optional(),
+        status: z
+          .enum(['', ...taskStatuses])
+          .optional()
+          .meta({ description: 'Empty counts as absent.' }),
         model: z
           .string()
           .regex(/^[A-Za-z0-9_.-]{0,80}$/)

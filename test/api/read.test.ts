@@ -344,6 +344,11 @@ describe('lists', () => {
     expect((await api.call('GET', `${create}/${bare}`)).json).not.toHaveProperty('labels');
   });
 
+  test('a list takes the ends of what the document allows', async () => {
+    const query = 'limit=100&after=&status=&model=&created_after=0&created_before=99999999999';
+    expect(await api.call('GET', `/v1/tasks?${query}`)).toMatchObject({ status: 200 });
+  });
+
   test.each([
     ['limit=0', 'limit'],
     ['limit=101', 'limit'],
@@ -368,6 +373,7 @@ describe('lists', () => {
     ['created_after=yesterday', 'created_after'],
     ['created_before=-1', 'created_before'],
     ['created_before=1763712000000', 'created_before'],
+    ['created_before=100000000000', 'created_before'],
   ])('/v1/tasks?%s is a 400 that names %s', async (query, param) => {
     const { status, json } = await api.call('GET', `/v1/tasks?${query}`);
     expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_value', param]);

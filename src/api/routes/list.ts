@@ -92,5 +92,8 @@ function secondsOf({ text, fault }: QueryReader, name: string): number | null {
   const given = text(name);
   if (given === null) return null;
   if (/^\d{1,11}$/.test(given)) return Number(given);
-  return fault(name, `must be a time in whole Unix seconds; got ${show(given)}.`);
+  return fault(
+    name,
+    `must be a time in whole Unix seconds, of at most 11 digits; got ${show(given)}.`,
+  );
 }
