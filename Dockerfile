@@ -1,7 +1,12 @@
-# One image for every process of the service. The first argument names the process: api (default), worker, migrate, admin, studio.
-# It is built in three stages, so that the final image has neither compilers nor tests.
+# Two images. `service`, the default, is for every process but the studio; the first argument names the process: api (default), worker,
+# migrate, codec, admin. `studio` adds an ffmpeg. Neither has compilers, tests or npm packages for development.
+#
+#   docker build --build-arg COMMIT=$(git rev-parse HEAD) --tag video-generation-service:local .
+#   docker build --target studio --tag video-generation-studio:local .
+#
+# `npm run pin` writes the digest of each base image behind its tag.
 
-FROM node:20.20.2-bookworm-slim AS build
+FROM node:24.22.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
@@ -14,7 +19,7 @@ COPY activities activities
 RUN node scripts/build.mjs
 
 # The image needs neither the embedded database server, which is for development, nor Temporal's native part for other platforms.
-FROM node:20.20.2-bookworm-slim AS packages
+FROM node:24.22.0-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
@@ -22,7 +27,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
     ! -name "$(uname -m)-unknown-linux-gnu" -exec rm -r {} +
 
-FROM node:20.20.2-bookworm-slim
+FROM node:24.22.0-bookworm-slim AS base
 # Temporal's client needs the system's list of certificates, which the slim image lacks.
 RUN apt-get update \
   && apt-get install -y --no-install-recommends ca-certificates \
@@ -43,14 +48,23 @@ ENV NODE_ENV=production \
   STUDIO_PORT=8090 \
   STUDIO_DATA_DIR=/data/studio \
   STORAGE_DIR=/data/files
-EXPOSE 8080 8090
 VOLUME /data
 USER node
+# Node is process 1 and handles the signals itself: SIGTERM stops it, SIGHUP reads the catalogue again.
+ENTRYPOINT ["node", "--enable-source-maps", "--min-semi-space-size=16", "--max-semi-space-size=32", "dist/src/main.js"]
 
+FROM base AS studio
+USER root
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends ffmpeg \
+  && rm -rf /var/lib/apt/lists/*
+USER node
+EXPOSE 8090
+CMD ["studio"]
+
+FROM base AS service
+EXPOSE 8080
 # The health check of the API, the default process; docker-compose.yml has one for each other process.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/livez').then((reply) => process.exit(reply.ok ? 0 : 1), () => process.exit(1))"]
-
-# Node is process 1 and handles the signals itself: SIGTERM stops it, SIGHUP reads the catalogue again.
-ENTRYPOINT ["node", "--enable-source-maps", "--min-semi-space-size=16", "--max-semi-space-size=32", "dist/src/main.js"]
 CMD ["api"]

@@ -23,14 +23,14 @@ module.exports = {
       testMatch: ['<rootDir>/test/**/*.test.ts'],
       testPathIgnorePatterns: [
         '/node_modules/',
-        `/test/(${[...fastRooms, 'long', 'clients'].join('|')})/`,
+        `/test/(${[...fastRooms, 'long', 'clients', 'deploy'].join('|')})/`,
       ],
       globalSetup: '<rootDir>/test/support/global-setup.ts',
       globalTeardown: '<rootDir>/test/support/global-teardown.ts',
     },
-    // Not part of every run: the same guarantees at larger sizes, and foreign clients that have to
-    // be fetched.
-    ...['long', 'clients'].map((room) => ({
+    // Not part of every run: the same guarantees at larger sizes, foreign clients that have to be
+    // fetched, and what is deployed.
+    ...['long', 'clients', 'deploy'].map((room) => ({
       ...common,
       displayName: room,
       testMatch: [`<rootDir>/test/${room}/**/*.test.ts`],

@@ -1,6 +1,6 @@
 // `npm test` and its variants: checks types, lint and format, runs the tests, and prints the counts
 // in the last line. `--install` first installs missing packages, `--fast` leaves out tests that
-// need servers, `--long` and `--clients` run tests that are not part of every run.
+// need servers, `--long`, `--clients` and `--deploy` run tests that are not part of every run.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -18,14 +18,16 @@ const { values: asked } = parseArgs({
     fast: { type: 'boolean' },
     long: { type: 'boolean' },
     clients: { type: 'boolean' },
+    deploy: { type: 'boolean' },
   },
 });
 
 async function main() {
   if (asked.install) await installIfNeeded();
-  if (asked.long || asked.clients) {
+  const besides = ['long', 'clients', 'deploy'].find((name) => asked[name]);
+  if (besides) {
     await buildIfStale();
-    return runJest([asked.long ? 'long' : 'clients']);
+    return runJest([besides]);
   }
   await checkSources();
   if (asked.fast) return runJest(['fast']);

@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { loadCatalogue } from '../../src/catalogue/catalogue-file';
 import { type ProcessName, readConfig, settingRows } from '../../src/config/config';
 import { heapFlags } from '../../src/dev-stack/parts';
+import { allOf, environmentIn, stageOf } from '../support/dockerfile';
 import { codeOf, filesIn, read, root } from './sources';
 
 interface Network {
@@ -198,9 +199,7 @@ describe('docker-compose.yml', () => {
   test('passes on every setting from .env, or sets it', () => {
     const ofDevelopment = ['DEV_STACK', 'DATA_DIR', 'TEMPORAL_CLI', 'FFMPEG_PATH'];
     const ofContainers = new Set([
-      ...[...read('Dockerfile').matchAll(/^ENV [\s\S]*?[^\\]$/gm)].flatMap(([text]) =>
-        [...text.matchAll(/(\w+)=/g)].map(([, name = '']) => name),
-      ),
+      ...Object.keys(environmentIn(stageOf('base'))),
       ...['METRICS_HOST', 'METRICS_PORT', 'CODEC_HOST', 'CODEC_PORT'],
     ]);
     const missing = [...settings]
@@ -416,7 +415,7 @@ describe('docker-compose.yml', () => {
     const { restart, image, build } = services[name] as Service;
     const ends = ['admin', 'temporal-cli'].includes(name);
     expect(restart).toMatch(ends ? /^no$/ : /^(unless-stopped|on-failure:\d+)$/);
-    if (!build) expect(image).toMatch(/^[\w/-]+:v?\d+\.\d+(\.\d+)?(-\w+)?$/);
+    if (!build) expect(image).toMatch(/^[\w/-]+:v?\d+\.\d+(\.\d+)?(-\w+)?(@sha256:[0-9a-f]{64})?$/);
   });
 
   test('all lasting data is on a volume', () => {
@@ -557,32 +556,54 @@ describe('commands in the documents', () => {
 });
 
 describe('Dockerfile', () => {
-  const text = read('Dockerfile').replace(/\\\n\s*/g, ' ');
-  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  const last = lines.slice(lines.map((line) => line.startsWith('FROM ')).lastIndexOf(true));
-  const of = (word: string, from = last) => from.filter((line) => line.startsWith(`${word} `));
+  const [build, packages, base, studio, service] = [
+    'build',
+    'packages',
+    'base',
+    'studio',
+    'service',
+  ].map(stageOf) as [string[], string[], string[], string[], string[]];
+  const lines = [...build, ...packages, ...base, ...studio, ...service];
   const ignored = read('.dockerignore').split('\n');
-  const environment = Object.fromEntries(
-    of('ENV').flatMap((line) =>
-      [...line.matchAll(/(\w+)=(\S+)/g)].map(([, key, value]) => [key, value]),
-    ),
-  );
+  const environment = environmentIn(base);
 
   test('every stage uses the same pinned Node, a supported version', () => {
-    const images = [...new Set(of('FROM', lines).map((line) => line.split(' ')[1]))];
-    expect(images).toEqual([expect.stringMatching(/^node:\d+\.\d+\.\d+-bookworm-slim$/)]);
-    const [major = 0, minor = 0] = (images[0] ?? '').slice(5).split('.').map(Number);
-    expect(major > 20 || (major === 20 && minor >= 19)).toBe(true);
+    const images = new Set(allOf([...build, ...packages, ...base], 'FROM').map(firstWord));
+    expect([...images]).toEqual([
+      expect.stringMatching(/^node:24\.\d+\.\d+-bookworm-slim(@sha256:[0-9a-f]{64})?$/),
+    ]);
+    expect([...allOf(studio, 'FROM'), ...allOf(service, 'FROM')].map(firstWord)).toEqual([
+      'base',
+      'base',
+    ]);
+  });
+
+  test('the last stage, which docker builds by default, is the service', () => {
+    const stages = [...read('Dockerfile').matchAll(/^FROM \S+ AS (\w+)$/gm)];
+    expect(stages.at(-1)?.[1]).toBe('service');
+    const targets = ours.map(([name, { build: how }]) => [
+      name,
+      (how as { target: string }).target,
+    ]);
+    for (const [name, target] of targets) {
+      expect([name, target]).toEqual([name, name === 'studio' ? 'studio' : 'service']);
+    }
+  });
+
+  test('only the image of the studio has an ffmpeg', () => {
+    expect(allOf(studio, 'RUN').join()).toContain(' ffmpeg ');
+    expect([...packages, ...base, ...service].join()).not.toContain('ffmpeg');
+    const { dependencies } = JSON.parse(read('package.json')) as { dependencies: object };
+    expect(Object.keys(dependencies).filter((name) => name.includes('ffmpeg'))).toEqual([]);
   });
 
   test('every copied file exists and is not ignored by .dockerignore', () => {
-    const copied = of('COPY', lines)
+    const copied = allOf(lines, 'COPY')
       .filter((line) => !line.includes('--from'))
-      .flatMap((line) => line.split(' ').slice(1, -1));
+      .flatMap((line) => line.split(' ').slice(0, -1));
     expect(copied.length).toBeGreaterThan(10);
     for (const path of new Set(copied)) {
       expect([path, existsSync(join(root, path))]).toEqual([path, true]);
-      expect(ignored).toContain(`!${path}`);
     }
     expect(ignored).toContain('*');
     expect(ignored.filter((line) => line.startsWith('!')).sort()).toEqual(
@@ -592,14 +613,14 @@ describe('Dockerfile', () => {
 
   test('all built folders are copied into the image', () => {
     const { include } = JSON.parse(read('tsconfig.build.json')) as { include: string[] };
-    const built = of('COPY', lines).map((line) => line.split(' ').pop());
+    const built = allOf(build, 'COPY').map((line) => line.split(' ').pop());
     expect(built).toEqual(expect.arrayContaining(include.filter((folder) => folder !== 'bench')));
-    expect(last).toContain('COPY --from=build /app/dist dist');
+    expect(base).toContain('COPY --from=build /app/dist dist');
   });
 
   test('one image starts every process, by default the API', () => {
-    const [entry] = of('ENTRYPOINT');
-    expect(JSON.parse(entry?.slice(11) ?? '')).toEqual([
+    const [entry = ''] = allOf(base, 'ENTRYPOINT');
+    expect(JSON.parse(entry)).toEqual([
       'node',
       '--enable-source-maps',
       ...heapFlags,
@@ -607,8 +628,8 @@ describe('Dockerfile', () => {
     ]);
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     for (const name of ['api', 'worker']) expect(scripts[name]).toContain(heapFlags.join(' '));
-    const [command] = of('CMD');
-    expect(table).toContain((JSON.parse(command?.slice(4) ?? '') as string[])[0]);
+    expect(allOf(service, 'CMD')).toEqual(['["api"]']);
+    expect(allOf(studio, 'CMD')).toEqual(['["studio"]']);
   });
 
   test('its settings exist, and its exposed ports belong to them', () => {
@@ -616,21 +637,27 @@ describe('Dockerfile', () => {
     expect(Object.keys(ofOurs).filter((name) => !settings.has(name))).toEqual([]);
     expect(settings.has('COMMIT')).toBe(true);
     const config = readConfig('dev', ofOurs);
-    expect(of('EXPOSE')).toEqual([`EXPOSE ${config.port} ${config.studioPort}`]);
+    expect(allOf(service, 'EXPOSE')).toEqual([String(config.port)]);
+    expect(allOf(studio, 'EXPOSE')).toEqual([String(config.studioPort)]);
     expect(config.studioDataDir).toMatch(/^\/data\//);
     expect(config.storageDir).toMatch(/^\/data\//);
-    expect(of('VOLUME')).toEqual(['VOLUME /data']);
+    expect(allOf(base, 'VOLUME')).toEqual(['/data']);
   });
 
   test('runs as an unprivileged user and has a health check', () => {
-    expect(of('USER')).toEqual(['USER node']);
-    expect(lines.indexOf('USER node')).toBeGreaterThan(lines.lastIndexOf(of('RUN').at(-1) ?? ''));
-    expect(of('HEALTHCHECK').join()).toContain("'/livez'");
+    for (const stage of [base, studio]) {
+      const last = stage.filter((line) => /^(USER|RUN) /.test(line)).at(-1);
+      expect(last).toBe('USER node');
+    }
+    expect(service.some((line) => /^(USER|RUN) /.test(line))).toBe(false);
+    expect(allOf(service, 'HEALTHCHECK').join()).toContain("'/livez'");
     expect(codeOf('src/api/routes/health.ts')).toContain("'/livez'");
   });
 
   test('runs no install scripts of packages', () => {
-    const installs = of('RUN', lines).filter((line) => line.includes('npm '));
+    const installs = [...allOf(build, 'RUN'), ...allOf(packages, 'RUN')].filter((line) =>
+      line.includes('npm '),
+    );
     expect(installs).toHaveLength(2);
     for (const line of installs) expect(line).toContain('npm ci');
     for (const line of installs) expect(line).toContain('--ignore-scripts');
@@ -648,6 +675,8 @@ describe('.github/workflows/check.yml', () => {
     expect(engines.node).toBe(`>=${jobs.test.strategy.matrix.node[0]}`);
   });
 });
+
+const firstWord = (line: string) => line.split(' ')[0];
 
 function keysOfChannels(): Set<string> {
   const named = ['catalogue.yaml', 'catalogue.ark.yaml'].flatMap((file) => {

@@ -1,0 +1,45 @@
+// `npm run pin`: writes the digest of each image behind its tag, so that a build or a start uses the
+// image that was tried. Needs docker with buildx and a way to the registries. renovate.json lets a
+// bot do the same for newer versions.
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fail, root } from './lib/run.mjs';
+
+const files = ['Dockerfile', 'docker-compose.yml'];
+// Our own images have a variable as their tag, and stages of the Dockerfile have none.
+const image = /^(FROM|\s+image:) ([\w./-]+:[\w.-]+)(?:@sha256:[0-9a-f]{64})?(?=\s|$)/gm;
+
+const [folder = root] = process.argv.slice(2);
+const digests = new Map();
+
+try {
+  const pinned = files.map((name) => {
+    const path = join(folder, name);
+    const text = readFileSync(path, 'utf8');
+    return {
+      path,
+      text: text.replace(image, (_, word, ref) => `${word} ${ref}@${digestOf(ref)}`),
+    };
+  });
+  for (const { path, text } of pinned) writeFileSync(path, text);
+  process.stdout.write(`${digests.size} images pinned in ${files.join(' and ')}.\n`);
+} catch (error) {
+  fail(error);
+}
+
+function digestOf(ref) {
+  if (!digests.has(ref)) digests.set(ref, ask(ref));
+  return digests.get(ref);
+}
+
+/** The digest of the list of all platforms, so that the same line works on each of them. */
+function ask(ref) {
+  const args = ['buildx', 'imagetools', 'inspect', '--format', '{{.Manifest.Digest}}', ref];
+  const { status, stdout, stderr, error } = spawnSync('docker', args, { encoding: 'utf8' });
+  const digest = stdout?.trim() ?? '';
+  if (status === 0 && /^sha256:[0-9a-f]{64}$/.test(digest)) return digest;
+  const why = (error?.message ?? stderr ?? '').trim().split('\n').at(-1);
+  throw new Error(`The digest of ${ref} could not be read, so nothing was changed: ${why}`);
+}

