@@ -35,6 +35,14 @@ const required = {
   dev: [],
 } as const satisfies Record<string, readonly SettingName[]>;
 
+/** If one of these is set, all of them are required. */
+const ofS3 = [
+  'S3_BUCKET',
+  'S3_ENDPOINT',
+  'S3_ACCESS_KEY_ID',
+  'S3_SECRET_ACCESS_KEY',
+] as const satisfies readonly SettingName[];
+
 export type ProcessName = keyof typeof required;
 
 /** A config in which these settings are not null. */
@@ -68,9 +76,11 @@ export function readConfig<P extends ProcessName>(
     ? []
     : checked.error.issues.map(({ path, message }) => faultOf(String(path[0]), message, given));
   faults.push(...files.faults);
+  const isSet = (name: SettingName) => given[name] !== undefined || files.named.has(name);
   for (const name of required[process]) {
-    if (given[name] === undefined && !files.named.has(name)) faults.push(missing(name));
+    if (!isSet(name)) faults.push(missing(name));
   }
+  if (ofS3.some(isSet)) faults.push(...ofS3.filter((name) => !isSet(name)).map(missingForS3));
   if (faults.length > 0) throw new ConfigError(faults);
   const values = Object.entries(checked.data ?? {}).map(([name, value]) => [
     camelCase(name),
@@ -129,6 +139,10 @@ function missing(name: SettingName): string {
   // A word in capitals is an abbreviation or a setting, and stays as it is.
   const start = first === first.toUpperCase() ? first : first.toLowerCase();
   return `${name} is not set (${[start, ...rest].join(' ')}).`;
+}
+
+function missingForS3(name: SettingName): string {
+  return `${name} is not set. Storage in S3 needs ${ofS3.join(', ')}.`;
 }
 
 function camelCase(name: string): string {

@@ -87,7 +87,21 @@ export const table = z.object({
   // Storage of files.
   STORAGE_DIR: text()
     .default('.data/files')
-    .describe('Folder of stored files, which API and worker share.'),
+    .describe(
+      'Folder of stored files, which API and worker share; with a bucket: of bytes on their way there.',
+    ),
+  S3_BUCKET: orNone(text()).describe(
+    'Bucket of stored files, used for nothing else; none: they are in the folder.',
+  ),
+  S3_ENDPOINT: orNone(webUrl()).describe(
+    'Address of the S3-compatible service, such as https://s3.eu-central-1.amazonaws.com.',
+  ),
+  S3_REGION: text().default('us-east-1').describe('Region in the signatures of requests to S3.'),
+  S3_ACCESS_KEY_ID: orNone(text()).describe('Access key of the bucket.').meta(secret()),
+  S3_SECRET_ACCESS_KEY: orNone(text()).describe('Its secret.').meta(secret()),
+  S3_PATH_STYLE: flag()
+    .default(true)
+    .describe('Names the bucket in the path of requests to S3; false: in the host name.'),
   FILES_KEPT_DAYS: whole(1, 36_500)
     .default(30)
     .describe('Days for which results and uploaded files are kept.'),

@@ -1,12 +1,29 @@
-// The storage that the settings name.
+// The storage that the settings name: a bucket if there is one, else a folder.
 
 import { openDirectory } from './directory';
+import { createS3 } from './s3';
 import type { Storage } from './storage';
 
 export interface StorageSettings {
   readonly storageDir: string;
+  /** If it is set, the other settings of S3 are set too. */
+  readonly s3Bucket: string | null;
+  readonly s3Endpoint: string | null;
+  readonly s3Region: string;
+  readonly s3AccessKeyId: string | null;
+  readonly s3SecretAccessKey: string | null;
+  readonly s3PathStyle: boolean;
 }
 
-export function openStorage({ storageDir }: StorageSettings): Promise<Storage> {
-  return openDirectory(storageDir);
+export async function openStorage(settings: StorageSettings): Promise<Storage> {
+  if (settings.s3Bucket === null) return openDirectory(settings.storageDir);
+  const bucket = {
+    bucket: settings.s3Bucket,
+    endpoint: settings.s3Endpoint ?? '',
+    region: settings.s3Region,
+    accessKeyId: settings.s3AccessKeyId ?? '',
+    secretAccessKey: settings.s3SecretAccessKey ?? '',
+    pathStyle: settings.s3PathStyle,
+  };
+  return createS3(bucket, settings.storageDir);
 }

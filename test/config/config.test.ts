@@ -19,6 +19,13 @@ const complete = {
   STUDIO_API_KEY: 'studio-key',
 };
 
+const wholeS3 = {
+  S3_BUCKET: 'videos',
+  S3_ENDPOINT: 'https://s3.example.com',
+  S3_ACCESS_KEY_ID: 'an id',
+  S3_SECRET_ACCESS_KEY: 'a secret',
+};
+
 const faultsOf = (process: ProcessName, environment: Record<string, string>): readonly string[] => {
   try {
     readConfig(process, environment);
@@ -115,6 +122,18 @@ describe('a missing setting', () => {
     expect(faultsOf(process, complete)).toEqual([]);
   });
 
+  test.each(['api', 'worker', 'dev'] as const)('%s does not start with half of S3', (process) => {
+    const needs = 'S3_BUCKET, S3_ENDPOINT, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY';
+    const half = { ...complete, S3_BUCKET: 'videos', S3_ACCESS_KEY_ID: 'an id' };
+    expect(faultsOf(process, half)).toEqual(
+      ['S3_ENDPOINT', 'S3_SECRET_ACCESS_KEY'].map(
+        (name) => `${name} is not set. Storage in S3 needs ${needs}.`,
+      ),
+    );
+    expect(faultsOf(process, { ...complete, ...wholeS3 })).toEqual([]);
+    expect(faultsOf(process, { ...complete, S3_REGION: 'eu-central-1' })).toEqual([]);
+  });
+
   test('no secret has a default', () => {
     const secrets = settingRows().filter(({ secret }) => secret);
     expect(secrets.map(({ name }) => name)).toEqual([
@@ -123,6 +142,8 @@ describe('a missing setting', () => {
       'TEMPORAL_PAYLOAD_KEYS',
       'API_KEY_PEPPER',
       'API_KEY_PEPPER_SECOND',
+      'S3_ACCESS_KEY_ID',
+      'S3_SECRET_ACCESS_KEY',
       'STUDIO_API_KEY',
       'STUDIO_ADMIN_KEY',
     ]);
@@ -247,9 +268,11 @@ describe('a secret in a file', () => {
 
   test.each(secrets.map(({ name }) => name))('%s is read from the file %s_FILE names', (name) => {
     const text = ofAKind[name] ?? 'a secret of enough length';
-    const { environment } = readConfig('dev', { [`${name}_FILE`]: fileWith(`${text}\n`) });
+    const rest = name.startsWith('S3_') ? { ...wholeS3, [name]: '' } : {};
+    const inFile = { ...rest, [`${name}_FILE`]: fileWith(`${text}\n`) };
+    const { environment } = readConfig('dev', inFile);
     expect(environment[name]).toBe(text);
-    const faults = faultsOf('dev', { [`${name}_FILE`]: join(folder, 'none') });
+    const faults = faultsOf('dev', { ...rest, [`${name}_FILE`]: join(folder, 'none') });
     expect(faults).toEqual([
       `${name}_FILE is "${join(folder, 'none')}"; the file cannot be read (ENOENT).`,
     ]);

@@ -270,6 +270,7 @@ describe('files', () => {
 
 // Files that are longer than the limit, each with its reason.
 const longFiles: Readonly<Record<string, string>> = {
+  'src/config/setting-table.ts': 'one table of all settings',
   'src/db/schema.ts': 'one person reads the data model from top to bottom',
 };
 

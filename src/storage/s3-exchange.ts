@@ -1,0 +1,101 @@
+// One HTTP request to an S3-compatible service, with limits for the connection and for the time in
+// which nothing moves.
+
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { StorageError } from './storage';
+
+export interface Limits {
+  readonly connectTimeoutMs: number;
+  /** The time in which the service neither takes nor sends a byte, although it could. */
+  readonly idleMs: number;
+}
+
+/** Sends the body and ends the request. */
+export type Send = (outgoing: ClientRequest) => Promise<void>;
+
+// A service that does not know `Expect: 100-continue` gets the body after this time.
+const continueWithinMs = 2_000;
+
+/**
+ * The answer, with its body unread. A body is sent only when the service agrees to take it: a
+ * refusal then costs no transfer, and its answer is not lost with the connection.
+ */
+export async function exchange(
+  outgoing: ClientRequest,
+  limits: Limits,
+  send?: Send,
+): Promise<IncomingMessage> {
+  limitTimes(outgoing, limits);
+  const answered = answerTo(outgoing);
+  if (!send) {
+    outgoing.end();
+    return answered;
+  }
+  const agreed = new Promise((resolve) => outgoing.once('continue', resolve));
+  const late = delay(continueWithinMs, null, { ref: false });
+  const first = await Promise.race([answered, agreed, late]);
+  if (isAnswer(first)) return first;
+  const sent = send(outgoing);
+  sent.catch(() => undefined);
+  try {
+    const reply = await answered;
+    // A refusal in the middle of the body ends the sending.
+    await (isSuccess(reply) ? sent : sent.catch(() => undefined));
+    return reply;
+  } catch (error) {
+    // What ended the sending ended the request too, and says more.
+    await sent;
+    throw error;
+  }
+}
+
+const isAnswer = (found: unknown): found is IncomingMessage =>
+  typeof found === 'object' && found !== null && 'statusCode' in found;
+
+export function isSuccess({ statusCode = 0 }: IncomingMessage): boolean {
+  return statusCode >= 200 && statusCode < 300;
+}
+
+function answerTo(outgoing: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    outgoing.once('response', (reply) => {
+      // Readers have their own listener; an error before they come would be uncaught.
+      reply.on('error', () => undefined);
+      resolve(reply);
+    });
+    // It stays, because an error after the answer would be uncaught.
+    outgoing.on('error', reject);
+    outgoing.once('close', () => reject(new StorageError('away', 'S3 gave no answer.')));
+  });
+}
+
+function limitTimes(outgoing: ClientRequest, { connectTimeoutMs, idleMs }: Limits): void {
+  let reply: IncomingMessage | undefined;
+  outgoing.once('response', (received) => {
+    reply = received;
+  });
+  outgoing.once('socket', (socket: Socket) => {
+    if (!socket.connecting) return void socket.setTimeout(idleMs);
+    socket.setTimeout(connectTimeoutMs);
+    socket.once('connect', () => socket.setTimeout(idleMs));
+  });
+  outgoing.on('timeout', () => {
+    const { socket } = outgoing;
+    if (socket?.connecting) {
+      const sentence = `No connection to S3 within ${connectTimeoutMs / 1000} s.`;
+      outgoing.destroy(new StorageError('away', sentence));
+    } else if (!isOurs(outgoing, reply)) {
+      const late = new StorageError('away', `S3 was silent for ${idleMs / 1000} s.`);
+      if (reply) reply.destroy(late);
+      else outgoing.destroy(late);
+    }
+  });
+}
+
+/** Whether the service waits for us: for bytes of the source, or for a reader of its answer. */
+function isOurs(outgoing: ClientRequest, reply: IncomingMessage | undefined): boolean {
+  if (reply) return reply.readableLength > 0;
+  return !outgoing.writableEnded && outgoing.writableLength === 0;
+}

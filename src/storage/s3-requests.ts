@@ -1,0 +1,97 @@
+// Signed requests to an S3-compatible service (AWS Signature Version 4).
+
+import http from 'node:http';
+import https from 'node:https';
+import { text } from 'node:stream/consumers';
+import { AwsV4Signer } from 'aws4fetch';
+import { exchange, isSuccess, type Limits, type Send } from './s3-exchange';
+import { codeIn, faultOfConnection, faultOfReply } from './s3-faults';
+
+export interface S3Settings {
+  readonly endpoint: string;
+  readonly bucket: string;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** The bucket is named in the path and not in the host name. */
+  readonly pathStyle: boolean;
+  /** Tests set shorter times. */
+  readonly limits?: Partial<Limits>;
+}
+
+type Query = Readonly<Record<string, string>>;
+
+interface What {
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'DELETE';
+  /** None: the request is about the bucket. */
+  readonly key?: string;
+  readonly query?: Query;
+  readonly headers?: Readonly<Record<string, string | number>>;
+  readonly send?: Send;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface S3Requests {
+  /** The answer, its body unread; null if there is no such key. Throws every other refusal. */
+  ask(what: What): Promise<http.IncomingMessage | null>;
+  presign(key: string, query: Query): Promise<string>;
+}
+
+const usual: Limits = { connectTimeoutMs: 5_000, idleMs: 30_000 };
+
+export function createS3Requests(settings: S3Settings): S3Requests {
+  const limits = { ...usual, ...settings.limits };
+  const protocol = settings.endpoint.startsWith('https:') ? https : http;
+  // Unused connections are closed soon, before the service closes them.
+  const agent = new protocol.Agent({ keepAlive: true, timeout: 3_000 });
+  const cache = new Map<string, ArrayBuffer>();
+  const sign = (key: string, query: Query, how: { method?: string; signQuery?: boolean }) =>
+    new AwsV4Signer({
+      ...settings,
+      ...how,
+      url: addressOf(settings, key, query),
+      service: 's3',
+      cache,
+    }).sign();
+
+  return {
+    async ask({ method, key = '', query = {}, headers = {}, send, signal }) {
+      const { url, headers: signed } = await sign(key, query, { method });
+      signal?.throwIfAborted();
+      const outgoing = protocol.request(url, {
+        method,
+        headers: { ...Object.fromEntries(signed), ...headers },
+        timeout: limits.connectTimeoutMs,
+        // A body cannot be sent twice, so it gets a connection that has not been used.
+        agent: send ? false : agent,
+        ...(signal ? { signal } : {}),
+      });
+      try {
+        const reply = await exchange(outgoing, limits, send);
+        if (isSuccess(reply)) return reply;
+        const status = reply.statusCode ?? 0;
+        const body = await text(reply);
+        const isMissing = status === 404 && (method === 'HEAD' || codeIn(body) === 'NoSuchKey');
+        if (isMissing) return null;
+        throw faultOfReply(status, body);
+      } catch (error) {
+        outgoing.destroy();
+        throw faultOfConnection(error);
+      }
+    },
+
+    async presign(key, query) {
+      const { url } = await sign(key, query, { method: 'GET', signQuery: true });
+      return url.href;
+    },
+  };
+}
+
+function addressOf({ endpoint, bucket, pathStyle }: S3Settings, key: string, query: Query): string {
+  const url = new URL(endpoint);
+  if (!pathStyle) url.hostname = `${bucket}.${url.hostname}`;
+  const base = url.pathname.replace(/\/$/, '');
+  url.pathname = [base, ...(pathStyle ? [bucket] : []), ...(key ? [key] : [])].join('/');
+  url.search = new URLSearchParams(query).toString();
+  return url.href;
+}

@@ -1,0 +1,168 @@
+// Files in a bucket of any S3-compatible service.
+
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { addAbortSignal, type Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { SourceFailure } from './s3-faults';
+import { createS3Requests, type S3Requests, type S3Settings } from './s3-requests';
+import { type Storage, StorageError, type StoredObject, type WriteOptions } from './storage';
+
+/** Bytes of unknown length pass through the folder. */
+export function createS3(settings: S3Settings, folder: string): Storage {
+  const requests = createS3Requests(settings);
+
+  return {
+    async write(key, bytes, { length, ...options }) {
+      // It may fail before it is read.
+      bytes.on('error', () => undefined);
+      try {
+        if (length !== null) return await put(requests, key, bytes, length, options);
+        const file = await fileOf(folder, bytes, options.signal);
+        await put(requests, key, file.bytes, file.length, options).finally(() =>
+          file.bytes.destroy(),
+        );
+      } catch (error) {
+        throw error instanceof SourceFailure ? error.cause : error;
+      } finally {
+        bytes.destroy();
+      }
+    },
+
+    read(key, range) {
+      const headers = range ? { range: `bytes=${range.first}-${range.last}` } : {};
+      return requests.ask({ method: 'GET', key, headers });
+    },
+
+    async length(key) {
+      const reply = await requests.ask({ method: 'HEAD', key });
+      if (reply) {
+        reply.resume();
+        return Number(reply.headers['content-length']);
+      }
+      // The answer has no body that would tell a missing bucket from a missing key.
+      await drained(
+        await requests.ask({ method: 'GET', query: { 'list-type': '2', 'max-keys': '1' } }),
+      );
+      return null;
+    },
+
+    async remove(key) {
+      await drained(await requests.ask({ method: 'DELETE', key }));
+    },
+
+    list: (prefix) => objects(requests, prefix),
+
+    presigned: (key, { seconds, contentType }) =>
+      requests.presign(key, {
+        'X-Amz-Expires': String(seconds),
+        'response-content-type': contentType,
+      }),
+  };
+}
+
+async function put(
+  requests: S3Requests,
+  key: string,
+  bytes: Readable,
+  length: number,
+  { contentType, signal }: Omit<WriteOptions, 'length'>,
+): Promise<void> {
+  const reply = await requests.ask({
+    method: 'PUT',
+    key,
+    headers: {
+      'content-type': contentType,
+      'content-length': length,
+      ...(length > 0 ? { expect: '100-continue' } : {}),
+    },
+    send(outgoing) {
+      outgoing.once('close', () => bytes.destroy());
+      return pipeline(measured(key, bytes, length), outgoing);
+    },
+    signal,
+  });
+  reply?.resume();
+}
+
+async function* objects(requests: S3Requests, prefix: string): AsyncGenerator<StoredObject> {
+  let from: { 'continuation-token'?: string } | null = {};
+  while (from !== null) {
+    const query = { 'list-type': '2', prefix, ...from };
+    const page = await drained(await requests.ask({ method: 'GET', query }));
+    yield* objectsIn(page);
+    const next: string | null = textOf('NextContinuationToken', page);
+    from = next === null ? null : { 'continuation-token': next };
+  }
+}
+
+async function drained(reply: Readable | null): Promise<string> {
+  return reply ? text(reply) : '';
+}
+
+/** The bytes of the source, if they are as many as announced. */
+async function* measured(key: string, bytes: Readable, length: number): AsyncGenerator<Buffer> {
+  let sent = 0;
+  const checked = (isRight: boolean, found: string) => {
+    if (!isRight)
+      throw new StorageError('wrong length', `${key} has ${found} than ${length} bytes.`);
+  };
+  try {
+    for await (const chunk of bytes as AsyncIterable<Buffer>) {
+      sent += chunk.length;
+      checked(sent <= length, 'more');
+      yield chunk;
+    }
+  } catch (cause) {
+    throw cause instanceof StorageError ? cause : new SourceFailure('', { cause });
+  }
+  checked(sent === length, 'fewer');
+}
+
+/**
+ * S3 wants the length in advance. Bytes of unknown length go through a file of no name, which takes
+ * less memory than the parts of a multipart upload and leaves nothing after a crash.
+ */
+async function fileOf(
+  folder: string,
+  source: Readable,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly length: number; readonly bytes: Readable }> {
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, `.unfinished-${randomUUID()}`);
+  const file = await open(path, 'wx+', 0o600);
+  try {
+    await rm(path);
+    if (signal) addAbortSignal(signal, source);
+    for await (const chunk of source as AsyncIterable<Buffer>) await file.appendFile(chunk);
+    const { size } = await file.stat();
+    return { length: size, bytes: file.createReadStream({ start: 0 }) };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+function objectsIn(page: string): StoredObject[] {
+  const found = page.matchAll(/<Contents>(.*?)<\/Contents>/gs);
+  return Array.from(found, ([, item = '']) => ({
+    key: textOf('Key', item) ?? '',
+    length: Number(textOf('Size', item)),
+    modifiedAt: new Date(textOf('LastModified', item) ?? ''),
+  }));
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&apos;': "'",
+  '&amp;': '&',
+};
+
+function textOf(name: string, xml: string): string | null {
+  const found = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1];
+  return found?.replace(/&\w+;/g, (entity) => entities[entity] ?? entity) ?? null;
+}

@@ -1,0 +1,175 @@
+// Faults of an S3 service, told apart for the operator. The server is a real one, except where a
+// fault cannot be had from it.
+
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { freePorts } from '../../src/embedded/ports';
+import { createS3 } from '../../src/storage/s3';
+import type { S3Settings } from '../../src/storage/s3-requests';
+import type { Storage } from '../../src/storage/storage';
+import { type S3Server, startS3Server } from '../support/s3-server';
+
+let server: S3Server;
+const servers: Server[] = [];
+beforeAll(async () => {
+  server = await startS3Server();
+});
+afterAll(async () => {
+  await server?.stop();
+  for (const each of servers) each.close();
+  for (const each of servers) each.closeAllConnections();
+});
+
+const video = { contentType: 'video/mp4', length: 3 };
+const three = () => Readable.from([Buffer.from('abc')]);
+const storageWith = (changes: Partial<S3Settings>) =>
+  createS3({ ...server.settings, ...changes }, server.folder);
+
+async function faultsOf(storage: Storage): Promise<unknown[]> {
+  const calls = [
+    storage.write('a.mp4', three(), video),
+    storage.read('a.mp4'),
+    storage.length('a.mp4'),
+    storage.remove('a.mp4'),
+    firstOf(storage.list('')),
+  ];
+  const ends = await Promise.allSettled(calls);
+  return ends.map((end) => (end.status === 'rejected' ? end.reason.fault : 'none'));
+}
+
+async function firstOf(objects: AsyncIterable<unknown>): Promise<unknown> {
+  for await (const object of objects) return object;
+  return null;
+}
+
+test('a wrong key is denied', async () => {
+  const wrong = storageWith({ accessKeyId: 'another-key' });
+  expect(await faultsOf(wrong)).toEqual(Array(5).fill('denied'));
+  const secret = storageWith({ secretAccessKey: 'another-secret' });
+  expect(await faultsOf(secret)).toEqual(Array(5).fill('denied'));
+});
+
+test('a vanished bucket is named as such', async () => {
+  await server.createBucket('vanishing');
+  const storage = storageWith({ bucket: 'vanishing' });
+  await storage.remove('a.mp4');
+  await server.removeBucket('vanishing');
+  expect(await faultsOf(storage)).toEqual(Array(5).fill('no bucket'));
+});
+
+test('a server that cannot be reached is away', async () => {
+  const [port] = await freePorts(1);
+  const storage = storageWith({ endpoint: `http://127.0.0.1:${port}` });
+  expect(await faultsOf(storage)).toEqual(Array(5).fill('away'));
+});
+
+test('the fault of the source is passed on as it is', async () => {
+  const broken = Readable.from(
+    (async function* () {
+      yield Buffer.from('a');
+      throw Object.assign(new Error('The source was cut.'), { code: 'ECONNRESET' });
+    })(),
+  );
+  const write = createS3(server.settings, server.folder).write('b.mp4', broken, video);
+  await expect(write).rejects.toThrow('The source was cut.');
+});
+
+test('a server that is killed in the middle of a write is away, and has no part of the object', async () => {
+  const storage = createS3(server.settings, server.folder);
+  const chunk = Buffer.alloc(65_536);
+  const source = Readable.from(
+    (async function* () {
+      for (let sent = 0; sent < 40; sent += 1) {
+        yield chunk;
+        if (sent === 20) await server.kill();
+      }
+    })(),
+  );
+  const write = storage.write('cut.mp4', source, { ...video, length: 40 * chunk.length });
+  await expect(write).rejects.toMatchObject({ fault: 'away' });
+  await server.restart();
+  expect(await storage.length('cut.mp4')).toBeNull();
+  await storage.write('cut.mp4', three(), video);
+  expect(await storage.length('cut.mp4')).toBe(3);
+});
+
+test('a presigned link works without a key until its time is up, with the content type', async () => {
+  const storage = createS3(server.settings, server.folder);
+  await storage.write('linked.mp4', three(), video);
+  const link = await storage.presigned('linked.mp4', { seconds: 60, contentType: 'video/webm' });
+  const reply = await fetch(link ?? '', { headers: { range: 'bytes=1-2' } });
+  expect([reply.status, reply.headers.get('content-type')]).toEqual([206, 'video/webm']);
+  expect(await reply.text()).toBe('bc');
+  const other = await fetch((link ?? '').replace('linked.mp4', 'cut.mp4'));
+  await other.text();
+  expect(other.status).toBe(403);
+});
+
+describe('a service that answers', () => {
+  test.each([
+    [507, 'InsufficientStorage', 'full'],
+    [403, 'QuotaExceeded', 'full'],
+    [503, 'SlowDown', 'away'],
+    [500, 'InternalError', 'away'],
+    [400, 'AuthorizationHeaderMalformed', 'denied'],
+    [400, 'IncompleteBody', 'wrong length'],
+  ])('%i %s: %s', async (status, code, fault) => {
+    const endpoint = await serve((_, response) => {
+      response.writeHead(status, { 'content-type': 'application/xml' });
+      response.end(`<Error><Code>${code}</Code><Message>The reason.</Message></Error>`);
+    });
+    const write = storageWith({ endpoint }).write('a.mp4', three(), video);
+    await expect(write).rejects.toMatchObject({
+      fault,
+      message: `S3 answered ${status} ${code} The reason.`,
+    });
+  });
+
+  const limits = { idleMs: 300 };
+
+  test('nothing: it is away', async () => {
+    const endpoint = await serve(() => undefined);
+    expect(await faultsOf(storageWith({ endpoint, limits }))).toEqual(Array(5).fill('away'));
+  });
+
+  test('the half of an object: the reader gets an error', async () => {
+    const endpoint = await serve((_, response) => {
+      response.writeHead(200, { 'content-length': 10 });
+      response.write('half.');
+    });
+    const bytes = await storageWith({ endpoint, limits }).read('a.mp4');
+    await expect(buffer(bytes as Readable)).rejects.toMatchObject({ fault: 'away' });
+  });
+
+  test('without a word before the body: the body is sent', async () => {
+    const received: string[] = [];
+    const endpoint = await serve(async (request, response) => {
+      received.push((await buffer(request)).toString());
+      response.end();
+    });
+    const raw = servers.at(-1) as Server;
+    raw.on('checkContinue', (request, response) => raw.emit('request', request, response));
+    await storageWith({ endpoint }).write('a.mp4', three(), video);
+    expect(received).toEqual(['abc']);
+  });
+});
+
+test('a source that is slower than the time limit is not the service’s fault', async () => {
+  const slow = Readable.from(
+    (async function* () {
+      yield Buffer.from('a');
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      yield Buffer.from('bc');
+    })(),
+  );
+  await storageWith({ limits: { idleMs: 200 } }).write('slow.mp4', slow, video);
+});
+
+async function serve(answer: Parameters<typeof createServer>[1]): Promise<string> {
+  const listening = createServer(answer);
+  servers.push(listening);
+  await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(listening.address() as AddressInfo).port}`;
+}
