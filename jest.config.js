@@ -23,7 +23,7 @@ module.exports = {
       testMatch: ['<rootDir>/test/**/*.test.ts'],
       testPathIgnorePatterns: [
         '/node_modules/',
-        `/test/(${[...fastRooms, 'long', 'clients', 'deploy'].join('|')})/`,
+        `/test/(${[...fastRooms, 'long', 'clients', 'deploy', 'cluster'].join('|')})/`,
       ],
       globalSetup: '<rootDir>/test/support/global-setup.ts',
       globalTeardown: '<rootDir>/test/support/global-teardown.ts',
@@ -37,6 +37,13 @@ module.exports = {
       globalSetup: '<rootDir>/test/support/global-setup.ts',
       globalTeardown: '<rootDir>/test/support/global-teardown.ts',
     })),
+    // The same processes on a Temporal cluster, which each file starts for itself.
+    {
+      ...common,
+      displayName: 'cluster',
+      testMatch: ['<rootDir>/test/cluster/**/*.test.ts'],
+      globalSetup: '<rootDir>/test/support/cluster-setup.ts',
+    },
   ],
   // Long enough for a liveness limit with margin on a busy machine; nothing asserts speed.
   testTimeout: 180_000,

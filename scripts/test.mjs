@@ -1,6 +1,7 @@
 // `npm test` and its variants: checks types, lint and format, runs the tests, and prints the counts
 // in the last line. `--install` first installs missing packages, `--fast` leaves out tests that
-// need servers, `--long`, `--clients` and `--deploy` run tests that are not part of every run.
+// need servers, `--long`, `--clients`, `--deploy` and `--cluster` run tests that are not part of every
+// run.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -19,6 +20,7 @@ const { values: asked } = parseArgs({
     long: { type: 'boolean' },
     clients: { type: 'boolean' },
     deploy: { type: 'boolean' },
+    cluster: { type: 'boolean' },
   },
 });
 
@@ -29,10 +31,25 @@ async function main() {
     await buildIfStale();
     return runJest([besides]);
   }
+  if (asked.cluster) return runCluster();
   await checkSources();
   if (asked.fast) return runJest(['fast']);
   await buildIfStale();
   return runJest(['fast', 'stack'], { covered: true });
+}
+
+/** The Temporal server is built from its Go module. */
+async function runCluster() {
+  const hasGo = await run('go', ['version']).catch(() => false);
+  if (!hasGo) {
+    process.stdout.write(
+      'Nothing was run: the Temporal cluster is built from source, so install Go 1.25 or later ' +
+        '(https://go.dev/dl) and put it on PATH.\n',
+    );
+    return;
+  }
+  await buildIfStale();
+  await runJest(['cluster']);
 }
 
 /** In parallel, because each check leaves a core idle half of the time. All errors are printed. */
@@ -92,6 +109,8 @@ async function runJest(projects, { covered = false } = {}) {
  * connections.
  */
 function workers() {
+  // A cluster, and the service on it, are twenty processes.
+  if (asked.cluster) return 1;
   const cores = availableParallelism();
   return asked.fast ? cores : Math.min(4, Math.max(2, cores));
 }

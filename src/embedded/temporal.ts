@@ -68,7 +68,7 @@ const durably = (file: string) => [
 
 // Fairness between accounts needs both switches. The others raise limits that are meant for many
 // tenants on one cluster.
-const dynamicConfig = {
+export const dynamicConfig = {
   'matching.useNewMatcher': true,
   'matching.enableFairness': true,
   'frontend.namespaceRPS': 20_000,

@@ -30,6 +30,8 @@ interface CrowdOptions {
   readonly clients: number;
   /** The request of the nth task, determined by the seed. */
   readonly random: () => number;
+  /** By default each caller creates its next task at once. */
+  readonly createsPerSecond?: number | undefined;
 }
 
 const steps: Readonly<Record<string, number>> = {
@@ -51,7 +53,8 @@ export const finalWithinMs = 260_000;
 
 let crowds = 0;
 
-export function startCrowd(world: World, { posts, clients, random }: CrowdOptions): Crowd {
+export function startCrowd(world: World, options: CrowdOptions): Crowd {
+  const { posts, clients, random, createsPerSecond = Number.POSITIVE_INFINITY } = options;
   crowds += 1;
   const creates: Created[] = Array.from({ length: posts }, (_, n) => ({
     key: `crowd-${crowds}-${n}`,
@@ -65,8 +68,10 @@ export function startCrowd(world: World, { posts, clients, random }: CrowdOption
   const openMax = openMaxPerClient * clients;
   const unfinished = () => creates.filter((one) => one.outcome === 'ok' && !isFinal(one));
   let reading = true;
+  const startedAt = Date.now();
   const client = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
+      await pause(Math.max(0, startedAt + (next.n / createsPerSecond) * 1_000 - Date.now()));
       while (unfinished().length >= openMax) await pause(50);
       await create(world, next.create, next.body, next.n);
     }

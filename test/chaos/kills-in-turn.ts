@@ -1,4 +1,4 @@
-// An API and Temporal are killed in turn, each under creates of its own. No accepted task is lost, made
+// Processes are killed in turn, each under creates of its own. No accepted task is lost, made
 // twice or charged wrongly.
 
 import { brokenPromises } from './checker';
@@ -10,27 +10,34 @@ interface KillsInTurnSize {
   readonly kills: number;
   /** The number of creates during each kill. */
   readonly creates: number;
+  readonly parts?: readonly string[];
+  readonly open?: () => Promise<World>;
+  readonly openWithinMs?: number;
 }
 
-const parts = ['api-1', 'temporal', 'api-2', 'temporal'] as const;
-
-export function testKillsInTurn({ kills, creates }: KillsInTurnSize): void {
+export function testKillsInTurn({
+  kills,
+  creates,
+  parts = ['api-1', 'temporal', 'api-2', 'temporal'],
+  open = () => startWorld({ apis: 2, workers: 1 }),
+  openWithinMs = 120_000,
+}: KillsInTurnSize): void {
   const { seed, random } = seedOf();
   let world: World;
   const all: Created[] = [];
   beforeAll(async () => {
-    world = await startWorld({ apis: 2, workers: 1 });
-  }, 120_000);
-  afterAll(() => world?.close());
+    world = await open();
+  }, openWithinMs);
+  afterAll(() => world?.close(), openWithinMs);
 
   test(
-    `${kills} kills of an API and of Temporal in turn lose no create (CHAOS_SEED=${seed})`,
+    `${kills} kills of ${[...new Set(parts)].join(', ')} in turn lose no create (CHAOS_SEED=${seed})`,
     async () => {
       for (let n = 0; n < kills; n += 1) {
         const crowd = startCrowd(world, { posts: creates, clients: 8, random });
         all.push(...crowd.creates);
         await pause(random() * 1_000);
-        const part = world.stack.part(parts[n % parts.length] ?? '');
+        const part = world.part(parts[n % parts.length] ?? '');
         const end = part.exited;
         part.kill('SIGKILL');
         await end;

@@ -9,31 +9,43 @@ import { startWorld, type World } from './world';
 interface StoppingSize {
   readonly posts: number;
   readonly clients: number;
-  /** How often all four processes are replaced, one after the other. */
+  /** How often all processes are replaced, one after the other. */
   readonly rounds: number;
+  readonly createsPerSecond?: number;
+  readonly parts?: readonly string[];
+  readonly open?: () => Promise<World>;
+  readonly openWithinMs?: number;
 }
 
 // The promise is 15 s; a busy machine gets four times as long.
 const stopWithinMs = 15_000;
 
-export function testStopping({ posts, clients, rounds }: StoppingSize): void {
+export function testStopping({
+  posts,
+  clients,
+  rounds,
+  createsPerSecond,
+  parts = ['api-1', 'worker-1', 'api-2', 'worker-2'],
+  open = () => startWorld({ apis: 2, workers: 2 }),
+  openWithinMs = 120_000,
+}: StoppingSize): void {
   const { seed, random } = seedOf();
   let world: World;
   const all: Created[] = [];
   beforeAll(async () => {
-    world = await startWorld({ apis: 2, workers: 2 });
-  }, 120_000);
-  afterAll(() => world?.close());
+    world = await open();
+  }, openWithinMs);
+  afterAll(() => world?.close(), openWithinMs);
 
   const each = Array.from({ length: rounds }, (_, n) => n + 1);
   test.each(each)(
     `rolling restart %i under load loses nothing, every code is 0 (CHAOS_SEED=${seed})`,
     async () => {
-      const crowd = startCrowd(world, { posts, clients, random });
+      const crowd = startCrowd(world, { posts, clients, random, createsPerSecond });
       all.push(...crowd.creates);
-      for (const name of ['api-1', 'worker-1', 'api-2', 'worker-2']) {
+      for (const name of parts) {
         await pause(500);
-        const part = world.stack.part(name);
+        const part = world.part(name);
         const end = part.exited;
         const asked = Date.now();
         // As a supervisor stops it; the development stack waits less.
@@ -46,6 +58,6 @@ export function testStopping({ posts, clients, rounds }: StoppingSize): void {
       await crowd.untilAllFinal(finalWithinMs);
       expect(await brokenPromises(world, all)).toEqual([]);
     },
-    finalWithinMs + 180_000,
+    finalWithinMs + parts.length * 45_000,
   );
 }

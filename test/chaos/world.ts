@@ -10,8 +10,10 @@ import { figuresOf, pidOf } from '../../bench/support/process-figures';
 import { connect } from '../../src/db/database';
 import { creditAccount } from '../../src/db/ledger';
 import { type Stack, startStack } from '../../src/dev-stack/stack';
+import type { Part } from '../../src/dev-stack/supervised-process';
 import { freePorts } from '../../src/embedded/ports';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
+import type { TemporalCluster } from '../support/cluster';
 import { type Link, startLink } from './link';
 
 /** The two ends of a link: the caller and the server. */
@@ -38,6 +40,8 @@ export interface World {
   readonly accountId: string;
   /** The callers' link leads to the first API. Calls without faults use `apis`. */
   readonly links: Readonly<Record<LinkName, Link>>;
+  /** A process of the stack or of the Temporal cluster. */
+  part(name: string): Part;
   /** Log lines that no fault explains: unhandled rejections, failed assertions, other errors. */
   unexplained(): Promise<readonly string[]>;
   /** Memory of each of our processes, in megabytes. */
@@ -45,7 +49,9 @@ export interface World {
   close(): Promise<void>;
 }
 
-interface WorldOptions {
+export interface WorldOptions {
+  /** Instead of a development server; it stops with the world. */
+  readonly cluster?: TemporalCluster;
   readonly apis?: number;
   readonly workers?: number;
   /** Additional environment of each worker. */
@@ -66,6 +72,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       PORT: '0',
       DANGEROUSLY_ALLOW_HOSTS: toReceiver.address,
       RECONCILE_INTERVAL_SECONDS: '5',
+      ...(options.cluster ? { TEMPORAL_ADDRESS: options.cluster.address } : {}),
       ...options.environment,
     },
   });
@@ -112,6 +119,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     apiKey,
     accountId,
     links,
+    part: (name) => options.cluster?.parts.get(name) ?? stack.part(name),
     async unexplained() {
       const lines = await Promise.all(
         ours(stack).map((name) =>
@@ -122,14 +130,18 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     },
     memory: () =>
       Object.fromEntries(
-        ours(stack).map((name) => {
-          const { rssBytes } = figuresOf(pidOf(stack.part(name)));
-          return [name, rssBytes / 2 ** 20];
+        [
+          ...ours(stack).map((name) => stack.part(name)),
+          ...(options.cluster?.parts.values() ?? []),
+        ].map((part) => {
+          const { rssBytes } = figuresOf(pidOf(part));
+          return [part.name, rssBytes / 2 ** 20];
         }),
       ),
     async close() {
       await db.destroy();
       await stack.stop();
+      await options.cluster?.stop();
       for (const link of Object.values(links)) await link.close();
       await receiver.close();
       await rm(folder, { recursive: true, force: true });

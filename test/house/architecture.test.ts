@@ -223,6 +223,7 @@ describe('rules for all code', () => {
 
   test('only jest’s own hooks have a default export', () => {
     expect(where(everywhere, /^export default /m)).toEqual([
+      'test/support/cluster-setup.ts',
       'test/support/global-setup.ts',
       'test/support/global-teardown.ts',
     ]);

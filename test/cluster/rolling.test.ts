@@ -1,0 +1,18 @@
+// A rolling restart of every process of Temporal and of the service under ten creates a second.
+
+import { testStopping } from '../chaos/stopping';
+import { openClusterWorld, openWithinMs, ourProcesses } from './open';
+
+testStopping({
+  ...{ posts: 1_200, clients: 32, rounds: 1, createsPerSecond: 10 },
+  parts: [
+    'temporal-history-1',
+    'temporal-history-2',
+    'temporal-matching-1',
+    'temporal-matching-2',
+    'temporal-frontend',
+    'temporal-worker',
+    ...ourProcesses,
+  ],
+  ...{ open: openClusterWorld, openWithinMs },
+});

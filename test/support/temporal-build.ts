@@ -1,0 +1,47 @@
+// The programs of a Temporal cluster, built from their Go module: the server and the tool that
+// creates its schema. They are kept with the downloaded programs, by version.
+
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { cached, findCached } from '../../src/embedded/cache';
+import { SetupError } from '../../src/embedded/setup-error';
+
+const run = promisify(execFile);
+
+// Later releases of this line need a newer Go than Debian and most images have.
+const version = '1.30.8';
+
+interface Programs {
+  readonly server: string;
+  readonly sqlTool: string;
+}
+
+const entry = {
+  name: `temporal-cluster-${version}-${process.platform}-${process.arch}`,
+  needs: ['server', 'sql'],
+};
+
+/** Builds them if they are not in the cache; `say` is called before, because that takes minutes. */
+export async function temporalPrograms(say?: (line: string) => void): Promise<Programs> {
+  const folder = (await findCached(entry)) ?? (await build(say));
+  return { server: join(folder, 'server'), sqlTool: join(folder, 'sql') };
+}
+
+function build(say: (line: string) => void = () => undefined): Promise<string> {
+  say(`building the Temporal server ${version} with Go; the first time takes ten minutes or more`);
+  return cached({
+    ...entry,
+    async fill(draft) {
+      for (const program of ['cmd/server', 'cmd/tools/sql']) {
+        const module = `go.temporal.io/server/${program}@v${version}`;
+        try {
+          await run('go', ['install', module], { env: { ...process.env, GOBIN: draft } });
+        } catch (error) {
+          const { stderr, message } = error as { stderr?: string; message: string };
+          throw new SetupError(`"go install ${module}" failed:\n${stderr || message}`);
+        }
+      }
+    },
+  });
+}
