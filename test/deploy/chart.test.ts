@@ -1,0 +1,253 @@
+// The chart of Kubernetes: helm renders it, and kubeconform compares the result with the schemas of
+// Kubernetes. Both are built from their Go modules where Go is; the schemas come from a package of
+// Python, because their usual address is no registry.
+
+import { execFile, spawnSync } from 'node:child_process';
+
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { parse, parseAllDocuments } from 'yaml';
+import { cached } from '../../src/embedded/cache';
+
+const run = promisify(execFile);
+const project = resolve(__dirname, '../..');
+const chart = join(project, 'deploy/helm');
+
+const helmModule = 'helm.sh/helm/v3/cmd/helm@v3.22.0';
+const conformModule = 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0';
+const operatorModule = 'github.com/prometheus-operator/prometheus-operator@v0.85.0';
+const schemaPackage =
+  'kubernetes-validate==1.37.0 --hash=sha256:85136d018a27b50ec7fc049d902bfa5193f5976807e6c0f408e3ab6fe078cad9\n';
+const kubernetes = '1.34.0';
+
+const go = ['go', '/usr/local/go/bin/go'].find((name) => spawnSync(name, ['version']).status === 0);
+const why = go ? '' : ' (skipped: Go is not installed, and helm and kubeconform are built with it)';
+const describeWithGo = go ? describe : describe.skip;
+
+const least = [
+  ...['--set', 'settings.TEMPORAL_ADDRESS=temporal.example.com:7233'],
+  ...['--set', 'secrets.service=video,secrets.api=video-api'],
+  ...['--set', 'secrets.worker=video-worker,secrets.migrate=video-migrate'],
+  ...['--set-file', `catalogue.content=${join(project, 'catalogue.ark.yaml')}`],
+];
+const everything = [
+  ...least,
+  ...[
+    '--set',
+    'monitoring.enabled=true',
+    '--set-file',
+    `monitoring.rules=${join(project, 'ops/alerts.yaml')}`,
+  ],
+  ...['--set', 'api.autoscaling.enabled=true,workerDefaults.autoscaling.enabled=true'],
+  ...['--set', 'api.ingress.enabled=true,api.ingress.host=v.example.com,api.ingress.tlsSecret=tls'],
+  ...['--set', 'workers.next.tag=b2,workers.next.settings.WORKER_BUILD_ID=b2'],
+  ...['--set', 'migrate.serviceRole=video_service,migrate.operatorRole=video_operator'],
+];
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly replicas?: number;
+    readonly template: { readonly spec: PodSpec };
+    readonly minReplicas?: number;
+    readonly metrics?: readonly {
+      readonly external?: { readonly metric: { readonly name: string } };
+    }[];
+  };
+}
+
+interface PodSpec {
+  readonly securityContext: object;
+  readonly containers: readonly {
+    readonly image: string;
+    readonly env: readonly { readonly name: string; readonly value: string }[];
+    readonly envFrom: readonly { readonly secretRef: { readonly name: string } }[];
+    readonly securityContext: object;
+  }[];
+  readonly volumes: readonly { readonly name: string }[];
+}
+
+describeWithGo(`the chart${why}`, () => {
+  let tools: string;
+  let schemas: string;
+
+  beforeAll(async () => {
+    tools = await cached({
+      name: 'chart-tools-1',
+      needs: ['helm', 'kubeconform'],
+      fill: buildTools,
+    });
+    schemas = await cached({
+      name: 'chart-schemas-1',
+      needs: ['deployment-apps-v1.json', 'servicemonitor-monitoring-v1.json'],
+      fill: collectSchemas,
+    });
+  }, 1_200_000);
+
+  const helm = (...args: readonly string[]) =>
+    run(join(tools, 'helm'), [...args], { maxBuffer: 2 ** 26 });
+  const template = async (...args: readonly string[]) => {
+    const { stdout } = await helm(
+      'template',
+      'video',
+      chart,
+      '--kube-version',
+      kubernetes,
+      ...args,
+    );
+    return stdout;
+  };
+  const manifests = async (...args: readonly string[]) =>
+    parseAllDocuments(await template(...args)).flatMap(
+      (one) => (one.toJS() as Manifest | null) ?? [],
+    );
+  const refusal = (...args: readonly string[]) =>
+    template(...args).then(
+      () => 'nothing',
+      (error: { stderr: string }) => error.stderr,
+    );
+
+  test('passes helm lint', async () => {
+    const { stdout } = await helm(
+      'lint',
+      '--strict',
+      '--kube-version',
+      kubernetes,
+      chart,
+      ...least,
+    );
+    expect(stdout).toContain('1 chart(s) linted, 0 chart(s) failed');
+  });
+
+  test.each([
+    ['the least', least],
+    ['everything', everything],
+  ])('with %s is valid for Kubernetes', async (_, values) => {
+    const folder = await mkdtemp(join(tmpdir(), 'video-chart-'));
+    try {
+      const file = join(folder, 'manifests.yaml');
+      await writeFile(file, await template(...values));
+      const location = join(schemas, '{{.ResourceKind}}{{.KindSuffix}}.json');
+      const args = ['-strict', '-summary', '-output', 'json', '-schema-location', location, file];
+      const { stdout } = await run(join(tools, 'kubeconform'), args);
+      const { summary } = JSON.parse(stdout) as { summary: Record<string, number> };
+      expect(summary).toMatchObject({ invalid: 0, errors: 0, skipped: 0 });
+      expect(summary.valid).toBeGreaterThan(10);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test.each([
+    ['no address of Temporal', 'settings.TEMPORAL_ADDRESS=', 'settings.TEMPORAL_ADDRESS is empty'],
+    ['no secret', 'secrets.worker=', 'secrets.worker is empty: name the Secret'],
+    ['no catalogue', 'catalogue.content=', 'add --set-file catalogue.content=catalogue.yaml'],
+    ['no place for files', 'storage.claim.create=false', 'stored files have no place'],
+    ['an unknown name', 'apis.replicas=3', 'apis'],
+    ['a setting in small letters', 'settings.log=debug', 'log'],
+  ])('%s: nothing is rendered, and the message names the value', async (_, value, message) => {
+    const last = value.startsWith('catalogue') ? least.slice(0, -2) : [...least, '--set', value];
+    expect(await refusal(...last)).toContain(message);
+  });
+
+  test('every process is a plain user with a read-only file system, and gets its own secrets', async () => {
+    const pods = (await manifests(...everything)).filter(({ kind }) =>
+      /^(Deployment|Job)$/.test(kind),
+    );
+    const secretsOf = Object.fromEntries(
+      pods.map(({ metadata, spec }) => [
+        metadata.name,
+        spec.template.spec.containers[0]?.envFrom.map(({ secretRef }) => secretRef.name),
+      ]),
+    );
+    expect(secretsOf).toEqual({
+      'video-migrate': ['video', 'video-migrate'],
+      'video-api': ['video', 'video-api'],
+      'video-worker-main': ['video', 'video-worker'],
+      'video-worker-next': ['video', 'video-worker'],
+    });
+    for (const { spec } of pods) {
+      expect(spec.template.spec.securityContext).toMatchObject({
+        runAsNonRoot: true,
+        runAsUser: 1000,
+      });
+      expect(spec.template.spec.containers[0]?.securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+    }
+  });
+
+  test('a second pool has a build of its own, and its number follows schedule-to-start', async () => {
+    const all = await manifests(...everything);
+    const next = all.find(
+      ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'video-worker-next',
+    );
+    const [container] = next?.spec.template.spec.containers ?? [];
+    expect(container?.image).toBe('video-generation-service:b2');
+    expect(container?.env).toContainEqual({ name: 'WORKER_BUILD_ID', value: 'b2' });
+    expect(next?.spec.replicas).toBeUndefined();
+    const scaler = all.find(
+      ({ kind, metadata }) =>
+        kind === 'HorizontalPodAutoscaler' && metadata.name === 'video-worker-next',
+    );
+    const metric = scaler?.spec.metrics?.[0]?.external?.metric.name ?? '';
+    expect(scaler?.spec.minReplicas).toBe(2);
+    expect(await readFile(join(chart, 'README.md'), 'utf8')).toContain(`as: ${metric}`);
+  });
+});
+
+async function buildTools(folder: string): Promise<void> {
+  const environment = { ...process.env, GOBIN: folder, GOFLAGS: '-p=1' };
+  for (const module of [conformModule, helmModule]) {
+    await run('nice', ['-n', '19', go ?? 'go', 'install', module], { env: environment });
+  }
+}
+
+/** One file for each kind that the chart has, with all definitions it refers to. */
+async function collectSchemas(folder: string): Promise<void> {
+  const wheel = join(folder, 'wheel');
+  await mkdir(wheel);
+  await writeFile(join(wheel, 'requirements.txt'), schemaPackage);
+  const options = ['--require-hashes', '--no-deps', '-r', join(wheel, 'requirements.txt')];
+  await run('python3', ['-m', 'pip', 'install', '--target', wheel, ...options]);
+  const source = join(
+    wheel,
+    'kubernetes_validate/kubernetes-json-schema',
+    `v${kubernetes}-local-strict`,
+  );
+  const { $defs } = await json(join(source, '_definitions.json'));
+  const kinds = [
+    ...['configmap-v1', 'deployment-apps-v1', 'horizontalpodautoscaler-autoscaling-v2'],
+    ...['ingress-networking-v1', 'job-batch-v1', 'networkpolicy-networking-v1'],
+    ...['persistentvolumeclaim-v1', 'poddisruptionbudget-policy-v1', 'service-v1'],
+  ];
+  for (const kind of kinds) {
+    const text = await readFile(join(source, `${kind}.json`), 'utf8');
+    const { $id: _, ...schema } = JSON.parse(text.replaceAll('/api/_definitions.json#', '#'));
+    await writeFile(join(folder, `${kind}.json`), JSON.stringify({ ...schema, $defs }));
+  }
+  await rm(wheel, { recursive: true });
+  const { stdout } = await run(go ?? 'go', ['mod', 'download', '-json', operatorModule], {
+    cwd: tmpdir(),
+  });
+  const { Dir: operator } = JSON.parse(stdout) as { Dir: string };
+  for (const kind of ['servicemonitor', 'prometheusrule']) {
+    const file = join(
+      operator,
+      `example/prometheus-operator-crd/monitoring.coreos.com_${kind}s.yaml`,
+    );
+    const { spec } = parse(await readFile(file, 'utf8')) as {
+      spec: { versions: readonly [{ schema: { openAPIV3Schema: object } }] };
+    };
+    const schema = JSON.stringify(spec.versions[0].schema.openAPIV3Schema);
+    await writeFile(join(folder, `${kind}-monitoring-v1.json`), schema);
+  }
+}
+
+const json = async (file: string) =>
+  JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;

@@ -1,0 +1,51 @@
+// The chart of Kubernetes against the settings and its own page. `npm run test:deploy` renders it.
+
+import { parse } from 'yaml';
+import { settingRows } from '../../src/config/config';
+import { filesIn, read } from './sources';
+
+const values = parse(read('deploy/helm/values.yaml')) as Readonly<Record<string, object>>;
+const templates = filesIn('deploy/helm/templates', '.yaml').map(read).join('\n');
+const settings = new Set<string>(settingRows().map(({ name }) => name));
+
+test('sets settings that exist', () => {
+  const set = [...templates.matchAll(/"([A-Z][A-Z0-9]*_[A-Z0-9_]+)"/g)].map(
+    ([, name = '']) => name,
+  );
+  expect(set).toEqual(expect.arrayContaining(['CATALOGUE_FILE', 'METRICS_PORT', 'DATABASE_ROLE']));
+  expect(set.filter((name) => !settings.has(name) && name !== 'NODE_OPTIONS')).toEqual([]);
+  expect(Object.keys(values.settings ?? {}).filter((name) => !settings.has(name))).toEqual([]);
+});
+
+test('its page describes every value', () => {
+  const page = read('deploy/helm/README.md');
+  const missing = namesIn(values).filter((name) => {
+    const [group = '', ...rest] = name.split('.');
+    const last = rest.at(-1);
+    const row = page.split('\n').find((line) => {
+      const before = [group, ...rest.slice(0, -1)].join('.');
+      return line.startsWith('| `') && line.includes(before) && line.includes(last ?? group);
+    });
+    return !row;
+  });
+  expect(missing).toEqual([]);
+});
+
+/** The paths of all values; a pool, settings, resources and lists are one value. */
+function namesIn(group: object, before = ''): string[] {
+  return Object.entries(group).flatMap(([name, value]) => {
+    const path = before + name;
+    const whole = ['settings', 'resources', 'workers', 'nodeSelector', 'labels', 'annotations'];
+    const isGroup = value !== null && typeof value === 'object' && !Array.isArray(value);
+    return isGroup && !whole.includes(name) ? namesIn(value, `${path}.`) : [path];
+  });
+}
+
+test('the ports are those of the image', () => {
+  expect(templates.match(/containerPort: \d+/g)).toEqual([
+    'containerPort: 8080',
+    'containerPort: 9464',
+    'containerPort: 9464',
+  ]);
+  expect(read('Dockerfile')).toContain('PORT=8080');
+});
