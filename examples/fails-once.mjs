@@ -13,4 +13,4 @@ createServer((request, response) => {
   seen.add(id);
   request.resume().on('end', () => response.writeHead(status).end());
   console.log(new Date().toISOString(), id, status);
-}).listen(Number(process.env.PORT), '127.0.0.1');
+}).listen(Number(process.env.PORT), '127.0.0.1', () => console.log('listening'));

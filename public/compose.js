@@ -3,7 +3,7 @@
 import { CodePanel } from './code-panel.js';
 import { Select, Strip, Text } from './controls.js';
 import { useAttempt } from './create-attempt.js';
-import { ofFilled, spread } from './faults.js';
+import { spread } from './faults.js';
 import { inputNames, money } from './format.js';
 import { go } from './hooks.js';
 import { MediaField } from './media.js';
@@ -39,7 +39,7 @@ export function ComposePage({ api, around, account, models }) {
   const asked = useQuote(api, body);
   const fault = attempt.fault ?? asked.fault;
   const { fields, rest } = fault ? spread(fault, namesOf(draft, model)) : { fields: {}, rest: [] };
-  const faults = { ...(attempt.fault ? fields : ofFilled(fields, body)), ...own };
+  const faults = { ...(attempt.fault ? fields : early(fields, body)), ...own };
   useEffect(() => {
     if (attempt.fault) form.current?.querySelector('[aria-invalid=true]')?.focus();
   }, [attempt.fault]);
@@ -71,6 +71,21 @@ export function ComposePage({ api, around, account, models }) {
       </aside>
     </main>
   `;
+}
+
+/**
+ * The faults to show before the form is sent: only those of fields with a value, because nobody has
+ * filled in the others yet. Of a single frame, only those of its address: another frame may follow.
+ */
+function early(fields, body) {
+  const valueAt = (name) => name.split('.').reduce((at, part) => at?.[part], body);
+  const isOneFrame = body.input_type === 'first_last_frame' && body.images?.length === 1;
+  const shown = Object.entries(fields).map(([name, text]) => {
+    const lines = text.split('\n');
+    const isOpen = name === 'images' && isOneFrame;
+    return [name, (isOpen ? lines.filter((line) => line.startsWith('images[')) : lines).join('\n')];
+  });
+  return Object.fromEntries(shown.filter(([name, text]) => text && valueAt(name) !== undefined));
 }
 
 function startDraft(models) {

@@ -16,12 +16,6 @@ export function spread({ message, param }, names) {
   return { fields, rest };
 }
 
-/** Only the faults of fields with a value: nobody has filled in the others yet. */
-export function ofFilled(fields, body) {
-  const valueAt = (name) => name.split('.').reduce((at, part) => at?.[part], body);
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => valueAt(name) !== undefined));
-}
-
 function pathOf(line) {
   return /^([a-z_]+(?:\.[\w.-]+|\[\d+\])*)\s*:/.exec(line)?.[1] ?? '';
 }

@@ -65,6 +65,11 @@ function NoTask({ fault, lost }) {
   `;
 }
 
+const labelsText = (labels) =>
+  Object.entries(labels)
+    .map((pair) => pair.join('='))
+    .join(', ');
+
 /** With the ratio "adaptive" the task has no size, so it is read from the loaded video. */
 function Facts({ task, size }) {
   const video = task.data[0] ?? {};
@@ -77,6 +82,7 @@ function Facts({ task, size }) {
     ['Ratio', video.ratio],
     ['Seed', task.seed],
     ['Link lives until', video.expires_at && clock(video.expires_at)],
+    ['Labels', task.labels && labelsText(task.labels)],
   ].filter(([, value]) => value !== undefined && value !== '');
   return html`<dl class="facts">
     ${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}

@@ -46,6 +46,14 @@ on.describeInBrowser('the form of the playground', (site) => {
     await page.getByRole('radio', { name: 'First & last frame' }).check({ force: true });
     await page.getByText('There is a price as soon as nothing is missing or wrong.').waitFor();
     expect(await page.locator('.fault').count()).toBe(0);
+    const address = page.locator('input[name=images]');
+    await address.fill('http://example.com/a.png');
+    await address.press('Enter');
+    await page.locator('.media .fault', { hasText: /^images\[0\].*$/ }).waitFor();
+    await page.getByRole('button', { name: /^Remove/ }).click();
+    await address.fill('https://example.com/a.png');
+    await address.press('Enter');
+    await page.locator('.media .fault').waitFor({ state: 'detached' });
     await on.createButton(page).click();
     await page.locator('.media .fault', { hasText: 'needs 2 to 9 images' }).waitFor();
     await page.context().close();
@@ -63,6 +71,7 @@ on.describeInBrowser('the form of the playground', (site) => {
     const id = await on.create(page);
     const { json } = await site.service.call('GET', `/v1/videos/generations/${id}`);
     expect(json.labels).toEqual({ order: '4711', note: 'a=b, c' });
+    await page.getByText('order=4711, note=a=b, c', { exact: true }).waitFor();
     await page.context().close();
   });
 
