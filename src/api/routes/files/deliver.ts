@@ -7,8 +7,8 @@ import { addressOf } from '../../auth';
 import type { ApiContext, ApiRouter } from '../../context';
 import { Refused, refuse } from '../../context';
 import type { ApiDeps } from '../../deps';
-import { unavailable } from '../../errors';
 import type { Buckets } from '../../limits';
+import { passThrough } from './pass-through';
 import { allowAnyPage, sendBytes } from './send-bytes';
 
 // A player may ask for ranges for as long as a film lasts; it asks for a new link after a reload.
@@ -20,7 +20,7 @@ export function deliveryRoutes(router: ApiRouter, deps: ApiDeps, unknownLookups:
     const file = await findLinked(deps, ctx, unknownLookups);
     const refusal = file ? refusalOf(file) : fileNotFound;
     if (!file || refusal) return refuse(ctx, refusal ?? fileNotFound);
-    if (file.state === 'awaited') return refuse(ctx, unavailable, { 'retry-after': '5' });
+    if (file.state === 'awaited') return passThrough(deps, ctx, file);
     const elsewhere = ctx.method === 'GET' ? await presignedOf(deps, file) : null;
     if (elsewhere === null) return sendBytes(deps, ctx, file);
     ctx.status = 302;

@@ -1,6 +1,7 @@
 // Answers with the bytes of a stored file, or a part of them. They are streamed from the storage; a
 // client that stops reading is cut.
 
+import type { Readable } from 'node:stream';
 import type { FileRow } from '../../../db/files/links';
 import type { ApiCall } from '../../context';
 import { refuse } from '../../context';
@@ -38,29 +39,39 @@ export async function sendBytes(deps: SendDeps, ctx: ApiCall, file: FileRow): Pr
   if (ctx.method !== 'HEAD') {
     const bytes = await deps.storage.read(file.key, asked === 'whole' ? undefined : asked);
     if (!bytes) throw new Error(`The storage has no object of the file ${file.id}.`);
-    bytes.once('error', (error) => {
-      deps.observer.failed(error, ctx.state.requestId);
-      ctx.res.destroy();
-    });
-    ctx.req.socket.setTimeout(stalledMs);
+    cutStalled(ctx, bytes, deps.observer);
     ctx.body = bytes;
   }
   ctx.status = status;
   ctx.length = sent;
 }
 
-function setFileHeaders(ctx: ApiCall, { contentType, sha256, secondsLeft }: FileRow): void {
-  const maxAge = Math.max(0, Math.min(secondsLeft, cachedSecondsMax));
+/** Ends the connection if the bytes fail, or if no progress is made for a while. */
+export function cutStalled(ctx: ApiCall, bytes: Readable, observer: ApiDeps['observer']): void {
+  bytes.once('error', (error) => {
+    observer.failed(error, ctx.state.requestId);
+    ctx.res.destroy();
+  });
+  ctx.req.socket.setTimeout(stalledMs);
+}
+
+/** A browser shows or plays the file, and runs nothing of it. */
+export function setInertHeaders(ctx: ApiCall, contentType: string): void {
   ctx.set({
-    'Content-Type': contentType ?? 'application/octet-stream',
+    'Content-Type': contentType,
     'Content-Disposition': 'inline',
     'Content-Security-Policy': policy,
     'Cross-Origin-Resource-Policy': 'cross-origin',
-    'Cache-Control': `private, max-age=${maxAge}, immutable`,
     'Accept-Ranges': 'bytes',
   });
-  if (sha256) ctx.set('ETag', `"${sha256}"`);
   allowAnyPage(ctx);
+}
+
+function setFileHeaders(ctx: ApiCall, { contentType, sha256, secondsLeft }: FileRow): void {
+  const maxAge = Math.max(0, Math.min(secondsLeft, cachedSecondsMax));
+  setInertHeaders(ctx, contentType ?? 'application/octet-stream');
+  ctx.set('Cache-Control', `private, max-age=${maxAge}, immutable`);
+  if (sha256) ctx.set('ETag', `"${sha256}"`);
 }
 
 /** Whoever has a link may read the file, so pages of any origin may. */

@@ -1,0 +1,43 @@
+// Answers with the provider's bytes of a result that is not stored yet. The download is guarded like
+// every other, and nothing of the provider's headers is passed on but lengths.
+
+import type { FileRow } from '../../../db/files/links';
+import { openDownload } from '../../../outbound/download';
+import type { ApiCall } from '../../context';
+import { refuse } from '../../context';
+import type { ApiDeps } from '../../deps';
+import { unavailable } from '../../errors';
+import { cutStalled, setInertHeaders } from './send-bytes';
+
+const types = { video: 'video/mp4', last_frame: 'image/png', upload: '' } as const;
+
+/** A 503 if the provider does not give the bytes: they may come, or be stored, in a while. */
+export async function passThrough(
+  { settings, observer }: Pick<ApiDeps, 'settings' | 'observer'>,
+  ctx: ApiCall,
+  { sourceUrl, role }: FileRow,
+): Promise<void> {
+  const { range } = ctx.req.headers;
+  const found = await openDownload(sourceUrl ?? '', {
+    allowHosts: settings.allowHosts,
+    range,
+  }).catch(() => null);
+  if (!found || (found.status !== 200 && found.status !== 206)) {
+    found?.body.destroy();
+    return refuse(ctx, unavailable, { 'retry-after': '5' });
+  }
+  const { status, headers, body } = found;
+  setInertHeaders(ctx, types[role]);
+  ctx.set('Cache-Control', 'no-store');
+  const contentRange = headers['content-range'];
+  if (status === 206 && contentRange) ctx.set('Content-Range', contentRange);
+  ctx.status = status;
+  if (ctx.method === 'HEAD') body.destroy();
+  else {
+    cutStalled(ctx, body, observer);
+    ctx.body = body;
+  }
+  ctx.status = status;
+  const length = Number(headers['content-length'] ?? Number.NaN);
+  if (Number.isSafeInteger(length)) ctx.length = length;
+}
