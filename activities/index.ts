@@ -6,16 +6,15 @@ import { createAuditActivities } from './audit-books';
 import { createBillingActivities } from './billing';
 import type { CallbackDeps } from './callbacks/attempt-callback';
 import { createCallbackActivities } from './callbacks/attempt-callback';
-import type { JobDeps } from './deps';
 import { createFollowActivities } from './jobs/read-and-cancel-job';
-import { createSubmitActivities } from './jobs/submit-job';
+import { createSubmitActivities, type SubmitDeps } from './jobs/submit-job';
 import type { WatchDeps } from './jobs/watch-channel';
 import { createWatchActivities } from './jobs/watch-channel';
 import type { ReconcileDeps } from './reconcile/reconcile';
 import { createReconcileActivities } from './reconcile/reconcile';
 
 /** The activities that a task's workflow calls. */
-export function createTaskActivities(deps: JobDeps) {
+export function createTaskActivities(deps: SubmitDeps) {
   return {
     ...createBillingActivities(deps),
     ...createSubmitActivities(deps),

@@ -45,6 +45,7 @@ export async function place(
 ): Promise<Submitted | null> {
   const { channel, provider, upstreamModel } = candidate;
   try {
+    if (input.inputIsGone) throw inputGone();
     const upstreamId = await provider.create(input, upstreamModel);
     deps.channels.succeeded(channel.id);
     return await adopt(deps, input, candidate, upstreamId);
@@ -66,6 +67,11 @@ export async function place(
     await forgetSending(deps.db, input);
     return null;
   }
+}
+
+function inputGone(): UpstreamFault {
+  const sentence = 'An input file was deleted before it was sent to the generator.';
+  return new UpstreamFault('caller', 'input_removed', sentence);
 }
 
 /**

@@ -21,6 +21,7 @@ import { whileBeating } from '../heartbeat';
 import { UpstreamFault } from '../upstream/provider';
 import { withLivingLink } from './base-video';
 import { clearsUpWithinMs, findLostJob } from './find-lost-job';
+import { type InputDeps, withInputAddresses } from './input-addresses';
 import {
   adopt,
   type Candidate,
@@ -33,14 +34,17 @@ import {
   waitingActivity,
 } from './place-job';
 
-export function createSubmitActivities(deps: JobDeps) {
+export type SubmitDeps = JobDeps & InputDeps;
+
+export function createSubmitActivities(deps: SubmitDeps) {
   return {
     /** Stays open until the job has ended; the watcher completes it (notify-tasks.ts). */
     async submitJob(input: JobInput): Promise<PlacedJob> {
       const submitted = await whileBeating(async () => {
         if (input.kind === 'super_resolution') await beginEnhancing(deps.db, input.taskId);
         const living = await withLivingLink(deps, input);
-        return tryChannels(deps, { ...living, request: await findRequest(deps.db, input.taskId) });
+        const request = await findRequest(deps.db, input.taskId);
+        return tryChannels(deps, await withInputAddresses(deps, { ...living, request }));
       });
       if (submitted === 'open') throw new CompleteAsyncError();
       return submitted;

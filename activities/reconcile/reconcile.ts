@@ -6,6 +6,7 @@ import type { JobDeps } from '../deps';
 import { whileBeating } from '../heartbeat';
 import { wakeStranded } from '../jobs/notify-tasks';
 import { recoverStalledPlacements } from '../jobs/recover-stalled-placements';
+import { deleteDeadUploads, type UploadDeps } from './dead-uploads';
 import { closeEnded } from './ended-workflows';
 import { type StopDeps, stopLeftJobs } from './left-jobs';
 import { restartLostCallbacks } from './lost-callbacks';
@@ -14,7 +15,7 @@ import { stopOverdue } from './overdue-tasks';
 import { type PendingDeps, settlePending } from './pending-tasks';
 import { type ChannelDeps, watchUsedChannels } from './unwatched-channels';
 
-export type ReconcileDeps = JobDeps & ChannelDeps & PendingDeps & SliceDeps & StopDeps;
+export type ReconcileDeps = JobDeps & ChannelDeps & PendingDeps & SliceDeps & StopDeps & UploadDeps;
 
 export function createReconcileActivities(deps: ReconcileDeps) {
   return {
@@ -33,5 +34,6 @@ async function runReconciler(deps: ReconcileDeps): Promise<ReconcileReport> {
   const ended = await closeEnded(deps);
   const { checked, closed, stuck } = await checkSlice(deps);
   await stopLeftJobs(deps);
+  await deleteDeadUploads(deps);
   return { checked, closed: [...ended, ...closed], stopped, stuck, callbacks };
 }

@@ -22,6 +22,7 @@ import { listen } from './http-server';
 import { loadCatalogueOf } from './load-catalogue';
 import { serveMetrics } from './metrics-server';
 import { projectVersion } from './package-info';
+import { publicUrlOf } from './public-url';
 import { untilSchemaIsRight } from './wait-for-schema';
 
 export const api: Command<'api'> = async ({ config, log }) => {
@@ -140,7 +141,7 @@ function openParts(config: ConfigOf<'api'>, log: Logger) {
 function settingsOf(config: ConfigOf<'api'>): ApiSettings {
   return {
     peppers: [config.apiKeyPepper, config.apiKeyPepperSecond ?? []].flat(),
-    publicUrl: config.publicUrl ?? `http://localhost:${config.port}`,
+    publicUrl: publicUrlOf(config),
     corsOrigins: config.corsOrigins,
     allowHosts: config.dangerouslyAllowHosts,
     isDevStack: config.devStack,

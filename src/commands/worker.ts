@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { ConfigOf } from '../config/config';
 import { connect } from '../db/database';
 import type { Catalogue } from '../domain/catalogue';
+import { openStorage } from '../storage/open-storage';
 import { createMeters } from '../telemetry/meters';
 import { createTracing } from '../telemetry/span-exporter';
 import { createEvents } from '../worker/activity-events';
@@ -17,6 +18,7 @@ import { checkChannelKeys, loadCatalogueOf } from './load-catalogue';
 import { serveMetrics } from './metrics-server';
 import { projectVersion } from './package-info';
 import { showPool } from './pool-gauges';
+import { publicUrlOf } from './public-url';
 import { untilSchemaIsRight } from './wait-for-schema';
 
 export const worker: Command<'worker'> = async ({ config, log }) => {
@@ -62,6 +64,7 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
         perHostMax: perHostMax(config),
         onAttempt: events.callbackAttempt,
       },
+      files: { storage: await openStorage(config), publicUrl: publicUrlOf(config) },
     });
     return {
       done: running.done.finally(async () => {

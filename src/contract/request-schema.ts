@@ -66,19 +66,25 @@ export const requestFields = {
   images: {
     schema: z.array(mediaUrl).max(9).meta({
       description:
-        'Public HTTPS image URLs, at most 9. `first_last_frame`: the first and the last entry are those frames.',
+        'Public HTTPS image URLs or uploaded files (`file_…`), at most 9. `first_last_frame`: the first and the last entry are those frames.',
       example: imagesExample,
     }),
     wanted: 'must be an array of at most 9 public HTTPS image URLs',
     each: eachUrl,
   },
   videos: {
-    schema: z.array(mediaUrl).max(3).meta({ description: 'Public video URLs, at most 3.' }),
+    schema: z
+      .array(mediaUrl)
+      .max(3)
+      .meta({ description: 'Public video URLs or uploaded files, at most 3.' }),
     wanted: 'must be an array of at most 3 public video URLs',
     each: eachUrl,
   },
   audios: {
-    schema: z.array(mediaUrl).max(3).meta({ description: 'Public audio URLs, at most 3.' }),
+    schema: z
+      .array(mediaUrl)
+      .max(3)
+      .meta({ description: 'Public audio URLs or uploaded files, at most 3.' }),
     wanted: 'must be an array of at most 3 public audio URLs',
     each: eachUrl,
   },

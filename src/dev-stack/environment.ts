@@ -26,13 +26,14 @@ export function stackEnvironment(
   const host = given.HOST || '127.0.0.1';
   const studioHost = given.STUDIO_HOST || '127.0.0.1';
   const studioUrl = given.STUDIO_URL || `http://${reachedAt(studioHost)}:${ports.studio}`;
-  const allowed = [given.DANGEROUSLY_ALLOW_HOSTS, ...receivers, new URL(studioUrl).host].filter(
-    Boolean,
-  );
+  const publicUrl = given.PUBLIC_URL || `http://${reachedAt(host)}:${ports.api}`;
+  // The studio fetches uploaded files from the API.
+  const own = [studioUrl, publicUrl].map((url) => new URL(url).host);
+  const allowed = [given.DANGEROUSLY_ALLOW_HOSTS, ...receivers, ...own].filter(Boolean);
   const otherwise: Record<string, string> = {
     DATA_DIR: resolve(dataDir),
     API_KEY_PEPPER: secrets.pepper,
-    PUBLIC_URL: `http://${reachedAt(host)}:${ports.api}`,
+    PUBLIC_URL: publicUrl,
     PLAYGROUND: 'true',
     CREATE_RATE_PER_SECOND: '1000',
     REQUEST_RATE_PER_SECOND: '5000',

@@ -44,11 +44,13 @@ export function promptSwitchFaults(prompt: string): Refusal[] {
 interface AddressRules {
   readonly allowHosts?: readonly string[];
   readonly isDevStack?: boolean;
+  /** Inputs that are files of this installation; they have faults of their own. */
+  readonly files?: ReadonlyMap<string, unknown>;
 }
 
 export function addressFaults(
   request: VideoRequest,
-  { allowHosts = [], isDevStack = false }: AddressRules,
+  { allowHosts = [], isDevStack = false, files }: AddressRules,
 ): Refusal[] {
   const faults: Refusal[] = [];
   const check = (param: string, text: string, schemes: ('https' | 'http')[], charsMax: number) => {
@@ -59,11 +61,11 @@ export function addressFaults(
     faults.push({ code: 'invalid_value', param, message: sentences.join(' ') });
   };
   for (const [index, url] of request.images.entries()) {
-    check(`images[${index}]`, url, ['https'], 2048);
+    if (!files?.has(url)) check(`images[${index}]`, url, ['https'], 2048);
   }
   for (const kind of ['videos', 'audios'] as const) {
     for (const [index, url] of request[kind].entries()) {
-      check(`${kind}[${index}]`, url, ['https', 'http'], 2048);
+      if (!files?.has(url)) check(`${kind}[${index}]`, url, ['https', 'http'], 2048);
     }
   }
   const { callback_url: callbackUrl } = request.metadata;

@@ -1,5 +1,6 @@
 // The public link of a file: its secret token, and an ending that shows its type.
 
+import { checkUrl } from './address';
 import { endingOf } from './media-type';
 
 export function fileLink(publicUrl: string, token: string, contentType: string): string {
@@ -11,4 +12,11 @@ export function tokenOfLink(publicUrl: string, address: string): string | null {
   const prefix = `${publicUrl}/files/`;
   if (!address.startsWith(prefix)) return null;
   return /^([\w-]{32,64})\.\w{1,8}$/.exec(address.slice(prefix.length))?.[1] ?? null;
+}
+
+/** True if generators reach links of this installation: it is public, or an operator allowed it. */
+export function isReachable(publicUrl: string, allowHosts: readonly string[]): boolean {
+  return (
+    checkUrl(publicUrl, { schemes: ['https'], allowHosts, charsMax: 2048 }).fault === undefined
+  );
 }

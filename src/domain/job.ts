@@ -59,6 +59,8 @@ export interface JobInput {
 /** An order with what its caller asked for, as a channel is sent it. */
 export interface RequestedJob extends JobInput {
   readonly request: VideoRequest;
+  /** An input file was removed after the create, so the job must not be sent. */
+  readonly inputIsGone?: true;
 }
 
 export type PlacedJob =

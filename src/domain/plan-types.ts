@@ -37,6 +37,8 @@ export interface Plan {
   readonly enhancement: EnhancementPlan | null;
   readonly price: PriceSnapshot;
   readonly hold: Hold;
+  /** Ids of input files, by what the request has in their place; absent without such files. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 export interface EnhancementPlan {

@@ -15,6 +15,7 @@ import {
 } from './ability-faults';
 import type { Catalogue, Model } from './catalogue';
 import { findModel, selectEntry } from './catalogue';
+import { fileIds, type InputFiles, inputFileFaults, measuredSeconds } from './input-files';
 import { inferInputType, inputTypeFaults, modelInputFaults } from './input-type';
 import type { EnhancementPlan, Plan } from './plan-types';
 import { holdFor } from './pricing';
@@ -29,6 +30,8 @@ interface PlanGiven {
   readonly seed: number;
   /** Exact `host:port` pairs that are exempt from the address rules. */
   readonly allowHosts?: readonly string[];
+  /** Inputs that are files of this installation. */
+  readonly files?: InputFiles;
   /** True under `npm start`, whose refusals name the option that allows a local address. */
   readonly isDevStack?: boolean;
   /** The models to list if the requested one is unknown. Default: all of the catalogue. */
@@ -40,7 +43,8 @@ type Planned =
   | { readonly plan?: undefined; readonly refusals: readonly Refusal[] };
 
 export function planTask(request: VideoRequest, catalogue: Catalogue, given: PlanGiven): Planned {
-  const refusals = addressFaults(request, given);
+  const files = given.files ?? noFiles;
+  const refusals = [...addressFaults(request, given), ...inputFileFaults(request, files)];
   const named = findModel(catalogue, request.model);
   if (!named) {
     const models = given.models?.() ?? Object.keys(catalogue.models);
@@ -60,8 +64,10 @@ export function planTask(request: VideoRequest, catalogue: Catalogue, given: Pla
     ...(frameFaults.length > 0 ? [] : superResolutionFaults(request, frame, model, catalogue)),
   );
   if (refusals.length > 0) return { refusals };
-  return { plan: fillIn(request, model, frame, catalogue, given.seed) };
+  return { plan: fillIn(request, model, frame, catalogue, { seed: given.seed, files }) };
 }
+
+const noFiles: InputFiles = new Map();
 
 /** The plan of a request without faults. The model's defaults fill what the request leaves out. */
 function fillIn(
@@ -69,12 +75,13 @@ function fillIn(
   model: Model,
   frame: Frame,
   catalogue: Catalogue,
-  drawnSeed: number,
+  { seed: drawnSeed, files }: { readonly seed: number; readonly files: InputFiles },
 ): Plan {
   const { metadata } = request;
   const { resolution, ratio, size } = frame;
   const enhancement = enhancementOf(request, catalogue);
   const durationSeconds = request.duration ?? model.defaults.durationSeconds;
+  const inputFiles = fileIds(files);
   const generateAudio = model.audio ? (metadata.generate_audio ?? true) : null;
   return {
     model: request.model,
@@ -91,6 +98,7 @@ function fillIn(
     seed: metadata.seed === undefined || metadata.seed === -1 ? drawnSeed : metadata.seed,
     expiresAfterSeconds: metadata.execution_expires_after,
     channels: model.channels,
+    ...(inputFiles ? { files: inputFiles } : {}),
     enhancement,
     ...holdFor({
       model,
@@ -99,7 +107,8 @@ function fillIn(
       ratio,
       durationSeconds,
       hasVideo: request.videos.length > 0,
-      inputVideoSeconds: metadata.input_video_duration ?? null,
+      inputVideoSeconds:
+        measuredSeconds(request.videos, files) ?? metadata.input_video_duration ?? null,
       draft: metadata.draft,
       audio: generateAudio,
       enhancement,

@@ -17,7 +17,7 @@ export interface Priced {
   /** -1: the model chooses the length. */
   readonly durationSeconds: number;
   readonly hasVideo: boolean;
-  /** As the caller stated it; null if absent. */
+  /** As measured, else as the caller stated it; null if neither. */
   readonly inputVideoSeconds: number | null;
   readonly draft: boolean;
   /** Null if the model has no audio. */

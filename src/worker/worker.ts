@@ -14,6 +14,7 @@ import {
 } from '../../activities';
 import type { ActivityEvents } from '../../activities/events';
 import { beatsPassedOnEvery } from '../../activities/heartbeat';
+import type { InputStorage } from '../../activities/jobs/input-addresses';
 import { traced } from '../../activities/task-trace';
 import { createChannels } from '../../activities/upstream/channels';
 import type { Catalogue } from '../domain/catalogue';
@@ -51,6 +52,7 @@ interface WorkerParts {
   /** Called for each failed try to start the loops; they are tried again. */
   readonly onSetupFault: (error: unknown) => void;
   readonly callbacks: Omit<CallbackDeps, 'db' | 'keepSpan'>;
+  readonly files: Omit<InputStorage, 'allowHosts'>;
   /** If absent, nothing is traced. */
   readonly keepSpan?: KeepSpan;
 }
@@ -164,9 +166,11 @@ function composeActivities(
   const lastSeconds = lastSecondsOf(stopping);
   // Pauses of channels are measured by a monotonic clock.
   const sinceStart = () => performance.now();
-  const more = { events, hurry: lastSeconds, allowHosts: parts.callbacks.allowHosts };
+  const { allowHosts } = parts.callbacks;
+  const more = { events, hurry: lastSeconds, allowHosts };
   const channelsOf = () => createChannels(catalogue, parts.channelKeys, sinceStart, more);
-  const submit = { db, events, now: () => Date.now(), channels: channelsOf() };
+  const inputs = { ...parts.files, allowHosts };
+  const submit = { db, events, inputs, now: () => Date.now(), channels: channelsOf() };
   const keepSpan = parts.keepSpan ?? null;
   const tasks = traced(createTaskActivities(submit), keepSpan);
   const loops = createLoopActivities({

@@ -115,6 +115,8 @@ function asSent(sent: Readonly<Record<string, string>>) {
   return Object.fromEntries(headers.map(([name, v]) => [name, name === 'prefer' ? 'wait=1' : v]));
 }
 
+let uploadedId = '';
+
 /** The file of the examples, as the body or in a form. */
 async function upload(path: string, body: string) {
   const file = new Blob([beginnings['image/png'] as never]);
@@ -125,7 +127,9 @@ async function upload(path: string, body: string) {
     headers: { authorization: `Bearer ${api.apiKey}` },
     body: body.startsWith('@') ? file : form,
   });
-  return { status: reply.status, json: await reply.json() };
+  const json = (await reply.json()) as { id: string; error?: unknown };
+  uploadedId = json.id;
+  return { status: reply.status, json };
 }
 
 test.each(shells)('%s', async (_, { text, label }) => {
@@ -134,7 +138,9 @@ test.each(shells)('%s', async (_, { text, label }) => {
     if (!/^\/(v1\/|version|livez|readyz|openapi)/.test(path)) continue;
     const task = (await api.create()).json.id as string;
     const where = path.replaceAll('{task_id}', task);
-    const sent = body?.replaceAll('$SAMPLES', 'http://127.0.0.1:8090/samples');
+    const sent = body
+      ?.replaceAll('$SAMPLES', 'http://127.0.0.1:8090/samples')
+      .replaceAll('$FILE_ID', uploadedId);
     const reply = sent?.includes('@boat.png')
       ? await upload(where, sent)
       : await api.call(method, where, sent, asSent(headers));
@@ -166,6 +172,8 @@ test('every example call in docs/api.md is found and sends a key', () => {
     'DELETE /v1/videos/generations/{task_id}',
     'POST /v1/files?name=boat.png',
     'POST /v1/files',
+    'POST /v1/files',
+    'POST /v1/videos/generations',
     'GET /v1/tasks?status=submitted&model=studio-2.0&limit=5',
     'POST /v1/videos/generations',
     'GET /v1/tasks?label.order=4711&created_after=1763683200&created_before=1763769600',

@@ -200,6 +200,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
           perHostMax: options.callbacksPerHost ?? 10,
           onAttempt: () => undefined,
         },
+        files: { storage, publicUrl: url },
       });
       return worker;
     },

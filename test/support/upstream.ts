@@ -8,13 +8,13 @@ import { CompleteAsyncError } from '@temporalio/activity';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { Knex } from 'knex';
-import type { JobDeps } from '../../activities/deps';
 import type { ActivityEvents } from '../../activities/events';
-import { createSubmitActivities } from '../../activities/jobs/submit-job';
+import { createSubmitActivities, type SubmitDeps } from '../../activities/jobs/submit-job';
 import { createChannels } from '../../activities/upstream/channels';
 import { findJob } from '../../src/db/jobs/queries';
 import type { Catalogue, Channel } from '../../src/domain/catalogue';
 import type { JobInput, PlacedJob, RequestedJob } from '../../src/domain/job';
+import { openDirectory } from '../../src/storage/directory';
 import { createStudio, type Studio } from '../../studio/server';
 import { aJobInput, aPlan, aRequest } from './builders';
 
@@ -27,14 +27,14 @@ const key = 'studio-key-for-tests';
 
 export interface Upstream {
   readonly studio: Studio;
-  readonly deps: JobDeps;
+  readonly deps: SubmitDeps;
   readonly events: { readonly name: string; readonly args: readonly unknown[] }[];
   /** Jobs the studio has accepted for this task. */
   accepted(taskId: string): Promise<number>;
   requests(): Promise<number>;
   script(script: object): Promise<void>;
   /** One attempt of the activity; if it still waits for its job, the job was placed. */
-  attempt(input: JobInput, over?: Partial<JobDeps>): Promise<Placed>;
+  attempt(input: JobInput, over?: Partial<SubmitDeps>): Promise<Placed>;
   /** An order whose task exists in the database. */
   input(studio?: object, over?: Partial<RequestedJob>): Promise<RequestedJob>;
   close(): Promise<void>;
@@ -89,8 +89,13 @@ export async function startUpstream(
     return (await response.json()) as Record<string, unknown>;
   };
 
-  const deps: JobDeps = {
+  const deps: SubmitDeps = {
     db,
+    inputs: {
+      storage: await openDirectory(join(folder, 'files')),
+      publicUrl: 'http://localhost',
+      allowHosts: [],
+    },
     now,
     events: recorded(events),
     channels: createChannels(() => catalogue, apiKeys, now, {
@@ -168,7 +173,7 @@ export async function planJob(
   ]);
 }
 
-async function attemptOf(deps: JobDeps, input: JobInput): Promise<Placed> {
+async function attemptOf(deps: SubmitDeps, input: JobInput): Promise<Placed> {
   const worker = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
   try {
     return await worker.run(createSubmitActivities(deps).submitJob, input);

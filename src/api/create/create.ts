@@ -33,7 +33,7 @@ export function createTask(deps: ApiDeps, atOnce: AtOnce): (ctx: KeyedCall) => P
     const { caller, traceId } = ctx.state;
     const limited = rateLimit.take(caller);
     if (limited) return limited;
-    const { plan, refusal } = planForCaller(parsed, deps, caller);
+    const { plan, refusal } = await planForCaller(parsed, deps, caller);
     if (!plan) return refusedOutcome(refusal);
     const taskId = keyedId ?? newTaskId(now());
     ctx.state.taskId = taskId;

@@ -5,18 +5,25 @@ import type { Refusal, RefusalCode } from '../../contract/error';
 import { combineFaults, oneRefusal } from '../../contract/faults';
 import type { ParsedRequest } from '../../contract/parse-request';
 import type { Catalogue, Model } from '../../domain/catalogue';
+import type { InputFiles } from '../../domain/input-files';
 import { planTask } from '../../domain/plan';
 import type { Plan } from '../../domain/plan-types';
 import type { Caller } from '../context';
 import type { ApiDeps } from '../deps';
+import { findInputs } from './find-inputs';
 
 type Planned =
   | { readonly plan: Plan; readonly refusal?: undefined }
   | { readonly plan?: undefined; readonly refusal: Refusal };
 
 /** Faults of the request are reported first, all in one answer; then the limits of the key. */
-export function planForCaller(parsed: ParsedRequest, deps: ApiDeps, caller: Caller): Planned {
-  const planned = planOrFaults(parsed, deps, caller);
+export async function planForCaller(
+  parsed: ParsedRequest,
+  deps: ApiDeps,
+  caller: Caller,
+): Promise<Planned> {
+  const files = await findInputs(deps, caller.accountId, parsed.request);
+  const planned = planOrFaults(parsed, deps, caller, files);
   return planned.plan ? permitted(planned.plan, caller) : planned;
 }
 
@@ -33,6 +40,7 @@ function planOrFaults(
   { request, faults: shapeFaults }: ParsedRequest,
   deps: ApiDeps,
   caller: Caller,
+  files: InputFiles | undefined,
 ): Planned {
   const { settings } = deps;
   const catalogue = deps.catalogue();
@@ -41,6 +49,7 @@ function planOrFaults(
     // range.
     seed: Math.floor(Math.random() * 2 ** 31),
     allowHosts: settings.allowHosts,
+    ...(files ? { files } : {}),
     isDevStack: settings.isDevStack ?? false,
     models: () => usableModels(catalogue, caller).map(({ id }) => id),
   });

@@ -14,7 +14,7 @@ import type { ApiDeps } from '../deps';
 export function quoteRoutes(router: KeyedRouter, deps: ApiDeps): void {
   router.post('/v1/videos/quotes', async (ctx) => {
     const parsed = await readRequest(ctx);
-    const { plan, refusal } = planForCaller(parsed, deps, ctx.state.caller);
+    const { plan, refusal } = await planForCaller(parsed, deps, ctx.state.caller);
     if (plan) ctx.body = quoteOf(plan);
     else refuse(ctx, refusal);
   });

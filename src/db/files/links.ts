@@ -45,3 +45,21 @@ export async function findFileByToken(db: Knex, token: string): Promise<FileRow 
   );
   return rows[0] ?? null;
 }
+
+/** Stored files of an account by their ids or the tokens of their links. */
+export async function findStoredFiles(
+  db: Knex,
+  accountId: string,
+  {
+    ids = [],
+    tokens = [],
+  }: { readonly ids?: readonly string[]; readonly tokens?: readonly string[] },
+): Promise<readonly FileRow[]> {
+  const { rows } = await db.raw<{ rows: FileRow[] }>(
+    `select ${fileColumns} from files
+      where account_id = ? and (id = any(?) or link_token = any(?))
+        and state = 'stored' and expires_at > now()`,
+    [accountId, [...ids], [...tokens]],
+  );
+  return rows;
+}

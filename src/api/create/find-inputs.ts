@@ -1,0 +1,47 @@
+// Finds the files of the caller's account that a request names as inputs, by id or by link.
+
+import type { VideoRequest } from '../../contract/request';
+import { type FileRow, findStoredFiles } from '../../db/files/links';
+import { isReachable, tokenOfLink } from '../../domain/file-link';
+import type { InputFile, InputFiles } from '../../domain/input-files';
+import type { ApiDeps } from '../deps';
+
+type InputDeps = Pick<ApiDeps, 'db' | 'storage' | 'settings'>;
+
+/** Undefined if the request names no file, as most do not; then nothing is read. */
+export function findInputs(
+  deps: InputDeps,
+  accountId: string,
+  { images, videos, audios }: VideoRequest,
+): Promise<InputFiles> | undefined {
+  const { publicUrl } = deps.settings;
+  const named = [...images, ...videos, ...audios].filter(
+    (sent) => sent.startsWith('file_') || tokenOfLink(publicUrl, sent) !== null,
+  );
+  return named.length > 0 ? lookUp(deps, accountId, named) : undefined;
+}
+
+async function lookUp(
+  deps: InputDeps,
+  accountId: string,
+  named: readonly string[],
+): Promise<InputFiles> {
+  const tokenOf = (sent: string) => tokenOfLink(deps.settings.publicUrl, sent);
+  const tokens = named.flatMap((sent) => tokenOf(sent) ?? []);
+  const rows = await findStoredFiles(deps.db, accountId, { ids: named, tokens });
+  const found = new Map<string, InputFile | null>();
+  for (const sent of named) {
+    const row = rows.find(({ id, linkToken }) => id === sent || linkToken === tokenOf(sent));
+    found.set(sent, row ? await inputOf(deps, row) : null);
+  }
+  return found;
+}
+
+async function inputOf({ storage, settings }: InputDeps, row: FileRow): Promise<InputFile> {
+  const hasAddress =
+    isReachable(settings.publicUrl, settings.allowHosts) ||
+    (await storage.presigned(row.key, { seconds: 60, contentType: row.contentType ?? '' })) !==
+      null;
+  const { id, media, length, durationMs } = row;
+  return { id, media, bytes: length ?? 0, durationMs, sentAs: hasAddress ? 'address' : 'inline' };
+}

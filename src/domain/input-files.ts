@@ -1,0 +1,72 @@
+// Inputs that are files of this installation: an uploaded file by its id, or any file by its link. The
+// generator gets an address that it can reach, made when the job is sent; where there is none, images
+// and audio are sent inside the request.
+
+import type { Refusal } from '../contract/error';
+import type { VideoRequest } from '../contract/request';
+import type { Media } from './media-type';
+
+export interface InputFile {
+  readonly id: string;
+  readonly media: Media;
+  readonly bytes: number;
+  readonly durationMs: number | null;
+  /** `inline`: no generator can reach the file by an address. */
+  readonly sentAs: 'address' | 'inline';
+}
+
+/** By what the request has in its place; null if there is no such file. */
+export type InputFiles = ReadonlyMap<string, InputFile | null>;
+
+// A request to the generator may have 64 MB, and base64 makes four bytes of three.
+const inlineBytesMax = 45_000_000;
+
+const kinds = { images: 'image', videos: 'video', audios: 'audio' } as const;
+const mediaFields = ['images', 'videos', 'audios'] as const;
+
+export function inputFileFaults(request: VideoRequest, files: InputFiles): Refusal[] {
+  const faults: Refusal[] = [];
+  let inlineBytes = 0;
+  for (const field of mediaFields) {
+    for (const [index, sent] of request[field].entries()) {
+      if (!files.has(sent)) continue;
+      const param = `${field}[${index}]`;
+      const file = files.get(sent);
+      if (file?.sentAs === 'inline') inlineBytes += file.bytes;
+      const fault = faultOf(file ?? null, kinds[field]);
+      if (fault) faults.push({ code: 'invalid_value', param, message: `${param}: ${fault}` });
+    }
+  }
+  if (inlineBytes > inlineBytesMax) {
+    const message =
+      `images: the files of this request have ${inlineBytes} bytes, and at most ${inlineBytesMax} can be sent ` +
+      'to the generator without a public address of this service. Send smaller files or public addresses.';
+    faults.push({ code: 'invalid_value', param: 'images', message });
+  }
+  return faults;
+}
+
+function faultOf(file: InputFile | null, wanted: Media): string | null {
+  if (!file) return 'there is no such file; it may have been deleted. Upload it again.';
+  if (file.media !== wanted) return `the file is of the kind ${file.media}, not ${wanted}.`;
+  if (file.media === 'video' && file.sentAs === 'inline') {
+    return (
+      'the generator takes a video by its address only, and this service has no address that it can reach. ' +
+      'Send a public address; an operator can set PUBLIC_URL to a public https address.'
+    );
+  }
+  return null;
+}
+
+/** The length of all reference videos, if each is a file whose length is known. */
+export function measuredSeconds(videos: readonly string[], files: InputFiles): number | null {
+  const lengths = videos.map((sent) => files.get(sent)?.durationMs ?? null);
+  if (lengths.length === 0 || lengths.includes(null)) return null;
+  return lengths.reduce<number>((sum, length) => sum + (length ?? 0), 0) / 1000;
+}
+
+/** What the plan keeps: the ids by what the request has in their place. Undefined without files. */
+export function fileIds(files: InputFiles): Readonly<Record<string, string>> | undefined {
+  const ids = [...files].flatMap(([sent, file]) => (file ? [[sent, file.id]] : []));
+  return ids.length > 0 ? (Object.fromEntries(ids) as Record<string, string>) : undefined;
+}

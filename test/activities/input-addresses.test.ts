@@ -1,0 +1,120 @@
+// What a generator is sent in place of a file, and what happens if the file is gone by then.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Knex } from 'knex';
+import { withInputAddresses } from '../../activities/jobs/input-addresses';
+import { createAccount } from '../../src/db/accounts';
+import { openDirectory } from '../../src/storage/directory';
+import type { Storage } from '../../src/storage/storage';
+import { aJobInput, aPlan, aRequest } from '../support/builders';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { plantFile } from '../support/files';
+import { startUpstream, type Upstream } from '../support/upstream';
+
+let database: TestDatabase;
+let db: Knex;
+let folder: string;
+let storage: Storage;
+let accountId: string;
+let upstream: Upstream;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  ({ db } = database);
+  folder = await mkdtemp(join(tmpdir(), 'video-inputs-'));
+  storage = await openDirectory(folder);
+  ({ accountId } = await createAccount(db, {
+    name: 'a',
+    pepper: 'a pepper for tests',
+    creditMicros: 1,
+  }));
+  upstream = await startUpstream(db);
+});
+afterAll(async () => {
+  await upstream?.close();
+  await database?.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function job() {
+  const image = await plantFile({ db, storage, accountId }, Buffer.from('an image'), {
+    media: 'image',
+    content_type: 'image/png',
+  });
+  const other = 'https://example.com/a.png';
+  return {
+    image,
+    other,
+    input: aJobInput({
+      accountId,
+      request: aRequest({ images: [image.id, other] }),
+      plan: aPlan({ files: { [image.id]: image.id } }),
+    }),
+  };
+}
+
+const sentFor = async (
+  input: Awaited<ReturnType<typeof job>>['input'],
+  inputs: { storage?: Storage; publicUrl?: string; allowHosts?: string[] } = {},
+) => {
+  const deps = { storage, publicUrl: 'http://localhost', allowHosts: [], ...inputs };
+  return withInputAddresses({ db, inputs: deps }, input);
+};
+
+test('a link of the storage, if it has one', async () => {
+  const { input, other } = await job();
+  const asked: unknown[] = [];
+  const signing: Storage = {
+    ...storage,
+    presigned: async (...call) => {
+      asked.push(call[1]);
+      return 'https://s3.example.com/signed';
+    },
+  };
+  const { request } = await sentFor(input, { storage: signing });
+  expect(request.images).toEqual(['https://s3.example.com/signed', other]);
+  expect(asked).toEqual([{ seconds: 172_800, contentType: 'image/png' }]);
+});
+
+test('the public link, if this service can be reached', async () => {
+  const { input, image, other } = await job();
+  const { request } = await sentFor(input, { publicUrl: 'https://api.example.com' });
+  expect(request.images).toEqual([`https://api.example.com/files/${image.token}.png`, other]);
+});
+
+test('the bytes themselves, if nothing leads to the file', async () => {
+  const { input, other } = await job();
+  const { request } = await sentFor(input);
+  const inline = `data:image/png;base64,${Buffer.from('an image').toString('base64')}`;
+  expect(request.images).toEqual([inline, other]);
+});
+
+test('a job without files and an enhancement stay as they are', async () => {
+  const input = aJobInput({ accountId });
+  expect(await sentFor(input)).toBe(input);
+  const enhancement = { ...(await job()).input, kind: 'super_resolution' as const };
+  expect(await sentFor(enhancement)).toBe(enhancement);
+});
+
+test('a file that was deleted since ends the job before anything is sent', async () => {
+  const gone = await plantFile({ db, storage, accountId }, Buffer.from('x'), {
+    media: 'image',
+    content_type: 'image/png',
+    state: 'removed',
+    removed_because: 'caller',
+  });
+  const [channel] = (await upstream.input()).plan.channels;
+  const plan = aPlan({ files: { [gone.id]: gone.id }, channels: channel ? [channel] : [] });
+  const input = await upstream.input({}, { accountId, plan });
+  const { outcome, report } = (await upstream.attempt(input)) as never as {
+    outcome: string;
+    report: { failure: unknown };
+  };
+  expect(outcome).toBe('rejected');
+  expect(report.failure).toEqual({
+    code: 'input_removed',
+    sentence: 'An input file was deleted before it was sent to the generator.',
+  });
+  expect(await upstream.accepted(input.taskId)).toBe(0);
+});

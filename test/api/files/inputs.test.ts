@@ -1,0 +1,130 @@
+// Files as inputs of a create: by id or by link, of the own account, and of the right kind.
+
+import { startApi, type TestApi } from '../../support/api';
+import { film, type Planted, plantFile } from '../../support/files';
+
+let api: TestApi;
+let image: Planted;
+let video: Planted;
+const picture = { media: 'image', content_type: 'image/png' };
+beforeAll(async () => {
+  api = await startApi({ publicUrl: 'https://api.example.com' });
+  image = await plantFile(api, Buffer.from('an image'), picture);
+  video = await plantFile(api, film(4), { duration_ms: 4_000 });
+});
+afterAll(() => api?.close());
+afterEach(() => expect(api.failures).toEqual([]));
+
+const link = ({ token }: Planted) => `https://api.example.com/files/${token}.png`;
+const planOf = (id: string) => api.temporal.submitted.find(({ taskId }) => taskId === id)?.plan;
+
+test.each([
+  ['its id', () => image.id],
+  ['its link', () => link(image)],
+])('a file may stand in images by %s, and the plan keeps its id', async (_, sent) => {
+  const { status, json } = await api.create({ images: [sent()] });
+  expect(status).toBe(200);
+  expect(planOf(json.id)?.files).toEqual({ [sent()]: image.id });
+  expect((await api.create({ image: sent() })).status).toBe(200);
+});
+
+test('a request without files has none in its plan', async () => {
+  const { json } = await api.create({ images: ['https://example.com/a.png'] });
+  expect(planOf(json.id)).not.toHaveProperty('files');
+});
+
+test('the measured length of a video decides the hold, whatever the caller says', async () => {
+  const hold = async (videos: string[], metadata = {}) => {
+    const body = { model: 'studio-2.0', prompt: 'x', ratio: '16:9', videos, metadata };
+    const { json } = await api.call('POST', '/v1/videos/quotes', body);
+    return json.tokens as number;
+  };
+  const other = ['https://example.com/a.mp4'];
+  const measured = await hold([video.id], { input_video_duration: 1 });
+  expect(measured).toBe(await hold(other, { input_video_duration: 4 }));
+  expect(measured).toBeLessThan(await hold(other));
+  expect(await hold([video.id, ...other])).toBe(await hold(other));
+});
+
+test('a file of another account, a deleted one and an unknown one are the same clear 400', async () => {
+  const { accountId, apiKey } = await api.anAccount();
+  const foreign = await plantFile({ ...api, accountId }, Buffer.from('x'), picture);
+  const deleted = await plantFile(api, Buffer.from('x'), picture);
+  await api.call('DELETE', `/v1/files/${deleted.id}`);
+  const awaited = await plantFile(api, Buffer.from('x'), { ...picture, state: 'awaited' });
+  const past = await plantFile(api, Buffer.from('x'), {
+    ...picture,
+    expires_at: api.db.raw(`now() - interval '1 minute'`),
+  });
+  for (const sent of [
+    foreign.id,
+    link(foreign),
+    deleted.id,
+    link(deleted),
+    awaited.id,
+    past.id,
+    'file_x',
+  ]) {
+    const { status, json } = await api.create({ images: [sent] });
+    expect([sent, status, json.error]).toEqual([
+      sent,
+      400,
+      {
+        code: 'invalid_value',
+        type: 'invalid_request_error',
+        param: 'images[0]',
+        message: 'images[0]: there is no such file; it may have been deleted. Upload it again.',
+      },
+    ]);
+  }
+  expect(apiKey).toBeTruthy();
+});
+
+test('a file of another kind is refused', async () => {
+  const { status, json } = await api.create({ videos: [image.id] });
+  expect([status, json.error.param]).toEqual([400, 'videos[0]']);
+});
+
+describe('without an address that a generator can reach', () => {
+  let local: TestApi;
+  beforeAll(async () => {
+    local = await startApi({ publicUrl: 'http://localhost:8080' }, undefined, api.database);
+  });
+  afterAll(() => local?.close());
+  const create = (body: object) =>
+    local.call('POST', '/v1/videos/generations', { model: 'studio-2.0', prompt: 'x', ...body });
+
+  test('an image is accepted and a video is refused with the reason', async () => {
+    const own = await plantFile(local, Buffer.from('x'), picture);
+    const film4 = await plantFile(local, film(4), { duration_ms: 4_000 });
+    expect((await create({ images: [own.id] })).status).toBe(200);
+    const { status, json } = await create({ videos: [film4.id] });
+    expect([status, json.error.param]).toEqual([400, 'videos[0]']);
+    expect(json.error.message).toContain('PUBLIC_URL');
+  });
+
+  test('a video is accepted if the storage has links', async () => {
+    const film4 = await plantFile(local, film(4), { duration_ms: 4_000 });
+    const spied = jest
+      .spyOn(local.storage, 'presigned')
+      .mockResolvedValue('https://s3.example.com/x');
+    expect((await create({ videos: [film4.id] })).status).toBe(200);
+    spied.mockRestore();
+  });
+
+  test('a video is accepted if an operator allowed the host, as npm start does', async () => {
+    const publicUrl = 'http://127.0.0.1:8080';
+    const dev = await startApi(
+      { publicUrl, allowHosts: ['127.0.0.1:8080'] },
+      undefined,
+      api.database,
+    );
+    try {
+      const film4 = await plantFile(dev, film(4), { duration_ms: 4_000 });
+      const sent = [`${publicUrl}/files/${film4.token}.mp4`];
+      expect((await dev.create({ videos: sent })).status).toBe(200);
+    } finally {
+      await dev.close();
+    }
+  });
+});

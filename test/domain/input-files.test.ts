@@ -1,0 +1,87 @@
+// Files of this installation as inputs: what is refused, and the length of reference videos.
+
+import { isReachable } from '../../src/domain/file-link';
+import {
+  fileIds,
+  type InputFile,
+  inputFileFaults,
+  measuredSeconds,
+} from '../../src/domain/input-files';
+import { aRequest } from '../support/builders';
+
+const file = (over: Partial<InputFile> = {}): InputFile => ({
+  id: 'file_1',
+  media: 'image',
+  bytes: 1_000,
+  durationMs: null,
+  sentAs: 'address',
+  ...over,
+});
+const faultsOf = (
+  request: Parameters<typeof aRequest>[0],
+  files: Record<string, InputFile | null>,
+) =>
+  inputFileFaults(aRequest(request), new Map(Object.entries(files))).map(
+    ({ param, message }) => `${param} | ${message}`,
+  );
+
+test('a file of the right kind and other addresses are no faults', () => {
+  const images = ['file_1', 'https://example.com/a.png'];
+  expect(faultsOf({ images }, { file_1: file() })).toEqual([]);
+});
+
+test('a file that is not there and one of another kind are named by their place', () => {
+  const request = { images: ['file_1', 'file_2'], audios: ['file_3'] };
+  const files = { file_1: file(), file_2: null, file_3: file({ media: 'video' }) };
+  expect(faultsOf(request, files)).toEqual([
+    'images[1] | images[1]: there is no such file; it may have been deleted. Upload it again.',
+    'audios[0] | audios[0]: the file is of the kind video, not audio.',
+  ]);
+});
+
+test('a video that no address leads to is refused, an image is not', () => {
+  const request = { images: ['file_1'], videos: ['file_2'] };
+  const files = {
+    file_1: file({ sentAs: 'inline' }),
+    file_2: file({ media: 'video', sentAs: 'inline' }),
+  };
+  const faults = faultsOf(request, files);
+  expect(faults).toHaveLength(1);
+  expect(faults[0]).toMatch(/^videos\[0\] .*PUBLIC_URL/);
+});
+
+test('more inline bytes than a request to the generator may have are refused', () => {
+  const large = file({ bytes: 23_000_000, sentAs: 'inline' });
+  expect(faultsOf({ images: ['file_1'] }, { file_1: large })).toEqual([]);
+  expect(faultsOf({ images: ['file_1', 'file_2'] }, { file_1: large, file_2: large })).toHaveLength(
+    1,
+  );
+});
+
+test.each([
+  ['of all videos is their sum', ['a', 'b'], 7.5],
+  ['is unknown if one of them does not say', ['a', 'c'], null],
+  ['is unknown if one of them is no file', ['a', 'https://example.com/x.mp4'], null],
+  ['is unknown without videos', [], null],
+])('the measured length %s', (_, videos, seconds) => {
+  const video = (durationMs: number | null) => file({ media: 'video', durationMs });
+  const files = new Map(Object.entries({ a: video(4_000), b: video(3_500), c: video(null) }));
+  expect(measuredSeconds(videos, files)).toBe(seconds);
+});
+
+test('the plan keeps ids by what was sent, and nothing without files', () => {
+  expect(fileIds(new Map([['https://x/files/t.png', file()]]))).toEqual({
+    'https://x/files/t.png': 'file_1',
+  });
+  expect(fileIds(new Map())).toBeUndefined();
+});
+
+test.each([
+  ['https://api.example.com', [], true],
+  ['http://api.example.com', [], false],
+  ['http://localhost:8080', [], false],
+  ['https://10.0.0.1', [], false],
+  ['http://127.0.0.1:8080', ['127.0.0.1:8080'], true],
+])('a generator reaches %s with %j allowed: %s', (publicUrl, allowHosts, isReached) => {
+  expect(isReachable(publicUrl, allowHosts)).toBe(isReached);
+});
