@@ -58,13 +58,8 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
       onSetupFault: (err) =>
         log.error({ event: 'setup', err }, 'watchers and reconciler could not be started yet'),
       keepSpan: tracing.keep,
-      callbacks: {
-        allowHosts: config.dangerouslyAllowHosts,
-        now: () => Date.now(),
-        perHostMax: perHostMax(config),
-        onAttempt: events.callbackAttempt,
-      },
-      files: { storage: await openStorage(config), publicUrl: publicUrlOf(config) },
+      callbacks: { ...callbacksOf(config), onAttempt: events.callbackAttempt },
+      files: await filesOf(config),
     });
     return {
       done: running.done.finally(async () => {
@@ -83,9 +78,21 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
   }
 };
 
+function callbacksOf(config: ConfigOf<'worker'>) {
+  return {
+    allowHosts: config.dangerouslyAllowHosts,
+    now: () => Date.now(),
+    perHostMax: perHostMax(config),
+  };
+}
+
 /** A slow host then takes a fifth of the slots at most. */
 function perHostMax({ workerCallbackSlots }: ConfigOf<'worker'>): number {
   return Math.max(1, Math.floor(workerCallbackSlots / 5));
+}
+
+async function filesOf(config: ConfigOf<'worker'>) {
+  return { storage: await openStorage(config), publicUrl: publicUrlOf(config) };
 }
 
 async function loadWithKeys(config: ConfigOf<'worker'>): Promise<Catalogue> {
