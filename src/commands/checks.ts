@@ -5,6 +5,7 @@ import { Connection } from '@temporalio/client';
 import { Client } from 'pg';
 import { type Config, readConfig } from '../config/config';
 import type { Environment } from '../config/secret-files';
+import { directAddress } from '../db/database';
 import type { Roles } from '../db/roles';
 import { CommandError } from './command';
 
@@ -57,6 +58,8 @@ export async function checkDatabase(url: string): Promise<void> {
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
     application_name: 'check',
+    // As the service's own connections, which a pooler may refuse for it.
+    options: '-c lock_timeout=2000',
   });
   // If the connection is lost after the check, its next user reports it.
   client.on('error', () => undefined);
@@ -66,7 +69,9 @@ export async function checkDatabase(url: string): Promise<void> {
     const { host, pathname } = new URL(url);
     const why = (error as Error).message || String((error as { code?: unknown }).code);
     const name = `${host}${pathname}`;
-    const sentence = `The database at ${name} (DATABASE_URL) does not answer: ${why}`;
+    const sentence = why.includes('unsupported startup parameter')
+      ? `DATABASE_URL leads to a pooler at ${name} (${why}): ${directAddress}`
+      : `The database at ${name} (DATABASE_URL) does not answer: ${why}`;
     throw new CommandError(sentence, 1, { cause: error });
   } finally {
     await client.end().catch(() => undefined);

@@ -149,6 +149,20 @@ export async function migrate(db: Knex, roles: Roles = noRoles): Promise<readonl
 }
 
 /** Prompts are any text, so a database that cannot store some characters is refused at once. */
+/** A pooler that is told to ignore the settings of a connection would drop our time limits. */
+async function refusePooler(db: Knex): Promise<void> {
+  const { rows } = await db.raw<{ rows: { lock_timeout: string }[] }>('show lock_timeout');
+  if (rows[0]?.lock_timeout === '2s') return;
+  throw new SchemaMismatch(
+    `DATABASE_URL leads to a pooler that ignores the settings of a connection: ${directAddress}`,
+  );
+}
+
+/** The end of a sentence about a pooler. */
+export const directAddress =
+  'time limits, prepared statements and LISTEN need the address of PostgreSQL itself ' +
+  '(docs/operations.md, "Behind a pooler").';
+
 async function refuseEncoding(db: Knex): Promise<void> {
   const { rows } = await db.raw<{ rows: { server_encoding: string }[] }>('show server_encoding');
   const encoding = rows[0]?.server_encoding;
@@ -190,6 +204,7 @@ async function applyMissing(trx: Knex.Transaction): Promise<readonly string[]> {
 
 /** Throws unless the schema is exactly the one this code was written for. */
 export async function checkSchema(db: Knex): Promise<void> {
+  await refusePooler(db);
   const applied = new Set(await appliedSteps(db));
   refuseNewer(applied);
   const missing = migrations.filter(({ name }) => !applied.has(name));

@@ -1,11 +1,11 @@
 // A PostgreSQL server or database with other defaults: what our statements rely on is set for each
 // connection, or is refused before anything is stored.
 
-import type { Knex } from 'knex';
+import knex, { type Knex } from 'knex';
 import { acceptTask } from '../../src/db/accept-task';
 import { createKey } from '../../src/db/api-keys';
 import { listBudgets, setBudget } from '../../src/db/budgets';
-import { connect, migrate } from '../../src/db/database';
+import { checkSchema, connect, migrate } from '../../src/db/database';
 import { aNewTask, anAccountWith } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -55,6 +55,16 @@ test('times and days are those of UTC', async () => {
   const [day] = await listBudgets(db, accountId);
   expect(day?.heldMicros).toBe(10);
   expect((day?.beginsAnewAt?.getTime() ?? 1) % 86_400_000).toBe(0);
+});
+
+test('a connection whose settings a pooler dropped is refused', async () => {
+  await checkSchema(db);
+  const dropped = knex({ client: 'pg', connection: database.url });
+  try {
+    await expect(checkSchema(dropped)).rejects.toThrow(/leads to a pooler .* PostgreSQL itself/);
+  } finally {
+    await dropped.destroy();
+  }
 });
 
 test('a database that cannot store every text is refused', async () => {
