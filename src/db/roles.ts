@@ -31,7 +31,7 @@ const ofService: Privileges = {
   budgets: 'select, update (period)',
   callbacks: 'select, insert, update',
   callback_attempts: 'select, insert, update',
-  files: 'select, insert, update',
+  files: 'select, insert, update, delete',
 };
 
 const keyColumns =
