@@ -21,6 +21,7 @@ import { helpOn } from './admin/help';
 import { keyCommands } from './admin/keys';
 import { reconcileCommands } from './admin/reconcile';
 import { schemaCommands } from './admin/schema';
+import { storageCommands } from './admin/storage';
 import { taskCommands } from './admin/tasks';
 import { openTemporal } from './admin/temporal';
 import { termCommands } from './admin/terms';
@@ -36,6 +37,7 @@ export const adminCommands: readonly AdminCommand[] = [
   ...bookCommands,
   ...budgetCommands,
   ...callbackCommands,
+  ...storageCommands,
   ...reconcileCommands,
 ];
 

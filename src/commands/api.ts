@@ -21,6 +21,7 @@ import { createDatabaseGauges } from './database-gauges';
 import { listen } from './http-server';
 import { loadCatalogueOf } from './load-catalogue';
 import { serveMetrics } from './metrics-server';
+import { observedStorage } from './observed-storage';
 import { projectVersion } from './package-info';
 import { publicUrlOf } from './public-url';
 import { untilSchemaIsRight } from './wait-for-schema';
@@ -33,7 +34,7 @@ export const api: Command<'api'> = async ({ config, log }) => {
   let stopping = false;
   const app = createApp({
     db,
-    storage,
+    storage: observedStorage(storage, parts.meters, log),
     temporal,
     starter: parts.starter,
     catalogue: () => catalogue,

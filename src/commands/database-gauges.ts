@@ -3,6 +3,7 @@
 // a dashboard takes the maximum (docs/decisions.md, 15).
 
 import type { Knex } from 'knex';
+import { readStoredBytes } from '../db/files/usage';
 import { type OpenWork, readOpenWork } from '../db/open-work';
 import type { Logger } from '../telemetry/logger';
 import type { Meters } from '../telemetry/meters';
@@ -10,6 +11,8 @@ import { showPool } from './pool-gauges';
 
 // Several scrapers within this time cost one query.
 const freshForMs = 5_000;
+// The bytes are counted over all files.
+const bytesFreshForMs = 300_000;
 
 /**
  * Refreshes the gauges; called at each scrape. If the database does not answer, they are removed.
@@ -17,9 +20,18 @@ const freshForMs = 5_000;
 export function createDatabaseGauges(db: Knex, meters: Meters, log: Logger): () => Promise<void> {
   let refreshing: Promise<void> | undefined;
   let freshUntil = Number.NEGATIVE_INFINITY;
+  let bytesFreshUntil = Number.NEGATIVE_INFINITY;
+  const refreshBytes = async () => {
+    if (performance.now() < bytesFreshUntil) return;
+    for (const { role, bytes } of await readStoredBytes(db)) {
+      meters.set('video_stored_bytes', { role }, bytes);
+    }
+    bytesFreshUntil = performance.now() + bytesFreshForMs;
+  };
   const refresh = async () => {
     try {
       show(meters, await readOpenWork(db));
+      await refreshBytes();
       freshUntil = performance.now() + freshForMs;
     } catch (error) {
       forget(meters);
@@ -55,6 +67,7 @@ function show(meters: Meters, open: OpenWork): void {
   meters.set('video_task_overdue_seconds', {}, open.taskOverdueSeconds);
   meters.set('video_callbacks_pending', {}, open.callbacksPending);
   meters.set('video_callback_overdue_seconds', {}, open.callbackOverdueSeconds);
+  meters.set('video_result_awaited_seconds', {}, open.resultAwaitedSeconds);
   meters.set('video_held_amount', {}, open.heldMicros / 1_000_000);
   // Never audited counts as infinitely old, so that the alert fires.
   meters.set('video_audit_age_seconds', {}, open.auditAgeSeconds ?? Number.POSITIVE_INFINITY);
@@ -65,6 +78,7 @@ const alone = [
   'video_task_overdue_seconds',
   'video_callbacks_pending',
   'video_callback_overdue_seconds',
+  'video_result_awaited_seconds',
   'video_held_amount',
   'video_audit_age_seconds',
 ] as const;

@@ -10,6 +10,7 @@ export interface OpenWork {
   readonly watchers: readonly { readonly channel: string; readonly silentSeconds: number }[];
   readonly callbacksPending: number;
   readonly callbackOverdueSeconds: number;
+  readonly resultAwaitedSeconds: number;
   readonly heldMicros: number;
   /** Null if the books were never audited. */
   readonly auditAgeSeconds: number | null;
@@ -63,6 +64,9 @@ export async function readOpenWork(db: Knex): Promise<OpenWork> {
                        'silentSeconds', greatest(0, silent))) from watched), '[]') as watchers,
            (select count from due) as "callbacksPending",
            coalesce((select greatest(0, overdue) from due), 0)::float8 as "callbackOverdueSeconds",
+           coalesce((select greatest(0, extract(epoch from now() - min(created_at))) from files
+                      where state = 'awaited' and role <> 'upload'), 0)::float8
+             as "resultAwaitedSeconds",
            (select coalesce(sum(held), 0) from balances)::float8 as "heldMicros",
            (select extract(epoch from now() - audited_at)::float8 from reconcile_state)
              as "auditAgeSeconds"`);

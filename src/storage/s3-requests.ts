@@ -37,7 +37,7 @@ export interface S3Requests {
   presign(key: string, query: Query): Promise<string>;
 }
 
-const usual: Limits = { connectTimeoutMs: 5_000, idleMs: 30_000 };
+const usual: Limits = { connectTimeoutMs: 5_000, idleMs: 60_000 };
 
 export function createS3Requests(settings: S3Settings): S3Requests {
   const limits = { ...usual, ...settings.limits };

@@ -89,6 +89,17 @@ export const metrics = {
     of: 'api',
     help: 'Time since the last audit of the books.',
   },
+  video_result_awaited_seconds: {
+    kind: 'gauge',
+    of: 'api',
+    help: 'Age of the oldest result that is not stored yet; 0 if all are.',
+  },
+  video_stored_bytes: {
+    kind: 'gauge',
+    of: 'api',
+    help: 'Bytes of stored files by role (upload, video, last_frame), counted every five minutes.',
+    labels: ['role'],
+  },
   video_database_gauges_up: {
     kind: 'gauge',
     of: 'api',
@@ -100,6 +111,14 @@ export const metrics = {
     of: 'both',
     help: 'Connections of the pool in use or free, and calls that wait for one.',
     labels: ['state'],
+  },
+
+  video_storage_failures_total: {
+    kind: 'counter',
+    of: 'both',
+    help: 'Calls to the storage of files that failed, by fault.',
+    labels: ['fault'],
+    known: ['away', 'denied', 'no bucket', 'full', 'wrong length'],
   },
 
   video_tasks_opened_total: {

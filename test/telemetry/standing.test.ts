@@ -22,6 +22,7 @@ test('an empty database counts no open work, no held money and no audit', async 
     taskOverdueSeconds: 0,
     callbacksPending: 0,
     callbackOverdueSeconds: 0,
+    resultAwaitedSeconds: 0,
     heldMicros: 0,
     auditAgeSeconds: null,
   });

@@ -1,0 +1,14 @@
+// The storage of a process, with its faults in the metrics and the log.
+
+import { reportedStorage } from '../storage/reported-storage';
+import type { Storage } from '../storage/storage';
+import type { Logger } from '../telemetry/logger';
+import type { Meters } from '../telemetry/meters';
+
+export function observedStorage(storage: Storage, meters: Meters, log: Logger): Storage {
+  return reportedStorage(storage, (error) => {
+    const { fault } = error;
+    meters.add('video_storage_failures_total', { fault });
+    log.warn({ event: 'storage_failed', fault, err: error }, 'the storage did not do its work');
+  });
+}

@@ -1,0 +1,48 @@
+// How much is stored: for the metrics and the operator.
+
+import type { Knex } from 'knex';
+import type { FileRole } from './links';
+
+interface RoleUsage {
+  readonly role: FileRole;
+  readonly bytes: number;
+}
+
+export interface AccountUsage {
+  readonly accountId: string;
+  readonly name: string;
+  readonly results: number;
+  readonly resultBytes: number;
+  readonly uploads: number;
+  readonly uploadBytes: number;
+  /** Results that are still to be copied. */
+  readonly awaited: number;
+}
+
+/** It reads every row, so it is not for every scrape. */
+export async function readStoredBytes(db: Knex): Promise<readonly RoleUsage[]> {
+  const { rows } = await db.raw<{ rows: RoleUsage[] }>(`
+    select role, coalesce(sum(length) filter (where state = 'stored'), 0)::float8 as bytes
+      from unnest(array['upload', 'video', 'last_frame']) as role
+      left join files using (role)
+     group by role`);
+  return rows;
+}
+
+/** Accounts with files, the largest first. */
+export async function readUsageByAccount(db: Knex): Promise<readonly AccountUsage[]> {
+  const { rows } = await db.raw<{ rows: AccountUsage[] }>(`
+    select accounts.id as "accountId", accounts.name,
+           count(*) filter (where role <> 'upload' and state = 'stored')::int as results,
+           coalesce(sum(length) filter (where role <> 'upload' and state = 'stored'), 0)::float8
+             as "resultBytes",
+           count(*) filter (where role = 'upload' and state = 'stored')::int as uploads,
+           coalesce(sum(length) filter (where role = 'upload' and state = 'stored'), 0)::float8
+             as "uploadBytes",
+           count(*) filter (where role <> 'upload' and state = 'awaited')::int as awaited
+      from files join accounts on accounts.id = files.account_id
+     where state <> 'removed'
+     group by accounts.id, accounts.name
+     order by coalesce(sum(length), 0) desc, accounts.id`);
+  return rows;
+}

@@ -1,0 +1,24 @@
+// A storage whose faults are reported, for metrics and logs.
+
+import { type Storage, StorageError } from './storage';
+
+export function reportedStorage(storage: Storage, report: (error: StorageError) => void): Storage {
+  const failed = (error: unknown): never => {
+    if (error instanceof StorageError) report(error);
+    throw error;
+  };
+  return {
+    write: (...call) => storage.write(...call).catch(failed),
+    read: (...call) => storage.read(...call).catch(failed),
+    length: (...call) => storage.length(...call).catch(failed),
+    remove: (...call) => storage.remove(...call).catch(failed),
+    presigned: (...call) => storage.presigned(...call).catch(failed),
+    async *list(prefix) {
+      try {
+        yield* storage.list(prefix);
+      } catch (error) {
+        failed(error);
+      }
+    },
+  };
+}
