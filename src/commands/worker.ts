@@ -7,7 +7,8 @@ import type { ConfigOf } from '../config/config';
 import { connect } from '../db/database';
 import type { Catalogue } from '../domain/catalogue';
 import { openStorage } from '../storage/open-storage';
-import { createMeters } from '../telemetry/meters';
+import type { Logger } from '../telemetry/logger';
+import { createMeters, type Meters } from '../telemetry/meters';
 import { createTracing } from '../telemetry/span-exporter';
 import { createEvents } from '../worker/activity-events';
 import { installTemporalRuntime } from '../worker/temporal-runtime';
@@ -16,6 +17,7 @@ import { temporalAccess } from './checks';
 import type { Command } from './command';
 import { checkChannelKeys, loadCatalogueOf } from './load-catalogue';
 import { serveMetrics } from './metrics-server';
+import { observedStorage } from './observed-storage';
 import { projectVersion } from './package-info';
 import { showPool } from './pool-gauges';
 import { publicUrlOf } from './public-url';
@@ -59,7 +61,7 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
         log.error({ event: 'setup', err }, 'watchers and reconciler could not be started yet'),
       keepSpan: tracing.keep,
       callbacks: { ...callbacksOf(config), onAttempt: events.callbackAttempt },
-      files: await filesOf(config),
+      files: await filesOf(config, meters, log),
     });
     return {
       done: running.done.finally(async () => {
@@ -91,8 +93,9 @@ function perHostMax({ workerCallbackSlots }: ConfigOf<'worker'>): number {
   return Math.max(1, Math.floor(workerCallbackSlots / 5));
 }
 
-async function filesOf(config: ConfigOf<'worker'>) {
-  return { storage: await openStorage(config), publicUrl: publicUrlOf(config) };
+async function filesOf(config: ConfigOf<'worker'>, meters: Meters, log: Logger) {
+  const storage = observedStorage(await openStorage(config), meters, log);
+  return { storage, publicUrl: publicUrlOf(config) };
 }
 
 async function loadWithKeys(config: ConfigOf<'worker'>): Promise<Catalogue> {

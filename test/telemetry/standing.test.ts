@@ -1,6 +1,8 @@
 // The figures that are counted in the database, and their absence if it does not answer.
 
 import { createDatabaseGauges } from '../../src/commands/database-gauges';
+import { createAccount } from '../../src/db/accounts';
+import { readStoredBytes, readUsageByAccount } from '../../src/db/files/usage';
 import { readOpenWork } from '../../src/db/open-work';
 import { createLogger } from '../../src/telemetry/logger';
 import { createMeters } from '../../src/telemetry/meters';
@@ -52,6 +54,38 @@ test('open work is counted by state, ended work is not counted', async () => {
   expect(standing.watchers).toEqual([{ channel: 'one', silentSeconds: expect.any(Number) }]);
   expect(standing.watchers[0]?.silentSeconds).toBeGreaterThanOrEqual(20);
   expect(standing.watchers[0]?.silentSeconds).toBeLessThan(300);
+});
+
+test('stored bytes are counted by role and by account', async () => {
+  const { accountId } = await createAccount(database.db, {
+    name: 'files',
+    currency: 'CNY',
+    pepper: 'a pepper of enough length',
+  });
+  await database.db.raw(
+    `insert into files (id, account_id, role, state, key, link_token, media, content_type, length,
+                        expires_at)
+     values ('file_a', ?, 'upload', 'stored', 'a', 'a', 'image', 'image/png', 7, now())`,
+    [accountId],
+  );
+  expect(await readStoredBytes(database.db)).toEqual(
+    expect.arrayContaining([
+      { role: 'upload', bytes: 7 },
+      { role: 'video', bytes: 0 },
+      { role: 'last_frame', bytes: 0 },
+    ]),
+  );
+  expect(await readUsageByAccount(database.db)).toEqual([
+    {
+      accountId,
+      name: 'files',
+      results: 0,
+      resultBytes: 0,
+      uploads: 1,
+      uploadBytes: 7,
+      awaited: 0,
+    },
+  ]);
 });
 
 test('if the database does not answer, no old figure is reported', async () => {
