@@ -88,8 +88,8 @@ function labelsOf({ names, text, fault }: QueryReader): Labels {
   return Object.fromEntries(labels);
 }
 
-function secondsOf({ text, fault }: QueryReader, name: string): number | null {
-  const given = text(name);
+function secondsOf({ digits, fault }: QueryReader, name: string): number | null {
+  const given = digits(name);
   if (given === null) return null;
   if (/^\d{1,11}$/.test(given)) return Number(given);
   return fault(

@@ -12,6 +12,8 @@ export interface QueryReader {
   readonly names: readonly string[];
   /** The text of a parameter; null if it is absent, empty or repeated. */
   text(name: string): string | null;
+  /** As `text`, for a number, which may not be empty. */
+  digits(name: string): string | null;
   /** Records the first fault of a parameter. Its value null stands for the parameter. */
   fault(name: string, sentence: string): null;
 }
@@ -29,23 +31,24 @@ export function readQuery<T>(query: Query, read: (reader: QueryReader) => T): T 
     if (!faults.some((known) => known.param === param)) faults.push(invalid(param, sentence));
     return null;
   };
+  // A repeated parameter is refused, because its meaning is ambiguous.
+  const given = (name: string) => {
+    const text = query[name];
+    if (Array.isArray(text)) return fault(name, 'may be given once only.');
+    return typeof text === 'string' ? text : null;
+  };
   const value = read({
     names: Object.keys(query),
     fault,
-    // An empty parameter counts as absent. A repeated one is refused, because its meaning is
-    // ambiguous.
-    text(name) {
-      const text = query[name];
-      if (Array.isArray(text)) return fault(name, 'may be given once only.');
-      return typeof text === 'string' && text !== '' ? text : null;
-    },
+    text: (name) => given(name) || null,
+    digits: given,
   });
   if (faults.length > 0) throw new Refused(oneRefusal(faults));
   return value;
 }
 
 export function limitOf(reader: QueryReader): number {
-  const text = reader.text('limit');
+  const text = reader.digits('limit');
   if (text === null) return limitDefault;
   const limit = Number(text);
   if (/^\d+$/.test(text) && limit >= 1 && limit <= limitMax) return limit;
