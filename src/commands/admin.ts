@@ -2,14 +2,17 @@
 // one JSON document. Standard output has the answer only; errors go to standard error, with
 // `--json` to both.
 
+import { userInfo } from 'node:os';
 import { type Config, ConfigError } from '../config/config';
 import { resembled } from '../contract/near-names';
 import { checkSchema, connect, isRetryable, SchemaMismatch } from '../db/database';
+import { type Act, logged } from '../db/operator-log';
 import { UnfitRole } from '../db/roles';
 import { accountCommands } from './admin/accounts';
 import { bookCommands } from './admin/books';
 import { budgetCommands } from './admin/budgets';
 import { callbackCommands } from './admin/callbacks';
+import { closingCommands } from './admin/closing';
 import {
   type AdminCommand,
   type Answer,
@@ -19,18 +22,21 @@ import {
 } from './admin/command-line';
 import { helpOn } from './admin/help';
 import { keyCommands } from './admin/keys';
+import { logCommands } from './admin/log';
 import { reconcileCommands } from './admin/reconcile';
 import { schemaCommands } from './admin/schema';
 import { storageCommands } from './admin/storage';
 import { taskCommands } from './admin/tasks';
 import { openTemporal } from './admin/temporal';
 import { termCommands } from './admin/terms';
+import { nameOf } from './admin/values';
 import { checkDatabase } from './checks';
 import { type Command, CommandError } from './command';
 
 export const adminCommands: readonly AdminCommand[] = [
   ...schemaCommands,
   ...accountCommands,
+  ...closingCommands,
   ...termCommands,
   ...keyCommands,
   ...taskCommands,
@@ -39,6 +45,7 @@ export const adminCommands: readonly AdminCommand[] = [
   ...callbackCommands,
   ...storageCommands,
   ...reconcileCommands,
+  ...logCommands,
 ];
 
 export interface Output {
@@ -81,7 +88,12 @@ async function answerTo(config: Config, words: readonly string[], help: boolean)
   return runCommand(config, command, input);
 }
 
-async function runCommand(config: Config, command: AdminCommand, input: Input): Promise<Answer> {
+/** The one place that runs a command. A command that changes something leaves a row in the log. */
+export async function runCommand(
+  config: Config,
+  command: AdminCommand,
+  input: Input,
+): Promise<Answer> {
   const { databaseUrl } = config;
   if (databaseUrl === null) {
     throw new CommandError(
@@ -91,17 +103,42 @@ async function runCommand(config: Config, command: AdminCommand, input: Input): 
     );
   }
   await checkDatabase(databaseUrl);
-  const db = connect({ url: databaseUrl, poolMax: 2, applicationName: 'admin' });
+  const subject = command.changes?.(input) ?? null;
+  const readOnly = subject === null && !command.migrates;
+  const db = connect({ url: databaseUrl, poolMax: 2, applicationName: 'admin', readOnly });
   const temporal = openTemporal(config);
   try {
     if (!command.migrates) await checkSchema(db);
-    return await command.run({ config, now: Date.now, db: () => db, ...temporal }, input);
+    const context = { config, now: Date.now, committed: () => db, ...temporal };
+    if (!subject) return await command.run({ ...context, db: () => db }, input);
+    const answer = await logged(db, actOf(input), subject, (trx) =>
+      command.run({ ...context, db: () => trx }, input),
+    );
+    return (await answer.afterwards?.()) ?? answer;
   } catch (error) {
     if (!isRetryable(error)) throw error;
     throw new CommandError(`The database does not answer any more: ${(error as Error).message}`);
   } finally {
     await temporal.close();
     await db.destroy();
+  }
+}
+
+function actOf(input: Input): Act {
+  const why = input.option('why');
+  return {
+    who: nameOf(input.option('as') ?? login(), 'as'),
+    command: input.line,
+    why: why === undefined ? null : nameOf(why, 'why'),
+  };
+}
+
+function login(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run as a user without a name.
+    return `user ${process.getuid?.()}`;
   }
 }
 

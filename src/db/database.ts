@@ -21,6 +21,8 @@ interface DatabaseOptions {
   readonly poolMax: number;
   /** Shown in pg_stat_activity, so that an operator can tell the connections apart. */
   readonly applicationName: string;
+  /** Statements that write are refused. */
+  readonly readOnly?: boolean;
   readonly log?: { warn(message: string): void; error(message: string): void };
 }
 
@@ -43,7 +45,8 @@ const sessionSettings = [
   .map((setting) => `-c ${setting}`)
   .join(' ');
 
-export function connect({ url, poolMax, applicationName, log }: DatabaseOptions): Knex {
+export function connect(connection: DatabaseOptions): Knex {
+  const { url, poolMax, applicationName, readOnly = false, log } = connection;
   const guard = silenceGuard();
   const db = knex({
     client: 'pg',
@@ -57,7 +60,7 @@ export function connect({ url, poolMax, applicationName, log }: DatabaseOptions)
       // transaction whose process died without closing its socket.
       statement_timeout: statementLimitMs,
       query_timeout: queryLimitMs,
-      options: sessionSettings,
+      options: `${sessionSettings} -c default_transaction_read_only=${readOnly ? 'on' : 'off'}`,
       idle_in_transaction_session_timeout: 10_000,
       ...keepAlive,
     },

@@ -56,6 +56,7 @@ const ofOperator: Privileges = {
   callbacks: 'select, insert, update',
   callback_attempts: 'select',
   files: 'select, update',
+  operator_log: 'select, insert',
 };
 
 /** Throws with a sentence for the operator. */

@@ -251,7 +251,7 @@ create index transfers_budgets on transfers (account_id, task_created_at)
 
 create function refuse_change() returns trigger language plpgsql as $$
 begin
-  raise exception 'transfers are never changed or removed; write a correction instead';
+  raise exception 'rows of % are never changed or removed', tg_table_name;
 end $$;
 create trigger transfers_immutable before update or delete on transfers for each row
   execute function refuse_change();
@@ -368,4 +368,29 @@ create index files_awaited on files (created_at) where state = 'awaited';
 create index files_expiring on files (expires_at) where state <> 'removed';
 `;
 
-export const schema = [customers, tasks, jobs, ledger, budgets, callbacks, files].join('');
+/** Operators: what they did. */
+const operators = `
+-- One act of an operator, written in its transaction: who did it, with which command, what it changed,
+-- and why. No foreign key, because the act stays known.
+create table operator_log (
+  id         bigint generated always as identity primary key,
+  at         timestamptz not null default now(),
+  who        text not null,
+  -- The database role of the connection.
+  role       text not null default current_user,
+  command    text not null,
+  account_id text,
+  before     jsonb not null,
+  after      jsonb not null,
+  why        text
+);
+create index operator_log_account on operator_log (account_id, id desc);
+create trigger operator_log_immutable before update or delete on operator_log for each row
+  execute function refuse_change();
+create trigger operator_log_not_truncated before truncate on operator_log
+  execute function refuse_change();
+`;
+
+export const schema = [customers, tasks, jobs, ledger, budgets, callbacks, files, operators].join(
+  '',
+);

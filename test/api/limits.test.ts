@@ -26,7 +26,7 @@ describe('the limits of a key', () => {
     api = await startApi({ requestRatePerSecond: 1 });
     const statuses = await statusesOf(6, () => api.call('POST', create, '{"no json'));
     expect(statuses).toEqual([400, 400, 400, 400, 400, 429]);
-    const statements = countStatements(api.db);
+    const statements = countStatements(api.apiDb);
     const headers = { authorization: `Bearer ${api.apiKey}`, 'content-length': '1000' };
     const status = await new Promise((resolve, reject) => {
       const sent = request(`${api.url}${create}`, { method: 'POST', headers }, (reply) => {
@@ -83,7 +83,7 @@ describe('the limits of a key', () => {
   test('a create above its limit queries neither the database nor Temporal', async () => {
     api = await startApi({ createRatePerSecond: 1, createBurst: 5 });
     expect(await statusesOf(5, () => api.create())).toEqual(Array<number>(5).fill(200));
-    const statements = countStatements(api.db);
+    const statements = countStatements(api.apiDb);
     const refused = await statusesOf(10, () => api.create());
     expect(refused).toEqual(Array<number>(10).fill(429));
     expect(statements.stop()).toBe(0);
@@ -146,7 +146,7 @@ describe('the limits of an address', () => {
   test('look-ups of unknown keys are limited and cached, and do not affect a known key', async () => {
     api = await startApi({ unknownRatePerSecond: 4 });
     await api.call('GET', '/v1/models');
-    const statements = countStatements(api.db);
+    const statements = countStatements(api.apiDb);
     const ask = (key: string) => call(api.url, key, 'GET', '/v1/models');
     const made = makeApiKey();
     expect(await statusesOf(3, () => ask(made))).toEqual([401, 401, 401]);

@@ -73,7 +73,7 @@ test('the OpenAPI document lists routes that need a key', () => {
 });
 
 test.each(spellings)('every route %s is a 401 or a 404 without a key', async (_, spelled) => {
-  const statements = countStatements(api.db);
+  const statements = countStatements(api.apiDb);
   for (const [method, path] of keyedRoutes()) {
     const { statusCode: status } = await withoutBody(method, spelled(path));
     if (status !== 404)

@@ -2,14 +2,14 @@
 // server.
 
 import { Client, Connection } from '@temporalio/client';
-import { adminCommands, runAdmin } from '../../src/commands/admin';
-import { readConfig } from '../../src/config/config';
+import { adminCommands } from '../../src/commands/admin';
 import { findKeyByDigest } from '../../src/db/accounts';
 import { digestKey } from '../../src/db/api-keys';
 import { closeTask } from '../../src/db/ledger';
 import { isLossConfirmed } from '../../src/db/reconcile';
 import { activeSecrets } from '../../src/db/webhook-secrets';
 import { callbackWorkflowId } from '../../workflows/messages';
+import { adminWith } from '../support/admin';
 import { aClosing, anOpening, openNew } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { aFinalTask } from '../support/callbacks';
@@ -24,40 +24,13 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-interface Said {
-  readonly exitCode: number;
-  readonly out: string;
-  readonly err: string;
-  // biome-ignore lint/suspicious/noExplicitAny: every command has its own shape; a wrong guess fails the expectation
-  readonly json: any;
-}
-
-async function admin(line: string | readonly string[], over: object = {}): Promise<Said> {
-  const said = { out: '', err: '' };
-  const config = readConfig('admin', {
-    DATABASE_URL: database.operatorUrl,
-    TEMPORAL_ADDRESS: temporalAddress(),
-    TEMPORAL_TASK_QUEUE: taskQueue,
-    API_KEY_PEPPER: pepper,
-    STUDIO_URL: 'http://127.0.0.1:1',
-    ...over,
-  });
-  const exitCode = await runAdmin(config, typeof line === 'string' ? line.split(' ') : line, {
-    out: (text) => {
-      said.out += text;
-    },
-    err: (text) => {
-      said.err += text;
-    },
-  });
-  return {
-    exitCode,
-    ...said,
-    get json() {
-      return JSON.parse(said.out);
-    },
-  };
-}
+const admin = adminWith(() => ({
+  DATABASE_URL: database.operatorUrl,
+  TEMPORAL_ADDRESS: temporalAddress(),
+  TEMPORAL_TASK_QUEUE: taskQueue,
+  API_KEY_PEPPER: pepper,
+  STUDIO_URL: 'http://127.0.0.1:1',
+}));
 
 async function anAccount(credit?: string): Promise<string> {
   const words = ['accounts', 'create', '--name', 'a customer', '--json'];
@@ -655,7 +628,7 @@ describe('wrong use', () => {
     ],
     ['accounts disable acct_none', 1, 'There is no account acct_none'],
     ['accounts terms acct_none --weight 2', 1, 'There is no account acct_none'],
-    ['accounts terms acct_none --queued-max -1', 1, 'There is no account acct_none'],
+    ['accounts terms acct_none --queued-max -1', 2, '--queued-max is a whole number'],
     ['accounts enable acct_none', 1, 'There is no account acct_none'],
     ['keys create --account acct_none', 1, 'There is no account acct_none'],
     ['keys terms key_none --read-rate 1', 1, 'There is no key key_none'],

@@ -50,6 +50,8 @@ export interface TestApi {
   readonly url: string;
   readonly database: TestDatabase;
   readonly db: Knex;
+  /** The connections of the API, which have its role. */
+  readonly apiDb: Knex;
   readonly temporal: HeldTemporal;
   /** A directory. */
   readonly storage: Storage;
@@ -89,14 +91,14 @@ export async function startApi(
   through: (databaseUrl: string) => Promise<string> = async (url) => url,
 ): Promise<TestApi> {
   const database = shared ?? (await createTestDatabase(10));
-  const { db, url: databaseUrl } = database;
-  const apiUrl = await through(databaseUrl);
-  const own =
-    apiUrl === databaseUrl ? db : connect({ url: apiUrl, poolMax: 1, applicationName: 'api' });
+  const { db, serviceUrl } = database;
+  const apiUrl = await through(serviceUrl);
+  const isDirect = apiUrl === serviceUrl;
+  const apiDb = connect({ url: apiUrl, poolMax: isDirect ? 10 : 1, applicationName: 'api' });
   const folder = await mkdtemp(join(tmpdir(), 'video-files-'));
   const storage = await openDirectory(folder);
   const temporal = heldTemporal(db);
-  const listener = createTaskListener(databaseUrl, () => undefined);
+  const listener = createTaskListener(serviceUrl, () => undefined);
   const credit = 1_000_000_000_000;
   const account = await createAccount(db, { name: 'a', pepper: testPepper, creditMicros: credit });
   const known = catalogue();
@@ -111,8 +113,9 @@ export async function startApi(
   // Stands still unless a test moves it, so that buckets do not refill on a slow machine.
   const elapsed = () => 1_000_000 + api.clock;
   // A separate connection: it polls once a second, and tests count the statements of calls.
-  const starterDb =
-    own === db ? connect({ url: apiUrl, poolMax: 1, applicationName: 'starter' }) : own;
+  const starterDb = isDirect
+    ? connect({ url: apiUrl, poolMax: 1, applicationName: 'starter' })
+    : apiDb;
   const starter = createStarter({
     db: starterDb,
     temporal,
@@ -121,7 +124,7 @@ export async function startApi(
     onError: () => undefined,
   });
   const app = createApp({
-    db: own,
+    db: apiDb,
     storage,
     temporal,
     starter,
@@ -143,6 +146,7 @@ export async function startApi(
     url,
     database,
     db,
+    apiDb,
     storage,
     temporal,
     accountId: account.accountId,
@@ -180,6 +184,7 @@ export async function startApi(
       await starter.close();
       await listener.close();
       await starterDb.destroy();
+      await apiDb.destroy();
       if (!shared) await database.drop();
       await rm(folder, { recursive: true, force: true });
     },

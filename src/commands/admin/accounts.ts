@@ -8,18 +8,16 @@ import {
   createAccount,
   createKeylessAccount,
   listAccounts,
-  setAccountDisabled,
 } from '../../db/accounts';
 import { creditAccount } from '../../db/ledger';
-import { failPending } from '../../db/pending-tasks';
-import { listUnfinishedTasks } from '../../db/tasks';
-import { cancelledMessage } from '../../domain/task';
 import { CommandError } from '../command';
 import type { AdminCommand, AdminContext, Answer, Input } from './command-line';
 import { limitsOf } from './keys';
 import { amount, fields, table } from './tables';
 import { shownTerms } from './terms';
 import { amountOf, choiceOf, knownAccount, nameOf } from './values';
+
+const moneyChanges = (input: Input) => ({ kind: 'money', id: input.operand('ID') }) as const;
 
 const create: AdminCommand = {
   name: 'accounts create',
@@ -31,6 +29,7 @@ const create: AdminCommand = {
     channels: { value: 'A,B', about: 'the channels its first key may use; all when left out' },
     'no-key': { about: 'makes no first key' },
   },
+  changes: () => ({ kind: 'money', id: null }),
   about: 'a new customer with books, a first key and a webhook secret, which are shown once',
   async run({ config, db }, input) {
     const credit = input.option('credit');
@@ -46,13 +45,15 @@ const create: AdminCommand = {
       }
       const { accountId, webhookSecret } = await createKeylessAccount(db(), account);
       const data = { accountId, webhookSecret };
-      return { data, text: `${fields(data)}\n\nThe secret is not shown again.` };
+      const text = `${fields(data)}\n\nThe secret is not shown again.`;
+      return { data, text, created: accountId };
     }
     const { apiKeyPepper: pepper } = demand(config, ['API_KEY_PEPPER']);
     const created = await createAccount(db(), { ...account, pepper, limits });
     const { accountId, apiKey, webhookSecret } = created;
     const data = { accountId, apiKey, webhookSecret };
-    return { data, text: `${fields(data)}\n\nKey and secret are not shown again.` };
+    const text = `${fields(data)}\n\nKey and secret are not shown again.`;
+    return { data, text, created: accountId };
   },
 };
 
@@ -81,7 +82,7 @@ const show: AdminCommand = {
   operands: ['ID'],
   options: {},
   about: 'one customer with its balance and its terms',
-  run: (context, input) => shown(context, input.operand('ID')),
+  run: (context, input) => shownAccountOf(context, input.operand('ID')),
 };
 
 const credit: AdminCommand = {
@@ -91,6 +92,7 @@ const credit: AdminCommand = {
     reference: { value: 'R', about: 'your own number; the same one is recorded once' },
     reason: { value: 'TEXT', about: 'what the customer reads in its statement' },
   },
+  changes: moneyChanges,
   about: 'adds money',
   run(context, input) {
     const reference = input.option('reference') ?? `admin-${randomBytes(8).toString('hex')}`;
@@ -107,6 +109,7 @@ const correct: AdminCommand = {
     reference: { value: 'R', about: 'the case; the same one is recorded once', required: true },
     reason: { value: 'TEXT', about: 'what the customer reads in its statement', required: true },
   },
+  changes: moneyChanges,
   about: 'puts a mistake right by a movement of its own, also below zero',
   run(context, input) {
     const sign = choiceOf(input, 'for', ['customer', 'house']) === 'house' ? -1 : 1;
@@ -161,53 +164,12 @@ async function recorded({ config, db }: AdminContext, input: Input, asked: Asked
   return { data, text: `${sentence}\n${fields(moneyOf(account))}` };
 }
 
-const disable: AdminCommand = {
-  name: 'accounts disable',
-  operands: ['ID'],
-  options: { cancel: { about: 'cancels its unfinished tasks; without it they finish as usual' } },
-  about: 'starts no more tasks of it at once, and refuses its keys within 30 seconds',
-  async run(context, input) {
-    // Throws before anything is changed if Temporal is not configured.
-    const temporal = input.flag('cancel') ? context.temporal() : null;
-    const disabled = await setDisabled(context, input, true);
-    if (!temporal) return disabled;
-    const tasks = await listUnfinishedTasks(context.db(), input.operand('ID'));
-    for (const [cancelled, taskId] of tasks.entries()) {
-      if (await failPending(context.db(), taskId, cancelledMessage)) continue;
-      if ((await temporal.cancel(taskId)) !== 'unavailable') continue;
-      throw new CommandError(
-        `The account is disabled, but Temporal does not answer: ${cancelled} of ${tasks.length} ` +
-          'unfinished tasks were cancelled. Run the command again.',
-      );
-    }
-    const data = { ...(disabled.data as object), cancelled: tasks.length };
-    return { data, text: `${disabled.text}\n\nUnfinished tasks being cancelled: ${tasks.length}.` };
-  },
-};
+export const accountCommands = [create, list, show, credit, correct];
 
-const enable: AdminCommand = {
-  name: 'accounts enable',
-  operands: ['ID'],
-  options: {},
-  about: 'its keys work again',
-  run: (context, input) => setDisabled(context, input, false),
-};
-
-export const accountCommands = [create, list, show, credit, correct, disable, enable];
-
-async function setDisabled(
-  context: AdminContext,
-  input: Input,
-  disabled: boolean,
+export async function shownAccountOf(
+  { config, db }: AdminContext,
+  accountId: string,
 ): Promise<Answer> {
-  const accountId = input.operand('ID');
-  if (!(await setAccountDisabled(context.db(), accountId, disabled))) {
-    throw new CommandError(`There is no account ${accountId}.`);
-  }
-  return shown(context, accountId);
-}
-
-async function shown({ config, db }: AdminContext, accountId: string): Promise<Answer> {
   const account = shownAccount(await knownAccount(db(), accountId));
   const terms = await findTerms(db(), accountId);
   const data = { ...account, ...terms };

@@ -19,6 +19,9 @@ const period = {
   required: true,
 } as const;
 
+const accountChanges = (input: Input) =>
+  ({ kind: 'account', id: input.option('account') ?? '' }) as const;
+
 const set: AdminCommand = {
   name: 'budgets set',
   operands: [],
@@ -31,6 +34,7 @@ const set: AdminCommand = {
       about: "where the account's days and months begin, such as Asia/Shanghai; UTC at first",
     },
   },
+  changes: accountChanges,
   about: 'limits what is spent, from the next create on',
   async run({ config, db }, input) {
     const limitMicros = amountOf(input.option('limit') ?? '', config.currency);
@@ -59,6 +63,7 @@ const remove: AdminCommand = {
   name: 'budgets remove',
   operands: [],
   options: { ...whose, period },
+  changes: accountChanges,
   about: 'lifts a limit, from the next create on',
   async run({ db }, input) {
     const budget = await budgetOf(db(), input);

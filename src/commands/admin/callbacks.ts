@@ -80,6 +80,7 @@ const resend: AdminCommand = {
   name: 'callbacks resend',
   operands: ['TASK'],
   options: {},
+  changes: (input) => ({ kind: 'task', id: input.operand('TASK') }),
   about: 'sends the same message once more',
   async run({ db, sdkClient }, input) {
     const taskId = input.operand('TASK');
@@ -89,13 +90,19 @@ const resend: AdminCommand = {
     const temporal = await sdkClient();
     const delivery = await beginResend(db(), taskId);
     if (delivery === null) throw new CommandError(await whyNone(db(), taskId));
-    await startDelivery(temporal, { taskId, delivery });
     const task = await findTask(db(), taskId);
     const data = { taskId, delivery, webhookId: `${taskId}:${task?.status}` };
     const text =
       `The callback of ${taskId} is sent again, with the same webhook-id ${data.webhookId}.\n` +
       `See its attempts with: callbacks show ${taskId} (delivery ${delivery}).`;
-    return { data, text };
+    return {
+      data,
+      text,
+      async afterwards() {
+        await startDelivery(temporal, { taskId, delivery });
+        return { data, text };
+      },
+    };
   },
 };
 
@@ -106,6 +113,7 @@ const rotate: AdminCommand = {
   // The overlap is at most thirty days, so that a leaked secret does not keep signing because a
   // rotation was forgotten.
   options: { overlap: { value: '24h', about: 'how long the old secrets sign too, up to 30d' } },
+  changes: (input) => ({ kind: 'account', id: input.operand('ACCOUNT') }),
   about: 'a new webhook secret, which is shown once',
   async run({ db, now }, input) {
     const overlapMs = durationOf(input.option('overlap') ?? '24h', 'overlap', 30);

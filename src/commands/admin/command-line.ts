@@ -3,6 +3,7 @@
 
 import type { Knex } from 'knex';
 import type { Config } from '../../config/config';
+import type { Subject } from '../../db/operator-log';
 import type { TemporalClient } from '../../temporal/client';
 import { CommandError } from '../command';
 import type { SdkClient } from './temporal';
@@ -10,8 +11,10 @@ import type { SdkClient } from './temporal';
 export interface AdminContext {
   readonly config: Config;
   readonly now: () => number;
-  /** Opened at first use, closed at the end. */
+  /** In a command that changes something: the transaction that also writes its row of the log. */
   readonly db: () => Knex;
+  /** The database outside of that transaction, for `afterwards`. */
+  readonly committed: () => Knex;
   readonly temporal: () => TemporalClient;
   /**
    * A connected Temporal client. Rejects with a message for the operator if Temporal does not
@@ -27,6 +30,10 @@ export interface Answer {
   readonly text: string;
   /** 1 if the answer is negative, for example books that do not agree. */
   readonly exitCode?: 0 | 1;
+  /** The id of what the command created. */
+  readonly created?: string;
+  /** The part outside of the database, run after the commit. Its answer is the one that is printed. */
+  readonly afterwards?: () => Promise<Answer>;
 }
 
 interface Option {
@@ -43,7 +50,12 @@ export interface AdminCommand {
   readonly operands: readonly string[];
   readonly options: Readonly<Record<string, Option>>;
   readonly about: string;
-  /** True if the command works on an outdated schema. */
+  /**
+   * What the command changes, for the log of operators; null if it only reads with these words. A
+   * command without it always reads, and the database refuses its writes.
+   */
+  readonly changes?: (input: Input) => Subject | null;
+  /** True if the command changes the schema, also an outdated one. */
   readonly migrates?: boolean;
   run(context: AdminContext, input: Input): Promise<Answer>;
 }
@@ -52,6 +64,8 @@ export interface Input {
   operand(name: string): string;
   option(name: string): string | undefined;
   flag(name: string): boolean;
+  /** The command as it was typed, for the log of operators. */
+  readonly line: string;
 }
 
 /** Options of every command; they may stand anywhere. */
@@ -69,9 +83,20 @@ export function takeFlags(args: readonly string[]): Flags & { readonly words: re
   };
 }
 
+const logOptions = {
+  as: { value: 'NAME', about: 'who does it, for the log; the login when left out' },
+  why: { value: 'TEXT', about: 'why, for the log' },
+} as const;
+
+/** The options of a command, with those for the log if it changes something. */
+export function optionsOf({ options, changes }: AdminCommand): Readonly<Record<string, Option>> {
+  return changes ? { ...options, ...logOptions } : options;
+}
+
 /** Parses the words after a command's name. A fault is thrown as a message with exit code 2. */
 export function readInput(command: AdminCommand, words: readonly string[]): Input {
-  const { operands, options } = command;
+  const { operands } = command;
+  const options = optionsOf(command);
   const given: string[] = [];
   const values = new Map<string, string>();
   const rest = [...words];
@@ -103,7 +128,21 @@ export function readInput(command: AdminCommand, words: readonly string[]): Inpu
     operand: (name) => given[operands.indexOf(name)] ?? '',
     option: (name) => values.get(name),
     flag: (name) => values.has(name),
+    line: lineOf(command.name, given, values),
   };
+}
+
+function lineOf(
+  name: string,
+  given: readonly string[],
+  values: ReadonlyMap<string, string>,
+): string {
+  const quoted = (word: string) => (/^[\w.,:@/+-]+$/.test(word) ? word : JSON.stringify(word));
+  const options = [...values].filter(([option]) => !Object.hasOwn(logOptions, option));
+  const words = options.flatMap(([option, value]) =>
+    value === '' ? [`--${option}`] : [`--${option}`, quoted(value)],
+  );
+  return [name, ...given.map(quoted), ...words].join(' ');
 }
 
 export function usageOf({ name, operands, options }: AdminCommand): string {

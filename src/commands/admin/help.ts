@@ -1,9 +1,10 @@
 // Help at every level: all commands, those of one group, or one command with its options.
 
 import { CommandError } from '../command';
-import { type AdminCommand, type Answer, optionWord, usageOf } from './command-line';
+import { type AdminCommand, type Answer, optionsOf, optionWord, usageOf } from './command-line';
 
 const about = `Every command takes --json, which prints one JSON document, and --help.
+Commands that change something take --as NAME and --why TEXT, for the log of operators.
 Exit codes: 0 done, 1 the thing asked for is not so, 2 wrong use.`;
 
 export function helpOn(commands: readonly AdminCommand[], words: readonly string[]): Answer {
@@ -22,7 +23,7 @@ export function helpOn(commands: readonly AdminCommand[], words: readonly string
 }
 
 function helpOnOne(command: AdminCommand): string {
-  const rows = Object.entries(command.options).map(
+  const rows = Object.entries(optionsOf(command)).map(
     ([name, { value, about: sentence }]) => [optionWord(name, value), sentence] as const,
   );
   const width = Math.max(20, ...rows.map(([word]) => word.length));

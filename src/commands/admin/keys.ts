@@ -21,6 +21,7 @@ const create: AdminCommand = {
       about: 'refused from then on: 2027-01-31 (00:00 UTC) or 2027-01-31T18:00:00+08:00',
     },
   },
+  changes: (input) => ({ kind: 'account', id: input.option('account') ?? '' }),
   about: 'a new key, which is shown once',
   async run({ config, db, now }, input) {
     const { apiKeyPepper } = demand(config, ['API_KEY_PEPPER']);
@@ -62,6 +63,7 @@ const revoke: AdminCommand = {
   name: 'keys revoke',
   operands: ['KEYID'],
   options: {},
+  changes: (input) => ({ kind: 'key', id: input.operand('KEYID') }),
   about: 'the key is refused within 30 seconds; this cannot be undone',
   async run({ db }, input) {
     const found = await knownKey(db(), input.operand('KEYID'));

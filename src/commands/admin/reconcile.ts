@@ -9,6 +9,7 @@ const lost: AdminCommand = {
   name: 'reconcile lost',
   operands: [],
   options: { hours: { value: 'N', about: 'for how long from now (2)' } },
+  changes: () => ({ kind: 'reconciler', id: null }),
   about: 'confirms that Temporal lost tasks: those it does not know are closed and refunded',
   async run({ db }, input) {
     const until = (await confirmLoss(db(), countOf(input, 'hours', 2, 48))).toISOString();

@@ -10,6 +10,7 @@ import { listTasks } from '../../db/list-tasks';
 import { failPending } from '../../db/pending-tasks';
 import { findTaskOfJob, findTaskRow, type TaskRow } from '../../db/tasks';
 import { cancelledMessage, isFinal } from '../../domain/task';
+import type { TemporalClient } from '../../temporal/client';
 import { CommandError } from '../command';
 import type { AdminCommand, AdminContext } from './command-line';
 import { fields, table } from './tables';
@@ -81,8 +82,9 @@ const cancel: AdminCommand = {
   name: 'tasks cancel',
   operands: ['ID'],
   options: {},
+  changes: (input) => ({ kind: 'task', id: input.operand('ID') }),
   about: 'ends a task as its customer could; its hold is returned',
-  async run({ db, temporal }, input) {
+  async run({ db, committed, temporal }, input) {
     const taskId = input.operand('ID');
     const row = await findTaskRow(db(), taskId);
     if (!row) throw new CommandError(`There is no task ${taskId}.`);
@@ -90,21 +92,33 @@ const cancel: AdminCommand = {
     if (row.status === 'pending' && (await failPending(db(), taskId, cancelledMessage))) {
       return { data: { taskId, asked: true }, text: `The pending task ${taskId} is cancelled.` };
     }
-    const asked = await temporal().cancel(taskId);
-    if (asked === 'unavailable') throw new CommandError('Temporal does not answer; try again.');
-    if (asked === 'gone') {
-      const after = await findTaskRow(db(), taskId);
-      if (after && isFinal(after.status)) throw finished(taskId);
-      throw new CommandError(
-        `The task ${taskId} has lost its workflow; the reconciler closes it within a few minutes.`,
-      );
-    }
-    const data = { taskId, asked: true };
-    return { data, text: `The task ${taskId} is being cancelled.` };
+    const client = temporal();
+    const answer = {
+      data: { taskId, asked: true },
+      text: `The task ${taskId} is being cancelled.`,
+    };
+    return {
+      ...answer,
+      async afterwards() {
+        await askWorkflow(committed(), client, taskId);
+        return answer;
+      },
+    };
   },
 };
 
 export const taskCommands = [show, list, cancel];
+
+async function askWorkflow(db: Knex, temporal: TemporalClient, taskId: string): Promise<void> {
+  const asked = await temporal.cancel(taskId);
+  if (asked === 'unavailable') throw new CommandError('Temporal does not answer; try again.');
+  if (asked === 'asked') return;
+  const after = await findTaskRow(db, taskId);
+  if (after && isFinal(after.status)) throw finished(taskId);
+  throw new CommandError(
+    `The task ${taskId} has lost its workflow; the reconciler closes it within a few minutes.`,
+  );
+}
 
 const finished = (taskId: string) =>
   new CommandError(`The task ${taskId} has finished already; it is left as it is.`);

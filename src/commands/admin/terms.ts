@@ -25,6 +25,8 @@ const terms: AdminCommand = {
     'read-rate': { value: 'N', about: 'reads of tasks a second of all its keys, or none' },
     weight: { value: 'N', about: 'its turns beside those of an account with weight 1; up to 100' },
   },
+  changes: (input) =>
+    isEmpty(changesOf(input)) ? null : { kind: 'account', id: input.operand('ID') },
   about: 'shows the terms of a customer, or changes them',
   async run({ config, db }, input) {
     const { accountId } = await knownAccount(db(), input.operand('ID'));
@@ -42,6 +44,8 @@ const keyTerms: AdminCommand = {
     'create-rate': { value: 'N', about: 'creates a second, or none for CREATE_RATE_PER_SECOND' },
     'read-rate': { value: 'N', about: 'reads of tasks a second, or none for READ_RATE_PER_SECOND' },
   },
+  changes: (input) =>
+    isEmpty(ratesOf(input)) ? null : { kind: 'key', id: input.operand('KEYID') },
   about: 'shows how often a key may call, or changes it within 30 seconds',
   async run({ config, db }, input) {
     const { keyId } = await knownKey(db(), input.operand('KEYID'));
@@ -70,6 +74,8 @@ export function shownTerms(terms: AccountTerms, { queuedTasksMax }: Config) {
     weight: terms.weight,
   };
 }
+
+const isEmpty = (changes: object) => Object.values(changes).every((value) => value === undefined);
 
 const bySetting = (value: number, name: string) => `${value}, from the setting ${name}`;
 

@@ -1,0 +1,72 @@
+// Admin commands that close an account and open it again.
+
+import type { Knex } from 'knex';
+import { setAccountDisabled } from '../../db/accounts';
+import { failPending } from '../../db/pending-tasks';
+import { listUnfinishedTasks } from '../../db/tasks';
+import { cancelledMessage } from '../../domain/task';
+import type { TemporalClient } from '../../temporal/client';
+import { CommandError } from '../command';
+import { shownAccountOf } from './accounts';
+import type { AdminCommand, AdminContext, Answer, Input } from './command-line';
+
+const accountChanges = (input: Input) => ({ kind: 'account', id: input.operand('ID') }) as const;
+
+const disable: AdminCommand = {
+  name: 'accounts disable',
+  operands: ['ID'],
+  options: { cancel: { about: 'cancels its unfinished tasks; without it they finish as usual' } },
+  changes: accountChanges,
+  about: 'starts no more tasks of it at once, and refuses its keys within 30 seconds',
+  async run(context, input) {
+    // Throws before anything is changed if Temporal is not configured.
+    const temporal = input.flag('cancel') ? context.temporal() : null;
+    const disabled = await setDisabled(context, input, true);
+    if (!temporal) return disabled;
+    const afterwards = () =>
+      cancelAll(context.committed(), temporal, input.operand('ID'), disabled);
+    return { ...disabled, afterwards };
+  },
+};
+
+const enable: AdminCommand = {
+  name: 'accounts enable',
+  operands: ['ID'],
+  options: {},
+  changes: accountChanges,
+  about: 'its keys work again',
+  run: (context, input) => setDisabled(context, input, false),
+};
+
+export const closingCommands = [disable, enable];
+
+async function cancelAll(
+  db: Knex,
+  temporal: TemporalClient,
+  accountId: string,
+  disabled: Answer,
+): Promise<Answer> {
+  const tasks = await listUnfinishedTasks(db, accountId);
+  for (const [cancelled, taskId] of tasks.entries()) {
+    if (await failPending(db, taskId, cancelledMessage)) continue;
+    if ((await temporal.cancel(taskId)) !== 'unavailable') continue;
+    throw new CommandError(
+      `The account is disabled, but Temporal does not answer: ${cancelled} of ${tasks.length} ` +
+        'unfinished tasks were cancelled. Run the command again.',
+    );
+  }
+  const data = { ...(disabled.data as object), cancelled: tasks.length };
+  return { data, text: `${disabled.text}\n\nUnfinished tasks being cancelled: ${tasks.length}.` };
+}
+
+async function setDisabled(
+  context: AdminContext,
+  input: Input,
+  disabled: boolean,
+): Promise<Answer> {
+  const accountId = input.operand('ID');
+  if (!(await setAccountDisabled(context.db(), accountId, disabled))) {
+    throw new CommandError(`There is no account ${accountId}.`);
+  }
+  return shownAccountOf(context, accountId);
+}

@@ -1,0 +1,43 @@
+// `admin log`: what operators did, the newest first.
+
+import { type LogRow, listActs } from '../../db/operator-log';
+import type { AdminCommand } from './command-line';
+import { table } from './tables';
+import { countOf } from './values';
+
+const log: AdminCommand = {
+  name: 'log',
+  operands: [],
+  options: {
+    account: { value: 'ID', about: 'acts on this account only' },
+    limit: { value: 'N', about: 'how many, the newest first (50)' },
+  },
+  about: 'what operators did: who, when, what it changed, and why',
+  async run({ db }, input) {
+    const accountId = input.option('account');
+    const acts = await listActs(db(), {
+      limit: countOf(input, 'limit', 50, 10_000),
+      ...(accountId === undefined ? {} : { accountId }),
+    });
+    const text = table(acts, [
+      { title: 'NUMBER', of: ({ number }) => number },
+      { title: 'AT', of: ({ at }) => at },
+      { title: 'WHO', of: ({ who }) => who },
+      { title: 'ACT', of: ({ command }) => command },
+      { title: 'ACCOUNT', of: (act) => act.accountId },
+      { title: 'BEFORE', of: ({ before }) => shownState(before) },
+      { title: 'AFTER', of: ({ after }) => shownState(after) },
+      { title: 'WHY', of: ({ why }) => why },
+    ]);
+    return { data: acts, text };
+  },
+};
+
+export const logCommands = [log];
+
+function shownState(state: LogRow['before']): string {
+  const parts = Object.entries(state).map(([name, value]) => {
+    return `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`;
+  });
+  return parts.join(', ');
+}

@@ -1,0 +1,129 @@
+// The log of operators' acts. A row is written in the transaction of the act and is never changed. It
+// has the state before and after, but only what differs, and never a secret: a key by its last
+// characters, a webhook secret by its number.
+
+import type { Knex } from 'knex';
+
+/** What an act changes. The id of what does not exist yet is null. */
+export interface Subject {
+  /** `money`: an account whose balance changes too; its movements wait for the act. */
+  readonly kind: 'account' | 'money' | 'key' | 'task' | 'reconciler';
+  readonly id: string | null;
+}
+
+export interface Act {
+  readonly who: string;
+  /** The command as it was typed. */
+  readonly command: string;
+  readonly why: string | null;
+}
+
+/** Named parts of the subject's state. */
+type State = Readonly<Record<string, unknown>>;
+
+interface Known {
+  readonly accountId: string | null;
+  readonly state: State;
+}
+
+/** Runs the act and writes its row. `created` is the id of a subject that did not exist before. */
+export async function logged<T extends { readonly created?: string }>(
+  db: Knex,
+  act: Act,
+  subject: Subject,
+  work: (trx: Knex.Transaction) => Promise<T>,
+): Promise<T> {
+  return db.transaction(async (trx) => {
+    const before = await find(trx, subject);
+    const done = await work(trx);
+    const after = await find(trx, { ...subject, id: done.created ?? subject.id });
+    await trx('operator_log').insert({
+      ...act,
+      account_id: after?.accountId ?? null,
+      before: differing(before?.state, after?.state),
+      after: differing(after?.state, before?.state),
+    });
+    return done;
+  });
+}
+
+/** The parts of the one state that the other one does not have or has differently. */
+function differing(one: State = {}, other: State = {}): string {
+  const parts = Object.entries(one).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(other[name]),
+  );
+  return JSON.stringify(Object.fromEntries(parts));
+}
+
+async function find(trx: Knex.Transaction, { kind, id }: Subject): Promise<Known | undefined> {
+  if (kind === 'money') {
+    await trx.raw('select 1 from balances where account_id = ? for no key update', [id]);
+  }
+  const { rows } = await trx.raw<{ rows: Known[] }>(
+    finders[kind],
+    kind === 'reconciler' ? [] : [id],
+  );
+  return rows[0];
+}
+
+const shownAmount = (micros: string) => `(${micros} * 0.000001)::numeric(24, 6)::text`;
+
+const accountState = `
+  jsonb_build_object(
+    'name', accounts.name, 'disabledAt', disabled_at, 'runningMax', running_max,
+    'queuedMax', queued_max, 'weight', weight, 'createRate', accounts.create_rate,
+    'readRate', accounts.read_rate, 'timeZone', time_zone)
+  || coalesce((select jsonb_object_agg('key ' || id, jsonb_build_object(
+                        'name', name, 'endsIn', last_four, 'models', models, 'channels', channels,
+                        'createRate', create_rate, 'readRate', read_rate,
+                        'expiresAt', expires_at, 'revokedAt', revoked_at))
+                 from api_keys where account_id = accounts.id), '{}')
+  || coalesce((select jsonb_object_agg(concat_ws(' ', 'budget', period, key_id),
+                                       ${shownAmount('limit_micros')})
+                 from budgets where account_id = accounts.id), '{}')
+  || coalesce((select jsonb_object_agg('webhook secret ' || id,
+                                       jsonb_build_object('expiresAt', expires_at))
+                 from webhook_secrets where account_id = accounts.id), '{}')`;
+
+const finders: Readonly<Record<Subject['kind'], string>> = {
+  account: `select id as "accountId", ${accountState} as state from accounts where id = ?`,
+  key: `select id as "accountId", ${accountState} as state from accounts
+         where id = (select account_id from api_keys where id = ?)`,
+  money: `select id as "accountId", ${accountState}
+                 || jsonb_build_object('available', ${shownAmount('available')}) as state
+            from accounts join balances on account_id = id where id = ?`,
+  task: `select tasks.account_id as "accountId",
+                jsonb_build_object('status', status, 'callback', state, 'deliveries', deliveries)
+                  as state
+           from tasks left join callbacks on task_id = id where id = ?`,
+  reconciler: `select null as "accountId",
+                      jsonb_build_object('lossConfirmedUntil', loss_confirmed_until) as state
+                 from reconcile_state`,
+};
+
+export interface LogRow {
+  readonly number: number;
+  readonly at: Date;
+  readonly who: string;
+  /** The database role of the connection. */
+  readonly role: string;
+  readonly command: string;
+  readonly accountId: string | null;
+  readonly before: State;
+  readonly after: State;
+  readonly why: string | null;
+}
+
+/** The newest acts first. */
+export async function listActs(
+  db: Knex,
+  filter: { readonly limit: number; readonly accountId?: string },
+): Promise<readonly LogRow[]> {
+  const query = db('operator_log')
+    .select(
+      db.raw(`id as number, at, who, role, command, account_id as "accountId", before, after, why`),
+    )
+    .orderBy('id', 'desc');
+  if (filter.accountId !== undefined) query.where('account_id', filter.accountId);
+  return (await query.limit(filter.limit)) as LogRow[];
+}

@@ -1,0 +1,261 @@
+// The log of operators: each command that changes something leaves a row in the transaction of its
+// act, and no other command can change anything.
+
+import { userInfo } from 'node:os';
+import { adminCommands, runCommand } from '../../src/commands/admin';
+import { readConfig } from '../../src/config/config';
+import { adminWith } from '../support/admin';
+import { anOpening, openNew } from '../support/books';
+import { aTaskId } from '../support/builders';
+import { aFinalTask } from '../support/callbacks';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { connectTemporal, temporalAddress, uniqueTaskQueue } from '../support/temporal';
+
+const taskQueue = uniqueTaskQueue();
+let database: TestDatabase;
+let temporal: Awaited<ReturnType<typeof connectTemporal>>;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  temporal = await connectTemporal();
+});
+afterAll(async () => {
+  await temporal.close();
+  await database.drop();
+});
+
+const admin = adminWith(() => ({
+  DATABASE_URL: database.operatorUrl,
+  TEMPORAL_ADDRESS: temporalAddress(),
+  TEMPORAL_TASK_QUEUE: taskQueue,
+  API_KEY_PEPPER: 'a pepper for tests',
+  STUDIO_URL: 'http://127.0.0.1:1',
+}));
+
+async function acts(accountId?: string) {
+  const { json } = await admin(`log --json${accountId ? ` --account ${accountId}` : ''}`);
+  return json as Record<string, unknown>[];
+}
+
+interface Customer {
+  readonly accountId: string;
+  readonly apiKey: string;
+  readonly webhookSecret: string;
+  readonly keyId: string;
+}
+
+async function aCustomer(): Promise<Customer> {
+  const { json } = await admin('accounts create --name Acme --credit 100 --json');
+  const { json: keys } = await admin(`keys list --account ${json.accountId} --json`);
+  return { ...json, keyId: keys[0].keyId };
+}
+
+async function aRunningTask({ accountId }: Customer): Promise<string> {
+  const taskId = aTaskId();
+  await openNew(database.db, anOpening(accountId, taskId, 1_000_000));
+  const options = { taskQueue, workflowId: taskId, args: [] };
+  await temporal.client.workflow.start('generateVideo', options);
+  return taskId;
+}
+
+interface Example {
+  /** The words after the command's name. */
+  readonly words: (customer: Customer) => string | Promise<string>;
+  readonly before?: object;
+  readonly after?: object;
+}
+
+const first = (customer: Customer) => `key ${customer.keyId}`;
+const examples: Readonly<Record<string, Example>> = {
+  'accounts create': {
+    words: () => '--name Other --credit 5',
+    before: {},
+    after: { name: 'Other', available: '5.000000' },
+  },
+  'accounts credit': {
+    words: ({ accountId }) => `${accountId} 12.5 --reference invoice-7`,
+    before: { available: '100.000000' },
+    after: { available: '112.500000' },
+  },
+  'accounts correct': {
+    words: ({ accountId }) => `${accountId} 1 --for house --reference case-1 --reason mistake`,
+    before: { available: '100.000000' },
+    after: { available: '99.000000' },
+  },
+  'accounts disable': {
+    words: ({ accountId }) => `${accountId} --cancel`,
+    before: { disabledAt: null },
+    after: { disabledAt: expect.any(String) },
+  },
+  'accounts enable': { words: ({ accountId }) => accountId, before: {}, after: {} },
+  'accounts terms': {
+    words: ({ accountId }) => `${accountId} --running-max 5`,
+    before: { runningMax: null },
+    after: { runningMax: 5 },
+  },
+  'keys create': { words: ({ accountId }) => `--account ${accountId} --name batch`, before: {} },
+  'keys revoke': { words: ({ keyId }) => keyId },
+  'keys terms': { words: ({ keyId }) => `${keyId} --create-rate 5` },
+  'budgets set': {
+    words: ({ accountId }) => `--account ${accountId} --period month --limit 500`,
+    before: {},
+    after: { 'budget month': '500.000000' },
+  },
+  'budgets remove': {
+    async words({ accountId }) {
+      await admin(`budgets set --account ${accountId} --period month --limit 500`);
+      return `--account ${accountId} --period month`;
+    },
+    before: { 'budget month': '500.000000' },
+    after: {},
+  },
+  'webhooks rotate': { words: ({ accountId }) => accountId },
+  'callbacks resend': {
+    words: ({ accountId }) => aFinalTask(database, 'https://hooks.example.com/in', { accountId }),
+    before: { deliveries: 1 },
+    after: { deliveries: 2 },
+  },
+  'tasks cancel': { words: aRunningTask, before: {}, after: {} },
+  'reconcile lost': {
+    words: () => '--hours 3',
+    after: { lossConfirmedUntil: expect.any(String) },
+  },
+};
+
+test('every command that changes something has an example here', () => {
+  const changing = adminCommands.filter(({ changes }) => changes).map(({ name }) => name);
+  expect(changing.sort()).toEqual(Object.keys(examples).sort());
+});
+
+test.each(Object.entries(examples))(
+  '%s leaves one row: who, what, before, after, why',
+  async (name, example) => {
+    const customer = await aCustomer();
+    const words = await example.words(customer);
+    const known = await acts();
+    const line = [...`${name} ${words} --as anna --json`.split(' '), '--why', 'as agreed by phone'];
+    expect((await admin(line)).exitCode).toBe(0);
+    const [row, ...others] = await acts();
+    expect(others).toEqual(known);
+    expect(row).toMatchObject({
+      who: 'anna',
+      role: 'video_operator',
+      command: `${name} ${words}`,
+      why: 'as agreed by phone',
+      ...(example.before ? { before: example.before } : {}),
+      ...(example.after ? { after: example.after } : {}),
+    });
+    const ofNone = ['accounts create', 'reconcile lost'].includes(name);
+    if (!ofNone) expect(row?.accountId).toBe(customer.accountId);
+  },
+);
+
+test('the row of a key has what was changed of it, and its last characters only', async () => {
+  const customer = await aCustomer();
+  await admin(`keys terms ${customer.keyId} --create-rate 5`);
+  await admin(`keys revoke ${customer.keyId}`);
+  const [revoked, terms, created] = await acts(customer.accountId);
+  expect(terms?.before).toEqual({
+    [first(customer)]: expect.objectContaining({ createRate: null }),
+  });
+  expect(terms?.after).toEqual({ [first(customer)]: expect.objectContaining({ createRate: 5 }) });
+  const endsIn = customer.apiKey.slice(-4);
+  expect(revoked?.after).toEqual({
+    [first(customer)]: expect.objectContaining({ endsIn, revokedAt: expect.any(String) }),
+  });
+  expect(created?.after).toMatchObject({ [first(customer)]: { endsIn, name: 'first key' } });
+});
+
+test('no secret is in the log', async () => {
+  const customer = await aCustomer();
+  const { json: key } = await admin(`keys create --account ${customer.accountId} --json`);
+  const { json: rotated } = await admin(`webhooks rotate ${customer.accountId} --json`);
+  const { rows } = await database.db.raw('select operator_log::text as text from operator_log');
+  const log = rows.map(({ text }: { text: string }) => text).join('\n');
+  expect(log).toContain(customer.accountId);
+  for (const secret of [
+    customer.apiKey,
+    customer.webhookSecret,
+    key.apiKey,
+    rotated.webhookSecret,
+  ]) {
+    expect(log).not.toContain(secret.slice(4, -4));
+  }
+});
+
+test('without --as the row names the login', async () => {
+  const { accountId } = await aCustomer();
+  expect(await acts(accountId)).toMatchObject([{ who: userInfo().username, why: null }]);
+});
+
+test('words with blanks are quoted', async () => {
+  const { accountId } = await aCustomer();
+  await admin(['accounts', 'credit', accountId, '1', '--reason', 'paid by hand']);
+  const [row] = await acts(accountId);
+  expect(row?.command).toBe(`accounts credit ${accountId} 1 --reason "paid by hand"`);
+});
+
+test('a command that fails, and one that only shows, leave no row', async () => {
+  const { accountId, keyId } = await aCustomer();
+  const known = await acts();
+  const { exitCode } = await admin(
+    `accounts correct ${accountId} 1 --for nobody --reference r --reason r`,
+  );
+  expect(exitCode).toBe(2);
+  expect((await admin(`budgets remove --account ${accountId} --period day`)).exitCode).toBe(1);
+  expect((await admin(`tasks cancel ${aTaskId()}`)).exitCode).toBe(1);
+  expect((await admin(`accounts terms ${accountId}`)).exitCode).toBe(0);
+  expect((await admin(`keys terms ${keyId}`)).exitCode).toBe(0);
+  expect(await acts()).toEqual(known);
+});
+
+test('an act whose row cannot be written is not done', async () => {
+  const own = await createTestDatabase(1);
+  try {
+    const over = { DATABASE_URL: own.operatorUrl };
+    const { json } = await admin('accounts create --name a --json', over);
+    await own.db.raw('revoke insert on operator_log from video_operator');
+    await expect(admin(`accounts credit ${json.accountId} 5`, over)).rejects.toThrow(
+      'operator_log',
+    );
+    const shown = await admin(`accounts show ${json.accountId} --json`, over);
+    expect(shown.json.available).toBe('0.000000');
+  } finally {
+    await own.drop();
+  }
+});
+
+test('a command that does not say what it changes cannot write', async () => {
+  const config = readConfig('admin', { DATABASE_URL: database.operatorUrl });
+  const forgetful = {
+    name: 'forgetful',
+    operands: [],
+    options: {},
+    about: 'disables every account',
+    run: ({ db }: { db: () => TestDatabase['db'] }) =>
+      db().raw('update accounts set disabled_at = now()'),
+  };
+  const input = { operand: () => '', option: () => undefined, flag: () => false, line: '' };
+  await expect(runCommand(config, forgetful as never, input)).rejects.toThrow(
+    'cannot execute UPDATE in a read-only transaction',
+  );
+});
+
+test.each([
+  `update operator_log set who = 'somebody else'`,
+  'delete from operator_log',
+  'truncate operator_log',
+])('even the owner is refused: %s', async (statement) => {
+  await aCustomer();
+  await expect(database.db.raw(statement)).rejects.toThrow(
+    'rows of operator_log are never changed or removed',
+  );
+});
+
+test('the table shows the newest act first', async () => {
+  const { accountId } = await aCustomer();
+  await admin([`accounts`, 'terms', accountId, '--weight', '3', '--why', 'a\tnew contract']);
+  await admin(`accounts terms ${accountId} --weight 3`);
+  const { out } = await admin(`log --account ${accountId} --limit 1`);
+  expect(out).toMatch(/^NUMBER +AT +WHO +ACT +ACCOUNT +BEFORE +AFTER +WHY\n/);
+  expect(out.trimEnd().split('\n')).toHaveLength(2);
+});
