@@ -1,7 +1,7 @@
 // The access to Temporal, and checks at start that the given database and Temporal server answer,
 // so that a wrong address is reported within seconds.
 
-import { Connection } from '@temporalio/client';
+import { Connection, type TLSConfig } from '@temporalio/client';
 import { Client } from 'pg';
 import { type Config, readConfig } from '../config/config';
 import type { Environment } from '../config/secret-files';
@@ -14,15 +14,36 @@ export function rolesOf({ databaseRole, databaseOperatorRole }: Config): Roles {
   return { service: databaseRole, operator: databaseOperatorRole };
 }
 
-type TemporalSettings = Pick<Config, 'temporalAddress' | 'temporalTls' | 'temporalApiKey'>;
+type TemporalSettings = Pick<
+  Config,
+  | 'temporalAddress'
+  | 'temporalTls'
+  | 'temporalTlsCa'
+  | 'temporalTlsCert'
+  | 'temporalTlsKey'
+  | 'temporalTlsServerName'
+  | 'temporalApiKey'
+>;
 
 /** With an API key TLS is always on. */
 export function temporalAccess(settings: TemporalSettings) {
   const { temporalAddress, temporalTls, temporalApiKey } = settings;
   return {
     address: temporalAddress ?? '',
-    tls: temporalTls || temporalApiKey !== null,
+    tls: certificatesOf(settings) ?? (temporalTls || temporalApiKey !== null),
     ...(temporalApiKey ? { apiKey: temporalApiKey } : {}),
+  };
+}
+
+/** Undefined if no setting differs from plain TLS. */
+function certificatesOf(settings: TemporalSettings): TLSConfig | undefined {
+  const { temporalTlsCa: ca, temporalTlsCert: crt, temporalTlsKey: key } = settings;
+  const { temporalTlsServerName: name } = settings;
+  if (!ca && !crt && !name) return undefined;
+  return {
+    ...(name ? { serverNameOverride: name } : {}),
+    ...(ca ? { serverRootCACertificate: Buffer.from(ca) } : {}),
+    ...(crt && key ? { clientCertPair: { crt: Buffer.from(crt), key: Buffer.from(key) } } : {}),
   };
 }
 

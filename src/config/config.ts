@@ -43,6 +43,12 @@ const ofS3 = [
   'S3_SECRET_ACCESS_KEY',
 ] as const satisfies readonly SettingName[];
 
+/** Neither is of use without the other. */
+const certificate = [
+  'TEMPORAL_TLS_CERT',
+  'TEMPORAL_TLS_KEY',
+] as const satisfies readonly SettingName[];
+
 export type ProcessName = keyof typeof required;
 
 /** A config in which these settings are not null. */
@@ -81,6 +87,7 @@ export function readConfig<P extends ProcessName>(
     if (!isSet(name)) faults.push(missing(name));
   }
   if (ofS3.some(isSet)) faults.push(...ofS3.filter((name) => !isSet(name)).map(missingForS3));
+  faults.push(...halfOf(certificate.filter(isSet)));
   if (faults.length > 0) throw new ConfigError(faults);
   const values = Object.entries(checked.data ?? {}).map(([name, value]) => [
     camelCase(name),
@@ -131,6 +138,13 @@ function faultOf(name: string, wanted: string, given: Record<string, string | un
 function isSecret(name: string): boolean {
   if (!Object.hasOwn(table.shape, name)) return name.endsWith('_KEY');
   return settingRows().some((row) => row.name === name && row.secret);
+}
+
+/** A certificate without its key, or a key without its certificate. */
+function halfOf([set, ...others]: readonly string[]): string[] {
+  if (set === undefined || others.length > 0) return [];
+  const absent = certificate.find((name) => name !== set);
+  return [`${absent} is not set, but ${set} is. Set ${absent} or ${absent}_FILE too.`];
 }
 
 /** For example `DATABASE_URL is not set (the PostgreSQL database).` */

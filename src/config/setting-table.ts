@@ -56,7 +56,19 @@ export const table = z.object({
   TEMPORAL_NAMESPACE: text().default('default').describe('The namespace in Temporal.'),
   TEMPORAL_TLS: flag()
     .default(false)
-    .describe('Connects to Temporal with TLS; an API key implies this.'),
+    .describe(
+      'Connects to Temporal with TLS; an API key and each TEMPORAL_TLS_… setting imply this.',
+    ),
+  TEMPORAL_TLS_CA: orNone(text())
+    .describe('Certificate of the authority that signed Temporal’s, as PEM.')
+    .meta(secret()),
+  TEMPORAL_TLS_CERT: orNone(text())
+    .describe('Client certificate for Temporal, as PEM, with TEMPORAL_TLS_KEY.')
+    .meta(secret()),
+  TEMPORAL_TLS_KEY: orNone(text()).describe('Its private key, as PEM.').meta(secret()),
+  TEMPORAL_TLS_SERVER_NAME: orNone(text()).describe(
+    'Name in Temporal’s certificate, if it is not that of TEMPORAL_ADDRESS.',
+  ),
   TEMPORAL_API_KEY: orNone(text()).describe('API key of a hosted Temporal.').meta(secret()),
   TEMPORAL_PAYLOAD_KEYS: orNone(payloadKeys())
     .describe(

@@ -1,6 +1,6 @@
 // The connections of a worker process to Temporal.
 
-import { Client } from '@temporalio/client';
+import { Client, type TLSConfig } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { connectForWorker } from '../temporal/connection';
 import { encryptionWith, type PayloadKeys } from '../temporal/payload-codec';
@@ -8,7 +8,7 @@ import { encryptionWith, type PayloadKeys } from '../temporal/payload-codec';
 export interface TemporalAccess {
   readonly address: string;
   readonly namespace: string;
-  readonly tls: boolean;
+  readonly tls: boolean | TLSConfig;
   readonly apiKey?: string;
   readonly taskQueue: string;
   /** Empty: payloads are not encrypted. */

@@ -138,6 +138,9 @@ describe('a missing setting', () => {
     const secrets = settingRows().filter(({ secret }) => secret);
     expect(secrets.map(({ name }) => name)).toEqual([
       'DATABASE_URL',
+      'TEMPORAL_TLS_CA',
+      'TEMPORAL_TLS_CERT',
+      'TEMPORAL_TLS_KEY',
       'TEMPORAL_API_KEY',
       'TEMPORAL_PAYLOAD_KEYS',
       'API_KEY_PEPPER',
@@ -266,13 +269,18 @@ describe('a secret in a file', () => {
     TEMPORAL_PAYLOAD_KEYS: `2026:${Buffer.alloc(32).toString('base64')}`,
   };
 
+  // A setting of these needs the others.
+  const certificate = { TEMPORAL_TLS_CERT: 'some text', TEMPORAL_TLS_KEY: 'some text' };
+  const needed: readonly Readonly<Record<string, string>>[] = [wholeS3, certificate];
+
   test.each(secrets.map(({ name }) => name))('%s is read from the file %s_FILE names', (name) => {
     const text = ofAKind[name] ?? 'a secret of enough length';
-    const rest = name.startsWith('S3_') ? { ...wholeS3, [name]: '' } : {};
-    const inFile = { ...rest, [`${name}_FILE`]: fileWith(`${text}\n`) };
+    const rest = needed.find((names) => name in names) ?? {};
+    const others = { ...rest, [name]: '' };
+    const inFile = { ...others, [`${name}_FILE`]: fileWith(`${text}\n`) };
     const { environment } = readConfig('dev', inFile);
     expect(environment[name]).toBe(text);
-    const faults = faultsOf('dev', { ...rest, [`${name}_FILE`]: join(folder, 'none') });
+    const faults = faultsOf('dev', { ...others, [`${name}_FILE`]: join(folder, 'none') });
     expect(faults).toEqual([
       `${name}_FILE is "${join(folder, 'none')}"; the file cannot be read (ENOENT).`,
     ]);

@@ -1,5 +1,5 @@
-// A key and two certificates for `localhost`, trusted only in tests: one that is valid for a
-// century, and one that expired in 2020.
+// Certificates for `localhost`, trusted only in tests: one that is valid for a century and one that
+// expired in 2020, both with `testKey`, and one that an authority signed.
 
 export const testKey = `-----BEGIN EC PRIVATE KEY-----
 MHcCAQEEIJxHugO0q7i3U4ZO0rN5VW7q/nd81H2WzsR56IP6fI/hoAoGCCqGSM49
@@ -28,3 +28,35 @@ BgNVHQ4EFgQUVgHONW1o78a11tzSZKUg0OY5NsYwCgYIKoZIzj0EAwIDSQAwRgIh
 AMtF4akRFlO6dl9frQTdmDc4Nm/953OKAJLoNvYBBjdAAiEA/PPTMtFPtaEt26v/
 iDfNH6HtICdtai6VzTAQ9TtStog=
 -----END CERTIFICATE-----`;
+
+export const testAuthority = `-----BEGIN CERTIFICATE-----
+MIIBmjCCAT+gAwIBAgIUEjDfy0yG6yuGEleyAv7MTZj2f6cwCgYIKoZIzj0EAwIw
+GTEXMBUGA1UEAwwOdGVzdCBhdXRob3JpdHkwIBcNMjYxMTIzMDUxOTEwWhgPMjEy
+NjEwMzAwNTE5MTBaMBkxFzAVBgNVBAMMDnRlc3QgYXV0aG9yaXR5MFkwEwYHKoZI
+zj0CAQYIKoZIzj0DAQcDQgAETIShp002C9+a1qNfmkVXtus66mIgVE2DcVQh6o6K
+cGmJqtq7lIcBxy9PXypdth2jDE0qEpUi0f2eUlQ7Ao+U4KNjMGEwHQYDVR0OBBYE
+FB6wbLqDym+0SLFXpd3K2g+ivgNfMB8GA1UdIwQYMBaAFB6wbLqDym+0SLFXpd3K
+2g+ivgNfMA8GA1UdEwEB/wQFMAMBAf8wDgYDVR0PAQH/BAQDAgIEMAoGCCqGSM49
+BAMCA0kAMEYCIQDXjm86c3M5ZgBH/3Jho4oIDx2ccFtQMz1OpYemHMnKsAIhAJH8
+XIRafrnRI3TI2dW6tRtiDsuhHkf4CWDwM7DW+FPL
+-----END CERTIFICATE-----`;
+
+/** For servers and clients. */
+export const signedCertificate = `-----BEGIN CERTIFICATE-----
+MIIBtTCCAVugAwIBAgIUTtWV1Bp7N/qu41RybM7geNL7HTcwCgYIKoZIzj0EAwIw
+GTEXMBUGA1UEAwwOdGVzdCBhdXRob3JpdHkwIBcNMjYxMTIzMDUxOTEwWhgPMjEy
+NjEwMzAwNTE5MTBaMBQxEjAQBgNVBAMMCWxvY2FsaG9zdDBZMBMGByqGSM49AgEG
+CCqGSM49AwEHA0IABDR+bP5oQGTpoMCdLcy5EzfdCYztyr9T+62k3EsdLNY4VdPe
+XK87DbLTMGOg9tbI0EyLRrz48P+OkQJ2GUCzC6ajgYMwgYAwCQYDVR0TBAIwADAU
+BgNVHREEDTALgglsb2NhbGhvc3QwHQYDVR0lBBYwFAYIKwYBBQUHAwEGCCsGAQUF
+BwMCMB0GA1UdDgQWBBRxUi6Ys9ZCkgzDdWSDdN7+S7GmsTAfBgNVHSMEGDAWgBQe
+sGy6g8pvtEixV6XdytoPor4DXzAKBggqhkjOPQQDAgNIADBFAiAL9kljSg88mZVy
+BtDHGV/fDH/8uIv1ANgYmuOV874prAIhAIJdcaj4s6ZSqelqDJoRR24pZQUqeA8d
+/VyxiBJ9ho2C
+-----END CERTIFICATE-----`;
+
+export const signedKey = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg24+UWpyNAW3ZX/s3
++dhxx+7Hci66f4pj2fpTuma7RHGhRANCAAQ0fmz+aEBk6aDAnS3MuRM33QmM7cq/
+U/utpNxLHSzWOFXT3lyvOw2y0zBjoPbWyNBMi0a8+PD/jpECdhlAswum
+-----END PRIVATE KEY-----`;
