@@ -36,6 +36,18 @@ export interface ActivityEvents {
   /** A job began to run or ended, this long after its acceptance. */
   jobChanged(channel: string, kind: string, taskId: string, status: string, seconds: number): void;
   watchRound(channel: string, open: number, changed: number, ms: number): void;
+  /** A result of a task was copied into the storage. */
+  resultStored(taskId: string, role: string, bytes: number, seconds: number): void;
+  /**
+   * A copy failed (`failed`); it is repeated. The task does not wait for it any more (`late`), or the
+   * provider's link has died before (`lost`).
+   */
+  resultNotStored(
+    taskId: string,
+    role: string,
+    outcome: 'failed' | 'late' | 'lost',
+    why: string,
+  ): void;
   cancelGivenUp(taskId: string, kind: string, why: string): void;
   finding(kind: FindingKind, taskId: string, why: string): void;
   /** Called once per completed audit. */

@@ -1,5 +1,5 @@
 // All activities, created with their dependencies. Their names are recorded in histories: add,
-// never rename. The three groups run on separate task queues, so that none can starve another.
+// never rename. The four groups run on separate task queues, so that none can starve another.
 
 import type { AuditDeps } from './audit-books';
 import { createAuditActivities } from './audit-books';
@@ -12,6 +12,7 @@ import type { WatchDeps } from './jobs/watch-channel';
 import { createWatchActivities } from './jobs/watch-channel';
 import type { ReconcileDeps } from './reconcile/reconcile';
 import { createReconcileActivities } from './reconcile/reconcile';
+import { createFileActivities, type FileDeps } from './results/store-results';
 
 /** The activities that a task's workflow calls. */
 export function createTaskActivities(deps: SubmitDeps) {
@@ -31,8 +32,8 @@ export function createLoopActivities(deps: WatchDeps & ReconcileDeps & AuditDeps
   };
 }
 
-export type { CallbackDeps };
-export { createCallbackActivities };
+export type { CallbackDeps, FileDeps };
+export { createCallbackActivities, createFileActivities };
 
 export type Activities = ReturnType<typeof createTaskActivities> &
   ReturnType<typeof createLoopActivities>;

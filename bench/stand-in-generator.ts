@@ -2,6 +2,7 @@
 // that only the service is measured. The model's name decides what happens to its jobs.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 
 interface Job {
   readonly id: string;
@@ -21,6 +22,7 @@ const counts = { creates: 0, lists: 0, reads: 0 };
 const usage = { completion_tokens: 40_000, total_tokens: 40_000 };
 
 const server = createServer((request, response) => {
+  if (request.url?.startsWith('/files/')) return sendVideo(response);
   answer(request).then(
     ({ status, body }) => send(response, status, body),
     (error: unknown) => send(response, 500, { error: { code: 'Bug', message: String(error) } }),
@@ -117,7 +119,7 @@ function viewOf({ id, status, createdAt, finishedAtMs }: Job) {
   return {
     ...common,
     updated_at,
-    content: { video_url: `https://example.com/${id}.mp4` },
+    content: { video_url: `${address()}/files/${id}.mp4` },
     seed: 7,
     resolution: '480p',
     ratio: '16:9',
@@ -125,6 +127,19 @@ function viewOf({ id, status, createdAt, finishedAtMs }: Job) {
     framespersecond: 24,
     usage,
   };
+}
+
+function address(): string {
+  const { port } = server.address() as AddressInfo;
+  return `http://127.0.0.1:${port}`;
+}
+
+// The head of an MP4 file, and nothing of a film.
+const film = Buffer.concat([Buffer.from('\0\0\0\x20ftypisom', 'latin1'), Buffer.alloc(64 * 1024)]);
+
+function sendVideo(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': film.length });
+  response.end(film);
 }
 
 function notFound() {

@@ -6,12 +6,13 @@ import { useNow } from './hooks.js';
 import { html } from './preact.js';
 
 const defaultLimit = 172_800;
-const steps = ['submitted', 'generation', 'super_resolution'];
+const steps = ['submitted', 'generation', 'super_resolution', 'storing'];
 const titles = {
   pending: 'Accepted',
   submitted: 'Submitted',
   generation: 'Running',
   super_resolution: 'Super-resolution',
+  storing: 'Storing the video',
 };
 
 export function Timeline({ task, known, lost }) {

@@ -10,10 +10,11 @@ export function detailsOf(
   plan: Plan,
   deadlineAtMs: number,
   jobs: TaskJobs,
+  isStoring: boolean,
 ): string {
   const rows = [
     ['Status', task.stage ? `${task.status} · ${task.stage}` : task.status],
-    ['Now', doing(task, jobs)],
+    ['Now', doing(task, jobs, isStoring)],
     ...[...jobs.placed].map(([kind, job]) => [
       `Job (${kind})`,
       `\`${job.upstreamId}\` on ${job.channel}`,
@@ -28,8 +29,13 @@ export function detailsOf(
   );
 }
 
-function doing(task: TaskObject, { current, placed, waitsForTurn }: TaskJobs): string {
+function doing(
+  task: TaskObject,
+  { current, placed, waitsForTurn }: TaskJobs,
+  isStoring: boolean,
+): string {
   if (task.finished_at) return 'finished';
+  if (isStoring) return 'storing the video';
   if (!current) return 'being admitted';
   if (waitsForTurn) return `waiting for a slot for ${current}`;
   if (placed.has(current)) return `waiting for ${current}`;

@@ -1,9 +1,10 @@
-// Combines the reports of the generator and the enhancer into the video that callers see. The
-// enhancer's values take precedence; the generator's fill the gaps.
+// Combines the reports of the generator and the enhancer into the video that callers see, with our
+// links. The enhancer's values take precedence; the generator's fill the gaps.
 
 import type { VideoResult } from '../src/contract/task';
 import type { JobReport } from '../src/domain/job';
 import { outputSize } from '../src/domain/output-size';
+import type { ResultSource, StoredResults } from '../src/domain/results';
 import type { TaskInput } from '../src/domain/task-transactions';
 
 export interface FinishedVideo {
@@ -14,23 +15,41 @@ export interface FinishedVideo {
   readonly seed: number | null;
 }
 
-export function finishedVideo(
-  { plan, returnsLastFrame }: Pick<TaskInput, 'plan' | 'returnsLastFrame'>,
+/** The links of the providers, which callers never see. */
+export function resultSources(
+  { returnsLastFrame }: Pick<TaskInput, 'returnsLastFrame'>,
   base: JobReport['result'] | undefined,
   enhanced: JobReport['result'] | undefined,
+): readonly ResultSource[] {
+  const last = enhanced ?? base;
+  const { videoUrl, expiresAt } = last ?? {};
+  const frame = returnsLastFrame ? base?.lastFrameUrl : null;
+  return [
+    ...(videoUrl ? [{ role: 'video' as const, url: videoUrl, expiresAt: expiresAt ?? null }] : []),
+    ...(frame
+      ? [{ role: 'last_frame' as const, url: frame, expiresAt: base?.expiresAt ?? null }]
+      : []),
+  ];
+}
+
+export function finishedVideo(
+  { plan }: Pick<TaskInput, 'plan'>,
+  base: JobReport['result'] | undefined,
+  enhanced: JobReport['result'] | undefined,
+  stored: StoredResults | undefined,
 ): FinishedVideo {
   const last = enhanced ?? base;
   const seconds = lengthOf(last) ?? lengthOf(base);
   const size = outputSize(plan);
-  const lastFrame = returnsLastFrame ? base?.lastFrameUrl : null;
+  const { video = '', last_frame: lastFrame } = stored?.links ?? {};
   return {
     shown: {
-      url: last?.videoUrl ?? '',
+      url: video,
       ...(lastFrame ? { last_frame_url: lastFrame } : {}),
       ...(last?.resolution ? { resolution: last.resolution } : {}),
       ...(base?.ratio ? { ratio: base.ratio } : {}),
       ...(size ? { width: size.width, height: size.height } : {}),
-      ...(last?.expiresAt ? { expires_at: last.expiresAt } : {}),
+      ...(stored ? { expires_at: stored.expiresAt } : {}),
     },
     durationSeconds: seconds,
     outputMilliseconds: seconds === null ? null : Math.round(seconds * 1000),

@@ -1,37 +1,39 @@
-// The life of one task: admit, generate, enhance, settle, announce. The state on the way is in
+// The life of one task: admit, generate, enhance, store, settle, announce. The state on the way is in
 // task-state.ts, the endings are in endings.ts. Every effect is an activity, every calculation a
 // pure function of src/domain.
 
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
   ApplicationFailure,
   allHandlersFinished,
   CancellationScope,
   condition,
   isCancellation,
-  ParentClosePolicy,
   proxyActivities,
   proxyLocalActivities,
   sleep,
-  startChild,
+  workflowInfo,
 } from '@temporalio/workflow';
-import type { Activities } from '../activities';
+import type { Activities, createFileActivities } from '../activities';
 import type { TaskObject } from '../src/contract/task';
 import type { JobKind, JobReport } from '../src/domain/job';
 import { isFinal } from '../src/domain/task';
 import type { TaskInput } from '../src/domain/task-transactions';
+import { announce, storeTheRest } from './children';
 import type { Ending } from './endings';
 import { cancelled, expired, failedUpstream, finalObject } from './endings';
-import { callbackWorkflowId, refusedFailure, workflowNames } from './messages';
+import { refusedFailure } from './messages';
 import {
   cancelPolicy,
   giveUpPolicy,
   jobPolicy,
   lastCheckPolicy,
+  storePolicy,
   transactionPolicy,
 } from './policies';
 import type { TaskState } from './task-state';
 import { startTaskState } from './task-state';
+
+type FileActivities = ReturnType<typeof createFileActivities>;
 
 const { openTask, closeTask } = proxyLocalActivities<Activities>(transactionPolicy);
 const { readJob } = proxyActivities<Activities>(lastCheckPolicy);
@@ -40,7 +42,7 @@ const { giveUpCancel } = proxyActivities<Activities>(giveUpPolicy);
 
 export async function generateVideo(input: TaskInput): Promise<TaskObject> {
   const task = startTaskState(input);
-  // Only the work can be cancelled. Settlement and callback happen in any case.
+  // Only the work can be cancelled. Storing, settlement and callback happen in any case.
   const working = new CancellationScope();
 
   return CancellationScope.nonCancellable(async () => {
@@ -51,8 +53,9 @@ export async function generateVideo(input: TaskInput): Promise<TaskObject> {
       return task.plan.enhancement && !isFailure(video) ? enhance(task, video) : video;
     });
 
+    if (ending.succeeded) await store(task);
     const final = await settle(task, ending);
-    await Promise.all([announce(task), abandonJobs(task, final)]);
+    await Promise.all([announce(task), abandonJobs(task, final), storeTheRest(task, final)]);
     await condition(allHandlersFinished);
     return final;
   });
@@ -163,6 +166,18 @@ async function lastCheck(task: TaskState): Promise<Ending> {
 }
 
 /**
+ * Has the results copied into the storage. The generation has succeeded, so nothing that happens
+ * here fails the task or repeats the work.
+ */
+async function store(task: TaskState): Promise<void> {
+  const sources = task.resultSources();
+  if (sources.length === 0) return;
+  const taskQueue = `${workflowInfo().taskQueue}-files`;
+  const { storeResults } = proxyActivities<FileActivities>({ ...storePolicy, taskQueue });
+  task.stored = await storeResults(task.storing(sources));
+}
+
+/**
  * Stores the final object and settles the money in one transaction. The first final state that is
  * stored counts.
  */
@@ -177,24 +192,6 @@ async function settle(task: TaskState, ending: Ending): Promise<TaskObject> {
   });
   task.closed(closed.object);
   return closed.object;
-}
-
-/**
- * Starts the callback as a workflow of its own: it may take days and must not keep the task open.
- */
-async function announce(task: TaskState): Promise<void> {
-  if (!task.hasCallback) return;
-  try {
-    await startChild(workflowNames.deliverCallback, {
-      workflowId: callbackWorkflowId(task.id),
-      args: [{ taskId: task.id }],
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-      staticSummary: 'callback',
-    });
-  } catch (error) {
-    // Untested: two closers of one task at the same moment; the reconciler's side is tested.
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-  }
 }
 
 /**

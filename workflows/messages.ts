@@ -8,6 +8,7 @@ import type { CreatedTask } from '../src/contract/task';
 export const workflowNames = {
   generateVideo: 'generateVideo',
   deliverCallback: 'deliverCallback',
+  storeLater: 'storeLater',
   watchChannel: 'watchChannel',
   reconcile: 'reconcile',
   audit: 'audit',
@@ -81,6 +82,15 @@ export interface CallbackInput {
 export function callbackWorkflowId(taskId: string, delivery = 1): string {
   // Untested: called by activities and the API, where it is tested; not by a workflow.
   return delivery === 1 ? `${taskId}:callback` : `${taskId}:callback:resend:${delivery}`;
+}
+
+/** The copy of results that their task does not wait for. */
+export interface StoreLater {
+  readonly taskId: string;
+}
+
+export function storeLaterWorkflowId(taskId: string): string {
+  return `${taskId}:store`;
 }
 
 export interface CallbackName {

@@ -79,6 +79,25 @@ export const callbackPolicy: ActivityOptions = {
 };
 
 /**
+ * For the copy of results into the storage. The activity decides how long a task waits for it; the
+ * time limit is above the longest wait that can be set. A missing heartbeat shows within 15 s that a
+ * worker died.
+ */
+export const storePolicy: ActivityOptions = {
+  summary: 'copies the results into the storage',
+  startToCloseTimeout: '65 min',
+  heartbeatTimeout: '15 s',
+  retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '30 s' },
+};
+
+/** No one waits for this copy, and it may go on for a day. */
+export const storeLaterPolicy: ActivityOptions = {
+  ...storePolicy,
+  startToCloseTimeout: '2 hours',
+  retry: { initialInterval: '10 s', backoffCoefficient: 2, maximumInterval: '5 min' },
+};
+
+/**
  * For the watcher's loop: one activity of an hour, then a new one, so that the history stays short.
  * A missing heartbeat shows within 15 s that its worker died; the next attempt starts a second
  * later on another worker.

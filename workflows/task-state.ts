@@ -18,11 +18,12 @@ import type { TaskObject } from '../src/contract/task';
 import type { JobInput, JobKind, JobReport } from '../src/domain/job';
 import type { Plan } from '../src/domain/plan-types';
 import { billing } from '../src/domain/pricing';
+import type { ResultSource, StoredResults, StoreResults } from '../src/domain/results';
 import type { TaskIdentity } from '../src/domain/task';
 import { createdTask, isFinal, runningObject, stepOf, taskObject } from '../src/domain/task';
 import type { OpenTask, TaskInput } from '../src/domain/task-transactions';
 import { detailsOf } from './details';
-import { type FinishedVideo, finishedVideo } from './finished-video';
+import { type FinishedVideo, finishedVideo, resultSources } from './finished-video';
 import type { Accepted } from './messages';
 import {
   acceptUpdate,
@@ -46,6 +47,8 @@ export class TaskState {
   readonly jobs = new TaskJobs();
   /** The reason why the task was not opened. Its row is deleted then. */
   refusal: Refusal | undefined;
+  /** Our links of the results, once they are given out. */
+  stored: StoredResults | undefined;
 
   private decide: () => void = () => undefined;
   private readonly decided = new Promise<void>((resolve) => {
@@ -53,6 +56,7 @@ export class TaskState {
   });
   private shown: TaskObject;
   private unwritten: SearchAttributePair[] = [];
+  private isStoring = false;
 
   constructor(private readonly input: TaskInput) {
     this.id = input.taskId;
@@ -131,12 +135,24 @@ export class TaskState {
     this.describe();
   }
 
+  /**
+   * The task is shown as being stored by its row only, which the activity writes first: an event for
+   * the search attribute would be read by no one in most tasks.
+   */
+  storing(sources: readonly ResultSource[]): StoreResults {
+    this.isStoring = true;
+    this.describe();
+    return { taskId: this.id, traceId: this.input.traceId, sources };
+  }
+
+  resultSources(): readonly ResultSource[] {
+    const { generation, enhancement } = this.results();
+    return resultSources(this.input, generation, enhancement);
+  }
+
   finishedVideo(): FinishedVideo {
-    return finishedVideo(
-      this.input,
-      this.jobs.finalReport('generation')?.result,
-      this.jobs.finalReport('super_resolution')?.result,
-    );
+    const { generation, enhancement } = this.results();
+    return finishedVideo(this.input, generation, enhancement, this.stored);
   }
 
   closed(object: TaskObject): void {
@@ -170,6 +186,13 @@ export class TaskState {
     return { task: createdTask(this.shown) };
   }
 
+  private results() {
+    return {
+      generation: this.jobs.finalReport('generation')?.result,
+      enhancement: this.jobs.finalReport('super_resolution')?.result,
+    };
+  }
+
   private stepTo(stage: JobKind): boolean {
     const next = runningObject(this.shown, stage);
     if (isFinal(this.shown.status) || stepOf(next) <= stepOf(this.shown)) return false;
@@ -200,7 +223,9 @@ export class TaskState {
   }
 
   private describe(): void {
-    setCurrentDetails(detailsOf(this.shown, this.plan, this.deadlineAtMs, this.jobs));
+    setCurrentDetails(
+      detailsOf(this.shown, this.plan, this.deadlineAtMs, this.jobs, this.isStoring),
+    );
   }
 }
 

@@ -7,11 +7,13 @@ import { type CloseDeps, closeStopped } from './close-task';
 
 // By then the workflow's own timer has ended the task, unless it cannot run.
 const graceSeconds = 300;
+// Twice the longest STORE_WAIT_SECONDS.
+const storingGraceSeconds = 2 * 3_600;
 
 /** The ids of the tasks that were closed. */
 export async function stopOverdue(deps: CloseDeps): Promise<string[]> {
   const stopped: string[] = [];
-  for (const row of await listOverdue(deps.db, graceSeconds)) {
+  for (const row of await listOverdue(deps.db, graceSeconds, storingGraceSeconds)) {
     try {
       await deps.client.workflow.getHandle(row.id).terminate('past its deadline');
     } catch (error) {

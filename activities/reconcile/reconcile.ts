@@ -8,23 +8,37 @@ import { wakeStranded } from '../jobs/notify-tasks';
 import { recoverStalledPlacements } from '../jobs/recover-stalled-placements';
 import { deleteDeadUploads, type UploadDeps } from './dead-uploads';
 import { closeEnded } from './ended-workflows';
+import { type ExpiryDeps, removeExpired } from './expired-files';
 import { type StopDeps, stopLeftJobs } from './left-jobs';
 import { restartLostCallbacks } from './lost-callbacks';
+import { type CopyStartDeps, restartLostCopies } from './lost-copies';
 import { checkSlice, type SliceDeps } from './lost-workflows';
 import { stopOverdue } from './overdue-tasks';
 import { type PendingDeps, settlePending } from './pending-tasks';
+import { createObjectSweep, type SweepObjects } from './unknown-objects';
 import { type ChannelDeps, watchUsedChannels } from './unwatched-channels';
 
-export type ReconcileDeps = JobDeps & ChannelDeps & PendingDeps & SliceDeps & StopDeps & UploadDeps;
+export type ReconcileDeps = JobDeps &
+  ChannelDeps &
+  CopyStartDeps &
+  ExpiryDeps &
+  PendingDeps &
+  SliceDeps &
+  StopDeps &
+  UploadDeps;
 
 export function createReconcileActivities(deps: ReconcileDeps) {
+  const sweepObjects = createObjectSweep(deps);
   return {
     reconcileOnce: (_input: ReconcileInput): Promise<ReconcileReport> =>
-      whileBeating(() => runReconciler(deps)),
+      whileBeating(() => runReconciler(deps, sweepObjects)),
   };
 }
 
-async function runReconciler(deps: ReconcileDeps): Promise<ReconcileReport> {
+async function runReconciler(
+  deps: ReconcileDeps,
+  sweepObjects: SweepObjects,
+): Promise<ReconcileReport> {
   await watchUsedChannels(deps);
   const callbacks = await restartLostCallbacks(deps);
   await settlePending(deps);
@@ -35,5 +49,8 @@ async function runReconciler(deps: ReconcileDeps): Promise<ReconcileReport> {
   const { checked, closed, stuck } = await checkSlice(deps);
   await stopLeftJobs(deps);
   await deleteDeadUploads(deps);
+  await restartLostCopies(deps);
+  await removeExpired(deps);
+  await sweepObjects();
   return { checked, closed: [...ended, ...closed], stopped, stuck, callbacks };
 }

@@ -94,8 +94,12 @@ function perHostMax({ workerCallbackSlots }: ConfigOf<'worker'>): number {
 }
 
 async function filesOf(config: ConfigOf<'worker'>, meters: Meters, log: Logger) {
-  const storage = observedStorage(await openStorage(config), meters, log);
-  return { storage, publicUrl: publicUrlOf(config) };
+  return {
+    storage: observedStorage(await openStorage(config), meters, log),
+    publicUrl: publicUrlOf(config),
+    waitSeconds: config.storeWaitSeconds,
+    keptDays: config.filesKeptDays,
+  };
 }
 
 async function loadWithKeys(config: ConfigOf<'worker'>): Promise<Catalogue> {
@@ -116,6 +120,7 @@ function settingsOf(config: ConfigOf<'worker'>): WorkerSettings {
     cachedWorkflowsMax: config.workerCachedWorkflowsMax,
     activitySlots: config.workerActivitySlots,
     callbackSlots: config.workerCallbackSlots,
+    fileSlots: config.workerFileSlots,
     reconcileIntervalSeconds: config.reconcileIntervalSeconds,
     jobGoneAfterSeconds: config.jobGoneAfterSeconds,
     unknownPercentMax: config.reconcileUnknownPercentMax,

@@ -52,7 +52,7 @@ const billing = z
 
 const video = z
   .strictObject({
-    url: z.string().meta({ description: 'URL of the video.' }),
+    url: z.string().meta({ description: 'URL of the video, at this service; it needs no key.' }),
     last_frame_url: z.string().optional(),
     resolution: z.string().optional().meta({ example: '720p' }),
     ratio: z
@@ -77,7 +77,9 @@ export const taskSchema = z
       .optional()
       .meta({ description: 'As `metadata.labels` was sent; absent without labels.' }),
     finished_at: seconds('Unix seconds; only when final.').optional(),
-    stage: z.enum(stages).optional().meta({ description: 'Only while running.' }),
+    stage: z.enum(stages).optional().meta({
+      description: 'Only while running. `storing`: the video is finished and is being copied.',
+    }),
     queue: z
       .strictObject({
         position: z.int().min(1).meta({ description: 'From 1.' }),

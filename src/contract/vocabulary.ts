@@ -4,7 +4,7 @@
 export const taskStatuses = ['pending', 'submitted', 'running', 'succeeded', 'failed'] as const;
 export type TaskStatus = (typeof taskStatuses)[number];
 
-export const stages = ['generation', 'super_resolution'] as const;
+export const stages = ['generation', 'super_resolution', 'storing'] as const;
 export type Stage = (typeof stages)[number];
 
 export const inputTypes = ['text_to_video', 'first_last_frame', 'reference'] as const;

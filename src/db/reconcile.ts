@@ -83,13 +83,18 @@ export async function findOpenRows(db: Knex, ids: readonly string[]): Promise<re
   return rows;
 }
 
-export async function listOverdue(db: Knex, graceSeconds: number): Promise<readonly OpenRow[]> {
+/** A task that is being stored has succeeded upstream, so it has a longer grace. */
+export async function listOverdue(
+  db: Knex,
+  graceSeconds: number,
+  storingGraceSeconds: number,
+): Promise<readonly OpenRow[]> {
   const { rows } = await db.raw<{ rows: OpenRow[] }>(
     `select ${columns} from tasks
       where finished_at is null and start_at is null
-        and deadline_at < now() - make_interval(secs => ?)
+        and deadline_at < now() - make_interval(secs => case stage when 'storing' then cast(? as integer) else cast(? as integer) end)
       order by deadline_at limit 500`,
-    [graceSeconds],
+    [storingGraceSeconds, graceSeconds],
   );
   return rows;
 }

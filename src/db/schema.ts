@@ -333,7 +333,8 @@ const files = `
 -- link. A result belongs to a task and is copied from \`source_url\`, the provider's link. States:
 --   awaited  the bytes are still to be copied or received
 --   stored   the storage has them; length, type and digest are known
---   removed  the storage has them no more: they \`expired\`, or the \`caller\` or an \`operator\` removed them
+--   removed  the storage has them no more: they \`expired\`, the \`caller\` or an \`operator\` removed them,
+--            or they were \`lost\`: the provider's link died before they were copied
 create table files (
   id                text primary key,
   account_id        text not null references accounts (id),
@@ -356,7 +357,7 @@ create table files (
   stored_at         timestamptz,
   expires_at        timestamptz not null,
   removed_at        timestamptz,
-  removed_because   text check (removed_because in ('expired', 'caller', 'operator')),
+  removed_because   text check (removed_because in ('expired', 'caller', 'operator', 'lost')),
   unique (task_id, role),
   check ((role = 'upload') = (task_id is null)),
   check ((state = 'removed') = (removed_because is not null)),

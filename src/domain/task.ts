@@ -4,7 +4,7 @@
 //
 // Glossary. *Hold*: the amount set aside at submission (the document's pre-deduction). *Settle*:
 // turn the hold into a charge once the tokens are known. *Refund*: give the unused part back.
-// *Stage*: which of the two steps a running task is in. *Step*: how far a task has come, as a
+// *Stage*: which step a running task is in. *Step*: how far a task has come, as a
 // number that only grows.
 
 import type { Labels } from '../contract/request';
@@ -123,6 +123,7 @@ const statusMessages = {
   submitted: 'Task submitted.',
   generation: 'Video generation in progress.',
   super_resolution: 'Super-resolution in progress.',
+  storing: 'The video is being stored.',
   succeeded: 'Video generation succeeded.',
 } as const;
 
@@ -143,6 +144,12 @@ export function isFinal(status: TaskStatus): status is 'succeeded' | 'failed' {
   return status === 'succeeded' || status === 'failed';
 }
 
+const runningSteps: Readonly<Record<Stage, number>> = {
+  generation: 2,
+  super_resolution: 3,
+  storing: 5,
+};
+
 /**
  * How far a task has come, stored as the row's version. Of two answers the one with the higher step
  * is newer. The numbers are recorded in rows: add between them, never change one.
@@ -154,7 +161,7 @@ export function stepOf(task: { readonly status: TaskStatus; readonly stage?: Sta
     case 'submitted':
       return 1;
     case 'running':
-      return task.stage === 'super_resolution' ? 3 : 2;
+      return runningSteps[task.stage ?? 'generation'];
     case 'succeeded':
     case 'failed':
       return 9;

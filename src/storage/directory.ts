@@ -52,10 +52,9 @@ function directory(folder: string): Storage {
     remove: (key) => rm(pathOf(key), { force: true }).catch(fail),
 
     async *list(prefix): AsyncGenerator<StoredObject> {
-      for await (const entry of await opendir(folder, { recursive: true }).catch(fail)) {
-        const path = join(entry.parentPath, entry.name);
+      for await (const path of filesBelow(folder)) {
         const key = relative(folder, path);
-        if (!entry.isFile() || !key.startsWith(prefix) || key.startsWith(unfinished)) continue;
+        if (!key.startsWith(prefix) || key.startsWith(unfinished)) continue;
         const found = await stat(path).catch(() => null);
         if (found) yield { key, length: found.size, modifiedAt: found.mtime };
       }
@@ -63,6 +62,15 @@ function directory(folder: string): Storage {
 
     presigned: () => Promise.resolve(null),
   };
+}
+
+// Not `recursive` of opendir: in Node 20 it leaves files out if a folder has more than 32 entries.
+async function* filesBelow(folder: string): AsyncGenerator<string> {
+  for await (const entry of await opendir(folder).catch(fail)) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* filesBelow(path);
+    else if (entry.isFile()) yield path;
+  }
 }
 
 function counter(): { stream: PassThrough; bytes(): number } {

@@ -16,11 +16,17 @@ interface Queues {
   readonly tasks: string;
   readonly loops: string;
   readonly callbacks: string;
+  readonly files: string;
 }
 
 /** The task queues, named after the configured one. Recorded in histories: add, never rename. */
 export function queuesOf(taskQueue: string): Queues {
-  return { tasks: taskQueue, loops: `${taskQueue}-loops`, callbacks: `${taskQueue}-callbacks` };
+  return {
+    tasks: taskQueue,
+    loops: `${taskQueue}-loops`,
+    callbacks: `${taskQueue}-callbacks`,
+    files: `${taskQueue}-files`,
+  };
 }
 
 // INDEXED_VALUE_TYPE_KEYWORD of Temporal's API.

@@ -23,6 +23,7 @@ export function createEvents(log: Logger, meters: Meters, keepSpan: KeepSpan): W
       ...lifeOfTasks(log, meters, keepSpan),
       ...upstreamEvents(log, meters),
       ...missingJobs(log, meters),
+      ...results(log),
       ...reconciler(log, meters),
     },
   };
@@ -155,6 +156,19 @@ function missingJobs(log: Logger, meters: Meters): EventsOf<'jobGone' | 'channel
     channelBlind(channel, open) {
       meters.add('video_blind_rounds_total', { channel });
       log.error({ event: 'channel_blind', channel, open }, 'a provider lists none of our jobs');
+    },
+  };
+}
+
+function results(log: Logger): EventsOf<'resultStored' | 'resultNotStored'> {
+  return {
+    resultStored(task, role, bytes, seconds) {
+      log.info({ event: 'result_stored', task, role, bytes, seconds }, 'a result was stored');
+    },
+    resultNotStored(task, role, outcome, why) {
+      const fields = { event: 'result_not_stored', task, role, outcome, why };
+      if (outcome === 'lost') log.error(fields, 'a result could not be stored in time');
+      else log.warn(fields, 'a result is not stored yet');
     },
   };
 }

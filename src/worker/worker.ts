@@ -1,6 +1,6 @@
-// A worker process: three Temporal workers on one connection. Task workflows with their activities,
-// the loops (watchers, reconciler and audit) and callbacks each have their own queue and slots, so
-// that slow callbacks cannot hold up a task (docs/decisions.md, 12).
+// A worker process: four Temporal workers on one connection. Task workflows with their activities,
+// the loops (watchers, reconciler and audit), callbacks and copies of results each have their own
+// queue and slots, so that slow callbacks or a slow storage cannot hold up a task (docs/decisions.md, 12).
 
 import { setMaxListeners } from 'node:events';
 import type { Client } from '@temporalio/client';
@@ -9,12 +9,13 @@ import type { Knex } from 'knex';
 import {
   type CallbackDeps,
   createCallbackActivities,
+  createFileActivities,
   createLoopActivities,
   createTaskActivities,
+  type FileDeps,
 } from '../../activities';
 import type { ActivityEvents } from '../../activities/events';
 import { beatsPassedOnEvery } from '../../activities/heartbeat';
-import type { InputStorage } from '../../activities/jobs/input-addresses';
 import { traced } from '../../activities/task-trace';
 import { createChannels } from '../../activities/upstream/channels';
 import type { Catalogue } from '../domain/catalogue';
@@ -38,6 +39,7 @@ export interface WorkerSettings {
   readonly cachedWorkflowsMax: number;
   readonly activitySlots: number;
   readonly callbackSlots: number;
+  readonly fileSlots: number;
   readonly reconcileIntervalSeconds: number;
   readonly jobGoneAfterSeconds: number;
   readonly unknownPercentMax: number;
@@ -52,7 +54,7 @@ interface WorkerParts {
   /** Called for each failed try to start the loops; they are tried again. */
   readonly onSetupFault: (error: unknown) => void;
   readonly callbacks: Omit<CallbackDeps, 'db' | 'keepSpan'>;
-  readonly files: Omit<InputStorage, 'allowHosts'>;
+  readonly files: Omit<FileDeps, 'db' | 'events' | 'allowHosts' | 'keepSpan'>;
   /** If absent, nothing is traced. */
   readonly keepSpan?: KeepSpan;
 }
@@ -85,7 +87,7 @@ export async function startWorker(
   });
 
   const done = Promise.all(running).then(() => connections.close());
-  // If one of the three fails, all stop: a partly running worker is hard to diagnose.
+  // If one of them fails, all stop: a partly running worker is hard to diagnose.
   for (const run of running) run.catch(() => stopAll(workers, stopping));
   return {
     done,
@@ -152,6 +154,12 @@ function createWorkers(
       activities: activities.callbacks,
       maxConcurrentActivityTaskExecutions: settings.callbackSlots,
     }),
+    Worker.create({
+      ...common,
+      taskQueue: queues.files,
+      activities: activities.files,
+      maxConcurrentActivityTaskExecutions: settings.fileSlots,
+    }),
   ]);
 }
 
@@ -185,6 +193,7 @@ function composeActivities(
     giveUpCancel: tasks.giveUpCancel,
     jobGoneAfterSeconds: settings.jobGoneAfterSeconds,
     unknownPercentMax: settings.unknownPercentMax,
+    storage: parts.files.storage,
     startTask: (input) => startTask(client, queues.tasks, input),
     ensureWatchers: (inUse) => {
       const { channels } = catalogue();
@@ -193,7 +202,8 @@ function composeActivities(
     },
   });
   const callbacks = createCallbackActivities({ db, keepSpan, ...parts.callbacks });
-  return { tasks, loops, callbacks };
+  const files = createFileActivities({ db, events, allowHosts, keepSpan, ...parts.files });
+  return { tasks, loops, callbacks, files };
 }
 
 /** Aborts when requests must end; the next attempt resolves what they left open. */

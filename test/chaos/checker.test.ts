@@ -1,6 +1,8 @@
 // The checker must be able to find faults: each kind of damage is planted in the records of a
 // correct run.
 
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { startCallbackSink } from '../support/callback-sink';
 import { type Service, startService, textTask } from '../support/service';
 import { brokenPromises, callbacksMissing } from './checker';
@@ -13,9 +15,9 @@ let good: Created[];
 beforeAll(async () => {
   const receiver = await startCallbackSink();
   service = await startService({ allowHosts: [receiver.hostPort] });
-  const { studio, db } = service;
+  const { studio, db, storage } = service;
   const addresses = { studioUrl: studio.url, studioApiKey: 'studio-key-for-tests' };
-  world = { db, receiver, stack: { addresses } } as unknown as World;
+  world = { db, storage, receiver, stack: { addresses } } as unknown as World;
   good = await Promise.all([1, 2].map(aFinishedTask));
 });
 afterAll(async () => {
@@ -32,6 +34,13 @@ async function aFinishedTask(n: number): Promise<Created> {
   ];
   return { key: String(n), callback: false, outcome: 'ok', id: json.id, seen };
 }
+
+const storageOf = async (key: string) => buffer((await world.storage.read(key)) as Readable);
+const put = (key: string, bytes: Buffer) =>
+  world.storage.write(key, Readable.from([bytes]), {
+    contentType: 'video/mp4',
+    length: bytes.length,
+  });
 
 const judged = async (creates: readonly Created[]) =>
   (await brokenPromises(world, creates)).join('\n');
@@ -59,6 +68,18 @@ test('the checker finds a charge for a failed task', async () => {
   const [first, second] = good as [Created, Created];
   const free = { ...first, outcome: 'unknown' as const, id: null, free: first.id };
   expect(await judged([free, second])).toContain(`${first.id} was to cost nothing and cost`);
+});
+
+test('the checker finds a video without bytes, and bytes without a video', async () => {
+  const id = good[0]?.id ?? '';
+  const key = `results/${id}/video`;
+  const bytes = await storageOf(key);
+  await world.storage.remove(key);
+  expect(await judged(good)).toContain(`${id} succeeded and its video is not in the storage`);
+  await put(key, bytes);
+  await put('results/task_nobody/video', bytes);
+  expect(await judged(good)).toContain('results/task_nobody/video belongs to no file');
+  await world.storage.remove('results/task_nobody/video');
 });
 
 test('the checker finds a missing callback', () => {

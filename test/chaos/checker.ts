@@ -28,6 +28,7 @@ export async function brokenPromises(
     ...creates.flatMap(checkReads),
     ...checkJobs(jobs, rows),
     ...(await checkBooks(world)),
+    ...(await checkResults(world)),
   ];
 }
 
@@ -90,6 +91,26 @@ async function checkBooks({ db }: World): Promise<string[]> {
   return [
     ...differences.map((difference) => `the audit says ${JSON.stringify(difference)}`),
     ...(held === 0 ? [] : [`${held} is held for nobody`]),
+  ];
+}
+
+/** The video of each task that succeeded is in the storage, and nothing else is. */
+async function checkResults({ db, storage }: World): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { id: string; key: string | null; bytes: number }[] }>(`
+    select tasks.id, key, files.length as bytes
+      from tasks left join files on files.task_id = tasks.id and files.state = 'stored'
+     where tasks.status = 'succeeded'`);
+  const objects = new Map<string, number>();
+  for await (const { key, length } of storage.list('results/')) objects.set(key, length);
+  const { rows: known } = await db.raw<{ rows: { key: string }[] }>('select key from files');
+  const keys = new Set(known.map(({ key }) => key));
+  return [
+    ...rows
+      .filter(({ key, bytes }) => key === null || objects.get(key) !== bytes)
+      .map(({ id }) => `${id} succeeded and its video is not in the storage`),
+    ...[...objects.keys()]
+      .filter((key) => !keys.has(key))
+      .map((key) => `${key} belongs to no file`),
   ];
 }
 

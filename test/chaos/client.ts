@@ -218,7 +218,7 @@ async function read(world: World, entry: Created): Promise<void> {
   const answer = await ask(`${api}/v1/videos/generations/${entry.id}`, { headers });
   if (!answer || answer.status === 503 || answer.status === 500) return;
   const { status = `HTTP ${answer.status}`, stage } = answer.json;
-  const running = stage === 'super_resolution' ? 3 : 2;
+  const running = { super_resolution: 3, storing: 5 }[String(stage)] ?? 2;
   entry.seen.push({ status, step: status === 'running' ? running : (steps[status] ?? -1) });
 }
 

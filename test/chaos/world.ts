@@ -12,6 +12,8 @@ import { creditAccount } from '../../src/db/ledger';
 import { type Stack, startStack } from '../../src/dev-stack/stack';
 import type { Part } from '../../src/dev-stack/supervised-process';
 import { freePorts } from '../../src/embedded/ports';
+import { openDirectory } from '../../src/storage/directory';
+import type { Storage } from '../../src/storage/storage';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
 import type { TemporalCluster } from '../support/cluster';
 import { type Link, startLink } from './link';
@@ -32,6 +34,7 @@ export interface World {
   readonly stack: Stack;
   readonly folder: string;
   readonly db: Knex;
+  readonly storage: Storage;
   readonly receiver: CallbackSink;
   /** The address of the receiver, through its link. */
   readonly callbackUrl: string;
@@ -113,6 +116,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     stack,
     folder,
     db,
+    storage: await openDirectory(stack.addresses.environment.STORAGE_DIR ?? ''),
     receiver,
     callbackUrl: `http://${toReceiver.address}/hook`,
     apis,

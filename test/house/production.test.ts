@@ -228,7 +228,7 @@ describe('docker-compose.yml', () => {
     );
     expect(limits.length).toBeGreaterThan(20);
     for (const limit of limits) {
-      const expected = /^(WORKER|RECONCILE|JOB)_/.test(limit)
+      const expected = /^(WORKER|RECONCILE|JOB|STORE)_/.test(limit)
         ? 'worker'
         : limit.startsWith('STUDIO_')
           ? 'studio'

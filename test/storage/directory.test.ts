@@ -23,6 +23,17 @@ const writeTo = (storage: Awaited<ReturnType<typeof openDirectory>>) =>
     length: 1,
   });
 
+test('many objects are listed, each once', async () => {
+  const storage = await openDirectory(join(await newFolder(), 'files'));
+  const keys = Array.from({ length: 100 }, (_, n) => `results/task_${n}/video`);
+  const write = (key: string) =>
+    storage.write(key, Readable.from([Buffer.from('a')]), { contentType: 'video/mp4', length: 1 });
+  await Promise.all(keys.map(write));
+  const found: string[] = [];
+  for await (const { key } of storage.list('results/')) found.push(key);
+  expect(found.sort()).toEqual(keys.sort());
+});
+
 test('a directory that has vanished is named as such', async () => {
   const folder = join(await newFolder(), 'files');
   const storage = await openDirectory(folder);

@@ -171,6 +171,8 @@ export async function runReconciler(
   await db.raw(
     `update tasks set created_at = now() - interval '1 minute' where finished_at is null`,
   );
+  async function* nothing(): AsyncGenerator<never> {}
+  const noStorage = { list: nothing, remove: async () => undefined };
   const { reconcileOnce } = createReconcileActivities({
     db,
     events,
@@ -179,6 +181,7 @@ export async function runReconciler(
     client,
     taskQueue: world.taskQueue,
     unknownPercentMax: 20,
+    storage: noStorage,
     closeTask: createBillingActivities({ db, events }).closeTask,
     cancelJob: async () => undefined,
     startTask: async () => true,

@@ -11,7 +11,7 @@ import { Worker } from '@temporalio/worker';
 import type { TaskInput } from '../../src/domain/task-transactions';
 import { turnSignal, workflowNames } from '../../workflows/messages';
 import { aFailedObject, anEnhancedPlan, aPlan, aSuccess, aTaskId, aTaskInput } from './builders';
-import { inWorld, type Submitted, type TaskHandle, type World } from './task-world';
+import { inWorld, ourLinks, type Submitted, type TaskHandle, type World } from './task-world';
 import { until } from './until';
 
 type Play = (
@@ -32,6 +32,18 @@ const plays: Readonly<Record<string, Play>> = {
     await task.report(running);
     await task.report(aSuccess());
     await task.result();
+  },
+  async 'stored later'(world, start) {
+    world.script.store = (results) => ({
+      links: ourLinks(results),
+      expiresAt: 2_000_000_000,
+      stored: false,
+    });
+    const task = await start({ returnsLastFrame: true });
+    await task.accepted;
+    await task.report(aSuccess({ lastFrameUrl: 'https://media.example.com/last.png' }));
+    await task.result();
+    await until('the copy goes on', () => world.storedLater.length === 1);
   },
   async enhanced(world, start) {
     const task = await start({ plan: anEnhancedPlan(), ...withCallback });
@@ -149,12 +161,14 @@ async function recordLoops(
       return rounds === 1 ? 'go on' : 'gone';
     },
     reconcileOnce: async () => ({ checked: 0, closed: [], stopped: [], stuck: [] }),
+    storeAwaited: async () => undefined,
     auditBooks: async () => ({ differences: 0 }),
   };
   const common = { connection: env.nativeConnection };
   const workers = await Promise.all([
     Worker.create({ ...common, taskQueue, workflowBundle: bundle, activities }),
     Worker.create({ ...common, taskQueue: `${taskQueue}-callbacks`, activities }),
+    Worker.create({ ...common, taskQueue: `${taskQueue}-files`, activities }),
   ]);
   const runs = workers.map((worker) => worker.run());
   const run = async (name: string, type: string, input: object) => {
@@ -169,6 +183,7 @@ async function recordLoops(
   await run('watcher', workflowNames.watchChannel, watch);
   await run('reconcile', workflowNames.reconcile, { taskQueue });
   await run('audit', workflowNames.audit, { taskQueue });
+  await run('store later', workflowNames.storeLater, { taskId: aTaskId() });
   for (const worker of workers) worker.shutdown();
   await Promise.all(runs);
 }

@@ -16,6 +16,7 @@ import { connect } from '../../src/db/database';
 import { createTaskListener } from '../../src/db/task-listener';
 import type { Catalogue } from '../../src/domain/catalogue';
 import { openDirectory } from '../../src/storage/directory';
+import type { Storage } from '../../src/storage/storage';
 import { createTemporalClient } from '../../src/temporal/client';
 import { lazyConnection } from '../../src/temporal/connection';
 import type { PayloadKeys } from '../../src/temporal/payload-codec';
@@ -31,6 +32,7 @@ export interface Service {
   readonly db: Knex;
   readonly databaseUrl: string;
   readonly studio: Studio;
+  readonly storage: Storage;
   readonly studioKey: string;
   readonly apiKey: string;
   readonly accountId: string;
@@ -77,6 +79,10 @@ interface ServiceOptions {
   readonly allowHosts?: readonly string[];
   readonly reconcileIntervalSeconds?: number;
   readonly callbacksPerHost?: number;
+  /** How long a task waits for the copy of its results; a minute unless given. */
+  readonly storeWaitSeconds?: number;
+  /** A storage that a test lets fail. */
+  readonly storage?: (storage: Storage) => Storage;
   /** Keys by the name of their variable; all others have the studio's key. */
   readonly channelKeys?: Readonly<Record<string, string>>;
   /** A Temporal server of the test's own, which it may stop. */
@@ -133,7 +139,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     elapsed: () => performance.now(),
     onError: () => undefined,
   });
-  const storage = await openDirectory(join(folder, 'files'));
+  const directory = await openDirectory(join(folder, 'files'));
+  const storage = options.storage?.(directory) ?? directory;
   const app = createApp({
     db: serviceDb,
     storage,
@@ -174,6 +181,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     db: database.db,
     databaseUrl: database.url,
     studio,
+    storage,
     studioKey,
     apiKey: account.apiKey,
     accountId: account.accountId,
@@ -200,7 +208,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
           perHostMax: options.callbacksPerHost ?? 10,
           onAttempt: () => undefined,
         },
-        files: { storage, publicUrl: url },
+        files: {
+          storage,
+          publicUrl: url,
+          waitSeconds: options.storeWaitSeconds ?? 60,
+          keptDays: 30,
+        },
       });
       return worker;
     },
@@ -253,6 +266,7 @@ function workerSettings(taskQueue: string, options: ServiceOptions) {
     cachedWorkflowsMax: 500,
     activitySlots: 50,
     callbackSlots: 20,
+    fileSlots: 20,
     reconcileIntervalSeconds: options.reconcileIntervalSeconds ?? 3_600,
     jobGoneAfterSeconds: 3_600,
     unknownPercentMax: 20,

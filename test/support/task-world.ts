@@ -7,7 +7,7 @@ import { CompleteAsyncError, Context } from '@temporalio/activity';
 import { ActivityNotFoundError } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
-import type { createTaskActivities } from '../../activities';
+import type { createFileActivities, createTaskActivities } from '../../activities';
 import type { TaskObject } from '../../src/contract/task';
 import {
   isFinalReport,
@@ -17,6 +17,7 @@ import {
   type JobReport,
   type PlacedJob,
 } from '../../src/domain/job';
+import type { StoredResults, StoreResults } from '../../src/domain/results';
 import type {
   ClosedTask,
   CloseTask,
@@ -31,6 +32,7 @@ import type { CoveredWorkflows } from './coverage';
 import { until } from './until';
 
 type TaskActivities = ReturnType<typeof createTaskActivities>;
+type FileActivities = ReturnType<typeof createFileActivities>;
 
 export interface World {
   readonly env: TestWorkflowEnvironment;
@@ -38,6 +40,9 @@ export interface World {
   readonly opened: OpenTask[];
   readonly closed: CloseTask[];
   readonly submitted: JobInput[];
+  readonly stored: StoreResults[];
+  /** The tasks whose copies go on without them. */
+  readonly storedLater: string[];
   /** The activities that wait for the end of a job, by task and kind. */
   readonly placed: Map<string, Placement>;
   readonly cancelled: JobInput[];
@@ -48,6 +53,7 @@ export interface World {
     open: (open: OpenTask) => OpenedTask | Promise<OpenedTask>;
     close: (close: CloseTask) => ClosedTask | Promise<ClosedTask>;
     submit: (order: JobInput) => Submitted | Promise<Submitted>;
+    store: (results: StoreResults) => StoredResults | Promise<StoredResults>;
     read: (name: JobName) => JobReport | null;
     cancel: (order: JobInput) => void;
   };
@@ -85,13 +91,36 @@ export async function inWorld(
   test: (world: World) => Promise<void>,
 ): Promise<void> {
   const world = createWorld(env);
-  const worker = await Worker.create({
-    connection: env.nativeConnection,
-    taskQueue: world.taskQueue,
-    ...workflows,
-    activities: activitiesOf(world),
-  });
-  await worker.runUntil(test(world));
+  const common = { connection: env.nativeConnection };
+  const { taskQueue } = world;
+  const [worker, files] = await Promise.all([
+    Worker.create({ ...common, taskQueue, ...workflows, activities: activitiesOf(world) }),
+    Worker.create({
+      ...common,
+      taskQueue: `${taskQueue}-files`,
+      activities: fileActivitiesOf(world),
+    }),
+  ]);
+  await worker.runUntil(files.runUntil(test(world)));
+}
+
+/** A link of ours for each source. */
+export function ourLinks({ sources }: StoreResults): StoredResults['links'] {
+  return Object.fromEntries(
+    sources.map(({ role, url }) => [role, `https://api.example.com/files/of?${url}`]),
+  );
+}
+
+function fileActivitiesOf(world: World): FileActivities {
+  return {
+    async storeResults(results) {
+      world.stored.push(results);
+      return world.script.store(results);
+    },
+    async storeAwaited({ taskId }) {
+      world.storedLater.push(taskId);
+    },
+  };
 }
 
 function createWorld(env: TestWorkflowEnvironment): World {
@@ -102,6 +131,8 @@ function createWorld(env: TestWorkflowEnvironment): World {
     opened: [],
     closed: [],
     submitted: [],
+    stored: [],
+    storedLater: [],
     placed: new Map(),
     cancelled: [],
     givenUp: [],
@@ -110,6 +141,7 @@ function createWorld(env: TestWorkflowEnvironment): World {
       open: () => ({ outcome: 'opened' }),
       close: ({ object }) => ({ object, first: true }),
       submit: ({ kind }) => ({ outcome: 'open', channel: 'studio', upstreamId: `job-${kind}` }),
+      store: (results) => ({ links: ourLinks(results), expiresAt: 2_000_000_000, stored: true }),
       read: () => null,
       cancel: () => undefined,
     },

@@ -184,6 +184,8 @@ export async function playAll(cases: readonly Case[]): Promise<{
   let shipped: Catalogue | undefined;
   const service = await startService({
     reconcileIntervalSeconds: 5,
+    // The videos of the played provider do not exist.
+    storeWaitSeconds: 1,
     channelKeys: { OLD_KEY: 'old', NEW_KEY: 'new' },
     catalogue: (catalogue) => {
       shipped = withCases(catalogue, cases, owns);

@@ -160,6 +160,7 @@ test('a workflow whose tasks keep failing is reported and not changed', async ()
       startTask: async () => true,
       ...createTaskActivities(idle.deps),
       unknownPercentMax: 20,
+      storage: service.storage,
       ensureWatchers: async () => undefined,
     });
     await until(

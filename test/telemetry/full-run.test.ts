@@ -197,7 +197,7 @@ describe('traces', () => {
     );
     expect(children.map(({ name }) => name).sort()).toEqual([
       ...['attemptCallback', 'attemptCallback'],
-      ...['closeTask', 'openTask', 'submitJob', 'submitJob'],
+      ...['closeTask', 'openTask', 'storeResults', 'submitJob', 'submitJob'],
     ]);
     expect(task.startMs).toBeGreaterThanOrEqual(theSpan('POST /v1/videos/generations').startMs);
     for (const { startMs, endMs } of children) expect(endMs).toBeGreaterThanOrEqual(startMs);

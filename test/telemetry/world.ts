@@ -63,6 +63,7 @@ export async function startTelemetryWorld(): Promise<TelemetryWorld> {
     STUDIO_PORT: String(studioPort),
     STUDIO_API_KEY: secrets.studioApiKey,
     STUDIO_DATA_DIR: join(folder, 'studio'),
+    STORAGE_DIR: join(folder, 'files'),
     DATA_DIR: join(folder, 'none'),
     DANGEROUSLY_ALLOW_HOSTS: `127.0.0.1:${studioPort},${sink.hostPort}`,
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,

@@ -6,7 +6,7 @@ import type { PlacedJob } from '../../src/domain/job';
 import { turnSignal } from '../../workflows/messages';
 import { aFailedObject, anEnhancedPlan, aPlan, aSuccess, aTaskInput } from '../support/builders';
 import { coveredWorkflows } from '../support/coverage';
-import { inWorld, type World } from '../support/task-world';
+import { inWorld, ourLinks, type World } from '../support/task-world';
 import { realEnvironment, timeSkippingEnvironment } from '../support/temporal';
 import { until } from '../support/until';
 import { testDeadlines } from './deadlines';
@@ -104,8 +104,8 @@ describe('success', () => {
       const object = await task.result();
       expect(object).toMatchObject({
         status: 'succeeded',
-        video_url: 'https://media.example.com/video.mp4',
-        data: [{ url: 'https://media.example.com/video.mp4', ratio: '16:9' }],
+        video_url: 'https://api.example.com/files/of?https://media.example.com/video.mp4',
+        data: [{ ratio: '16:9', expires_at: 2_000_000_000 }],
         duration: 5,
         usage: { completion_tokens: 100_000, total_tokens: 100_000 },
         billing: { held: '5.009400', charged: '4.600000', refunded: '0.409400' },
@@ -124,7 +124,8 @@ describe('success', () => {
       expect(await task.object()).toMatchObject({ status: 'running', stage: 'super_resolution' });
       await task.report(enhanced);
       const object = await task.result();
-      expect(object.video_url).toBe('https://m.example.com/enhanced.mp4');
+      expect(object.video_url).toMatch(/of\?https:\/\/m\.example\.com\/enhanced\.mp4$/);
+      expect(world.stored).toHaveLength(1);
       expect(object.billing?.items.map(({ kind }) => kind)).toEqual([
         'generation',
         'super_resolution',
@@ -161,6 +162,89 @@ describe('success', () => {
       expect((await task.result()).status).toBe('succeeded');
       expect(world.submitted).toHaveLength(2);
     }));
+});
+
+describe('storing', () => {
+  const lastFrame = {
+    lastFrameUrl: 'https://media.example.com/last.png',
+    expiresAt: 1_900_000_000,
+  };
+
+  test('the results are stored before the task succeeds, and only our links are shown', () =>
+    run(async (world) => {
+      const task = await world.start(aTaskInput({ returnsLastFrame: true }));
+      await task.report(aSuccess(lastFrame));
+      const object = await task.result();
+      expect(object.data[0]).toMatchObject({
+        url: expect.stringMatching(/^https:\/\/api\.example\.com\/files\//),
+        last_frame_url: expect.stringMatching(/^https:\/\/api\.example\.com\/files\//),
+      });
+      expect(world.stored[0]?.sources).toEqual([
+        { role: 'video', url: 'https://media.example.com/video.mp4', expiresAt: 1_900_000_000 },
+        { role: 'last_frame', url: lastFrame.lastFrameUrl, expiresAt: 1_900_000_000 },
+      ]);
+    }));
+
+  test('a last frame that was not asked for is not stored', () =>
+    run(async (world) => {
+      const task = await world.start(aTaskInput());
+      await task.report(aSuccess(lastFrame));
+      expect((await task.result()).data[0]).not.toHaveProperty('last_frame_url');
+      expect(world.stored[0]?.sources.map(({ role }) => role)).toEqual(['video']);
+    }));
+
+  test('a copy that takes too long goes on after the task has succeeded', () =>
+    runReal(async (world) => {
+      world.script.store = (results) => ({
+        links: ourLinks(results),
+        expiresAt: 2_000_000_000,
+        stored: false,
+      });
+      const input = aTaskInput();
+      const task = await world.start(input);
+      await task.report(aSuccess());
+      expect(await task.result()).toMatchObject({
+        status: 'succeeded',
+        video_url: expect.stringMatching(/files/),
+      });
+      await until('the copy goes on', () => world.storedLater.includes(input.taskId));
+    }));
+
+  test('a copy that fails is repeated, and the generation is not', () =>
+    runReal(async (world) => {
+      world.script.store = (results) => {
+        if (world.stored.length < 3) throw new Error('The storage is away.');
+        return { links: ourLinks(results), expiresAt: 2_000_000_000, stored: true };
+      };
+      const task = await world.start(aTaskInput());
+      await task.report(aSuccess());
+      expect((await task.result()).status).toBe('succeeded');
+      expect([world.stored.length, world.submitted.length]).toEqual([3, 1]);
+    }));
+
+  test.each(['a cancellation', 'the deadline'] as const)(
+    '%s does not end a task whose generation has succeeded',
+    (what) =>
+      runReal(async (world) => {
+        let finish: () => void = () => undefined;
+        const copied = new Promise<void>((resolve) => {
+          finish = resolve;
+        });
+        world.script.store = async (results) => {
+          await copied;
+          return { links: ourLinks(results), expiresAt: 2_000_000_000, stored: true };
+        };
+        const plan = aPlan({ expiresAfterSeconds: 2 });
+        const task = await world.start(aTaskInput(what === 'the deadline' ? { plan } : {}));
+        await task.report(aSuccess());
+        await until('it is stored', () => world.stored.length === 1);
+        if (what === 'a cancellation') await task.cancel();
+        else await new Promise((later) => setTimeout(later, 2_500));
+        finish();
+        expect((await task.result()).status).toBe('succeeded');
+        expect(world.cancelled).toEqual([]);
+      }),
+  );
 });
 
 describe('the callback', () => {
@@ -396,6 +480,6 @@ describe('history', () => {
       // A callback adds its start and a workflow task (see the system test). A message that arrives
       // together with another one shares its workflow task and saves three events. Days of waiting
       // add none.
-      for (const events of [short, long]) expect([23, 26, 29]).toContain(events);
+      for (const events of [short, long]) expect([29, 32, 35]).toContain(events);
     }));
 });

@@ -26,7 +26,7 @@ export interface FileRow {
   readonly createdAtSeconds: number;
   readonly expiresAtSeconds: number;
   readonly secondsLeft: number;
-  readonly removedBecause: 'expired' | 'caller' | 'operator' | null;
+  readonly removedBecause: 'expired' | 'caller' | 'operator' | 'lost' | null;
 }
 
 export const fileColumns = `

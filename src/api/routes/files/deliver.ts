@@ -51,6 +51,7 @@ const reasons = {
   expired: 'its time is over',
   caller: 'its owner removed it',
   operator: 'the operator removed it',
+  lost: 'it could not be fetched from the generator in time',
 } as const;
 
 async function presignedOf({ storage, settings }: ApiDeps, file: FileRow): Promise<string | null> {

@@ -1,0 +1,31 @@
+// Files past their time. The bytes are deleted first and the row says so afterwards, so that a run that
+// dies in between is repeated.
+
+import type { Knex } from 'knex';
+import { listExpired, markExpired } from '../../src/db/files/retention';
+import { type Storage, StorageError } from '../../src/storage/storage';
+import { eachAtOnce } from '../each-at-once';
+
+export interface ExpiryDeps {
+  readonly db: Knex;
+  readonly storage: Storage;
+}
+
+// About three a second, so that a day's files of a busy service are deleted within a day.
+const limit = 200;
+const atOnce = 8;
+
+/** Returns the number of files. While the storage is away none is deleted; a later run does it. */
+export async function removeExpired({ db, storage }: ExpiryDeps): Promise<number> {
+  const removed: string[] = [];
+  await eachAtOnce(await listExpired(db, limit), atOnce, async ({ id, key }) => {
+    try {
+      await storage.remove(key);
+      removed.push(id);
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error;
+    }
+  });
+  if (removed.length > 0) await markExpired(db, removed);
+  return removed.length;
+}

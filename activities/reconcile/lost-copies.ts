@@ -1,0 +1,34 @@
+// Results that are still to be copied though their task has ended, and whose copy was lost: its workflow
+// was terminated, or Temporal lost its data. The copy is started again.
+
+import type { Client } from '@temporalio/client';
+import type { Knex } from 'knex';
+import { drawAwaited } from '../../src/db/files/results';
+import { storeLaterWorkflowId, workflowNames } from '../../workflows/messages';
+
+export interface CopyStartDeps {
+  readonly db: Knex;
+  readonly client: Client;
+  /** The task queue of the workflows. */
+  readonly taskQueue: string;
+}
+
+// A task starts the copy in the moment in which it ends.
+const afterSeconds = 60;
+const limit = 100;
+
+/** A copy that is running is not affected. */
+export async function restartLostCopies(
+  { db, client, taskQueue }: CopyStartDeps,
+  seconds = afterSeconds,
+): Promise<void> {
+  for (const taskId of await drawAwaited(db, seconds, limit)) {
+    await client.workflow.start(workflowNames.storeLater, {
+      workflowId: storeLaterWorkflowId(taskId),
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      taskQueue,
+      args: [{ taskId }],
+      staticSummary: `storage of ${taskId}`,
+    });
+  }
+}

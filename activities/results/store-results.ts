@@ -1,0 +1,123 @@
+// Stores the results of a task: the video and, if asked for, its last frame. The task waits for a
+// while; afterwards it succeeds with the same links, and the copy goes on without it.
+
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { awaitResults, findResults, markLost, type ResultRow } from '../../src/db/files/results';
+import { fileLink } from '../../src/domain/file-link';
+import type { ResultRole, StoredResults, StoreResults } from '../../src/domain/results';
+import type { KeepSpan } from '../../src/domain/trace';
+import type { StoreLater } from '../../workflows/messages';
+import type { ActivityEvents } from '../events';
+import { whileBeating } from '../heartbeat';
+import { inTrace } from '../task-trace';
+import { type CopyDeps, CopyFailure, copyResult } from './copy-result';
+
+export interface FileDeps extends CopyDeps {
+  readonly events: ActivityEvents;
+  /** The address of the API, the beginning of each link. */
+  readonly publicUrl: string;
+  readonly waitSeconds: number;
+  readonly keptDays: number;
+  readonly keepSpan?: KeepSpan;
+}
+
+export function createFileActivities(deps: FileDeps) {
+  return {
+    /** Throws, so that it is repeated, until all is stored or the time to wait is over. */
+    storeResults: (input: StoreResults): Promise<StoredResults> =>
+      inTrace(input, 'storeResults', deps.keepSpan ?? null, () =>
+        whileBeating(() => storeResults(deps, input)),
+      ),
+
+    /** Throws, so that it is repeated, until all is stored or the provider's links are dead. */
+    storeAwaited: ({ taskId }: StoreLater): Promise<void> =>
+      whileBeating(() => storeAwaited(deps, taskId)),
+  };
+}
+
+async function storeResults(deps: FileDeps, input: StoreResults): Promise<StoredResults> {
+  const rows = await awaitResults(deps.db, input, deps.keptDays);
+  const answer = {
+    links: Object.fromEntries(rows.map((row) => [row.role, linkOf(deps, row)])),
+    expiresAt: rows[0]?.expiresAt ?? 0,
+  };
+  const leftMs = (deps.waitSeconds - Math.max(0, ...rows.map((row) => row.waitedSeconds))) * 1_000;
+  const isLate = () => performance.now() >= endsAt;
+  const endsAt = performance.now() + leftMs;
+  const late = AbortSignal.timeout(Math.max(0, Math.round(leftMs)));
+  const failures = await copyAll(deps, input.taskId, rows, late);
+  const [failure] = failures;
+  if (!failure) return { ...answer, stored: true };
+  if (!isLate()) throw notStored(failure);
+  deps.events.resultNotStored(input.taskId, failure.row.role, 'late', failure.why);
+  return { ...answer, stored: false };
+}
+
+async function storeAwaited(deps: FileDeps, taskId: string): Promise<void> {
+  const rows = await findResults(deps.db, taskId);
+  const failures = await copyAll(deps, taskId, rows);
+  for (const { row, why } of failures) {
+    if (!row.isSourceDead) continue;
+    await markLost(deps.db, row.id);
+    deps.events.resultNotStored(taskId, row.role, 'lost', why);
+  }
+  const failure = failures.find(({ row }) => !row.isSourceDead);
+  if (failure) throw notStored(failure);
+}
+
+interface Failure {
+  readonly row: ResultRow;
+  readonly why: string;
+}
+
+/** Copies what is still awaited, at once. */
+async function copyAll(
+  deps: FileDeps,
+  taskId: string,
+  rows: readonly ResultRow[],
+  late?: AbortSignal,
+): Promise<readonly Failure[]> {
+  const { cancellationSignal } = Context.current();
+  const signal = late ? AbortSignal.any([cancellationSignal, late]) : cancellationSignal;
+  const awaited = rows.filter(({ state }) => state === 'awaited');
+  const failures = await Promise.all(
+    awaited.map(async (row): Promise<Failure | null> => {
+      try {
+        const bytes = await copyResult(deps, row, signal);
+        deps.events.resultStored(taskId, row.role, bytes, row.waitedSeconds);
+        return null;
+      } catch (error) {
+        // A stopping worker: another one copies it.
+        cancellationSignal.throwIfAborted();
+        const why = whyOf(error);
+        deps.events.resultNotStored(taskId, row.role, 'failed', why);
+        return { row, why };
+      }
+    }),
+  );
+  return failures.filter((failure) => failure !== null);
+}
+
+/** Nothing of the provider's address. */
+function whyOf(error: unknown): string {
+  if (error instanceof CopyFailure) return error.message;
+  const { code, name } = error as NodeJS.ErrnoException;
+  return `The copy ended early (${code ?? name}).`;
+}
+
+const names: Readonly<Record<ResultRole, string>> = { video: 'video', last_frame: 'last frame' };
+
+function notStored({ row, why }: Failure): ApplicationFailure {
+  const message = `The ${names[row.role]} is not stored yet. ${why}`;
+  return ApplicationFailure.create({ type: 'NotStored', message });
+}
+
+// The link is given out before the type is known, so its ending is that of the usual type.
+const usualTypes: Readonly<Record<ResultRole, string>> = {
+  video: 'video/mp4',
+  last_frame: 'image/png',
+};
+
+function linkOf({ publicUrl }: FileDeps, { linkToken, role }: ResultRow): string {
+  return fileLink(publicUrl, linkToken, usualTypes[role]);
+}

@@ -1,0 +1,137 @@
+// Results of tasks. Their rows are stored before the first byte is copied, so that no object is ever
+// without a row, and a repeated copy gives out the same links.
+
+import { randomBytes } from 'node:crypto';
+import type { Knex } from 'knex';
+import type { TaskObject } from '../../contract/task';
+import type { Media } from '../../domain/media-type';
+import type { ResultRole, StoreResults } from '../../domain/results';
+import { runningObject, stepOf } from '../../domain/task';
+import { askPrepared } from '../prepared-statements';
+import type { FileState } from './links';
+
+export interface ResultRow {
+  readonly id: string;
+  readonly role: ResultRole;
+  readonly media: Media;
+  readonly state: FileState;
+  readonly key: string;
+  readonly linkToken: string;
+  readonly sourceUrl: string;
+  /** Since the row was stored. */
+  readonly waitedSeconds: number;
+  readonly isSourceDead: boolean;
+  readonly expiresAt: number;
+}
+
+const columns = `
+  id, role, media, state, key, link_token as "linkToken", source_url as "sourceUrl",
+  extract(epoch from now() - created_at)::float8 as "waitedSeconds",
+  source_expires_at < now() as "isSourceDead", floor(extract(epoch from expires_at))::int as "expiresAt"`;
+
+/** Providers sign their links for a day unless they say otherwise. */
+const sourceLife = `interval '24 hours'`;
+
+/**
+ * Stores that these results are to be copied, and shows the task as being stored. If that is known,
+ * nothing changes. No rows if the task has ended before.
+ */
+export async function awaitResults(
+  db: Knex,
+  { taskId, sources }: StoreResults,
+  keptDays: number,
+): Promise<readonly ResultRow[]> {
+  const known = await findResults(db, taskId);
+  if (known.length > 0) return known;
+  const text = 'select object from tasks where id = $1 and finished_at is null';
+  const [task] = await askPrepared<{ object: TaskObject }>(db, 'find_live_object', text, [taskId]);
+  if (!task) return [];
+  const object = runningObject(task.object, 'storing');
+  const rows = sources.map(({ role, url, expiresAt }) => ({
+    id: `file_${randomBytes(16).toString('hex')}`,
+    role,
+    key: `results/${taskId}/${role}`,
+    link_token: randomBytes(24).toString('base64url'),
+    source_url: url,
+    source_expires_at: expiresAt === null ? null : new Date(expiresAt * 1_000),
+    media: role === 'video' ? 'video' : 'image',
+  }));
+  await askPrepared(db, 'await_results', awaitStatement, [
+    taskId,
+    JSON.stringify(rows),
+    keptDays,
+    JSON.stringify(object),
+    stepOf(object),
+  ]);
+  return findResults(db, taskId);
+}
+
+const awaitStatement = `
+ with begun as (
+   update tasks set status = 'running', stage = 'storing', version = $5, object = $4
+    where id = $1 and finished_at is null and version < $5
+   returning id
+ )
+ insert into files (id, account_id, task_id, role, key, link_token, source_url, source_expires_at,
+                    media, expires_at)
+ select r.id, tasks.account_id, tasks.id, r.role, r.key, r.link_token, r.source_url,
+        coalesce(r.source_expires_at, now() + ${sourceLife}), r.media,
+        now() + make_interval(days => $3)
+   from json_to_recordset($2) as r
+        (id text, role text, key text, link_token text, source_url text,
+         source_expires_at timestamptz, media text),
+        tasks
+  where tasks.id = $1 and tasks.finished_at is null
+ on conflict (task_id, role) do nothing`;
+
+export function findResults(db: Knex, taskId: string): Promise<ResultRow[]> {
+  const text = `select ${columns} from files where task_id = $1 order by role`;
+  return askPrepared<ResultRow>(db, 'find_results', text, [taskId]);
+}
+
+export interface KnownBytes {
+  readonly contentType: string;
+  readonly length: number;
+  readonly sha256: Buffer;
+}
+
+/** awaited → stored. False if the file was removed meanwhile, so its bytes must go too. */
+export async function markStored(db: Knex, id: string, known: KnownBytes): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { state: FileState }[] }>(
+    `update files
+        set state = 'stored', content_type = ?, length = ?, sha256 = ?,
+            stored_at = coalesce(stored_at, now())
+      where id = ? and state <> 'removed'
+     returning state`,
+    [known.contentType, known.length, known.sha256, id],
+  );
+  return rows.length > 0;
+}
+
+/** awaited → removed: the provider's link died before its bytes were copied. */
+export async function markLost(db: Knex, id: string): Promise<void> {
+  await db.raw(
+    `update files set state = 'removed', removed_because = 'lost', removed_at = now()
+      where id = ? and state = 'awaited'`,
+    [id],
+  );
+}
+
+/**
+ * Tasks that succeeded before their results were stored, so long ago that their copy must have
+ * begun. They are drawn at random, so that none is left out if there are many.
+ */
+export async function drawAwaited(
+  db: Knex,
+  afterSeconds: number,
+  limit: number,
+): Promise<readonly string[]> {
+  const { rows } = await db.raw<{ rows: { taskId: string }[] }>(
+    `select task_id as "taskId" from files join tasks on tasks.id = files.task_id
+      where state = 'awaited' and role <> 'upload' and ended_as = 'succeeded'
+        and finished_at < now() - make_interval(secs => ?)
+      group by task_id order by random() limit ?`,
+    [afterSeconds, limit],
+  );
+  return rows.map(({ taskId }) => taskId);
+}

@@ -1,0 +1,27 @@
+// The results of a task as its workflow hands them over to be stored, and what becomes of them. These
+// shapes are recorded in histories.
+
+export type ResultRole = 'video' | 'last_frame';
+
+/** One result at its provider. */
+export interface ResultSource {
+  readonly role: ResultRole;
+  readonly url: string;
+  /** Unix seconds after which the provider's link is dead; null if it did not say. */
+  readonly expiresAt: number | null;
+}
+
+export interface StoreResults {
+  readonly taskId: string;
+  readonly traceId: string;
+  readonly sources: readonly ResultSource[];
+}
+
+export interface StoredResults {
+  /** Our links; a role without a source has none. */
+  readonly links: Readonly<Partial<Record<ResultRole, string>>>;
+  /** Unix seconds until which they are kept. */
+  readonly expiresAt: number;
+  /** False if the time to wait was over; the links pass on the provider's bytes meanwhile. */
+  readonly stored: boolean;
+}

@@ -1,0 +1,124 @@
+// The reconciler's duties for files, each with what it repairs planted.
+
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import type { Knex } from 'knex';
+import { removeExpired } from '../../activities/reconcile/expired-files';
+import { restartLostCopies } from '../../activities/reconcile/lost-copies';
+import { createObjectSweep } from '../../activities/reconcile/unknown-objects';
+import { openDirectory } from '../../src/storage/directory';
+import { type Storage, StorageError } from '../../src/storage/storage';
+import { storeLaterWorkflowId } from '../../workflows/messages';
+import { aTaskId } from '../support/builders';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { connectTemporal, uniqueTaskQueue } from '../support/temporal';
+import { insertTaskRow } from '../support/upstream';
+
+let database: TestDatabase;
+let db: Knex;
+let folder: string;
+let storage: Storage;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = database.db;
+  folder = await mkdtemp(join(tmpdir(), 'video-files-'));
+  storage = await openDirectory(folder);
+});
+afterAll(async () => {
+  await database?.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const dayMs = 24 * 3_600_000;
+
+async function anObject(key: string): Promise<void> {
+  await storage.write(key, Readable.from([Buffer.from('bytes')]), {
+    contentType: 'video/mp4',
+    length: 5,
+  });
+}
+
+/** A result and its task; returns the id of the task. */
+async function aResult(columns: Readonly<Record<string, unknown>>): Promise<string> {
+  const taskId = aTaskId();
+  await insertTaskRow(db, taskId);
+  await db('tasks')
+    .where({ id: taskId })
+    .update({ status: 'succeeded', finished_at: db.raw(`now() - interval '1 hour'`) });
+  await db('files').insert({
+    id: `file_${randomBytes(16).toString('hex')}`,
+    account_id: 'acct_test',
+    task_id: taskId,
+    role: 'video',
+    key: `results/${taskId}/video`,
+    link_token: randomBytes(24).toString('base64url'),
+    media: 'video',
+    content_type: 'video/mp4',
+    length: 5,
+    expires_at: db.raw(`now() + interval '30 days'`),
+    ...columns,
+  });
+  await anObject(`results/${taskId}/video`);
+  return taskId;
+}
+
+const stateOf = (taskId: string) =>
+  db('files').where({ task_id: taskId }).first('state', 'removed_because');
+const bytesOf = (taskId: string) => storage.length(`results/${taskId}/video`);
+
+test('the bytes of a file past its time are deleted, and the row says why; others stay', async () => {
+  const old = await aResult({ state: 'stored', expires_at: db.raw(`now() - interval '1 second'`) });
+  const young = await aResult({ state: 'stored' });
+  const refusing = {
+    ...storage,
+    remove: () => Promise.reject(new StorageError('away', 'The storage is away.')),
+  };
+  expect(await removeExpired({ db, storage: refusing })).toBe(0);
+  expect(await stateOf(old)).toMatchObject({ state: 'stored' });
+  expect(await removeExpired({ db, storage })).toBe(1);
+  expect(await stateOf(old)).toEqual({ state: 'removed', removed_because: 'expired' });
+  expect([await bytesOf(old), await bytesOf(young)]).toEqual([null, 5]);
+  expect(await removeExpired({ db, storage })).toBe(0);
+});
+
+test('an old object without a row is deleted; a young one and one with a row stay', async () => {
+  const known = await aResult({ state: 'stored' });
+  const awaited = await aResult({});
+  const removed = await aResult({ state: 'removed', removed_because: 'caller' });
+  await anObject('results/task_nobody/video');
+  await anObject('uploads/acct_nobody/file_1');
+  await anObject('elsewhere/of-an-operator');
+  const sweep = createObjectSweep({ db, storage });
+  const pass = async (now?: number) => {
+    let unknown = 0;
+    for (let slice = 0; slice < 10; slice += 1) unknown += await sweep(now, 2);
+    return unknown;
+  };
+  expect(await pass()).toBe(0);
+  expect(await pass(Date.now() + 2 * dayMs)).toBe(3);
+  expect([await bytesOf(known), await bytesOf(awaited), await bytesOf(removed)]).toEqual([
+    5,
+    5,
+    null,
+  ]);
+  expect(await storage.length('results/task_nobody/video')).toBeNull();
+  expect(await storage.length('elsewhere/of-an-operator')).toBe(5);
+});
+
+test('the copy of a result that is still awaited after the end of its task is started, once', async () => {
+  const temporal = await connectTemporal();
+  try {
+    const taskId = await aResult({});
+    const deps = { db, client: temporal.client, taskQueue: uniqueTaskQueue() };
+    await restartLostCopies(deps);
+    await restartLostCopies(deps);
+    const copy = temporal.client.workflow.getHandle(storeLaterWorkflowId(taskId));
+    expect((await copy.describe()).type).toBe('storeLater');
+    await copy.terminate('the test is over');
+  } finally {
+    await temporal.close();
+  }
+});

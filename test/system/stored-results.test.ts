@@ -1,0 +1,130 @@
+// Results through the whole service: the links of a finished task play, whatever happened to the
+// provider or the storage while they were copied, and no task is generated or charged twice.
+
+import { createHash } from 'node:crypto';
+import { audit } from '../../src/db/ledger-audit';
+import { type Storage, StorageError } from '../../src/storage/storage';
+import { type Service, startService, textTask } from '../support/service';
+import { until } from '../support/until';
+
+/** True while the storage refuses every write. */
+let isAway = false;
+const failing = (storage: Storage): Storage => ({
+  ...storage,
+  write: (...write) =>
+    isAway
+      ? Promise.reject(new StorageError('away', 'The storage is away.'))
+      : storage.write(...write),
+});
+
+let service: Service;
+let hasty: Service;
+beforeAll(async () => {
+  service = await startService({ storage: failing });
+  hasty = await startService({ storage: failing, storeWaitSeconds: 1 });
+});
+afterAll(async () => {
+  await service?.close();
+  await hasty?.close();
+});
+afterEach(async () => {
+  isAway = false;
+  for (const { db, failures } of [service, hasty]) {
+    expect(failures).toEqual([]);
+    expect((await audit(db)).differences).toEqual([]);
+  }
+});
+
+const filesOf = ({ db }: Service, taskId: string) =>
+  db('files').where({ task_id: taskId }).orderBy('role');
+
+async function played(url: string) {
+  const answer = await fetch(url);
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  const digest = createHash('sha256').update(bytes).digest();
+  return { status: answer.status, type: answer.headers.get('content-type'), digest };
+}
+
+const generations = async ({ studio, studioKey }: Service, taskId: string) => {
+  const url = `${studio.url}/admin/accepted?client_request_id=${taskId}`;
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${studioKey}` } });
+  return ((await answer.json()) as { total: number }).total;
+};
+
+test('a finished task shows links of this service, and they play', async () => {
+  const metadata = { return_last_frame: true };
+  const { json } = await service.create(textTask({}, { metadata }));
+  const task = await service.finished(json.id);
+  const [video] = task.data;
+  for (const [url, type] of [
+    [video.url, 'video/mp4'],
+    [video.last_frame_url, 'image/png'],
+  ]) {
+    expect(url).toMatch(`${service.url}/files/`);
+    expect(await played(url)).toMatchObject({ status: 200, type });
+  }
+  const [, row] = await filesOf(service, json.id);
+  expect((await played(video.url)).digest).toEqual(row.sha256);
+  expect(video.expires_at).toBe(Math.floor(row.expires_at.getTime() / 1_000));
+  expect(JSON.stringify(task)).not.toContain(new URL(service.studio.url).host);
+});
+
+test.each<[string, object]>([
+  ['is not ready three times', { code: 'video_not_ready', times: 3 }],
+  ['answers 403 and 404 first', [{ status: 403 }, { status: 404 }] as object],
+  ['stops midway', { stop_after_bytes: 1_000 }],
+  ['claims a greater length', { claim_bytes: 10_000_000 }],
+])('a provider whose link %s is asked again, and nothing is generated again', async (_, result) => {
+  const { json } = await service.create(textTask({ result }));
+  const task = await service.finished(json.id);
+  expect(task.status).toBe('succeeded');
+  expect((await played(task.video_url)).status).toBe(200);
+  expect(await generations(service, json.id)).toBe(1);
+  expect(await filesOf(service, json.id)).toMatchObject([{ state: 'stored' }]);
+});
+
+test('the video of a link that lives for seconds plays after it is dead', async () => {
+  const { json } = await service.create(textTask({ link_life_s: 5 }));
+  const task = await service.finished(json.id);
+  const [row] = await filesOf(service, json.id);
+  await until('the provider’s link is dead', async () => !(await fetch(row.source_url)).ok);
+  expect((await played(task.video_url)).status).toBe(200);
+});
+
+test('while the storage is away a task is shown as storing, and a cancellation does not undo its success', async () => {
+  isAway = true;
+  const { json } = await service.create(textTask());
+  const shown = async () =>
+    (await service.call('GET', `/v1/videos/generations/${json.id}`)).json.stage;
+  await until('it is being stored', async () => (await shown()) === 'storing');
+  const cancel = await service.call('DELETE', `/v1/videos/generations/${json.id}`);
+  expect([cancel.status, cancel.json.stage]).toEqual([200, 'storing']);
+  isAway = false;
+  const task = await service.finished(json.id);
+  expect(task).toMatchObject({ status: 'succeeded', billing: { charged: '5.009400' } });
+  expect((await played(task.video_url)).status).toBe(200);
+});
+
+test('a task does not wait for a storage that stays away, and its links stay the same once the copy is done', async () => {
+  isAway = true;
+  const { json } = await hasty.create(textTask());
+  const task = await hasty.finished(json.id);
+  expect(task).toMatchObject({ status: 'succeeded', billing: { charged: '5.009400' } });
+  expect(await filesOf(hasty, json.id)).toMatchObject([{ state: 'awaited' }]);
+  isAway = false;
+  await until('it is stored', async () => (await filesOf(hasty, json.id))[0]?.state === 'stored');
+  expect((await played(task.video_url)).status).toBe(200);
+  expect(await generations(hasty, json.id)).toBe(1);
+});
+
+test('a worker that stops in the middle of a copy loses nothing', async () => {
+  const { json } = await service.create(
+    textTask({ result: { bytes_per_s: 500, size_bytes: 1_000_000, times: 1 } }),
+  );
+  await until('the copy has begun', async () => (await filesOf(service, json.id)).length === 1);
+  await service.stopWorker();
+  await service.startWorker();
+  const task = await service.finished(json.id);
+  expect((await played(task.video_url)).status).toBe(200);
+  expect(await generations(service, json.id)).toBe(1);
+});

@@ -1,0 +1,38 @@
+// The workflows that a task starts at its end. They may take days and must not keep the task open.
+
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { ParentClosePolicy, startChild } from '@temporalio/workflow';
+import type { TaskObject } from '../src/contract/task';
+import { callbackWorkflowId, storeLaterWorkflowId, workflowNames } from './messages';
+import type { TaskState } from './task-state';
+
+/** The callback. */
+export async function announce(task: TaskState): Promise<void> {
+  if (!task.hasCallback) return;
+  await start(workflowNames.deliverCallback, callbackWorkflowId(task.id), task, 'callback');
+}
+
+/** The copy for which the task did not wait; it goes on while the provider's links live. */
+export async function storeTheRest(task: TaskState, final: TaskObject): Promise<void> {
+  if (task.stored?.stored !== false || final.status !== 'succeeded') return;
+  await start(workflowNames.storeLater, storeLaterWorkflowId(task.id), task, 'storage');
+}
+
+async function start(
+  type: string,
+  workflowId: string,
+  { id: taskId }: TaskState,
+  staticSummary: string,
+): Promise<void> {
+  try {
+    await startChild(type, {
+      workflowId,
+      args: [{ taskId }],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      staticSummary,
+    });
+  } catch (error) {
+    // Untested: two closers of one task at the same moment; the reconciler's side is tested.
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}
