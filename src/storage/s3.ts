@@ -70,6 +70,10 @@ async function put(
   length: number,
   { contentType, signal }: Omit<WriteOptions, 'length'>,
 ): Promise<void> {
+  let isWhole = false;
+  const body = measured(key, bytes, length, () => {
+    isWhole = true;
+  });
   const reply = await requests.ask({
     method: 'PUT',
     key,
@@ -80,7 +84,10 @@ async function put(
     },
     send(outgoing) {
       outgoing.once('close', () => bytes.destroy());
-      return pipeline(measured(key, bytes, length), outgoing);
+      // A service may answer and close the connection before the end of the request is noticed.
+      return pipeline(body, outgoing).catch((error) => {
+        if (!isWhole) throw error;
+      });
     },
     signal,
   });
@@ -102,9 +109,18 @@ async function drained(reply: Readable | null): Promise<string> {
   return reply ? text(reply) : '';
 }
 
-/** The bytes of the source, if they are as many as announced. */
-async function* measured(key: string, bytes: Readable, length: number): AsyncGenerator<Buffer> {
+/**
+ * The bytes of the source. The last ones wait until it is known that they are as many as announced,
+ * so that no object of another length is completed.
+ */
+async function* measured(
+  key: string,
+  bytes: Readable,
+  length: number,
+  onWhole: () => void,
+): AsyncGenerator<Buffer> {
   let sent = 0;
+  let last: Buffer | null = null;
   const checked = (isRight: boolean, found: string) => {
     if (!isRight)
       throw new StorageError('wrong length', `${key} has ${found} than ${length} bytes.`);
@@ -113,12 +129,15 @@ async function* measured(key: string, bytes: Readable, length: number): AsyncGen
     for await (const chunk of bytes as AsyncIterable<Buffer>) {
       sent += chunk.length;
       checked(sent <= length, 'more');
-      yield chunk;
+      if (last) yield last;
+      last = chunk;
     }
   } catch (cause) {
     throw cause instanceof StorageError ? cause : new SourceFailure('', { cause });
   }
   checked(sent === length, 'fewer');
+  onWhole();
+  if (last) yield last;
 }
 
 /**

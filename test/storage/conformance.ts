@@ -40,6 +40,7 @@ export function testStorage(open: () => Promise<Storage>): void {
 
   test.each([
     ['of another length', () => sent('1234'), {}],
+    ['that goes on after its length', () => sent('12345', '6'), {}],
     ['that is cut off', () => cutOff(), {}],
     ['that is stopped', () => sent('12345'), { signal: AbortSignal.abort() }],
   ])('a write %s leaves the object as it was', async (_, bytes, extra) => {
