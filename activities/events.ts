@@ -11,7 +11,8 @@ type FindingKind =
   | 'stuck'
   | 'unwatched'
   | 'unreadable'
-  | 'unknown_to_temporal';
+  | 'unknown_to_temporal'
+  | 'unknown_objects';
 
 export interface ActivityEvents {
   taskOpened(taskId: string, traceId: string, model: string, heldMicros: number): void;

@@ -8,36 +8,36 @@ import { wakeStranded } from '../jobs/notify-tasks';
 import { recoverStalledPlacements } from '../jobs/recover-stalled-placements';
 import { deleteDeadUploads, type UploadDeps } from './dead-uploads';
 import { closeEnded } from './ended-workflows';
-import { type ExpiryDeps, removeExpired } from './expired-files';
+import { removeExpired } from './expired-files';
 import { type StopDeps, stopLeftJobs } from './left-jobs';
 import { restartLostCallbacks } from './lost-callbacks';
 import { type CopyStartDeps, restartLostCopies } from './lost-copies';
 import { checkSlice, type SliceDeps } from './lost-workflows';
 import { stopOverdue } from './overdue-tasks';
 import { type PendingDeps, settlePending } from './pending-tasks';
-import { createObjectSweep, type SweepObjects } from './unknown-objects';
+import { createRemoveUnknown, type ObjectDeps, type RemoveUnknown } from './unknown-objects';
 import { type ChannelDeps, watchUsedChannels } from './unwatched-channels';
 
 export type ReconcileDeps = JobDeps &
   ChannelDeps &
   CopyStartDeps &
-  ExpiryDeps &
+  ObjectDeps &
   PendingDeps &
   SliceDeps &
   StopDeps &
   UploadDeps;
 
 export function createReconcileActivities(deps: ReconcileDeps) {
-  const sweepObjects = createObjectSweep(deps);
+  const removeUnknown = createRemoveUnknown(deps);
   return {
     reconcileOnce: (_input: ReconcileInput): Promise<ReconcileReport> =>
-      whileBeating(() => runReconciler(deps, sweepObjects)),
+      whileBeating(() => runReconciler(deps, removeUnknown)),
   };
 }
 
 async function runReconciler(
   deps: ReconcileDeps,
-  sweepObjects: SweepObjects,
+  removeUnknown: RemoveUnknown,
 ): Promise<ReconcileReport> {
   await watchUsedChannels(deps);
   const callbacks = await restartLostCallbacks(deps);
@@ -51,6 +51,6 @@ async function runReconciler(
   await deleteDeadUploads(deps);
   await restartLostCopies(deps);
   await removeExpired(deps);
-  await sweepObjects();
+  await removeUnknown();
   return { checked, closed: [...ended, ...closed], stopped, stuck, callbacks };
 }

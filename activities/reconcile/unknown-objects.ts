@@ -1,21 +1,30 @@
 // Objects in the storage that no file has: of a removed file whose bytes were not deleted, or of a
 // database that was restored. Each run looks at a slice of the storage; after the last slice it begins
-// anew. Objects younger than a day are left alone, because their rows may be on their way.
+// anew. Objects younger than a day are left alone, because their rows may be on their way. If many are
+// unknown at once, the storage probably belongs to another database too, and none is deleted.
 
-import type { Knex } from 'knex';
 import { findKeysInUse } from '../../src/db/files/retention';
+import { areTooManyUnknown } from '../../src/domain/unknown-tasks';
 import { type Storage, StorageError, type StoredObject } from '../../src/storage/storage';
+import type { ActivityEvents } from '../events';
 import type { ExpiryDeps } from './expired-files';
+
+export interface ObjectDeps extends ExpiryDeps {
+  readonly events: ActivityEvents;
+  /** Above this share of a slice, unknown objects are not deleted. */
+  readonly unknownPercentMax: number;
+}
 
 const prefixes = ['results/', 'uploads/'];
 const sliceSize = 500;
 const youngMs = 24 * 3_600_000;
 
 /** Removes unknown objects of the next slice, and returns their number. */
-export type SweepObjects = (now?: number, size?: number) => Promise<number>;
+export type RemoveUnknown = (now?: number, size?: number) => Promise<number>;
 
 /** The position is kept in this process only: a new one begins at the start. */
-export function createObjectSweep({ db, storage }: ExpiryDeps): SweepObjects {
+export function createRemoveUnknown(deps: ObjectDeps): RemoveUnknown {
+  const { storage } = deps;
   let listing = listAll(storage);
   return async (now = Date.now(), size = sliceSize) => {
     try {
@@ -27,7 +36,7 @@ export function createObjectSweep({ db, storage }: ExpiryDeps): SweepObjects {
       }
       if (slice.length < size) listing = listAll(storage);
       const old = slice.filter(({ modifiedAt }) => now - modifiedAt.getTime() > youngMs);
-      return await removeUnknown(db, storage, old);
+      return await removeUnknown(deps, old);
     } catch (error) {
       // The next run begins anew.
       listing = listAll(storage);
@@ -38,14 +47,19 @@ export function createObjectSweep({ db, storage }: ExpiryDeps): SweepObjects {
 }
 
 async function removeUnknown(
-  db: Knex,
-  storage: Storage,
+  { db, storage, events, unknownPercentMax: percentMax }: ObjectDeps,
   objects: readonly StoredObject[],
 ): Promise<number> {
   if (objects.length === 0) return 0;
   const keys = objects.map(({ key }) => key);
   const inUse = await findKeysInUse(db, keys);
   const unknown = keys.filter((key) => !inUse.has(key));
+  const counts = { unknown: unknown.length, described: keys.length };
+  if (areTooManyUnknown({ ...counts, percentMax })) {
+    const share = `${unknown.length} of ${keys.length} stored objects`;
+    events.finding('unknown_objects', '', `${share} have no row; none of them is deleted`);
+    return 0;
+  }
   for (const key of unknown) await storage.remove(key);
   return unknown.length;
 }

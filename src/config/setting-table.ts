@@ -226,7 +226,7 @@ export const table = z.object({
   RECONCILE_UNKNOWN_PERCENT_MAX: whole(0, 100)
     .default(20)
     .describe(
-      'If at least five open tasks and a larger percentage are unknown to Temporal, none is closed.',
+      'If at least five open tasks and a larger percentage are unknown to Temporal, none is closed. The same holds for the deletion of stored objects without a row.',
     ),
 
   // The local studio.

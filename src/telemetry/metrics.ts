@@ -235,7 +235,15 @@ export const metrics = {
     of: 'worker',
     help: 'Findings of the reconciler: tasks it closed or stopped, stuck workflows, unwatched channels.',
     labels: ['kind'],
-    known: ['closed', 'stopped', 'stuck', 'unwatched', 'unreadable', 'unknown_to_temporal'],
+    known: [
+      'closed',
+      'stopped',
+      'stuck',
+      'unwatched',
+      'unreadable',
+      'unknown_to_temporal',
+      'unknown_objects',
+    ],
   },
   video_audits_total: {
     kind: 'counter',

@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Knex } from 'knex';
+import type { ActivityEvents } from '../../activities/events';
 import { removeExpired } from '../../activities/reconcile/expired-files';
 import { restartLostCopies } from '../../activities/reconcile/lost-copies';
-import { createObjectSweep } from '../../activities/reconcile/unknown-objects';
+import { createRemoveUnknown } from '../../activities/reconcile/unknown-objects';
 import { openDirectory } from '../../src/storage/directory';
 import { type Storage, StorageError } from '../../src/storage/storage';
 import { storeLaterWorkflowId } from '../../workflows/messages';
@@ -31,6 +32,13 @@ afterAll(async () => {
   await database?.drop();
   await rm(folder, { recursive: true, force: true });
 });
+
+/** Events, with a record of the findings. */
+function recording(): { events: ActivityEvents; findings: unknown[] } {
+  const findings: unknown[] = [];
+  const finding: ActivityEvents['finding'] = (...found) => findings.push(found);
+  return { events: { finding } as ActivityEvents, findings };
+}
 
 const dayMs = 24 * 3_600_000;
 
@@ -91,10 +99,11 @@ test('an old object without a row is deleted; a young one and one with a row sta
   await anObject('results/task_nobody/video');
   await anObject('uploads/acct_nobody/file_1');
   await anObject('elsewhere/of-an-operator');
-  const sweep = createObjectSweep({ db, storage });
+  const { events } = recording();
+  const remove = createRemoveUnknown({ db, storage, events, unknownPercentMax: 100 });
   const pass = async (now?: number) => {
     let unknown = 0;
-    for (let slice = 0; slice < 10; slice += 1) unknown += await sweep(now, 2);
+    for (let slice = 0; slice < 10; slice += 1) unknown += await remove(now, 2);
     return unknown;
   };
   expect(await pass()).toBe(0);
@@ -106,6 +115,17 @@ test('an old object without a row is deleted; a young one and one with a row sta
   ]);
   expect(await storage.length('results/task_nobody/video')).toBeNull();
   expect(await storage.length('elsewhere/of-an-operator')).toBe(5);
+});
+
+test('no object is deleted if many have no row, as in a storage that two installations share', async () => {
+  await aResult({ state: 'stored' });
+  const foreign = Array.from({ length: 5 }, (_, n) => `results/task_foreign${n}/video`);
+  for (const key of foreign) await anObject(key);
+  const { events, findings } = recording();
+  const remove = createRemoveUnknown({ db, storage, events, unknownPercentMax: 20 });
+  expect(await remove(Date.now() + 2 * dayMs)).toBe(0);
+  expect(findings).toEqual([['unknown_objects', '', expect.stringMatching(/^5 of \d+ stored/)]]);
+  for (const key of foreign) expect(await storage.length(key)).toBe(5);
 });
 
 test('the copy of a result that is still awaited after the end of its task is started, once', async () => {

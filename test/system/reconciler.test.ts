@@ -72,7 +72,7 @@ test('a task whose workflow Temporal has lost is closed and refunded', async () 
   });
   await storePending(service.db, input);
   await openTask({ input, object });
-  await until('the sweep closed it', async () => {
+  await until('the reconciler closed it', async () => {
     const { rows } = await service.db.raw<{ rows: { status: string }[] }>(
       'select status from tasks where id = ?',
       [input.taskId],
@@ -164,7 +164,7 @@ test('a workflow whose tasks keep failing is reported and not changed', async ()
       ensureWatchers: async () => undefined,
     });
     await until(
-      'the sweep reports it',
+      'the reconciler reports it',
       async () => {
         const report = (await new MockActivityEnvironment().run(reconcileOnce, {
           taskQueue: '',

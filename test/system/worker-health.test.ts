@@ -62,7 +62,11 @@ async function pauseReconciler(taskQueue: string): Promise<void> {
   const schedule = client.schedule.getHandle(`reconcile:${taskQueue}`);
   const begun = async () => (await schedule.describe()).info.recentActions;
   try {
-    await until('the first sweep has begun', async () => (await begun()).length > 0, 60_000);
+    await until(
+      'the first run of the reconciler has begun',
+      async () => (await begun()).length > 0,
+      60_000,
+    );
     await schedule.pause();
     for (const { action } of await begun()) {
       await client.workflow.getHandle(action.workflow.workflowId).result();
