@@ -49,7 +49,8 @@ export async function sendBytes(deps: SendDeps, ctx: ApiCall, file: FileRow): Pr
 /** Ends the connection if the bytes fail, or if no progress is made for a while. */
 export function cutStalled(ctx: ApiCall, bytes: Readable, observer: ApiDeps['observer']): void {
   bytes.once('error', (error) => {
-    observer.failed(error, ctx.state.requestId);
+    // After the client has left, the error only says so.
+    if (!ctx.res.destroyed) observer.failed(error, ctx.state.requestId);
     ctx.res.destroy();
   });
   ctx.req.socket.setTimeout(stalledMs);
