@@ -1,13 +1,12 @@
 // Copies one result from its provider into the storage. The bytes are streamed, and nothing is kept of
 // a copy that fails: the next one begins anew (docs/decisions.md, 87).
 
-import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
 import type { Knex } from 'knex';
 import { markStored, type ResultRow } from '../../src/db/files/results';
-import { headBytes, mediaTypeOf } from '../../src/domain/media-type';
+import { mediaTypeOf } from '../../src/domain/media-type';
 import { type DownloadOptions, openDownload } from '../../src/outbound/download';
 import { GuardedFailure } from '../../src/outbound/guarded-request';
+import { readIncoming } from '../../src/storage/incoming-bytes';
 import { type Storage, StorageError } from '../../src/storage/storage';
 
 export interface CopyDeps {
@@ -47,20 +46,19 @@ async function copy(deps: CopyDeps, row: ResultRow, signal: AbortSignal): Promis
   try {
     if (status !== 200) throw new CopyFailure(`The provider answered ${status}.`);
     const length = lengthIn(headers['content-length']);
-    const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-    const head = await readHead(chunks);
-    const type = mediaTypeOf(head);
+    const incoming = await readIncoming(body);
+    const type = mediaTypeOf(incoming.head);
     // What the provider's header says is not trusted: an error page with the status 200 is no video.
     if (type?.media !== row.media) throw new CopyFailure(`The provider sent no ${row.media}.`);
     const { contentType } = type;
-    const digest = createHash('sha256');
-    const counted = { bytes: 0 };
-    const bytes = Readable.from(passOn(head, chunks, digest, counted), { objectMode: false });
+    const bytes = incoming.stream((_, received) => {
+      if (received > bytesMax) throw new CopyFailure('The file is too large.');
+    });
     await storage.write(row.key, bytes, { contentType, length, signal });
-    const known = { contentType, length: counted.bytes, sha256: digest.digest() };
-    const isKept = await markStored(db, row.id, known);
+    const found = incoming.found();
+    const isKept = await markStored(db, row.id, { contentType, ...found });
     if (!isKept) await storage.remove(row.key);
-    return counted.bytes;
+    return found.length;
   } finally {
     body.destroy();
   }
@@ -71,35 +69,6 @@ function lengthIn(header: string | undefined): number | null {
   const length = Number(header);
   if (length > bytesMax) throw new CopyFailure(`The file has ${length} bytes.`);
   return length;
-}
-
-/** The first bytes, enough to tell the type. */
-async function readHead(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
-  let head = Buffer.alloc(0);
-  while (head.length < headBytes) {
-    const { done, value } = await chunks.next();
-    if (done) break;
-    head = Buffer.concat([head, value]);
-  }
-  return head;
-}
-
-async function* passOn(
-  head: Buffer,
-  chunks: AsyncIterator<Buffer>,
-  digest: ReturnType<typeof createHash>,
-  counted: { bytes: number },
-): AsyncGenerator<Buffer> {
-  let chunk = head;
-  for (;;) {
-    counted.bytes += chunk.length;
-    if (counted.bytes > bytesMax) throw new CopyFailure('The file is too large.');
-    digest.update(chunk);
-    yield chunk;
-    const next = await chunks.next();
-    if (next.done) return;
-    chunk = next.value;
-  }
 }
 
 function failureOf(error: unknown): unknown {

@@ -2,18 +2,12 @@
 // bytes are streamed into the storage while they are counted and hashed. An upload that fails leaves
 // neither a row nor bytes; if this process dies, the reconciler removes both.
 
-import { createHash, randomBytes } from 'node:crypto';
-import { Readable } from 'node:stream';
+import { randomBytes } from 'node:crypto';
 import type { FileRow } from '../../../db/files/links';
 import { beginUpload, dropUpload, finishUpload, type Uploaded } from '../../../db/files/uploads';
 import { createFilmLength } from '../../../domain/film-length';
-import {
-  acceptedTypes,
-  headBytes,
-  type MediaType,
-  mediaBytesMax,
-  mediaTypeOf,
-} from '../../../domain/media-type';
+import { acceptedTypes, mediaBytesMax, mediaTypeOf } from '../../../domain/media-type';
+import { readIncoming } from '../../../storage/incoming-bytes';
 import { type KeyedCall, Refused } from '../../context';
 import { newFileId } from '../../create/task-id';
 import type { ApiDeps, ApiSettings } from '../../deps';
@@ -21,10 +15,11 @@ import { unavailable } from '../../errors';
 import { type SentFile, tooLarge } from './read-upload';
 
 export async function storeUpload(deps: ApiDeps, ctx: KeyedCall, sent: SentFile): Promise<FileRow> {
-  const chunks = sent.bytes[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-  const head = await readHead(chunks);
+  const incoming = await readIncoming(sent.bytes);
+  const { head } = incoming;
   const type = mediaTypeOf(head);
   if (!type) throw new Refused(unknownType(head), { connection: 'close' });
+  const { contentType } = type;
   const bytesMax = mediaBytesMax[type.media];
   const declared = sent.declaredBytes;
   const { accountId } = ctx.state.caller;
@@ -39,7 +34,7 @@ export async function storeUpload(deps: ApiDeps, ctx: KeyedCall, sent: SentFile)
       linkToken: randomBytes(24).toString('base64url'),
       name: sent.name,
       media: type.media,
-      contentType: type.contentType,
+      contentType,
       reservedBytes: Math.min(declared ?? bytesMax, bytesMax),
       keptDays: deps.settings.filesKeptDays,
     },
@@ -47,11 +42,15 @@ export async function storeUpload(deps: ApiDeps, ctx: KeyedCall, sent: SentFile)
   );
   if (full) throw new Refused(limitReached(full, deps.settings), { connection: 'close' });
   try {
-    const measured = measuring(type);
-    const bytes = Readable.from(measured.pass(head, chunks), { objectMode: false });
-    await deps.storage.write(key, bytes, { contentType: type.contentType, length: null });
+    const film = type.media === 'video' ? createFilmLength() : null;
+    const bytes = incoming.stream((chunk, received) => {
+      if (received > bytesMax) throw tooLarge(bytesMax, received, `A file of type ${contentType}`);
+      film?.read(chunk);
+    });
+    await deps.storage.write(key, bytes, { contentType, length: null });
     await sent.complete;
-    const stored = await finishUpload(deps.db, id, measured.found());
+    const durationMs = film?.milliseconds() ?? null;
+    const stored = await finishUpload(deps.db, id, { ...incoming.found(), durationMs });
     if (stored) return stored;
     throw new Refused(unavailable, { 'retry-after': '2' });
   } catch (error) {
@@ -60,41 +59,6 @@ export async function storeUpload(deps: ApiDeps, ctx: KeyedCall, sent: SentFile)
     await dropUpload(deps.db, id);
     throw error;
   }
-}
-
-async function readHead(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
-  let head = Buffer.alloc(0);
-  while (head.length < headBytes) {
-    const { value, done } = await chunks.next();
-    if (done) break;
-    head = Buffer.concat([head, value]);
-  }
-  return head;
-}
-
-function measuring({ media, contentType }: MediaType) {
-  const bytesMax = mediaBytesMax[media];
-  const digest = createHash('sha256');
-  const film = media === 'video' ? createFilmLength() : null;
-  let length = 0;
-  const take = (chunk: Buffer): Buffer => {
-    length += chunk.length;
-    if (length > bytesMax) throw tooLarge(bytesMax, length, `A file of type ${contentType}`);
-    digest.update(chunk);
-    film?.read(chunk);
-    return chunk;
-  };
-  return {
-    async *pass(head: Buffer, chunks: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-      yield take(head);
-      for (;;) {
-        const { value, done } = await chunks.next();
-        if (done) return;
-        yield take(value);
-      }
-    },
-    found: () => ({ length, sha256: digest.digest(), durationMs: film?.milliseconds() ?? null }),
-  };
 }
 
 function unknownType(head: Buffer) {

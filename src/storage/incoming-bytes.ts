@@ -1,0 +1,57 @@
+// The bytes of a file on their way into the storage. The first ones, the head, tell its type; all of
+// them are counted and hashed while they are streamed.
+
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { headBytes } from '../domain/media-type';
+
+export interface IncomingBytes {
+  readonly head: Buffer;
+  /** All bytes, to be read once. `take` gets each chunk with the length so far, and may refuse it. */
+  stream(take: (chunk: Buffer, length: number) => void): Readable;
+  /** Complete once the stream has ended. */
+  found(): { readonly length: number; readonly sha256: Buffer };
+}
+
+export async function readIncoming(bytes: Readable): Promise<IncomingBytes> {
+  const chunks = bytes[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  const head = await readHead(chunks);
+  const digest = createHash('sha256');
+  let length = 0;
+  return {
+    head,
+    stream(take) {
+      const counted = (chunk: Buffer): Buffer => {
+        length += chunk.length;
+        take(chunk, length);
+        digest.update(chunk);
+        return chunk;
+      };
+      return Readable.from(passOn(head, chunks, counted), { objectMode: false });
+    },
+    found: () => ({ length, sha256: digest.digest() }),
+  };
+}
+
+async function readHead(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
+  let head = Buffer.alloc(0);
+  while (head.length < headBytes) {
+    const { value, done } = await chunks.next();
+    if (done) break;
+    head = Buffer.concat([head, value]);
+  }
+  return head;
+}
+
+async function* passOn(
+  head: Buffer,
+  chunks: AsyncIterator<Buffer>,
+  counted: (chunk: Buffer) => Buffer,
+): AsyncGenerator<Buffer> {
+  yield counted(head);
+  for (;;) {
+    const { value, done } = await chunks.next();
+    if (done) return;
+    yield counted(value);
+  }
+}
