@@ -8,7 +8,8 @@ import { workflowNames } from '../../workflows/messages';
 import { type CloseDeps, closeStopped } from './close-task';
 import { stateOf } from './find-workflow';
 
-// Visibility is written late. Ten minutes cover that, and a missed run or two of the reconciler.
+// Temporal updates its visibility store with a delay. Ten minutes cover this delay and one or two missed
+// runs of the reconciler.
 const visibilityWindowMs = 10 * 60_000;
 const endedMax = 2_000;
 

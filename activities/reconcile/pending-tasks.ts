@@ -1,5 +1,5 @@
-// Pending tasks that no process is handling: those past their deadline are ended, those whose id
-// was given to no caller are withdrawn, and those that no API process starts are started here.
+// Repairs pending tasks that no process is working on. A task past its deadline is ended. A task whose
+// id no caller was given is withdrawn. A task that no API process starts is started here.
 
 import type { Client } from '@temporalio/client';
 import type { Knex } from 'knex';

@@ -42,13 +42,12 @@ async function storeResults(deps: FileDeps, input: StoreResults): Promise<Stored
     expiresAt: rows[0]?.expiresAt ?? 0,
   };
   const leftMs = (deps.waitSeconds - Math.max(0, ...rows.map((row) => row.waitedSeconds))) * 1_000;
-  const isLate = () => performance.now() >= endsAt;
   const endsAt = performance.now() + leftMs;
   const late = AbortSignal.timeout(Math.max(0, Math.round(leftMs)));
   const failures = await copyAll(deps, input.taskId, rows, late);
   const [failure] = failures;
   if (!failure) return { ...answer, stored: true };
-  if (!isLate()) throw notStored(failure);
+  if (performance.now() < endsAt) throw notStored(failure);
   deps.events.resultNotStored(input.taskId, failure.row.role, 'late', failure.why);
   return { ...answer, stored: false };
 }

@@ -43,8 +43,8 @@ export interface Death {
   readonly againInMs: number | null;
 }
 
-// The pause starts at half a second and doubles to ten. Ten short runs take about a minute. A run
-// of a minute resets both.
+// The pause before a restart starts at 500 ms and doubles up to 10 s. After ten short runs, which take
+// about a minute, there is no restart. A run of a minute resets the pause and the count.
 const pauseMinMs = 500;
 const pauseMaxMs = 10_000;
 const livesMax = 10;

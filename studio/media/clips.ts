@@ -1,5 +1,5 @@
 /*
- * Opens videos and audio files of callers. The type is recognised by the first bytes, never by the
+ * Opens videos and audio files that callers sent. The type is recognised by the first bytes, never by the
  * name, and ffmpeg gets only that demuxer and no network, so that a disguised playlist reaches
  * nothing. The packaged ffmpeg is of 2018 and opens only files made by the studio: of other videos
  * only the length is read here, and other audio must be WAV.

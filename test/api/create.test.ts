@@ -473,7 +473,7 @@ describe('limits', () => {
       expect(full.headers.get('ratelimit-limit')).toBe('2');
       expect(full.headers.get('ratelimit-remaining')).toBe('0');
       expect(full.headers.get('ratelimit-reset')).toMatch(/^\d+$/);
-      // Another account is not affected, and a quote is not a task.
+      // The limit applies neither to another account nor to quotes.
       const { apiKey } = await limited.anAccount();
       expect((await call(limited.url, apiKey, 'POST', create, textBody)).status).toBe(200);
       expect((await limited.call('POST', '/v1/videos/quotes', textBody)).status).toBe(200);

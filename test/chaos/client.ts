@@ -41,7 +41,7 @@ const steps: Readonly<Record<string, number>> = {
   failed: 9,
 };
 
-// More creates than the machine can process would only queue, and be late for that reason.
+// More open tasks than the machine can process would only wait in a queue and exceed the time limit.
 const openMaxPerClient = 8;
 
 /**

@@ -6,7 +6,7 @@ import { apiKey, type OpenStudio, openStudio } from '../studio/open-studio';
 import { hasTool, pythonPackage } from '../support/foreign';
 import { runProgram } from '../support/program';
 
-// The time to download it on a new machine.
+// Long enough to download the package on a new machine.
 jest.setTimeout(300_000);
 
 const python = hasTool('python3', '-m', 'pip', '--version');

@@ -8,7 +8,7 @@ import { hasTool, pythonPackage } from '../support/foreign';
 import { runProgram } from '../support/program';
 import { type S3Server, startS3Server } from '../support/s3-server';
 
-// The time to download it on a new machine.
+// Long enough to download the package on a new machine.
 jest.setTimeout(300_000);
 
 const python = hasTool('python3', '-m', 'pip', '--version');

@@ -1,5 +1,5 @@
-// Results through the whole service: the links of a finished task play, whatever happened to the
-// provider or the storage while they were copied, and no task is generated or charged twice.
+// Results of whole tasks. The links of a finished task work even if the provider or the storage failed
+// during the copy, and no task is generated or charged twice.
 
 import { createHash } from 'node:crypto';
 import { audit } from '../../src/db/ledger-audit';

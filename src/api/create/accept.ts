@@ -115,7 +115,7 @@ async function answerPending(
     slot?.leave();
     if (!isRetryable(error)) throw error;
     observer.failed(error, ctx.state.requestId);
-    // If the mark was stored, the task will be started.
+    // If the row was marked although the reply was lost, its task will be started.
     return isOutcomeUnknown(error) ? maybeStarted(taskId) : maybeStored(taskId);
   }
   if (slot) void starter.start(input, slot);

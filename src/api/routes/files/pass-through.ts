@@ -1,5 +1,5 @@
 // Answers with the provider's bytes of a result that is not stored yet. The download is guarded like
-// every other, and nothing of the provider's headers is passed on but lengths.
+// every other. Of the provider's headers only lengths are passed on.
 
 import type { FileRow } from '../../../db/files/links';
 import { openDownload } from '../../../outbound/download';
