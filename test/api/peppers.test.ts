@@ -2,7 +2,8 @@
 // each key moves to the first one when it is used.
 
 import { digestKey } from '../../src/db/api-keys';
-import { startApi, type TestApi, testPepper } from '../support/api';
+import { startApi, type TestApi } from '../support/api';
+import { testPepper } from '../support/api-settings';
 import { theCatalogue } from '../support/catalogue';
 import { call } from '../support/service';
 

@@ -22,13 +22,12 @@ import type { TaskInput } from '../../src/domain/task-transactions';
 import { openDirectory } from '../../src/storage/directory';
 import type { Storage } from '../../src/storage/storage';
 import type { Submission, TemporalClient } from '../../src/temporal/client';
+import { testPepper, testSettings } from './api-settings';
 import { theCatalogue } from './catalogue';
 import { type Cutter, startCutter } from './cutter';
 import { createTestDatabase, type TestDatabase } from './database';
 import { call, type Reply } from './service';
-import { wideLimits } from './wide-limits';
 
-export const testPepper = 'a pepper for tests';
 export const create = '/v1/videos/generations';
 export const textBody = { model: 'studio-2.0', prompt: 'a lighthouse at dusk' };
 
@@ -201,23 +200,6 @@ export async function startCutApi(): Promise<{ api: TestApi; cutter: Cutter }> {
   });
   return { api, cutter: cutter! };
 }
-
-const testSettings: ApiSettings = {
-  peppers: [testPepper],
-  publicUrl: 'http://localhost',
-  corsOrigins: [],
-  allowHosts: [],
-  createRatePerSecond: 10_000,
-  ...wideLimits,
-  queuedTasksMax: 100_000,
-  uploadsMax: 1_000,
-  uploadedBytesMax: 1_000_000_000,
-  filesKeptDays: 30,
-  filesDelivery: 'proxy',
-  playground: false,
-  temporalUiUrl: null,
-  version: { name: 'test', version: '0', commit: 'test' },
-};
 
 function heldTemporal(db: Knex): HeldTemporal {
   const temporal: HeldTemporal = {

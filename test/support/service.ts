@@ -23,9 +23,9 @@ import type { PayloadKeys } from '../../src/temporal/payload-codec';
 import { type RunningWorker, startWorker } from '../../src/worker/worker';
 import { createStudio, type Studio } from '../../studio/server';
 
+import { testPepper, testSettings } from './api-settings';
 import { createTestDatabase } from './database';
 import { temporalAddress, uniqueTaskQueue, workflowBundle } from './temporal';
-import { wideLimits } from './wide-limits';
 
 export interface Service {
   readonly url: string;
@@ -91,7 +91,6 @@ interface ServiceOptions {
   payloadKeys?: PayloadKeys;
 }
 
-const testPepper = 'a pepper for tests';
 const studioKey = 'studio-key-for-tests';
 
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
@@ -153,21 +152,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     isServing: () => true,
     observer: { finished: () => undefined, failed: (error) => void failures.push(error) },
     settings: {
-      peppers: [testPepper],
-      publicUrl: 'http://localhost',
-      corsOrigins: [],
+      ...testSettings,
       allowHosts,
-      createRatePerSecond: 10_000,
-      ...wideLimits,
-      queuedTasksMax: 100_000,
-      uploadsMax: 1_000,
-      uploadedBytesMax: 1_000_000_000,
-      filesKeptDays: 30,
-      filesDelivery: 'proxy',
-      playground: false,
-      temporalUiUrl: null,
       playgroundSamplesUrl: `${studio.url}/samples/`,
-      version: { name: 'test', version: '0', commit: 'test' },
       ...options.settings,
     },
   });
