@@ -47,7 +47,7 @@ export const floodRow: Row = {
       const loud = await world.anAccount();
       const tasks = world.settings.quick ? 2_000 : 1_000_000;
       const ids = await seedFinished(world, loud, tasks);
-      const [turns, seconds] = world.settings.quick ? [1, 2] : [2, 6];
+      const [turns, seconds] = world.settings.quick ? [1, 2] : [5, 5];
       await timeCalls(api.url, quiet, noCalls(), pause(2_000));
       const findings: Finding[] = [];
       for (const flood of floodsOf(loud, tasks)) {

@@ -30,6 +30,8 @@ export async function seedFinished(
   await world.pool.query('vacuum analyze tasks');
   await world.pool.query('vacuum analyze jobs');
   await world.pool.query('vacuum analyze transfers');
+  // So that no measurement runs beside the checkpoint of these rows.
+  await world.pool.query('checkpoint');
   return seeded;
 }
 
