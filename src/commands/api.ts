@@ -121,7 +121,7 @@ function openParts(config: ConfigOf<'api'>, log: Logger) {
   const listener = createTaskListener(config.databaseUrl, (error) =>
     log.warn({ event: 'listener_lost', err: error }, 'the listening connection was lost'),
   );
-  const schema = untilSchemaIsRight(db, log);
+  const schema = untilSchemaIsRight(db, config.databaseUrl, log);
   return {
     meters,
     observer,

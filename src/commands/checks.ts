@@ -5,7 +5,7 @@ import { Connection, type TLSConfig } from '@temporalio/client';
 import { Client } from 'pg';
 import { type Config, readConfig } from '../config/config';
 import type { Environment } from '../config/secret-files';
-import { directAddress } from '../db/database';
+import { directAddress, SchemaMismatch } from '../db/database';
 import type { Roles } from '../db/roles';
 import { CommandError } from './command';
 
@@ -90,9 +90,12 @@ export async function checkDatabase(url: string): Promise<void> {
     const { host, pathname } = new URL(url);
     const why = (error as Error).message || String((error as { code?: unknown }).code);
     const name = `${host}${pathname}`;
-    const sentence = why.includes('unsupported startup parameter')
-      ? `DATABASE_URL leads to a pooler at ${name} (${why}): ${directAddress}`
-      : `The database at ${name} (DATABASE_URL) does not answer: ${why}`;
+    if (why.includes('unsupported startup parameter')) {
+      throw new SchemaMismatch(
+        `DATABASE_URL leads to a pooler at ${name} (${why}): ${directAddress}`,
+      );
+    }
+    const sentence = `The database at ${name} (DATABASE_URL) does not answer: ${why}`;
     throw new CommandError(sentence, 1, { cause: error });
   } finally {
     await client.end().catch(() => undefined);

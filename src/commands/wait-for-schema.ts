@@ -4,6 +4,7 @@
 import type { Knex } from 'knex';
 import { checkSchema, SchemaMismatch } from '../db/database';
 import type { Logger } from '../telemetry/logger';
+import { checkDatabase } from './checks';
 
 interface SchemaWatch {
   /**
@@ -18,7 +19,7 @@ interface SchemaWatch {
 
 const againMs = 1_000;
 
-export function untilSchemaIsRight(db: Knex, log: Logger): SchemaWatch {
+export function untilSchemaIsRight(db: Knex, url: string, log: Logger): SchemaWatch {
   let isRight = false;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -30,6 +31,7 @@ export function untilSchemaIsRight(db: Knex, log: Logger): SchemaWatch {
   });
   const ask = async () => {
     try {
+      await checkDatabase(url);
       await checkSchema(db);
       isRight = true;
       resolveRight();

@@ -139,6 +139,7 @@ export const noRoles: Roles = { service: null, operator: null };
  * start at once. A newer schema is refused and left unchanged.
  */
 export async function migrate(db: Knex, roles: Roles = noRoles): Promise<readonly string[]> {
+  await refusePooler(db);
   return db.transaction(async (trx) => {
     await trx.raw(`set local lock_timeout = '60s'`);
     await refuseEncoding(trx);
@@ -151,7 +152,6 @@ export async function migrate(db: Knex, roles: Roles = noRoles): Promise<readonl
   });
 }
 
-/** Prompts are any text, so a database that cannot store some characters is refused at once. */
 /** A pooler that is told to ignore the settings of a connection would drop our time limits. */
 async function refusePooler(db: Knex): Promise<void> {
   const { rows } = await db.raw<{ rows: { lock_timeout: string }[] }>('show lock_timeout');
@@ -166,6 +166,7 @@ export const directAddress =
   'time limits, prepared statements and LISTEN need the address of PostgreSQL itself ' +
   '(docs/operations.md, "Behind a pooler").';
 
+/** Prompts are any text, so a database that cannot store some characters is refused at once. */
 async function refuseEncoding(db: Knex): Promise<void> {
   const { rows } = await db.raw<{ rows: { server_encoding: string }[] }>('show server_encoding');
   const encoding = rows[0]?.server_encoding;
