@@ -34,9 +34,22 @@ function Waiting({ task }) {
   </div>`;
 }
 
+const reasons = {
+  deleted: 'it was deleted',
+  expired: 'its time is over',
+  lost: 'it could not be fetched from the generator in time',
+  removed_by_operator: 'the operator removed it',
+};
+
 function Film({ task, onSize }) {
   const [isGone, setGone] = useState(false);
-  const [{ last_frame_url: lastFrame, url }] = task.data;
+  const [{ last_frame_url: lastFrame, url, url_gone_reason: reason }] = task.data;
+  if (reason) {
+    return html`<div class="screen ended">
+      <p class="stamp">Gone</p>
+      <p class="reason">The video is not kept any more: ${reasons[reason] ?? reason}.</p>
+    </div>`;
+  }
   if (isGone) {
     return html`<div class="screen ended">
       <p class="stamp">Gone</p>

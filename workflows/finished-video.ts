@@ -1,14 +1,14 @@
 // Combines the reports of the generator and the enhancer into the video that callers see, with our
 // links. The enhancer's values take precedence; the generator's fill the gaps.
 
-import type { VideoResult } from '../src/contract/task';
 import type { JobReport } from '../src/domain/job';
 import { outputSize } from '../src/domain/output-size';
 import type { ResultSource, StoredResults } from '../src/domain/results';
+import type { NewVideo } from '../src/domain/task';
 import type { TaskInput } from '../src/domain/task-transactions';
 
 export interface FinishedVideo {
-  readonly shown: VideoResult;
+  readonly shown: NewVideo;
   readonly durationSeconds: number | null;
   readonly outputMilliseconds: number | null;
   readonly completionTokens: number | null;

@@ -13,19 +13,20 @@ export interface ExpiryDeps {
 
 // About three a second, so that a day's files of a busy service are deleted within a day.
 const limit = 200;
-const atOnce = 8;
+const atOnce = 4;
 
 /** Returns the number of files. While the storage is away none is deleted; a later run does it. */
 export async function removeExpired({ db, storage }: ExpiryDeps): Promise<number> {
-  const removed: string[] = [];
-  await eachAtOnce(await listExpired(db, limit), atOnce, async ({ id, key }) => {
+  let removed = 0;
+  await eachAtOnce(await listExpired(db, limit), atOnce, async (file) => {
     try {
-      await storage.remove(key);
-      removed.push(id);
+      await storage.remove(file.key);
     } catch (error) {
-      if (!(error instanceof StorageError)) throw error;
+      if (error instanceof StorageError) return;
+      throw error;
     }
+    await markExpired(db, file);
+    removed += 1;
   });
-  if (removed.length > 0) await markExpired(db, removed);
-  return removed.length;
+  return removed;
 }

@@ -2,7 +2,8 @@
 // while; afterwards it succeeds with the same links, and the copy goes on without it.
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { awaitResults, findResults, markLost, type ResultRow } from '../../src/db/files/results';
+import { awaitResults, findResults, type ResultRow } from '../../src/db/files/results';
+import { removeResults } from '../../src/db/files/retention';
 import { fileLink } from '../../src/domain/file-link';
 import type { ResultRole, StoredResults, StoreResults } from '../../src/domain/results';
 import type { KeepSpan } from '../../src/domain/trace';
@@ -57,7 +58,7 @@ async function storeAwaited(deps: FileDeps, taskId: string): Promise<void> {
   const failures = await copyAll(deps, taskId, rows);
   for (const { row, why } of failures) {
     if (!row.isSourceDead) continue;
-    await markLost(deps.db, row.id);
+    await removeResults(deps.db, taskId, 'lost', [row.role]);
     deps.events.resultNotStored(taskId, row.role, 'lost', why);
   }
   const failure = failures.find(({ row }) => !row.isSourceDead);

@@ -9,6 +9,7 @@ interface Memory<T> {
   /** The last value, even if it has expired. */
   everKnown(key: string): T | undefined;
   remember(key: string, value: T, untilMs: number): void;
+  forget(key: string): void;
 }
 
 export function createMemory<T>(now: () => number, max: number): Memory<T> {
@@ -22,5 +23,6 @@ export function createMemory<T>(now: () => number, max: number): Memory<T> {
     remember(key, value, untilMs) {
       known.set(key, { value, untilMs });
     },
+    forget: (key) => void known.delete(key),
   };
 }

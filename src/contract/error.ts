@@ -22,6 +22,7 @@ export const refusals = {
   method_not_allowed: { status: 405, type: 'invalid_request_error' },
   idempotency_key_reused: { status: 409, type: 'invalid_request_error' },
   task_already_finished: { status: 409, type: 'invalid_request_error' },
+  task_not_finished: { status: 409, type: 'invalid_request_error' },
   upload_limit_reached: { status: 409, type: 'invalid_request_error' },
   file_removed: { status: 410, type: 'not_found_error' },
   request_too_large: { status: 413, type: 'invalid_request_error' },

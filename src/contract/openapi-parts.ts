@@ -121,6 +121,11 @@ const sentences: Readonly<
     'The task has finished already; it is left as it is.',
     'task_id',
   ],
+  task_not_finished: [
+    'the content of an unfinished task cannot be deleted',
+    'The task has not finished, so it has no content to delete. Cancel it first, with DELETE /v1/videos/generations/task_01k9m3c5x8v2q4w6e8r0t2y4na.',
+    'task_id',
+  ],
   upload_limit_reached: [
     'the account has as many uploaded files or bytes as it may',
     'This account has 1000 uploaded files, which is the limit. Delete files that are not needed any more.',

@@ -89,6 +89,7 @@ function taskPaths(): ZodOpenApiPathsObject {
   return {
     '/v1/videos/generations': { post: { ...createOperation, operationId: 'createTask' } },
     '/v1/videos/generations/{task_id}': { get: getOperation, delete: cancelOperation },
+    '/v1/videos/generations/{task_id}/content': { delete: deleteContentOperation },
     '/v1/videos/generations/{task_id}/callbacks': {
       get: { ...accountOperations.callbacks, operationId: 'listCallbackAttempts' },
     },
@@ -137,6 +138,26 @@ const cancelOperation: ZodOpenApiOperationObject = {
       'invalid_api_key',
       'task_not_found',
       'task_already_finished',
+      'internal_error',
+      'unavailable',
+    ),
+  },
+};
+
+const deleteContentOperation: ZodOpenApiOperationObject = {
+  operationId: 'deleteTaskContent',
+  tags: ['Tasks'],
+  summary: 'Delete the video of a task',
+  description:
+    'Deletes the video and the last frame of a finished task at once and answers with the task, whose links are gone. ' +
+    'The task itself stays. A repeat changes nothing.',
+  requestParams: { path: taskIdParameter },
+  responses: {
+    '200': jsonReply('The task without its links.', taskSchema),
+    ...errorResponses(
+      'invalid_api_key',
+      'task_not_found',
+      'task_not_finished',
       'internal_error',
       'unavailable',
     ),

@@ -4,7 +4,14 @@
 import { z } from 'zod';
 import { refusals } from './error';
 import { amount, modelSchema } from './model-schema';
-import { billingKinds, inputTypes, stages, taskErrorCodes, taskStatuses } from './vocabulary';
+import {
+  billingKinds,
+  goneReasons,
+  inputTypes,
+  stages,
+  taskErrorCodes,
+  taskStatuses,
+} from './vocabulary';
 
 const seconds = (description: string) => z.int().meta({ description });
 const taskId = z
@@ -52,8 +59,18 @@ const billing = z
 
 const video = z
   .strictObject({
-    url: z.string().meta({ description: 'URL of the video, at this service; it needs no key.' }),
+    url: z.string().optional().meta({
+      description:
+        'URL of the video, at this service; it needs no key. Absent once the video is not kept any more.',
+    }),
+    url_gone_reason: z.enum(goneReasons).optional().meta({
+      description:
+        'Only without `url`. `deleted`: by its owner. `expired`: its time is over. `lost`: it could not be fetched from the generator in time.',
+    }),
     last_frame_url: z.string().optional(),
+    last_frame_url_gone_reason: z.enum(goneReasons).optional().meta({
+      description: 'Only if there was a last frame and it is not kept any more.',
+    }),
     resolution: z.string().optional().meta({ example: '720p' }),
     ratio: z
       .string()
@@ -92,7 +109,7 @@ export const taskSchema = z
       }),
     video_url: z.string().optional().meta({
       description:
-        'Primary video URL, equal to `data[0].url`; with super-resolution the enhanced video.',
+        'Primary video URL, equal to `data[0].url` and absent like it; with super-resolution the enhanced video.',
     }),
     duration: z.number().optional().meta({ description: 'Output seconds.' }),
     usage: z

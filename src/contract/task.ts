@@ -2,7 +2,7 @@
 // task. It is made by domain/task.ts only and used unchanged everywhere.
 
 import type { Labels } from './request';
-import type { BillingKind, Stage, TaskErrorCode, TaskStatus } from './vocabulary';
+import type { BillingKind, GoneReason, Stage, TaskErrorCode, TaskStatus } from './vocabulary';
 
 export interface TaskObject {
   readonly id: string;
@@ -25,9 +25,12 @@ export interface TaskObject {
   readonly billing?: Billing;
 }
 
+/** A result that is not kept any more has a reason in place of its link. */
 export interface VideoResult {
-  readonly url: string;
+  readonly url?: string;
+  readonly url_gone_reason?: GoneReason;
   readonly last_frame_url?: string;
+  readonly last_frame_url_gone_reason?: GoneReason;
   readonly resolution?: string;
   readonly ratio?: string;
   readonly width?: number;

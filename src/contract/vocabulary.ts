@@ -26,6 +26,10 @@ export type Scene = (typeof scenes)[number];
 export const toolVersions = ['standard', 'professional'] as const;
 export type ToolVersion = (typeof toolVersions)[number];
 
+/** Why the link of a result is gone. */
+export const goneReasons = ['deleted', 'expired', 'lost', 'removed_by_operator'] as const;
+export type GoneReason = (typeof goneReasons)[number];
+
 export const taskErrorCodes = ['task_error', 'provider_error'] as const;
 export type TaskErrorCode = (typeof taskErrorCodes)[number];
 

@@ -1,7 +1,21 @@
 // The results of a task as its workflow hands them over to be stored, and what becomes of them. These
 // shapes are recorded in histories.
 
-export type ResultRole = 'video' | 'last_frame';
+import type { GoneReason } from '../contract/vocabulary';
+
+export const resultRoles = ['video', 'last_frame'] as const;
+export type ResultRole = (typeof resultRoles)[number];
+
+/** Why a file is removed, as its row says it. */
+export type RemovedBecause = 'expired' | 'caller' | 'operator' | 'lost';
+
+/** The same for callers. */
+export const goneReasonOf: Readonly<Record<RemovedBecause, GoneReason>> = {
+  expired: 'expired',
+  caller: 'deleted',
+  operator: 'removed_by_operator',
+  lost: 'lost',
+};
 
 /** One result at its provider. */
 export interface ResultSource {

@@ -16,7 +16,8 @@ import type {
   TokenUsage,
   VideoResult,
 } from '../contract/task';
-import type { Stage, TaskStatus } from '../contract/vocabulary';
+import type { GoneReason, Stage, TaskStatus } from '../contract/vocabulary';
+import type { ResultRole } from './results';
 
 /** The fields that never change during a task's life. */
 export interface TaskIdentity {
@@ -27,6 +28,9 @@ export interface TaskIdentity {
   readonly labels?: Labels;
 }
 
+/** The video of a task that succeeds. */
+export type NewVideo = VideoResult & { readonly url: string };
+
 /**
  * The state of a task. The union excludes a success without a video and a failure without a reason.
  */
@@ -36,7 +40,7 @@ type TaskState =
   | {
       readonly status: 'succeeded';
       readonly finishedAt: number;
-      readonly video: VideoResult;
+      readonly video: NewVideo;
       readonly durationSeconds: number | null;
       readonly seed: number | null;
       readonly usage: TokenUsage;
@@ -103,6 +107,33 @@ export function failedPendingObject(
 ): TaskObject {
   const error = { code: 'task_error', message } as const;
   return taskObject(identityIn(task), { status: 'failed', finishedAt, error });
+}
+
+/** The object of a finished task after these of its results were removed, for one reason. */
+export function withoutResults(
+  task: TaskObject,
+  roles: readonly ResultRole[],
+  reason: GoneReason,
+): TaskObject {
+  const [video] = task.data;
+  if (!video) return task;
+  const { url, last_frame_url: frame, expires_at: expiresAt, ...rest } = video;
+  const { video_url: videoUrl, ...others } = task;
+  const keepsVideo = url !== undefined && !roles.includes('video');
+  const keepsFrame = frame !== undefined && !roles.includes('last_frame');
+  return {
+    ...others,
+    data: [
+      {
+        ...(keepsVideo ? { url } : { url_gone_reason: reason }),
+        ...(keepsFrame ? { last_frame_url: frame } : {}),
+        ...(frame !== undefined && !keepsFrame ? { last_frame_url_gone_reason: reason } : {}),
+        ...rest,
+        ...(expiresAt !== undefined && (keepsVideo || keepsFrame) ? { expires_at: expiresAt } : {}),
+      },
+    ],
+    ...(keepsVideo && videoUrl !== undefined ? { video_url: videoUrl } : {}),
+  };
 }
 
 /** The fields of an object that never change. */

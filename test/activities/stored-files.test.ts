@@ -55,7 +55,11 @@ async function aResult(columns: Readonly<Record<string, unknown>>): Promise<stri
   await insertTaskRow(db, taskId);
   await db('tasks')
     .where({ id: taskId })
-    .update({ status: 'succeeded', finished_at: db.raw(`now() - interval '1 hour'`) });
+    .update({
+      status: 'succeeded',
+      finished_at: db.raw(`now() - interval '1 hour'`),
+      object: JSON.stringify({ data: [{ url: 'https://example.com/a.mp4' }] }),
+    });
   await db('files').insert({
     id: `file_${randomBytes(16).toString('hex')}`,
     account_id: 'acct_test',
@@ -75,6 +79,7 @@ async function aResult(columns: Readonly<Record<string, unknown>>): Promise<stri
 
 const stateOf = (taskId: string) =>
   db('files').where({ task_id: taskId }).first('state', 'removed_because');
+const objectOf = async (taskId: string) => (await db('tasks').where({ id: taskId }).first()).object;
 const bytesOf = (taskId: string) => storage.length(`results/${taskId}/video`);
 
 test('the bytes of a file past its time are deleted, and the row says why; others stay', async () => {
@@ -89,6 +94,8 @@ test('the bytes of a file past its time are deleted, and the row says why; other
   expect(await removeExpired({ db, storage })).toBe(1);
   expect(await stateOf(old)).toEqual({ state: 'removed', removed_because: 'expired' });
   expect([await bytesOf(old), await bytesOf(young)]).toEqual([null, 5]);
+  expect(await objectOf(old)).toEqual({ data: [{ url_gone_reason: 'expired' }] });
+  expect(await objectOf(young)).toEqual({ data: [{ url: 'https://example.com/a.mp4' }] });
   expect(await removeExpired({ db, storage })).toBe(0);
 });
 

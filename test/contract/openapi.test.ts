@@ -46,6 +46,7 @@ test('each operation of a task is listed once, with its callback; aliases are de
   expect(ofTasks.map(([path, item]) => [path, Object.keys(item as object)])).toEqual([
     ['/v1/videos/generations', ['post']],
     ['/v1/videos/generations/{task_id}', ['get', 'delete']],
+    ['/v1/videos/generations/{task_id}/content', ['delete']],
     ['/v1/videos/generations/{task_id}/callbacks', ['get']],
   ]);
   expect(document.info.description).toContain('`/v1/video/`');

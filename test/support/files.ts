@@ -17,7 +17,7 @@ export async function plantFile(
   columns: Readonly<Record<string, unknown>> = {},
 ): Promise<Planted> {
   const id = `file_${randomBytes(13).toString('hex')}`;
-  const key = `uploads/${accountId}/${id}`;
+  const key = String(columns.key ?? `uploads/${accountId}/${id}`);
   const token = randomBytes(24).toString('base64url');
   const sha256 = createHash('sha256').update(bytes).digest();
   const contentType = 'video/mp4';

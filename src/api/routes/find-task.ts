@@ -19,8 +19,12 @@ export interface Found {
   readonly by: 'row' | 'workflow' | 'memory';
 }
 
-/** Undefined if there is no such task, or it belongs to another account. */
-export type FindTask = (taskId: string, asker: Asker) => Promise<Found | undefined>;
+export interface FindTask {
+  /** Undefined if there is no such task, or it belongs to another account. */
+  (taskId: string, asker: Asker): Promise<Found | undefined>;
+  /** After this process changed the object of a final task. */
+  forget(taskId: string): void;
+}
 
 export interface Asker {
   readonly accountId: string;
@@ -28,14 +32,16 @@ export interface Asker {
   readonly address: string;
 }
 
-// Final objects never change, so up to this many (about 1 KB each) are kept.
+// Up to this many final objects (about 1 KB each) are kept. They change only when a result is removed,
+// and then other processes show its dead link for this long at most.
 const rememberedMax = 10_000;
+const finalForMs = 5_000;
 // Short, because the create of a task may still be in progress when it is first read.
 const unknownForMs = 2_000;
 
 export function createFindTask(deps: ApiDeps, unknownLookups: Buckets): FindTask {
   const findRow = gatheredFindTask(deps.db);
-  const finals = createMemory<Remembered>(deps.now, rememberedMax);
+  const finals = createMemory<Remembered>(deps.elapsed, rememberedMax);
   const unknown = createMemory<true>(deps.now, rememberedMax);
   const countUnknown = (taskId: string, { address }: Asker): void => {
     if (unknown.recall(taskId)) return;
@@ -43,7 +49,7 @@ export function createFindTask(deps: ApiDeps, unknownLookups: Buckets): FindTask
     if (limited) throw new Refused(limited.refusal, limited.headers);
     unknown.remember(taskId, true, deps.now() + unknownForMs);
   };
-  return async (taskId, asker) => {
+  const find = async (taskId: string, asker: Asker): Promise<Found | undefined> => {
     const { accountId } = asker;
     const known = finals.recall(taskId);
     if (known) return known.accountId === accountId ? known.found : undefined;
@@ -55,13 +61,11 @@ export function createFindTask(deps: ApiDeps, unknownLookups: Buckets): FindTask
     if (row.status === 'pending') return fromRow(row);
     if (!isFinal(row.status)) return furtherOf(deps, row);
     const found = fromRow(row);
-    finals.remember(
-      taskId,
-      { accountId, found: { ...found, by: 'memory' } },
-      Number.POSITIVE_INFINITY,
-    );
+    const remembered = { accountId, found: { ...found, by: 'memory' as const } };
+    finals.remember(taskId, remembered, deps.elapsed() + finalForMs);
     return found;
   };
+  return Object.assign(find, { forget: (taskId: string) => finals.forget(taskId) });
 }
 
 interface Remembered {

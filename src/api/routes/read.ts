@@ -1,6 +1,9 @@
-// GET and DELETE of one task. A finished task is sent as it was stored. A GET can wait for an
+// GET and DELETE of one task and of its content. A finished task is sent as it was stored. A GET can wait for an
 // unfinished one (`Prefer: wait`).
 
+import type { Refusal } from '../../contract/error';
+import { findResults } from '../../db/files/results';
+import { removeResults } from '../../db/files/retention';
 import {
   gatheredFindPendingPosition,
   gatheredFindPosition,
@@ -8,6 +11,7 @@ import {
 } from '../../db/jobs/queue';
 import { failPending } from '../../db/pending-tasks';
 import { notifyTaskChanged } from '../../db/tasks';
+import { resultRoles } from '../../domain/results';
 import { cancelledMessage, isFinal } from '../../domain/task';
 import type { AtOnce } from '../at-once';
 import { addressOf } from '../auth';
@@ -28,6 +32,7 @@ interface ReadHandlers {
 export function readRoutes(router: KeyedRouter, deps: ApiDeps, handlers: ReadHandlers): void {
   const { show } = handlers;
   const cancel = cancelTask(deps, handlers);
+  const deleteContent = deleteTaskContent(deps, handlers);
   const missingId = (ctx: KeyedCall): void => {
     refuse(ctx, { code: 'task_id_required', param: 'task_id', message: 'task_id is required' });
   };
@@ -36,6 +41,9 @@ export function readRoutes(router: KeyedRouter, deps: ApiDeps, handlers: ReadHan
     router.delete([base, `${base}/`], missingId);
     router.get(`${base}/:task_id`, (ctx) => show(ctx, String(ctx.params.task_id)));
     router.delete(`${base}/:task_id`, (ctx) => cancel(ctx, String(ctx.params.task_id)));
+    router.delete(`${base}/:task_id/content`, (ctx) =>
+      deleteContent(ctx, String(ctx.params.task_id)),
+    );
   }
 }
 
@@ -104,6 +112,28 @@ function cancelTask(deps: ApiDeps, { find, changesAtOnce }: ReadHandlers): TaskH
     if (asked === 'gone' && after && isFinal(after.status)) return refuse(ctx, alreadyFinished);
     const shown = after ?? before;
     answerFound(ctx, isFinal(shown.status) ? shown : { ...shown, text: withCancel(shown.text) });
+  };
+}
+
+/**
+ * The rows are changed first, so the links are dead at once. If the storage does not answer, the
+ * caller gets a 503, and a repeat deletes the bytes; without one the reconciler does it after a day.
+ */
+function deleteTaskContent(deps: ApiDeps, { find, changesAtOnce }: ReadHandlers): TaskHandler {
+  const { db, storage } = deps;
+  return async (ctx, taskId) => {
+    ctx.state.taskId = taskId.slice(0, 64);
+    const asker = askerOf(ctx);
+    const before = await find(taskId, asker);
+    if (!before) return refuse(ctx, taskNotFound);
+    if (!isFinal(before.status)) return refuse(ctx, notFinished(taskId));
+    const files = await changesAtOnce(asker.accountId, async () => {
+      await removeResults(db, taskId, 'caller', resultRoles);
+      return findResults(db, taskId);
+    });
+    find.forget(taskId);
+    for (const { key } of files) await storage.remove(key);
+    answerFound(ctx, (await find(taskId, asker)) ?? before);
   };
 }
 
@@ -178,6 +208,13 @@ const alreadyFinished = {
   param: 'task_id',
   message: 'The task has finished already; it is left as it is.',
 } as const;
+
+function notFinished(taskId: string): Refusal {
+  const message =
+    'The task has not finished, so it has no content to delete. ' +
+    `Cancel it first, with DELETE /v1/videos/generations/${taskId}.`;
+  return { code: 'task_not_finished', param: 'task_id', message };
+}
 
 const waitSecondsMax = 60;
 

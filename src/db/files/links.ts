@@ -2,6 +2,7 @@
 
 import type { Knex } from 'knex';
 import type { Media } from '../../domain/media-type';
+import type { RemovedBecause } from '../../domain/results';
 
 export type FileRole = 'upload' | 'video' | 'last_frame';
 export type FileState = 'awaited' | 'stored' | 'removed';
@@ -26,7 +27,7 @@ export interface FileRow {
   readonly createdAtSeconds: number;
   readonly expiresAtSeconds: number;
   readonly secondsLeft: number;
-  readonly removedBecause: 'expired' | 'caller' | 'operator' | 'lost' | null;
+  readonly removedBecause: RemovedBecause | null;
 }
 
 export const fileColumns = `

@@ -108,15 +108,6 @@ export async function markStored(db: Knex, id: string, known: KnownBytes): Promi
   return rows.length > 0;
 }
 
-/** awaited → removed: the provider's link died before its bytes were copied. */
-export async function markLost(db: Knex, id: string): Promise<void> {
-  await db.raw(
-    `update files set state = 'removed', removed_because = 'lost', removed_at = now()
-      where id = ? and state = 'awaited'`,
-    [id],
-  );
-}
-
 /**
  * Tasks that succeeded before their results were stored, so long ago that their copy must have
  * begun. They are drawn at random, so that none is left out if there are many.

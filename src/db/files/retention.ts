@@ -1,28 +1,69 @@
-// Files whose time is over, and keys that no file has.
+// Files that are not kept any more. The row of a result and the object of its task change in one
+// transaction, so that callers see the reason wherever the task is shown.
 
 import type { Knex } from 'knex';
+import type { TaskObject } from '../../contract/task';
+import { goneReasonOf, type RemovedBecause, type ResultRole } from '../../domain/results';
+import { withoutResults } from '../../domain/task';
 
 interface ExpiredFile {
   readonly id: string;
   readonly key: string;
+  /** Null if it was uploaded. */
+  readonly result: { readonly taskId: string; readonly role: ResultRole } | null;
 }
 
 export async function listExpired(db: Knex, limit: number): Promise<readonly ExpiredFile[]> {
   const { rows } = await db.raw<{ rows: ExpiredFile[] }>(
-    `select id, key from files
+    `select id, key,
+            case when task_id is not null
+                 then json_build_object('taskId', task_id, 'role', role) end as result
+       from files
       where state <> 'removed' and expires_at < now() order by expires_at limit ?`,
     [limit],
   );
   return rows;
 }
 
-/** The bytes of these files are deleted. */
-export async function markExpired(db: Knex, ids: readonly string[]): Promise<void> {
+/** The bytes of this file are deleted. */
+export async function markExpired(db: Knex, { id, result }: ExpiredFile): Promise<void> {
+  if (result) return removeResults(db, result.taskId, 'expired', [result.role]);
   await db.raw(
     `update files set state = 'removed', removed_because = 'expired', removed_at = now()
-      where id = any(?) and state <> 'removed'`,
-    [[...ids]],
+      where id = ? and state <> 'removed'`,
+    [id],
   );
+}
+
+/**
+ * Marks results of a task as removed and takes their links from its object. A result that was
+ * removed before keeps its reason, and only one that is still awaited can be lost.
+ */
+export async function removeResults(
+  db: Knex,
+  taskId: string,
+  because: RemovedBecause,
+  roles: readonly ResultRole[],
+): Promise<void> {
+  const from = because === 'lost' ? ['awaited'] : ['awaited', 'stored'];
+  await db.transaction(async (trx) => {
+    // Locked first, so that no other change of the object is overwritten.
+    const tasks = await trx.raw<{ rows: { object: TaskObject }[] }>(
+      'select object from tasks where id = ? for update',
+      [taskId],
+    );
+    const removed = await trx.raw<{ rows: { role: ResultRole }[] }>(
+      `update files set state = 'removed', removed_because = ?, removed_at = now()
+        where task_id = ? and role = any(?) and state = any(?)
+       returning role`,
+      [because, taskId, [...roles], from],
+    );
+    const [task] = tasks.rows;
+    if (!task || removed.rows.length === 0) return;
+    const gone = removed.rows.map(({ role }) => role);
+    const object = withoutResults(task.object, gone, goneReasonOf[because]);
+    await trx.raw('update tasks set object = ? where id = ?', [JSON.stringify(object), taskId]);
+  });
 }
 
 /** Those of the keys under which a file has bytes, or soon will. */

@@ -1,0 +1,184 @@
+// The content of a finished task is deleted by its owner: the links are dead, the bytes are gone, and the
+// task says why.
+
+import { randomBytes } from 'node:crypto';
+import { removeExpired } from '../../../activities/reconcile/expired-files';
+import { taskSchema } from '../../../src/contract/reply-schema';
+import type { TaskObject } from '../../../src/contract/task';
+import { closeTask } from '../../../src/db/ledger';
+import { taskObject } from '../../../src/domain/task';
+import { StorageError } from '../../../src/storage/storage';
+import { create, startApi, type TestApi } from '../../support/api';
+import { type Planted, plantFile } from '../../support/files';
+import { call } from '../../support/service';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api?.close());
+
+const zero = '0.000000';
+
+interface Finished {
+  readonly id: string;
+  readonly object: TaskObject;
+  readonly video: Planted;
+  readonly frame: Planted;
+  readonly links: readonly string[];
+}
+
+/** A task that succeeded, with a video and a last frame. */
+async function aFinished(columns: Readonly<Record<string, unknown>> = {}): Promise<Finished> {
+  const { json } = await api.create();
+  const id = json.id as string;
+  const plant = (role: string, media: string) =>
+    plantFile(api, randomBytes(1_000), {
+      task_id: id,
+      role,
+      media,
+      key: `results/${id}/${role}`,
+      ...columns,
+    });
+  const video = await plant('video', 'video');
+  const frame = await plant('last_frame', 'image');
+  const links = [`${api.url}/files/${video.token}.mp4`, `${api.url}/files/${frame.token}.png`];
+  const [url = '', lastFrame = ''] = links;
+  const object = taskObject(
+    { id, traceId: 't', model: 'studio-2.0', createdAt: 1_763_712_000 },
+    {
+      status: 'succeeded',
+      finishedAt: 1_763_712_060,
+      video: { url, last_frame_url: lastFrame, ratio: '16:9', expires_at: 1_766_304_000 },
+      durationSeconds: 5,
+      seed: null,
+      usage: { completion_tokens: 1, total_tokens: 1 },
+      billing: { currency: 'CNY', held: zero, charged: zero, refunded: zero, items: [] },
+    },
+  );
+  const { plan } = api.temporal.submitted.find(({ taskId }) => taskId === id)!;
+  await closeTask(api.db, { taskId: id, object, charge: [], heldMicros: plan.hold.amountMicros });
+  return { id, object, video, frame, links };
+}
+
+const remove = (id: string, path = create) => api.call('DELETE', `${path}/${id}/content`);
+const read = async (id: string) => (await api.call('GET', `${create}/${id}`)).json;
+const lengths = ({ id }: Finished) =>
+  Promise.all(['video', 'last_frame'].map((role) => api.storage.length(`results/${id}/${role}`)));
+
+const goneAs = (reason: string, { object }: Finished) => {
+  const { video_url: _, ...rest } = object;
+  const gone = { url_gone_reason: reason, last_frame_url_gone_reason: reason };
+  return { ...rest, data: [{ ...gone, ratio: '16:9' }] };
+};
+
+test.each([create, '/v1/video/generations'])(
+  'DELETE %s/{id}/content deletes the video and the last frame at once, and a repeat is harmless',
+  async (path) => {
+    const task = await aFinished();
+    expect(await read(task.id)).toEqual(task.object);
+    for (let times = 0; times < 2; times += 1) {
+      const { status, json } = await remove(task.id, path);
+      expect([status, taskSchema.parse(json)]).toEqual([200, goneAs('deleted', task)]);
+    }
+    expect(await read(task.id)).toEqual(goneAs('deleted', task));
+    const { json: list } = await api.call('GET', '/v1/tasks');
+    expect(list.data[0]).toEqual(goneAs('deleted', task));
+    expect(await lengths(task)).toEqual([null, null]);
+    for (const link of task.links) {
+      const reply = await fetch(link);
+      const { error } = (await reply.json()) as { error: { message: string } };
+      expect([reply.status, error.message]).toEqual([
+        410,
+        'The file is not kept any more: its owner removed it.',
+      ]);
+    }
+  },
+);
+
+test('a result past its time and a deleted one differ in the reason alone', async () => {
+  const task = await aFinished({ expires_at: api.db.raw(`now() - interval '1 minute'`) });
+  expect(await removeExpired(api)).toBe(2);
+  expect(await read(task.id)).toEqual(goneAs('expired', task));
+  expect(await lengths(task)).toEqual([null, null]);
+  // The first reason stays.
+  expect((await remove(task.id)).json).toEqual(goneAs('expired', task));
+});
+
+test('a result that is not copied yet is deleted too', async () => {
+  const awaited = { state: 'awaited', source_url: 'https://videos.example.com/a.mp4' };
+  const task = await aFinished(awaited);
+  expect((await remove(task.id)).json).toEqual(goneAs('deleted', task));
+  expect((await fetch(task.links[0]!)).status).toBe(410);
+});
+
+test('a task that has not finished is refused with what to do first, and is left as it is', async () => {
+  const { json } = await api.create();
+  const { status, json: refused } = await remove(json.id);
+  expect([status, refused.error]).toEqual([
+    409,
+    {
+      code: 'task_not_finished',
+      type: 'invalid_request_error',
+      param: 'task_id',
+      message: `The task has not finished, so it has no content to delete. Cancel it first, with DELETE /v1/videos/generations/${json.id}.`,
+    },
+  ]);
+  expect((await read(json.id)).status).toBe('submitted');
+  expect(api.temporal.cancelled).not.toContain(json.id);
+});
+
+test('a failed task is answered as it is', async () => {
+  const { json } = await api.create();
+  await api.finish(json.id);
+  const failed = await read(json.id);
+  const { status, json: answered } = await remove(json.id);
+  expect([status, answered]).toEqual([200, failed]);
+});
+
+test('the task of another account is a 404 like one that does not exist, and keeps its content', async () => {
+  const task = await aFinished();
+  const { apiKey } = await api.anAccount();
+  const removeAs = (id: string) => call(api.url, apiKey, 'DELETE', `${create}/${id}/content`);
+  const foreign = await removeAs(task.id);
+  const unknown = await removeAs('task_00000000000000000000000000');
+  expect([foreign.status, foreign.json.error.code]).toEqual([404, 'task_not_found']);
+  expect([unknown.status, unknown.json]).toEqual([foreign.status, foreign.json]);
+  expect(await read(task.id)).toEqual(task.object);
+  expect(await lengths(task)).toEqual([1_000, 1_000]);
+});
+
+test('while the storage is away the links are dead already, and a repeat deletes the bytes', async () => {
+  const task = await aFinished();
+  const failures = api.failures.length;
+  const working = api.storage.remove;
+  Object.assign(api.storage, {
+    remove: () => Promise.reject(new StorageError('away', 'The storage is away.')),
+  });
+  try {
+    const { status, headers } = await remove(task.id);
+    expect([status, headers.get('retry-after')]).toEqual([503, '2']);
+    expect(api.failures.splice(failures)).toHaveLength(1);
+  } finally {
+    Object.assign(api.storage, { remove: working });
+  }
+  expect((await fetch(task.links[0]!)).status).toBe(410);
+  expect(await lengths(task)).not.toEqual([null, null]);
+  expect((await remove(task.id)).status).toBe(200);
+  expect(await lengths(task)).toEqual([null, null]);
+});
+
+test('another API process shows the deletion after five seconds at the latest', async () => {
+  const task = await aFinished();
+  const other = await startApi({}, undefined, api.database);
+  try {
+    const readThere = async () =>
+      (await call(other.url, api.apiKey, 'GET', `${create}/${task.id}`)).json;
+    expect(await readThere()).toEqual(task.object);
+    await remove(task.id);
+    other.clock += 5_000;
+    expect(await readThere()).toEqual(goneAs('deleted', task));
+  } finally {
+    await other.close();
+  }
+});
