@@ -11,8 +11,8 @@ const common = {
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.data'],
 };
 
-const fastRooms = ['house', 'contract', 'domain', 'config', 'catalogue', 'scripts', 'temporal'];
-const fast = fastRooms.map((room) => `<rootDir>/test/${room}/**/*.test.ts`);
+const fastFolders = ['house', 'contract', 'domain', 'config', 'catalogue', 'scripts', 'temporal'];
+const fast = fastFolders.map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`);
 
 module.exports = {
   projects: [
@@ -23,17 +23,17 @@ module.exports = {
       testMatch: ['<rootDir>/test/**/*.test.ts'],
       testPathIgnorePatterns: [
         '/node_modules/',
-        `/test/(${[...fastRooms, 'long', 'clients', 'deploy', 'cluster'].join('|')})/`,
+        `/test/(${[...fastFolders, 'long', 'clients', 'deploy', 'cluster'].join('|')})/`,
       ],
       globalSetup: '<rootDir>/test/support/global-setup.ts',
       globalTeardown: '<rootDir>/test/support/global-teardown.ts',
     },
     // Not part of every run: the same guarantees at larger sizes, foreign clients that have to be
     // fetched, and what is deployed.
-    ...['long', 'clients', 'deploy'].map((room) => ({
+    ...['long', 'clients', 'deploy'].map((folder) => ({
       ...common,
-      displayName: room,
-      testMatch: [`<rootDir>/test/${room}/**/*.test.ts`],
+      displayName: folder,
+      testMatch: [`<rootDir>/test/${folder}/**/*.test.ts`],
       globalSetup: '<rootDir>/test/support/global-setup.ts',
       globalTeardown: '<rootDir>/test/support/global-teardown.ts',
     })),

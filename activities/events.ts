@@ -40,8 +40,8 @@ export interface ActivityEvents {
   /** A result of a task was copied into the storage. */
   resultStored(taskId: string, role: string, bytes: number, seconds: number): void;
   /**
-   * A copy failed (`failed`); it is repeated. The task does not wait for it any more (`late`), or the
-   * provider's link has died before (`lost`).
+   * A copy failed (`failed`); it is repeated. The task does not wait for it any more (`late`), or
+   * the provider's link expired before it was done (`lost`).
    */
   resultNotStored(
     taskId: string,

@@ -65,7 +65,7 @@ async function run<P extends ProcessName>(name: P, args: readonly string[]): Pro
   }
   const log = createLogger({ level: config.logLevel, format: config.logFormat, name });
   process.on('unhandledRejection', (error) => {
-    log.fatal({ err: error }, 'a rejection nobody handled');
+    log.fatal({ err: error }, 'an unhandled rejection');
     process.exit(1);
   });
   const signals = listenForSignals(log);

@@ -12,7 +12,7 @@ export async function announce(task: TaskState): Promise<void> {
   await start(workflowNames.deliverCallback, callbackWorkflowId(task.id), task, 'callback');
 }
 
-/** The copy for which the task did not wait; it goes on while the provider's links live. */
+/** The copy for which the task did not wait. It continues until the provider's links expire. */
 export async function storeTheRest(task: TaskState, final: TaskObject): Promise<void> {
   if (task.stored?.stored !== false || final.status !== 'succeeded') return;
   await start(workflowNames.storeLater, storeLaterWorkflowId(task.id), task, 'storage');

@@ -1,5 +1,5 @@
-// The copy of results whose task did not wait any longer. It ends when they are stored, or when the
-// provider's links are dead.
+// The copy of results for which their task did not wait. It ends when they are stored, or when the
+// provider's links have expired.
 
 import { proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { createFileActivities } from '../activities';

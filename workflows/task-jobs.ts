@@ -1,5 +1,5 @@
-// What a task's workflow knows about its jobs: the job being placed, the channel and upstream id of
-// each, and its last report. Reports may be repeated or arrive out of order; older ones change
+// The jobs of a task as its workflow knows them: the job being placed, the channel and upstream id
+// of each, and its last report. Reports may be repeated or arrive out of order; older ones change
 // nothing.
 
 import type { JobKind, JobReport } from '../src/domain/job';

@@ -1,6 +1,6 @@
 // Jobs that a provider no longer lists. After some rounds each is read by itself. A job that stays
 // unknown is reported and loses its slot, and later its task ends. If a provider lists none of our
-// jobs, an operator is alerted instead and no task ends (docs/decisions.md).
+// jobs, an operator is alerted instead and no task ends (docs/decisions.md, 36).
 
 import { storeMissing } from '../../src/db/jobs/missing';
 import type { OpenJob } from '../../src/db/jobs/queries';

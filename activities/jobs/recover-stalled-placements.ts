@@ -1,5 +1,5 @@
 // Finds attempts to place a job whose worker has died. The activity stays open until the job has
-// ended, so Temporal cannot tell a dead worker from a job that takes days. A live attempt
+// ended, so Temporal cannot distinguish a dead worker from a job that takes days. A live attempt
 // heartbeats while it places the job. If two checks find no heartbeat in between, the attempt is
 // failed here and Temporal starts the next one (docs/decisions.md, 29).
 

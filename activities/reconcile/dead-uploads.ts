@@ -1,4 +1,4 @@
-// Uploads whose API process died: their rows are deleted, then what the storage has of them.
+// Uploads whose API process died: their rows are deleted, then their bytes in the storage.
 
 import type { Knex } from 'knex';
 import { dropDeadUploads } from '../../src/db/files/uploads';

@@ -1,4 +1,4 @@
-// What Temporal knows of the workflow of a task.
+// Reads the state of a task's workflow from Temporal.
 
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';

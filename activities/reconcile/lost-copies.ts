@@ -1,5 +1,5 @@
-// Results that are still to be copied though their task has ended, and whose copy was lost: its workflow
-// was terminated, or Temporal lost its data. The copy is started again.
+// Results whose copy was lost after the end of their task: its workflow was terminated, or Temporal
+// lost its data. The copy is started again.
 
 import type { Client } from '@temporalio/client';
 import type { Knex } from 'knex';

@@ -22,7 +22,7 @@ const youngMs = 24 * 3_600_000;
 /** Removes unknown objects of the next slice, and returns their number. */
 export type RemoveUnknown = (now?: number, size?: number) => Promise<number>;
 
-/** The position is kept in this process only: a new one begins at the start. */
+/** The position is kept in this process only; a new process begins at the start. */
 export function createRemoveUnknown(deps: ObjectDeps): RemoveUnknown {
   const { storage } = deps;
   let listing = listAll(storage);

@@ -12,18 +12,18 @@ import { type Storage, StorageError } from '../../src/storage/storage';
 export interface CopyDeps {
   readonly db: Knex;
   readonly storage: Storage;
-  /** Hosts inside the network that providers may hand out. */
+  /** Exact `host:port` pairs inside the network on which results may be. */
   readonly allowHosts: readonly string[];
   /** Tests set shorter times. */
   readonly limits?: DownloadOptions['limits'];
 }
 
-/** Why a copy failed, for operators; without an address. */
+/** The reason why a copy failed, for operators. It contains no address. */
 export class CopyFailure extends Error {
   override readonly name = 'CopyFailure';
 }
 
-// Far above any video that the generators make: the storage is not filled by a broken server.
+// Far above any generated video, so that a faulty server cannot fill the storage.
 const bytesMax = 4 * 1024 ** 3;
 
 /** Returns the number of bytes. */
@@ -48,7 +48,7 @@ async function copy(deps: CopyDeps, row: ResultRow, signal: AbortSignal): Promis
     const length = lengthIn(headers['content-length']);
     const incoming = await readIncoming(body);
     const type = mediaTypeOf(incoming.head);
-    // What the provider's header says is not trusted: an error page with the status 200 is no video.
+    // The provider's header is not trusted: an error page with the status 200 is no video.
     if (type?.media !== row.media) throw new CopyFailure(`The provider sent no ${row.media}.`);
     const { contentType } = type;
     const bytes = incoming.stream((_, received) => {

@@ -30,7 +30,7 @@ export function createFileActivities(deps: FileDeps) {
         whileBeating(() => storeResults(deps, input)),
       ),
 
-    /** Throws, so that it is repeated, until all is stored or the provider's links are dead. */
+    /** Throws, so that it is repeated, until all is stored or the provider's links have expired. */
     storeAwaited: ({ taskId }: StoreLater): Promise<void> =>
       whileBeating(() => storeAwaited(deps, taskId)),
   };
@@ -70,7 +70,7 @@ interface Failure {
   readonly why: string;
 }
 
-/** Copies what is still awaited, at once. */
+/** Copies the results that are still awaited, all at once. */
 async function copyAll(
   deps: FileDeps,
   taskId: string,
@@ -87,7 +87,7 @@ async function copyAll(
         deps.events.resultStored(taskId, row.role, bytes, row.waitedSeconds);
         return null;
       } catch (error) {
-        // A stopping worker: another one copies it.
+        // This worker is stopping, and another one makes the copy.
         cancellationSignal.throwIfAborted();
         const why = whyOf(error);
         deps.events.resultNotStored(taskId, row.role, 'failed', why);
@@ -98,7 +98,7 @@ async function copyAll(
   return failures.filter((failure) => failure !== null);
 }
 
-/** Nothing of the provider's address. */
+/** The provider's address must not be in the text. */
 function whyOf(error: unknown): string {
   if (error instanceof CopyFailure) return error.message;
   const { code, name } = error as NodeJS.ErrnoException;
@@ -112,7 +112,7 @@ function notStored({ row, why }: Failure): ApplicationFailure {
   return ApplicationFailure.create({ type: 'NotStored', message });
 }
 
-// The link is given out before the type is known, so its ending is that of the usual type.
+// The link is returned before the type is known, so its ending is that of the usual type.
 const usualTypes: Readonly<Record<ResultRole, string>> = {
   video: 'video/mp4',
   last_frame: 'image/png',

@@ -1,4 +1,4 @@
-// What Ark answers about one job, as our reading of it.
+// Translates Ark's answer about one job into our reading of it.
 
 import type { JobStatus } from '../../src/domain/job';
 import { failureOf } from './ark-faults';
@@ -43,7 +43,7 @@ function resultOf(item: unknown) {
 // The provider signs its links for 24 hours from the end of the job.
 const linkLifeSeconds = 24 * 3600;
 
-/** From 2001 to 2286: a time in another unit is none. */
+/** Unix seconds from 2001 to 2286. A number outside has another unit and counts as absent. */
 function isUnixSeconds(value: number | null): value is number {
   return value !== null && value >= 1e9 && value < 1e10;
 }

@@ -33,7 +33,7 @@ export interface Provider {
    * others. Jobs that the provider does not list are left out.
    */
   readMany(upstreamIds: readonly string[], take: TakeReadings): Promise<void>;
-  /** Jobs created since then, compared with this job input. Null if the provider has no list. */
+  /** The jobs in this window, compared with this job input. Null if the provider has no list. */
   list(input: JobInput, window: ListWindow): Promise<JobListing | null>;
   cancel(upstreamId: string, taskId?: string): Promise<void>;
 }

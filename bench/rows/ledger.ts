@@ -41,7 +41,8 @@ export const ledgerRow: Row = {
           await acceptTask(db, create, accepting);
           const opened = await openTask(db, open);
           const closed = await closeTask(db, close);
-          if (opened.outcome !== 'opened' || !closed.first) throw new Error('A door did not open.');
+          if (opened.outcome !== 'opened' || !closed.first)
+            throw new Error('A task was not opened and closed.');
         };
         const bare = async (account: string): Promise<void> => {
           last += 1;

@@ -91,7 +91,8 @@ async function endSome(
   }
   const until = Date.now() + 60_000;
   while (notified.size < ended.size) {
-    if (Date.now() > until) throw new Error(`Of ${ended.size} ends ${notified.size} were told.`);
+    if (Date.now() > until)
+      throw new Error(`Of ${ended.size} ends ${notified.size} were notified.`);
     await pause(50);
   }
   return [...ended].map(([id, atMs]) => (notified.get(id) ?? 0) - atMs).sort((a, b) => a - b);

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { root } from './run.mjs';
 
-const rooms = ['workflows', 'activities'];
+const folders = ['workflows', 'activities'];
 const wanted = 95;
 
 /** Options for jest. Workflow files are counted by their own bundle, the others by jest. */
@@ -28,11 +28,11 @@ export function reportCoverage(folder) {
     ...file,
   }));
   let enough = true;
-  for (const room of rooms) {
-    const here = files.filter(({ name }) => name.startsWith(`${room}/`));
+  for (const folder of folders) {
+    const here = files.filter(({ name }) => name.startsWith(`${folder}/`));
     const counts = here.flatMap(({ s }) => Object.values(s));
     const share = (100 * counts.filter((count) => count > 0).length) / Math.max(counts.length, 1);
-    process.stdout.write(`statements run in ${room}/: ${share.toFixed(1)} %\n`);
+    process.stdout.write(`statements run in ${folder}/: ${share.toFixed(1)} %\n`);
     enough &&= share >= wanted;
     for (const line of here.flatMap((file) => linesLeftOut(file))) {
       process.stdout.write(`  ${line}\n`);

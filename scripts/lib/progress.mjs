@@ -15,7 +15,7 @@ export async function step(label, work) {
   const seconds = () => ((Date.now() - startedAt) / 1000).toFixed(1);
   const show = () => {
     const text = `… ${label} (${seconds()} s)`;
-    // A line that wraps could not be overwritten. A terminal may not tell its width.
+    // A line that wraps could not be overwritten. The width of a terminal may be unknown.
     out.write(isTerminal ? `\r\x1b[K${text.slice(0, (out.columns || 80) - 1)}` : `${text}\n`);
   };
   const timer = setInterval(show, isTerminal ? 200 : 10_000);

@@ -18,7 +18,7 @@ export interface Caller {
   /** The channels this key may use; null is all. */
   readonly channels: readonly string[] | null;
   readonly rates: Rates;
-  /** Of all keys of the account together. */
+  /** The rates of all keys of the account together. */
   readonly accountRates: Rates;
 }
 

@@ -79,7 +79,7 @@ export async function checkDatabase(url: string): Promise<void> {
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
     application_name: 'check',
-    // As the service's own connections, which a pooler may refuse for it.
+    // A setting of the service's own connections. A pooler may refuse a connection that sends one.
     options: '-c lock_timeout=2000',
   });
   // If the connection is lost after the check, its next user reports it.

@@ -11,7 +11,7 @@ import { showPool } from './pool-gauges';
 
 // Several scrapers within this time cost one query.
 const freshForMs = 5_000;
-// The bytes are counted over all files.
+// The query for the bytes reads the row of every file.
 const bytesFreshForMs = 300_000;
 
 /**

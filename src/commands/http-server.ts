@@ -66,8 +66,8 @@ export async function listen(
     handler(request, response);
   };
   const server = createServer(limits, serve);
-  // A client that asks first (`Expect: 100-continue`) sends its body only once somebody reads it, so
-  // not at all if it is refused.
+  // A client that asks first (`Expect: 100-continue`) gets the answer when its body is read. It
+  // sends no body if it is refused before.
   server.on('checkContinue', (request, response) => {
     request.once('resume', () => {
       if (!response.headersSent) response.writeContinue();

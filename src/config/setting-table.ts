@@ -81,7 +81,7 @@ export const table = z.object({
   TEMPORAL_UI_URL: orNone(webUrl()).describe('Temporal’s Web UI, for links to a task’s workflow.'),
   CODEC_HOST: text()
     .default('127.0.0.1')
-    .describe('Address of the codec process; whoever reaches it can decrypt every payload.'),
+    .describe('Address of the codec process. A caller that reaches it can decrypt every payload.'),
   CODEC_PORT: port().default(8234).describe('Its port, for the codec endpoint of the Temporal UI.'),
   CATALOGUE_FILE: text()
     .default('catalogue.yaml')

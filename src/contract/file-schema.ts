@@ -8,7 +8,7 @@ export const fileSchema = z
   .strictObject({
     id,
     object: z.literal('file'),
-    url: z.string().meta({ description: 'Whoever has this link can read the file.' }),
+    url: z.string().meta({ description: 'This link alone gives access to the file.' }),
     kind: z.enum(['image', 'video', 'audio']),
     content_type: z
       .string()

@@ -3,7 +3,7 @@
 export interface FileObject {
   readonly id: string;
   readonly object: 'file';
-  /** Whoever has this link can read the file. */
+  /** This link alone gives access to the file. */
   readonly url: string;
   readonly kind: 'image' | 'video' | 'audio';
   readonly content_type: string;

@@ -75,10 +75,13 @@ const video = z
     ratio: z
       .string()
       .optional()
-      .meta({ description: 'Of the table of sizes; nearest to an adaptive one.', example: '16:9' }),
-    width: z.int().optional().meta({ description: 'Pixels of the film, where known before.' }),
+      .meta({
+        description: 'A ratio of the table; for an adaptive size the nearest one.',
+        example: '16:9',
+      }),
+    width: z.int().optional().meta({ description: 'Pixels of the video, if known in advance.' }),
     height: z.int().optional(),
-    expires_at: seconds('Unix seconds after which the links are dead.').optional(),
+    expires_at: seconds('Unix seconds after which the links have expired.').optional(),
   })
   .meta({ id: 'VideoResult' });
 
@@ -160,7 +163,7 @@ export const quoteSchema = z
     input_type: z.enum(inputTypes),
     width: z.int().nullable().meta({
       description:
-        'Pixels of the film, after super-resolution; null where the generator decides (`adaptive`).',
+        'Pixels of the video, after super-resolution; null if the generator decides (`adaptive`).',
     }),
     height: z.int().nullable(),
     duration: z.int().meta({ description: '-1: the model picks the length.' }),
@@ -219,7 +222,7 @@ export const callbacksSchema = z.strictObject({
   state: z
     .enum(['pending', 'delivered', 'exhausted', 'stopped'])
     .nullable()
-    .meta({ example: 'delivered', description: 'Null where no callback was asked for.' }),
+    .meta({ example: 'delivered', description: 'Null if the task asked for no callback.' }),
 });
 
 export const versionSchema = z.strictObject({

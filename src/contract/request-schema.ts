@@ -44,7 +44,7 @@ export const requestFields = {
   mode: {
     schema: z.string().min(1).meta({
       description:
-        'Common values `pro`, `fast`. It takes effect where the model maps that mode to another entry; a mode the name implies wins.',
+        'Common values `pro`, `fast`. It has an effect if the model maps that mode to another entry. A mode that the name implies wins.',
       example: 'fast',
     }),
     wanted: 'must be a non-empty string, for example "pro" or "fast"',

@@ -19,7 +19,7 @@ import {
 interface DatabaseOptions {
   readonly url: string;
   readonly poolMax: number;
-  /** Shown in pg_stat_activity, so that an operator can tell the connections apart. */
+  /** Shown in pg_stat_activity, so that an operator can distinguish the connections. */
   readonly applicationName: string;
   /** Statements that write are refused. */
   readonly readOnly?: boolean;
@@ -152,7 +152,7 @@ export async function migrate(db: Knex, roles: Roles = noRoles): Promise<readonl
   });
 }
 
-/** A pooler that is told to ignore the settings of a connection would drop our time limits. */
+/** A pooler may ignore the settings of a connection. Our time limits would then not apply. */
 async function refusePooler(db: Knex): Promise<void> {
   const { rows } = await db.raw<{ rows: { lock_timeout: string }[] }>('show lock_timeout');
   if (rows[0]?.lock_timeout === '2s') return;

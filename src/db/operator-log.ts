@@ -4,9 +4,9 @@
 
 import type { Knex } from 'knex';
 
-/** What an act changes. The id of what does not exist yet is null. */
+/** The subject that an act changes. `id` is null if the act creates it. */
 export interface Subject {
-  /** `money`: an account whose balance changes too; its movements wait for the act. */
+  /** `money`: an account whose balance changes too. Its row is locked until the act has ended. */
   readonly kind: 'account' | 'money' | 'key' | 'task' | 'reconciler';
   readonly id: string | null;
 }
@@ -47,7 +47,7 @@ export async function logged<T extends { readonly created?: string }>(
   });
 }
 
-/** The parts of the one state that the other one does not have or has differently. */
+/** The parts of one state that are absent or different in the other. */
 function differing(one: State = {}, other: State = {}): string {
   const parts = Object.entries(one).filter(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(other[name]),

@@ -154,7 +154,7 @@ export async function releaseStart(db: Knex, taskId: string, inSeconds: number):
   );
 }
 
-/** Pending tasks past their deadline, with the seconds they were given. */
+/** Pending tasks past their deadline, with their time limits in seconds. */
 export async function listExpiredPending(
   db: Knex,
   limit: number,

@@ -15,7 +15,7 @@ export interface OpenRow {
   readonly traceId: string;
   readonly model: string;
   readonly createdAtSeconds: number;
-  /** When the row was read. Like all times of a row by the clock of the database. */
+  /** The time at which the row was read, by the database's clock like every time in a row. */
   readonly nowMs: number;
   readonly deadlineAtMs: number;
   readonly callbackUrl: string | null;
@@ -99,7 +99,7 @@ export async function listOverdue(
   return rows;
 }
 
-/** A job that its task has left behind by ending. */
+/** An unfinished job of a task that has ended. */
 export interface LeftJob extends OpenRow {
   readonly kind: JobKind;
   readonly endedSeconds: number;

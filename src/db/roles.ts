@@ -1,6 +1,6 @@
-// What the database roles may do. The owner of the tables migrates. The role of API and worker and
-// the role of operators have the privileges listed here and no others: neither can change the
-// schema, and neither can change or remove what is append-only.
+// The privileges of the database roles. The owner of the tables migrates. The role of API and
+// worker and the role of operators have the privileges listed here and no others: neither can
+// change the schema, and neither can change or remove what is append-only.
 
 import type { Knex } from 'knex';
 
@@ -13,7 +13,8 @@ export interface Roles {
 
 type Privileges = Readonly<Record<string, string>>;
 
-// A row lock needs UPDATE on any one column: of an account its name, of a budget its period.
+// A row lock needs the UPDATE privilege on one column. For accounts it is granted on the name, for
+// budgets on the period.
 const ofService: Privileges = {
   schema_migrations: 'select',
   accounts: 'select, update (name)',

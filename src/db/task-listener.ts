@@ -1,6 +1,6 @@
 // Wakes readers that wait for a task to change (`Prefer: wait`), with one LISTEN connection per
-// process. Readers also look at the row from time to time, so a lost notification or connection
-// delays an answer but never loses it.
+// process. Readers also read the row from time to time, so a lost notification or connection delays
+// an answer but never loses it.
 
 import { setInterval, setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -16,8 +16,8 @@ export interface TaskListener {
   close(): Promise<void>;
 }
 
-// Readers look at the row at least this often: every second while there is no connection, else
-// every ten seconds in case a notification was lost.
+// Readers read the row at least this often: every second while there is no connection, else every
+// ten seconds in case a notification was lost.
 const deafReadMs = 1_000;
 const readMs = 10_000;
 const reconnectMs = 1_000;

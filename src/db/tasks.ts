@@ -34,7 +34,7 @@ export const rowColumns = `${storedColumns},
 
 /**
  * A time as milliseconds for JavaScript. Every statement that reads or compares `createdAtMs` uses
- * this, because tasks are told apart by the exact number.
+ * this, because the exact number distinguishes two tasks with one id.
  */
 export const epochMs = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 

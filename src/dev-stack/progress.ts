@@ -54,7 +54,7 @@ export function createProgress(out: NodeJS.WriteStream): Progress {
   };
 }
 
-// A terminal that does not tell its width has 0 columns, or none.
+// If the width of a terminal is unknown, it has 0 columns or none.
 const usualColumns = 80;
 
 /**

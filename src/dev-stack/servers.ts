@@ -1,5 +1,5 @@
-// PostgreSQL and Temporal of a stack: the given servers, after a check that they answer, or our
-// own.
+// PostgreSQL and Temporal of a stack: the configured servers, after a check that they answer, or
+// our own.
 
 import { join } from 'node:path';
 import { searchAttributes } from '../../workflows/search-attributes';
@@ -16,7 +16,7 @@ import { newPart, type Site, serverStopWithinMs, startPart } from './parts';
 import type { Launched } from './supervised-process';
 
 /**
- * Given servers are checked before anything is started, so that a wrong address fails within
+ * Configured servers are checked before anything is started, so that a wrong address fails within
  * seconds and leaves nothing behind.
  */
 export async function checkGiven({ options, progress, has }: Site): Promise<void> {
@@ -46,7 +46,7 @@ export async function checkGiven({ options, progress, has }: Site): Promise<void
 
 export async function startDatabase(site: Site, pepper: string) {
   const given = site.options.environment.DATABASE_URL;
-  // A given database is used with its own role for everything.
+  // A configured database is used with its own role for everything.
   const urls = { owner: given || '', service: given || '' };
   if (!given && site.has('postgres')) {
     const dataDir = join(site.dataDir, 'postgres');

@@ -14,7 +14,10 @@ export function tokenOfLink(publicUrl: string, address: string): string | null {
   return /^([\w-]{32,64})\.\w{1,8}$/.exec(address.slice(prefix.length))?.[1] ?? null;
 }
 
-/** True if generators reach links of this installation: it is public, or an operator allowed it. */
+/**
+ * True if generators can reach links of this installation: its address is public, or allowed by an
+ * operator.
+ */
 export function isReachable(publicUrl: string, allowHosts: readonly string[]): boolean {
   return (
     checkUrl(publicUrl, { schemes: ['https'], allowHosts, charsMax: 2048 }).fault === undefined

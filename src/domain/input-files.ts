@@ -1,6 +1,6 @@
-// Inputs that are files of this installation: an uploaded file by its id, or any file by its link. The
-// generator gets an address that it can reach, made when the job is sent; where there is none, images
-// and audio are sent inside the request.
+// Inputs that are files of this installation: an uploaded file by its id, or any file by its link.
+// The generator gets an address that it can reach, made when the job is sent. If there is none,
+// images and audio are sent inside the request.
 
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';
@@ -15,7 +15,7 @@ export interface InputFile {
   readonly sentAs: 'address' | 'inline';
 }
 
-/** By what the request has in its place; null if there is no such file. */
+/** Files by the text in the request, an id or a link. Null if there is no such file. */
 export type InputFiles = ReadonlyMap<string, InputFile | null>;
 
 // A request to the generator may have 64 MB, and base64 makes four bytes of three.
@@ -65,7 +65,7 @@ export function measuredSeconds(videos: readonly string[], files: InputFiles): n
   return lengths.reduce<number>((sum, length) => sum + (length ?? 0), 0) / 1000;
 }
 
-/** What the plan keeps: the ids by what the request has in their place. Undefined without files. */
+/** The ids by the text in the request, for the plan. Undefined if there are no files. */
 export function fileIds(files: InputFiles): Readonly<Record<string, string>> | undefined {
   const ids = [...files].flatMap(([sent, file]) => (file ? [[sent, file.id]] : []));
   return ids.length > 0 ? (Object.fromEntries(ids) as Record<string, string>) : undefined;

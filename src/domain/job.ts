@@ -22,7 +22,7 @@ export interface JobReport {
 export interface JobResult {
   readonly videoUrl: string | null;
   readonly lastFrameUrl: string | null;
-  /** Unix seconds after which the links are dead. */
+  /** Unix seconds after which the links have expired. */
   readonly expiresAt: number | null;
   readonly durationSeconds: number | null;
   readonly resolution: string | null;
@@ -56,7 +56,7 @@ export interface JobInput {
   readonly traceId: string;
 }
 
-/** An order with what its caller asked for, as a channel is sent it. */
+/** An order with the caller's request, in the form in which a channel gets it. */
 export interface RequestedJob extends JobInput {
   readonly request: VideoRequest;
   /** An input file was removed after the create, so the job must not be sent. */
@@ -64,7 +64,7 @@ export interface RequestedJob extends JobInput {
 }
 
 export type PlacedJob =
-  /** The job has ended, however long that took. */
+  /** The job has ended, after any length of time. */
   | { readonly outcome: 'ended'; readonly report: JobReport }
   | { readonly outcome: 'rejected'; readonly report: JobReport }
   /** All its channels are full; a watcher signals `turn` when one has a free slot. */

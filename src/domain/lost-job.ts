@@ -36,7 +36,7 @@ interface Lost {
 export type LostJob =
   | { readonly found: 'one'; readonly upstreamId: string }
   | { readonly found: 'none' }
-  /** A later list may tell. */
+  /** A later list may show it. */
   | { readonly found: 'unclear'; readonly why: string };
 
 export function findInListing(

@@ -1,4 +1,4 @@
-// The types of files that the generators take, told apart by their first bytes; names and headers
+// The types of files that the generators take, recognised by their first bytes. Names and headers
 // that come with a file are not trusted.
 
 export type Media = 'image' | 'video' | 'audio';
@@ -47,7 +47,7 @@ export function endingOf(contentType: string): string {
   return known.find((type) => type.contentType === contentType)?.ending ?? 'bin';
 }
 
-/** Null if the bytes begin no accepted type. */
+/** Null if no accepted type begins with these bytes. */
 export function mediaTypeOf(head: Uint8Array): MediaType | null {
   const text = String.fromCharCode(...head.subarray(0, headBytes));
   const part = (from: number, to: number) => text.slice(from, to);

@@ -37,7 +37,7 @@ export interface Plan {
   readonly enhancement: EnhancementPlan | null;
   readonly price: PriceSnapshot;
   readonly hold: Hold;
-  /** Ids of input files, by what the request has in their place; absent without such files. */
+  /** Ids of input files by the text in the request; absent if it has none. */
   readonly files?: Readonly<Record<string, string>>;
 }
 

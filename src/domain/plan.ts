@@ -1,6 +1,6 @@
-// Request and catalogue → Plan, or all faults. What the model cannot do is refused here, at
-// submission, instead of failing later. Pure: the caller draws the seed, the only random value. The
-// parser has checked the document's words and ranges before.
+// Request and catalogue → Plan, or all faults. A request that the model cannot fulfil is refused
+// here, at submission, instead of failing later. Pure: the caller draws the seed, the only random
+// value. The parser has checked the document's words and ranges before.
 
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';

@@ -1,6 +1,6 @@
-// What a task costs: the expected tokens, the amount to hold, the amount to settle. All arithmetic
-// is in integers. Products are big integers, and each line is rounded up to a whole micro-unit, in
-// the hold and in the settlement.
+// The price of a task: the expected tokens, the amount to hold, the amount to settle. All
+// arithmetic is in integers. Products are big integers, and each line is rounded up to a whole
+// micro-unit, in the hold and in the settlement.
 
 import type { Billing } from '../contract/task';
 import type { EnhancedResolution, Ratio, Resolution } from '../contract/vocabulary';
@@ -48,7 +48,7 @@ export function holdFor(task: Priced): { price: PriceSnapshot; hold: Hold } {
   };
 }
 
-/** What is asked of a balance or a budget for a task. */
+/** The amount that a balance or a budget must cover for a task. */
 export interface AskedAmount {
   readonly amount: number;
   readonly currency: string;

@@ -1,5 +1,5 @@
-// The results of a task as its workflow hands them over to be stored, and what becomes of them. These
-// shapes are recorded in histories.
+// The results of a task: as its workflow passes them on to be stored, and after that. These shapes
+// are recorded in histories.
 
 import type { GoneReason } from '../contract/vocabulary';
 
@@ -21,7 +21,7 @@ export const goneReasonOf: Readonly<Record<RemovedBecause, GoneReason>> = {
 export interface ResultSource {
   readonly role: ResultRole;
   readonly url: string;
-  /** Unix seconds after which the provider's link is dead; null if it did not say. */
+  /** Unix seconds after which the provider's link has expired; null if it did not say. */
   readonly expiresAt: number | null;
 }
 

@@ -14,7 +14,7 @@ export interface NewTask {
   readonly keyId: string;
   readonly request: VideoRequest;
   readonly plan: Plan;
-  /** Hash of the parsed request; tells a repeated Idempotency-Key with another body apart. */
+  /** Hash of the parsed request. It shows whether a repeated Idempotency-Key has another body. */
   readonly requestHash: string;
   readonly traceId: string;
 }
@@ -56,14 +56,14 @@ export type OpenedTask =
 export interface CloseTask {
   readonly taskId: string;
   readonly object: TaskObject;
-  /** What was held at submission; the transaction compares it with its own record. */
+  /** The amount held at submission; the transaction compares it with its own record. */
   readonly heldMicros: number;
   readonly charge: readonly BillingLine[];
   /** The start of the task; if absent, `created_at` of the object has it to the second. */
   readonly createdAtMs?: number;
 }
 
-/** Whichever final state is stored first wins; `object` is the stored one. */
+/** The final state that is stored first stays; `object` is the stored one. */
 export interface ClosedTask {
   readonly object: TaskObject;
   readonly first: boolean;

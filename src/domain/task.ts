@@ -1,11 +1,6 @@
 // The life of a task and the one function that turns it into the object callers see. GET, the
-// stored row and the callback all show what `taskObject` made, so poller, consumer and SRE can
-// never see different things.
-//
-// Glossary. *Hold*: the amount set aside at submission (the document's pre-deduction). *Settle*:
-// turn the hold into a charge once the tokens are known. *Refund*: give the unused part back.
-// *Stage*: which step a running task is in. *Step*: how far a task has come, as a
-// number that only grows.
+// stored row and the callback all show what `taskObject` made, so they can never differ.
+// docs/architecture.md has a glossary.
 
 import type { Labels } from '../contract/request';
 import type {

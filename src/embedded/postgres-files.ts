@@ -95,7 +95,7 @@ async function mayEnter(folder: string): Promise<boolean> {
 }
 
 /**
- * Answers the password of this data folder. If the folder is absent, it is prepared beside its
+ * Returns the password of this data folder. If the folder is absent, it is prepared beside its
  * place and moved there when complete, so an incomplete one is never used.
  */
 export async function prepareData(

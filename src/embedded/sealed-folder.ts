@@ -1,5 +1,5 @@
-// A folder that remembers its content: a list of its files with their SHA-256 is stored in it. It is
-// intact if every listed file has its content still, and if no other user could have written to
+// A folder that remembers its content: a list of its files with their SHA-256 is stored in it. It
+// is intact if every listed file still has its content, and if no other user could have written to
 // anything in it.
 
 import { createHash } from 'node:crypto';

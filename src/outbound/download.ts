@@ -56,7 +56,7 @@ async function downloadOnce(url: string, options: DownloadOptions): Promise<Down
     { ...options, ...times, url, headers },
     { method: 'GET', urlCharsMax },
   );
-  // Readers have their own listener; without this one an error before they come would be uncaught.
+  // A reader adds its own listener. Before that an error would be uncaught.
   response.on('error', () => undefined);
   const abort = () => response.destroy(signal?.reason);
   let received = -1;
@@ -74,7 +74,7 @@ async function downloadOnce(url: string, options: DownloadOptions): Promise<Down
   });
   signal?.addEventListener('abort', abort);
   if (signal?.aborted) abort();
-  response.read(0); // Fills its buffer, so that a reader who comes late is not taken for a silence.
+  response.read(0); // Fills its buffer, so that a late reader is not taken for a silent server.
   return { status: response.statusCode ?? 0, headers: response.headers, body: response };
 }
 

@@ -64,7 +64,8 @@ function directory(folder: string): Storage {
   };
 }
 
-// Not `recursive` of opendir: in Node 20 it leaves files out if a folder has more than 32 entries.
+// The option `recursive` of opendir is not used: in Node 20 it leaves files out if a folder has
+// more than 32 entries.
 async function* filesBelow(folder: string): AsyncGenerator<string> {
   for await (const entry of await opendir(folder).catch(fail)) {
     const path = join(folder, entry.name);

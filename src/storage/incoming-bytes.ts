@@ -1,5 +1,5 @@
-// The bytes of a file on their way into the storage. The first ones, the head, tell its type; all of
-// them are counted and hashed while they are streamed.
+// The bytes of a file on their way into the storage. The first ones, the head, show its type; all
+// of them are counted and hashed while they are streamed.
 
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';

@@ -45,7 +45,7 @@ export async function exchange(
     await (isSuccess(reply) ? sent : sent.catch(() => undefined));
     return reply;
   } catch (error) {
-    // What ended the sending ended the request too, and says more.
+    // The error that ended the sending also ended the request, and it is more precise.
     await sent;
     throw error;
   }
@@ -61,11 +61,11 @@ export function isSuccess({ statusCode = 0 }: IncomingMessage): boolean {
 function answerTo(outgoing: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     outgoing.once('response', (reply) => {
-      // Readers have their own listener; an error before they come would be uncaught.
+      // A reader adds its own listener. Before that an error would be uncaught.
       reply.on('error', () => undefined);
       resolve(reply);
     });
-    // It stays, because an error after the answer would be uncaught.
+    // The listener stays, because an error after the answer would be uncaught.
     outgoing.on('error', reject);
     outgoing.once('close', () => reject(new StorageError('away', 'S3 gave no answer.')));
   });

@@ -1,4 +1,4 @@
-// What is wrong with an S3-compatible service, from its answer or from the connection.
+// The kinds of faults of an S3-compatible service, by its answer or by the connection.
 
 import { StorageError, type StorageFault } from './storage';
 
@@ -30,7 +30,7 @@ export function codeIn(body: string): string {
   return /<Code>(\w{1,100})</.exec(body)?.[1] ?? '';
 }
 
-/** A status without a known code: what is not the service's own failure is a refusal of it. */
+/** For a status without a known code: the service is away, or it refuses the request. */
 function faultOfStatus(status: number): StorageFault {
   if (status === 507) return 'full';
   return status >= 500 || status === 408 || status === 429 ? 'away' : 'denied';

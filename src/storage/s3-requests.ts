@@ -23,7 +23,7 @@ type Query = Readonly<Record<string, string>>;
 
 interface What {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'DELETE';
-  /** None: the request is about the bucket. */
+  /** Absent if the request is about the bucket. */
   readonly key?: string;
   readonly query?: Query;
   readonly headers?: Readonly<Record<string, string | number>>;

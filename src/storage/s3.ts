@@ -16,7 +16,7 @@ export function createS3(settings: S3Settings, folder: string): Storage {
 
   return {
     async write(key, bytes, { length, ...options }) {
-      // It may fail before it is read.
+      // The source may fail before it is read.
       bytes.on('error', () => undefined);
       try {
         if (length !== null) return await put(requests, key, bytes, length, options);
@@ -110,8 +110,8 @@ async function drained(reply: Readable | null): Promise<string> {
 }
 
 /**
- * The bytes of the source. The last ones wait until it is known that they are as many as announced,
- * so that no object of another length is completed.
+ * Passes on the bytes of the source. The last chunk is held back until the length is known to be as
+ * announced, so that no object of another length is completed.
  */
 async function* measured(
   key: string,
@@ -141,7 +141,7 @@ async function* measured(
 }
 
 /**
- * S3 wants the length in advance. Bytes of unknown length go through a file of no name, which takes
+ * S3 needs the length in advance. Bytes of unknown length go through an unnamed file, which takes
  * less memory than the parts of a multipart upload and leaves nothing after a crash.
  */
 async function fileOf(

@@ -1,6 +1,6 @@
-// Where the bytes of files are kept: results of tasks, and what customers uploaded. There are two
-// implementations, a directory (directory.ts) and any S3-compatible service (s3.ts). Rows in the
-// database say which files there are (src/db/files.ts); the storage knows bytes by key only.
+// The storage for the bytes of files: results of tasks, and uploads of customers. There are two
+// implementations, a directory (directory.ts) and any S3-compatible service (s3.ts). The database
+// lists the files (src/db/files); the storage knows bytes by key only.
 
 import type { Readable } from 'node:stream';
 
@@ -46,7 +46,7 @@ export interface PresignOptions {
   readonly contentType: string;
 }
 
-/** What is wrong, for the operator: each needs another repair. */
+/** The kinds of faults. Each needs another repair by the operator. */
 export type StorageFault = 'away' | 'denied' | 'no bucket' | 'full' | 'wrong length';
 
 export class StorageError extends Error {

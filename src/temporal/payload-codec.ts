@@ -20,7 +20,7 @@ const encrypted = Buffer.from('binary/encrypted');
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** What a client and a worker are given: nothing without keys. */
+/** The codec of a client or a worker; empty without keys. */
 export function encryptionWith(keys: PayloadKeys): { readonly dataConverter?: DataConverter } {
   return keys.length > 0 ? { dataConverter: { payloadCodecs: [createPayloadCodec(keys)] } } : {};
 }

@@ -1,5 +1,5 @@
-// Submits a task to Temporal: starts its workflow and waits for its first answer. Whatever the
-// outcome of the call, the row of the task decides (docs/decisions.md, 1 and 2).
+// Submits a task to Temporal: starts its workflow and waits for its first answer. After any outcome
+// of the call, the row of the task decides (docs/decisions.md, 1 and 2).
 
 import type { Client } from '@temporalio/client';
 import {

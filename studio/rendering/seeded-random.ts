@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 
 export interface SeededRandom {
-  /** In [0, 1). */
+  /** The next number, from 0 to just below 1. */
   next(): number;
   between(min: number, max: number): number;
   pick<Item>(items: readonly Item[]): Item;

@@ -62,7 +62,7 @@ const sentFor = async (
   return withInputAddresses({ db, inputs: deps }, input);
 };
 
-test('a link of the storage, if it has one', async () => {
+test('the generator gets a link of the storage, if the storage has links', async () => {
   const { input, other } = await job();
   const asked: unknown[] = [];
   const signing: Storage = {
@@ -77,13 +77,13 @@ test('a link of the storage, if it has one', async () => {
   expect(asked).toEqual([{ seconds: 172_800, contentType: 'image/png' }]);
 });
 
-test('the public link, if this service can be reached', async () => {
+test('the generator gets the public link, if this service can be reached', async () => {
   const { input, image, other } = await job();
   const { request } = await sentFor(input, { publicUrl: 'https://api.example.com' });
   expect(request.images).toEqual([`https://api.example.com/files/${image.token}.png`, other]);
 });
 
-test('the bytes themselves, if nothing leads to the file', async () => {
+test('the generator gets the bytes themselves, if it can reach no link', async () => {
   const { input, other } = await job();
   const { request } = await sentFor(input);
   const inline = `data:image/png;base64,${Buffer.from('an image').toString('base64')}`;
@@ -97,7 +97,7 @@ test('a job without files and an enhancement stay as they are', async () => {
   expect(await sentFor(enhancement)).toBe(enhancement);
 });
 
-test('a file that was deleted since ends the job before anything is sent', async () => {
+test('a file that was deleted after the create ends the job before anything is sent', async () => {
   const gone = await plantFile({ db, storage, accountId }, Buffer.from('x'), {
     media: 'image',
     content_type: 'image/png',

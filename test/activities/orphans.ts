@@ -128,7 +128,7 @@ async function leaveUnsettled(
     const begun = await beginMany(transactions, world, 'unsettled', next);
     for (const { task } of begun) await task.report(aSuccess());
     const isClosing = ({ taskId }: Case) => world.closed.some((close) => close.taskId === taskId);
-    await until('all are at their second door', () => begun.every(isClosing));
+    await until('all are in closeTask', () => begun.every(isClosing));
     for (const { task } of begun) await task.terminate();
     die();
     left.push(...begun);
@@ -163,7 +163,7 @@ export async function loseMany(
 /** Waits until Temporal's visibility lists the ended workflows. */
 async function untilListed({ env, taskQueue }: World, count: number): Promise<void> {
   const query = `TaskQueue = '${taskQueue}' and ExecutionStatus = 'Terminated'`;
-  await until('the engine lists all that were terminated', async () => {
+  await until('Temporal lists all that were terminated', async () => {
     const listed = await env.client.workflowService.countWorkflowExecutions({
       namespace: 'default',
       query,

@@ -1,4 +1,4 @@
-// Pending tasks that no API process looks after: the reconciler starts them, ends them at their
+// Pending tasks that no API process starts: the reconciler starts them, ends them at their
 // deadline, or withdraws those whose id no caller was given.
 
 import { settlePending } from '../../activities/reconcile/pending-tasks';

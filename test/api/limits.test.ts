@@ -47,27 +47,30 @@ describe('the limits of a key', () => {
     ['statements', { listRatePerSecond: 1 }, 'GET', '/v1/account/statement', undefined],
     ['reads', { readRatePerSecond: 1 }, 'GET', `${create}/task_x`, undefined],
     ['cancellations', { requestRatePerSecond: 1 }, 'DELETE', `${create}/task_x`, undefined],
-  ] as const)('%s have a limit that is told and passes', async (_, limit, method, path, body) => {
-    api = await startApi(limit);
-    const ask = () => api.call(method, path, body);
-    const first = await ask();
-    expect(first.headers.get('ratelimit-limit')).toBe('5');
-    expect(first.headers.get('ratelimit-remaining')).toBe('4');
-    await statusesOf(4, ask);
-    const refused = await ask();
-    expect([refused.status, refused.json.error.code]).toEqual([429, 'rate_limited']);
-    expect(refused.json.error.message).toContain('1 times a second (up to 5 at once)');
-    expect(refused.headers.get('retry-after')).toBe('1');
-    expect(refused.headers.get('ratelimit-remaining')).toBe('0');
-    // Another kind of call has its own limit.
-    const other = path === '/v1/videos/quotes' ? '/v1/tasks' : '/v1/videos/quotes';
-    const otherMethod = other === '/v1/tasks' ? 'GET' : 'POST';
-    expect(
-      (await api.call(otherMethod, other, otherMethod === 'POST' ? textBody : undefined)).status,
-    ).toBe(200);
-    api.clock += 2_000;
-    expect((await ask()).status).toBe(first.status);
-  });
+  ] as const)(
+    'the limit of %s is shown, refuses the sixth call, and recovers',
+    async (_, limit, method, path, body) => {
+      api = await startApi(limit);
+      const ask = () => api.call(method, path, body);
+      const first = await ask();
+      expect(first.headers.get('ratelimit-limit')).toBe('5');
+      expect(first.headers.get('ratelimit-remaining')).toBe('4');
+      await statusesOf(4, ask);
+      const refused = await ask();
+      expect([refused.status, refused.json.error.code]).toEqual([429, 'rate_limited']);
+      expect(refused.json.error.message).toContain('1 times a second (up to 5 at once)');
+      expect(refused.headers.get('retry-after')).toBe('1');
+      expect(refused.headers.get('ratelimit-remaining')).toBe('0');
+      // Another kind of call has its own limit.
+      const other = path === '/v1/videos/quotes' ? '/v1/tasks' : '/v1/videos/quotes';
+      const otherMethod = other === '/v1/tasks' ? 'GET' : 'POST';
+      expect(
+        (await api.call(otherMethod, other, otherMethod === 'POST' ? textBody : undefined)).status,
+      ).toBe(200);
+      api.clock += 2_000;
+      expect((await ask()).status).toBe(first.status);
+    },
+  );
 
   test('setting the wall clock does not change a limit', async () => {
     api = await startApi({ listRatePerSecond: 1 });

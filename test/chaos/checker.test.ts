@@ -55,7 +55,7 @@ test('the checker finds a lost task', async () => {
 });
 
 test('the checker finds a task whose id no caller was given', async () => {
-  expect(await judged(good.slice(1))).toContain('1 tasks nobody was told of');
+  expect(await judged(good.slice(1))).toContain('1 tasks whose id no caller was given');
 });
 
 test('the checker finds a status that went backwards', async () => {

@@ -42,7 +42,7 @@ function checkCreates(creates: readonly Created[], rows: readonly Row[]): string
     ...ids.filter((id) => !known.has(id)).map((id) => `${id} was accepted and is lost`),
     ...(new Set(ids).size < ids.length ? ['two creates were answered with one id'] : []),
     ...(strangers > unknown
-      ? [`${strangers} tasks nobody was told of, and only ${unknown} unknown creates`]
+      ? [`${strangers} tasks whose id no caller was given, and only ${unknown} unknown creates`]
       : []),
   ];
 }

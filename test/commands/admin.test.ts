@@ -296,7 +296,7 @@ describe('keys', () => {
   test.each([
     ['2999-01-31', '2999-01-31 00:00:00Z'],
     ['2999-01-31T18:00:00+08:00', '2999-01-31 10:00:00Z'],
-  ])('a key that expires %s is told with the time in UTC', async (date, at) => {
+  ])('the expiry %s of a key is shown in UTC', async (date, at) => {
     const { out } = await admin(`keys create --account ${await anAccount()} --expires ${date}`);
     expect(out).toContain(`It is refused from ${at} on.`);
   });

@@ -1,4 +1,4 @@
-// Bodies of requests: when a client that asks first is told to send, and how long a body may take.
+// Bodies of requests: the answer to `Expect: 100-continue`, and the time that a body may take.
 
 import { connect, type Socket } from 'node:net';
 import { listen } from '../../src/commands/http-server';
@@ -37,14 +37,14 @@ function send(path: string, header = '') {
   return { socket, state };
 }
 
-test('a client that asks first is told to send when its body is read', async () => {
+test('a client that asks first gets 100 Continue when its body is read', async () => {
   const { socket, state } = send('/', 'Expect: 100-continue\r\n');
   await until('it may send', () => state.text.startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
   socket.write('12345');
   await until('it is answered', () => state.text.includes('taken'));
 });
 
-test('a client whose body is refused unread is not told to send', async () => {
+test('a client whose body is refused unread gets no 100 Continue', async () => {
   const { state } = send('/refused', 'Expect: 100-continue\r\n');
   await until('it is answered', () => state.closed);
   expect(state.text).toMatch(/^HTTP\/1\.1 413 /);

@@ -307,7 +307,7 @@ describe('a secret in a file', () => {
     expect(faults).toEqual([expect.stringMatching(/^API_KEY_PEPPER is set to something else;/)]);
   });
 
-  test('may be the key of a channel, whose name the catalogue chooses', () => {
+  test('may be the key of a channel, although the catalogue chooses its name', () => {
     const { environment } = readConfig('dev', { ARK_API_KEY_FILE: fileWith('an upstream key\n') });
     expect(environment.ARK_API_KEY).toBe('an upstream key');
   });

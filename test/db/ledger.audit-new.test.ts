@@ -82,7 +82,7 @@ describe('in new movements of an audited account', () => {
       'task_new: a final task shows what moved',
     ],
     [
-      'a task that was closed past the doors',
+      'a task that was closed without closeTask',
       `update tasks set finished_at = now() where id = 'a_open'`,
       'a: no hold outlives its task, and no task is open without one',
     ],

@@ -30,7 +30,7 @@ test('a file of the right kind and other addresses are no faults', () => {
   expect(faultsOf({ images }, { file_1: file() })).toEqual([]);
 });
 
-test('a file that is not there and one of another kind are named by their place', () => {
+test('the fault of a missing file, or of one of another kind, names its field', () => {
   const request = { images: ['file_1', 'file_2'], audios: ['file_3'] };
   const files = { file_1: file(), file_2: null, file_3: file({ media: 'video' }) };
   expect(faultsOf(request, files)).toEqual([
@@ -39,7 +39,7 @@ test('a file that is not there and one of another kind are named by their place'
   ]);
 });
 
-test('a video that no address leads to is refused, an image is not', () => {
+test('without an address for the generator a video is refused, an image is not', () => {
   const request = { images: ['file_1'], videos: ['file_2'] };
   const files = {
     file_1: file({ sentAs: 'inline' }),
@@ -59,17 +59,17 @@ test('more inline bytes than a request to the generator may have are refused', (
 });
 
 test.each([
-  ['of all videos is their sum', ['a', 'b'], 7.5],
-  ['is unknown if one of them does not say', ['a', 'c'], null],
+  ['is the sum of all', ['a', 'b'], 7.5],
+  ['is unknown if one of them is unknown', ['a', 'c'], null],
   ['is unknown if one of them is no file', ['a', 'https://example.com/x.mp4'], null],
   ['is unknown without videos', [], null],
-])('the measured length %s', (_, videos, seconds) => {
+])('the total length of the reference videos %s', (_, videos, seconds) => {
   const video = (durationMs: number | null) => file({ media: 'video', durationMs });
   const files = new Map(Object.entries({ a: video(4_000), b: video(3_500), c: video(null) }));
   expect(measuredSeconds(videos, files)).toBe(seconds);
 });
 
-test('the plan keeps ids by what was sent, and nothing without files', () => {
+test('the plan keeps the ids by the text that was sent, and nothing without files', () => {
   expect(fileIds(new Map([['https://x/files/t.png', file()]]))).toEqual({
     'https://x/files/t.png': 'file_1',
   });

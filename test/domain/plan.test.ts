@@ -273,7 +273,11 @@ describe('capabilities of the model', () => {
     ['-1 on 2.0', { duration: -1 }, { durationSeconds: -1 }],
     ['5 s when nothing is said', {}, { durationSeconds: 5 }],
     ['audio when nothing is said', {}, { generateAudio: true }],
-    ['no audio when told so', { metadata: { generate_audio: false } }, { generateAudio: false }],
+    [
+      'no audio if it is switched off',
+      { metadata: { generate_audio: false } },
+      { generateAudio: false },
+    ],
     ['silence on a silent model', { model: 'studio-1.0' }, { generateAudio: null }],
     [
       'explicit silence on a silent model',

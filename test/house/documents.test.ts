@@ -104,12 +104,12 @@ describe('README', () => {
   test('its table of folders is complete', () => {
     const folders = [...readme.matchAll(/^\| `([\w/-]+\/)` /gm)].map(([, folder = '']) => folder);
     expect(folders.length).toBeGreaterThan(10);
-    expect(folders.filter((room) => !existsSync(join(root, room)))).toEqual([]);
+    expect(folders.filter((folder) => !existsSync(join(root, folder)))).toEqual([]);
     const shown = filesIn('.', '.ts').map(
       (path) => /^(src\/[\w-]+|[\w-]+)\//.exec(path)?.[1] ?? '',
     );
-    const unsaid = [...new Set(shown)].filter((room) => !/^(src|)$/.test(room));
-    expect(unsaid.filter((room) => !folders.includes(`${room}/`))).toEqual([]);
+    const unsaid = [...new Set(shown)].filter((folder) => !/^(src|)$/.test(folder));
+    expect(unsaid.filter((folder) => !folders.includes(`${folder}/`))).toEqual([]);
   });
 });
 

@@ -155,7 +155,7 @@ describe('docker-compose.yml', () => {
     ]);
   });
 
-  test('the second API is the first one again', () => {
+  test('the second API is defined like the first', () => {
     const { networks: _, ...first } = services.api as Service;
     const { networks: __, ...second } = services['api-2'] as Service;
     expect(second).toEqual(first);

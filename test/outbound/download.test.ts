@@ -39,7 +39,7 @@ test('status, headers and bytes arrive', async () => {
   expect([status, headers['content-length'], await text(body)]).toEqual([200, '9', 'the bytes']);
 });
 
-test('a range is asked for', async () => {
+test('the requested range is sent to the server', async () => {
   const host = await serve(({ headers }, response) => response.end(headers.range));
   expect(await text((await download(host, { range: 'bytes=2-5' })).body)).toBe('bytes=2-5');
 });
@@ -53,7 +53,7 @@ test('a redirect is followed', async () => {
   expect(await text(body)).toBe('there');
 });
 
-test('a redirect to itself ends', async () => {
+test('a redirect to itself fails', async () => {
   const host = await serve((_, response) => response.writeHead(302, { location: '/' }).end());
   await expect(download(host)).rejects.toMatchObject({ code: 'broken_reply' });
 });
@@ -94,7 +94,7 @@ test('a reader that pauses loses nothing', async () => {
   expect((await text(body)).length).toBe(10_000_000);
 });
 
-test('an abort ends the request, and a transfer, with its reason', async () => {
+test('an abort ends a request or a transfer with its reason', async () => {
   const silent = await serve(() => undefined);
   const early = new AbortController();
   const unanswered = download(silent, { signal: early.signal });
@@ -108,7 +108,7 @@ test('an abort ends the request, and a transfer, with its reason', async () => {
   await expect(read).rejects.toThrow('stopping');
 });
 
-test('a server that does not answer is a failure in time', async () => {
+test('a server that does not answer fails the download within the time limit', async () => {
   const host = await serve(() => undefined);
   const late = download(host, { limits: { timeoutMs: 50 } });
   await expect(late).rejects.toMatchObject({ code: 'timeout' });

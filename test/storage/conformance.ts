@@ -1,4 +1,4 @@
-// What every storage does, whichever implementation it is.
+// The tests that every implementation of the storage must pass.
 
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';

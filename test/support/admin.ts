@@ -1,4 +1,4 @@
-// Runs a command line of the operator in this process.
+// Runs an admin command in this process.
 
 import { runAdmin } from '../../src/commands/admin';
 import { readConfig } from '../../src/config/config';

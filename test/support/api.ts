@@ -52,7 +52,7 @@ export interface TestApi {
   /** The connections of the API, which have its role. */
   readonly apiDb: Knex;
   readonly temporal: HeldTemporal;
-  /** A directory. */
+  /** The storage: a directory. */
   readonly storage: Storage;
   readonly accountId: string;
   readonly apiKey: string;

@@ -15,7 +15,7 @@ export function stageOf(name: string): string[] {
   return lines.slice(start, length < 0 ? undefined : start + 1 + length);
 }
 
-/** What follows a word, for each of its instructions. */
+/** The rest of each instruction that begins with this word. */
 export function allOf(lines: readonly string[], word: string): string[] {
   return lines
     .filter((line) => line.startsWith(`${word} `))

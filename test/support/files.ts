@@ -1,4 +1,4 @@
-// Files as a test plants them: a row, and its bytes in the storage.
+// Creates files for tests: a row, and its bytes in the storage.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -64,7 +64,7 @@ export function box(name: string, ...content: readonly Buffer[]): Buffer {
 }
 
 /** An MP4 file of this length with its index at the end, as cameras write it. */
-export function film(seconds: number, bytesOfMedia = 1_000): Buffer {
+export function mp4(seconds: number, bytesOfMedia = 1_000): Buffer {
   const movieHead = Buffer.alloc(100);
   movieHead.writeUInt32BE(600, 12);
   movieHead.writeUInt32BE(Math.round(seconds * 600), 16);

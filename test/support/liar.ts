@@ -1,5 +1,5 @@
-// A proxy in front of the studio. It passes everything on until a test tells it to replace an
-// answer, cut the connection or never answer.
+// A proxy in front of the studio. It passes everything on until a test makes it replace an answer,
+// cut the connection or never answer.
 
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

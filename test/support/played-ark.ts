@@ -1,5 +1,6 @@
-// A small server that imitates Ark where the studio is too well-behaved: it accepts endpoint ids,
-// loses replies, lists in any order, caps and shifts its pages, and echoes a job field by field.
+// A small server that imitates the faults of Ark that the studio does not have: it accepts endpoint
+// ids, loses replies, lists in any order, caps and shifts its pages, and echoes a job field by
+// field.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

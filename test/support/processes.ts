@@ -103,7 +103,9 @@ export interface DataDir {
   remove(): Promise<void>;
 }
 
-/** All users may enter its parents, because PostgreSQL may run as another user. */
+/**
+ * A new folder for data. PostgreSQL may run as another user, so every user may enter its parents.
+ */
 export async function aDataDir(): Promise<DataDir> {
   const path = await mkdtemp(join(tmpdir(), 'video-stack-'));
   await chmod(path, 0o755);

@@ -36,9 +36,9 @@ export interface S3Server {
   readonly folder: string;
   createBucket(name: string): Promise<void>;
   removeBucket(name: string): Promise<void>;
-  /** As a crash: no goodbye. */
+  /** Kills the server, like a crash. */
   kill(): Promise<void>;
-  /** On the same port, with the same data. */
+  /** Starts the server again, on the same port and with the same data. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }

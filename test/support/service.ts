@@ -81,13 +81,13 @@ interface ServiceOptions {
   readonly callbacksPerHost?: number;
   /** How long a task waits for the copy of its results; a minute unless given. */
   readonly storeWaitSeconds?: number;
-  /** A storage that a test lets fail. */
+  /** Wraps the storage, so that a test can make it fail. */
   readonly storage?: (storage: Storage) => Storage;
   /** Keys by the name of their variable; all others have the studio's key. */
   readonly channelKeys?: Readonly<Record<string, string>>;
   /** A Temporal server of the test's own, which it may stop. */
   readonly temporalAddress?: string;
-  /** Encrypt what is stored in Temporal. */
+  /** The keys that encrypt payloads in Temporal. */
   payloadKeys?: PayloadKeys;
 }
 

@@ -41,7 +41,7 @@ export interface World {
   readonly closed: CloseTask[];
   readonly submitted: JobInput[];
   readonly stored: StoreResults[];
-  /** The tasks whose copies go on without them. */
+  /** The tasks that did not wait for the copies of their results. */
   readonly storedLater: string[];
   /** The activities that wait for the end of a job, by task and kind. */
   readonly placed: Map<string, Placement>;

@@ -77,7 +77,7 @@ export async function startUpstream(
   };
   const events: { name: string; args: readonly unknown[] }[] = [];
   const now = () => Date.now();
-  const apiKeys = (name: string) => (name === 'KEY' ? key : 'a key nobody knows');
+  const apiKeys = (name: string) => (name === 'KEY' ? key : 'an unknown key');
 
   const admin = async (method: string, path: string, body?: object) => {
     const response = await fetch(`${studio.url}/admin/${path}`, {

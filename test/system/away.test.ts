@@ -124,7 +124,7 @@ test('a task that Temporal has lost can be read, but not cancelled', async () =>
         () => false,
         () => true,
       );
-  await until('the engine has forgotten it', forgotten, 120_000);
+  await until('Temporal has forgotten it', forgotten, 120_000);
   await connection.close();
   expect((await get(id)).json).toEqual(before);
   const cancelled = await service.call('DELETE', `/v1/videos/generations/${id}`);

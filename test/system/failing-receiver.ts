@@ -36,7 +36,7 @@ export function testFailingReceiver(parts: () => Parts, { tasks, minutes }: Rece
       };
       const ids = await createAll(parts(), tasks);
       for (const [n, id] of ids.entries()) {
-        await until(`${id} is told`, () => isDelivered(service, id), minutes * 60_000);
+        await until(`${id} is called back`, () => isDelivered(service, id), minutes * 60_000);
         await expectNotified(parts(), id, `/task/${n}`, failing[n] ? [503, 200] : [200]);
       }
     },

@@ -72,7 +72,7 @@ test('search attributes find a waiting task by account, model, status, channel a
     return Object.fromEntries(pairs) as Record<string, unknown>;
   };
   // The row shows it a moment before Temporal does.
-  await until('the engine knows', async () => (await searched()).TaskStatus === 'running');
+  await until('Temporal knows', async () => (await searched()).TaskStatus === 'running');
   expect(await searched()).toMatchObject({
     AccountId: service.accountId,
     Model: 'studio-2.0',

@@ -12,7 +12,7 @@ import { afterOf, limitOf, readQuery } from './paging';
 export function accountRoutes(router: KeyedRouter, { db }: { readonly db: Knex }): void {
   router.get('/v1/account', async (ctx) => {
     const account = await showAccount(db, ctx.state.caller.accountId);
-    assert(account, 'whoever has a key has an account with books');
+    assert(account, 'an account with a key has books');
     ctx.body = {
       available: formatMicros(account.availableMicros),
       held: formatMicros(account.heldMicros),

@@ -14,7 +14,7 @@ export interface QueryReader {
   text(name: string): string | null;
   /** As `text`, for a number, which may not be empty. */
   digits(name: string): string | null;
-  /** Records the first fault of a parameter. Its value null stands for the parameter. */
+  /** Records the first fault of a parameter. Returns null, to be used as its value. */
   fault(name: string, sentence: string): null;
 }
 
@@ -23,7 +23,7 @@ const limitDefault = 20;
 // Names of parameters come from the caller, so a fault shows only their beginning.
 const nameShownMax = 80;
 
-/** What `read` made of the query; refused if it recorded a fault. */
+/** Returns the result of `read`, or refuses the query if `read` recorded a fault. */
 export function readQuery<T>(query: Query, read: (reader: QueryReader) => T): T {
   const faults: Fault[] = [];
   const fault = (name: string, sentence: string) => {

@@ -64,8 +64,8 @@ function pageFiles(): Record<string, () => PageFile> {
 }
 
 /**
- * A file of an installed package, next to what `found` resolves to. Browsers cannot resolve package
- * names, so the import of "preact" is replaced by its path.
+ * A file of an installed package, next to the file that `found` resolves to. Browsers cannot
+ * resolve package names, so the import of "preact" is replaced by its path.
  */
 function vendored(found: string, file: string): () => PageFile {
   return lazily(() => {

@@ -1,4 +1,4 @@
-// Files as their links and ids find them.
+// Look-ups of files by their links and ids.
 
 import type { Knex } from 'knex';
 import type { Media } from '../../domain/media-type';

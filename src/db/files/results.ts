@@ -18,7 +18,7 @@ export interface ResultRow {
   readonly key: string;
   readonly linkToken: string;
   readonly sourceUrl: string;
-  /** Since the row was stored. */
+  /** Time since the row was stored. */
   readonly waitedSeconds: number;
   readonly isSourceDead: boolean;
   readonly expiresAt: number;
@@ -33,8 +33,8 @@ const columns = `
 const sourceLife = `interval '24 hours'`;
 
 /**
- * Stores that these results are to be copied, and shows the task as being stored. If that is known,
- * nothing changes. No rows if the task has ended before.
+ * Stores a row for each result that is to be copied, and shows the task as being stored. If the
+ * rows exist, it returns them unchanged. Returns no rows if the task has ended.
  */
 export async function awaitResults(
   db: Knex,

@@ -25,7 +25,7 @@ export async function listExpired(db: Knex, limit: number): Promise<readonly Exp
   return rows;
 }
 
-/** The bytes of this file are deleted. */
+/** Records that the bytes of this file were deleted. */
 export async function markExpired(db: Knex, { id, result }: ExpiredFile): Promise<void> {
   if (result) return removeResults(db, result.taskId, 'expired', [result.role]);
   await db.raw(
@@ -66,7 +66,7 @@ export async function removeResults(
   });
 }
 
-/** Those of the keys under which a file has bytes, or soon will. */
+/** Returns those of the keys that belong to a file that is stored or awaited. */
 export async function findKeysInUse(
   db: Knex,
   keys: readonly string[],

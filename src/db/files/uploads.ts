@@ -13,7 +13,7 @@ export interface NewUpload {
   readonly name: string | null;
   readonly media: Media;
   readonly contentType: string;
-  /** Counts until the real length is known, and is never below it. */
+  /** The number that counts until the real length is known, and is never below it. */
   readonly reservedBytes: number;
   readonly keptDays: number;
 }
@@ -23,7 +23,7 @@ export interface UploadLimits {
   readonly bytesMax: number;
 }
 
-/** What an account has uploaded and not removed. */
+/** The uploads of an account that are not removed. */
 export interface Uploaded {
   readonly files: number;
   readonly bytes: number;
@@ -79,12 +79,15 @@ export async function finishUpload(
   return rows[0] ?? null;
 }
 
-/** Forgets an upload that has failed. */
+/** Deletes the row of an upload that has failed. */
 export async function dropUpload(db: Knex, id: string): Promise<void> {
   await db.raw(`delete from files where id = ? and role = 'upload' and state = 'awaited'`, [id]);
 }
 
-/** Forgets uploads that began so long ago that their process must have died; their keys. */
+/**
+ * Deletes the rows of uploads that began so long ago that their process must have died. Returns
+ * their keys.
+ */
 export async function dropDeadUploads(
   db: Knex,
   olderThanSeconds: number,
@@ -126,7 +129,10 @@ export async function listUploads(
   return rows;
 }
 
-/** The key of the file's bytes, which are to be deleted next; null if there is no such file. */
+/**
+ * Marks the file as removed and returns the key of its bytes, which the caller deletes. Null if
+ * there is no such file.
+ */
 export async function removeUpload(
   db: Knex,
   accountId: string,

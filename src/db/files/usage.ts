@@ -19,7 +19,7 @@ export interface AccountUsage {
   readonly awaited: number;
 }
 
-/** It reads every row, so it is not for every scrape. */
+/** Reads every row, so it does not run at every scrape. */
 export async function readStoredBytes(db: Knex): Promise<readonly RoleUsage[]> {
   const { rows } = await db.raw<{ rows: RoleUsage[] }>(`
     select role, coalesce(sum(length) filter (where state = 'stored'), 0)::float8 as bytes

@@ -1,7 +1,7 @@
 // Files as inputs of a create: by id or by link, of the own account, and of the right kind.
 
 import { startApi, type TestApi } from '../../support/api';
-import { film, type Planted, plantFile } from '../../support/files';
+import { mp4, type Planted, plantFile } from '../../support/files';
 
 let api: TestApi;
 let image: Planted;
@@ -10,7 +10,7 @@ const picture = { media: 'image', content_type: 'image/png' };
 beforeAll(async () => {
   api = await startApi({ publicUrl: 'https://api.example.com' });
   image = await plantFile(api, Buffer.from('an image'), picture);
-  video = await plantFile(api, film(4), { duration_ms: 4_000 });
+  video = await plantFile(api, mp4(4), { duration_ms: 4_000 });
 });
 afterAll(() => api?.close());
 afterEach(() => expect(api.failures).toEqual([]));
@@ -96,19 +96,19 @@ describe('without an address that a generator can reach', () => {
 
   test('an image is accepted and a video is refused with the reason', async () => {
     const own = await plantFile(local, Buffer.from('x'), picture);
-    const film4 = await plantFile(local, film(4), { duration_ms: 4_000 });
+    const video4 = await plantFile(local, mp4(4), { duration_ms: 4_000 });
     expect((await create({ images: [own.id] })).status).toBe(200);
-    const { status, json } = await create({ videos: [film4.id] });
+    const { status, json } = await create({ videos: [video4.id] });
     expect([status, json.error.param]).toEqual([400, 'videos[0]']);
     expect(json.error.message).toContain('PUBLIC_URL');
   });
 
   test('a video is accepted if the storage has links', async () => {
-    const film4 = await plantFile(local, film(4), { duration_ms: 4_000 });
+    const video4 = await plantFile(local, mp4(4), { duration_ms: 4_000 });
     const spied = jest
       .spyOn(local.storage, 'presigned')
       .mockResolvedValue('https://s3.example.com/x');
-    expect((await create({ videos: [film4.id] })).status).toBe(200);
+    expect((await create({ videos: [video4.id] })).status).toBe(200);
     spied.mockRestore();
   });
 
@@ -120,8 +120,8 @@ describe('without an address that a generator can reach', () => {
       api.database,
     );
     try {
-      const film4 = await plantFile(dev, film(4), { duration_ms: 4_000 });
-      const sent = [`${publicUrl}/files/${film4.token}.mp4`];
+      const video4 = await plantFile(dev, mp4(4), { duration_ms: 4_000 });
+      const sent = [`${publicUrl}/files/${video4.token}.mp4`];
       expect((await dev.create({ videos: sent })).status).toBe(200);
     } finally {
       await dev.close();

@@ -77,7 +77,7 @@ const read = async ({ token }: Planted, init: RequestInit = {}) => {
   return { reply, body: Buffer.from(await reply.arrayBuffer()) };
 };
 
-test('whole, in parts and as HEAD, without a header of the provider', async () => {
+test('the bytes are passed on whole, in parts and as HEAD, without a header of the provider', async () => {
   const file = await awaited();
   const whole = await read(file);
   expect([whole.reply.status, whole.body.equals(bytes)]).toEqual([200, true]);

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileSchema, filesSchema } from '../../../src/contract/file-schema';
 import { errorSchema } from '../../../src/contract/reply-schema';
 import { startApi, type TestApi, until } from '../../support/api';
-import { beginnings, film } from '../../support/files';
+import { beginnings, mp4 } from '../../support/files';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -62,7 +62,7 @@ async function leavesNothing(work: () => Promise<void>): Promise<void> {
 
 describe('an upload', () => {
   test('as a raw body answers the stored file, which its link and its id give back', async () => {
-    const bytes = film(4.5, 200_000);
+    const bytes = mp4(4.5, 200_000);
     const { status, json } = await send(bytes, { type: 'video/mp4', query: '?name=boat.mp4' });
     expect(status).toBe(200);
     fileSchema.parse(json);
@@ -112,7 +112,7 @@ describe('an upload', () => {
   });
 });
 
-describe('what is refused leaves neither a row nor bytes', () => {
+describe('a refused upload leaves neither a row nor bytes', () => {
   const form = (...files: readonly [string, Buffer][]) => {
     const made = new FormData();
     for (const [name, bytes] of files) made.append('file', new Blob([bytes as never]), name);

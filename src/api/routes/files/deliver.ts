@@ -11,7 +11,7 @@ import type { Buckets } from '../../limits';
 import { passThrough } from './pass-through';
 import { allowAnyPage, sendBytes } from './send-bytes';
 
-// A player may ask for ranges for as long as a film lasts; it asks for a new link after a reload.
+// A player may request ranges during the whole video. After a reload it requests a new link.
 const presignedSeconds = 3_600;
 
 export function deliveryRoutes(router: ApiRouter, deps: ApiDeps, unknownLookups: Buckets): void {

@@ -11,7 +11,9 @@ import { cutStalled, setInertHeaders } from './send-bytes';
 
 const types = { video: 'video/mp4', last_frame: 'image/png', upload: '' } as const;
 
-/** A 503 if the provider does not give the bytes: they may come, or be stored, in a while. */
+/**
+ * A 503 if the provider does not send the bytes: a later call may get them, or find them stored.
+ */
 export async function passThrough(
   { settings, observer }: Pick<ApiDeps, 'settings' | 'observer'>,
   ctx: ApiCall,

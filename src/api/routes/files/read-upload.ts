@@ -1,5 +1,5 @@
-// The body of an upload: the file itself, or a form (multipart/form-data) with one file. What it
-// declares is checked before a byte is read; the bytes are handed on as a stream.
+// The body of an upload: the file itself, or a form (multipart/form-data) with one file. Declared
+// type and length are checked before a byte is read; the bytes are passed on as a stream.
 
 import type { IncomingMessage } from 'node:http';
 import { PassThrough, type Readable } from 'node:stream';
@@ -25,7 +25,7 @@ export function isUpload({ method, url = '' }: IncomingMessage): boolean {
 }
 
 const largestBytes = Math.max(...Object.values(mediaBytesMax));
-// Boundaries, names and small fields beside the file.
+// Bytes for the boundaries, the names and the small fields of a form.
 const formBytes = 64 * 1024;
 const nameCharsMax = 255;
 
@@ -41,12 +41,13 @@ export async function readUpload(ctx: ApiCall): Promise<SentFile> {
   const declaredBytes = declared === undefined ? null : Number(declared);
   const bytesMax = isForm ? largestBytes + formBytes : bytesMaxOf(type);
   if (declaredBytes !== null && declaredBytes > bytesMax) throw tooLarge(bytesMax, declaredBytes);
-  // A client that sends nothing for this long is cut; each received byte begins the time anew.
+  // A client that sends nothing for this long is disconnected. Each received byte restarts the
+  // time.
   req.socket.setTimeout(30_000);
   return isForm ? readForm(req, declaredBytes) : readBody(ctx, declaredBytes);
 }
 
-/** By the declared type, which may allow less than the content does but not more. */
+/** The limit of the declared type. The limit of the real type is checked later and may be lower. */
 function bytesMaxOf(type: string): number {
   const media = type.split('/')[0] ?? '';
   return Object.hasOwn(mediaBytesMax, media) ? mediaBytesMax[media as Media] : largestBytes;
@@ -87,7 +88,7 @@ async function readForm(request: IncomingMessage, declaredBytes: number | null):
       resolve({ bytes: file, name: nameOf(name ?? null), declaredBytes, complete });
     });
   });
-  complete.catch(() => undefined); // The reader of the file hears of it too.
+  complete.catch(() => undefined); // The reader of the file gets the error too.
   request.pipe(form);
   const first = await Promise.race([found, complete]);
   if (!first) throw oneFile('none');

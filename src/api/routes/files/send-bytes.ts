@@ -1,5 +1,5 @@
 // Answers with the bytes of a stored file, or a part of them. They are streamed from the storage; a
-// client that stops reading is cut.
+// client that stops reading is disconnected.
 
 import type { Readable } from 'node:stream';
 import type { FileRow } from '../../../db/files/links';
@@ -49,7 +49,7 @@ export async function sendBytes(deps: SendDeps, ctx: ApiCall, file: FileRow): Pr
 /** Ends the connection if the bytes fail, or if no progress is made for a while. */
 export function cutStalled(ctx: ApiCall, bytes: Readable, observer: ApiDeps['observer']): void {
   bytes.once('error', (error) => {
-    // After the client has left, the error only says so.
+    // If the client has disconnected, the error says only that.
     if (!ctx.res.destroyed) observer.failed(error, ctx.state.requestId);
     ctx.res.destroy();
   });
@@ -75,7 +75,7 @@ function setFileHeaders(ctx: ApiCall, { contentType, sha256, secondsLeft }: File
   if (sha256) ctx.set('ETag', `"${sha256}"`);
 }
 
-/** Whoever has a link may read the file, so pages of any origin may. */
+/** A link alone gives access to the file, so pages of any origin may read it. */
 export function allowAnyPage(ctx: ApiCall): void {
   ctx.set({
     'Access-Control-Allow-Origin': '*',
@@ -84,14 +84,14 @@ export function allowAnyPage(ctx: ApiCall): void {
   });
 }
 
-/** True if the client has this file: `If-None-Match`, whatever it says about caches besides. */
+/** True if `If-None-Match` names this file, so that the client has it already. */
 function isKnown(ctx: ApiCall): boolean {
   const known = ctx.req.headers['if-none-match']?.split(',').map((tag) => tag.trim());
   const tag = ctx.response.get('ETag');
   return known?.some((one) => one === '*' || one.replace(/^W\//, '') === tag) ?? false;
 }
 
-/** A client that has the beginning of another file (`If-Range`) needs the whole of this one. */
+/** False if `If-Range` names another file: the client then needs this one whole. */
 function isSameFile(ctx: ApiCall): boolean {
   const { 'if-range': known } = ctx.req.headers;
   return known === undefined || known === ctx.response.get('ETag');

@@ -1,12 +1,12 @@
-// Stores an uploaded file: its type is read from its first bytes, its row reserves the place, and the
-// bytes are streamed into the storage while they are counted and hashed. An upload that fails leaves
-// neither a row nor bytes; if this process dies, the reconciler removes both.
+// Stores an uploaded file: its type is read from its first bytes, its row reserves the space, and
+// the bytes are streamed into the storage while they are counted and hashed. An upload that fails
+// leaves neither a row nor bytes; if this process dies, the reconciler removes both.
 
 import { randomBytes } from 'node:crypto';
 import type { FileRow } from '../../../db/files/links';
 import { beginUpload, dropUpload, finishUpload, type Uploaded } from '../../../db/files/uploads';
-import { createFilmLength } from '../../../domain/film-length';
 import { acceptedTypes, mediaBytesMax, mediaTypeOf } from '../../../domain/media-type';
+import { createVideoLength } from '../../../domain/video-length';
 import { readIncoming } from '../../../storage/incoming-bytes';
 import { type KeyedCall, Refused } from '../../context';
 import { newFileId } from '../../create/task-id';
@@ -42,14 +42,14 @@ export async function storeUpload(deps: ApiDeps, ctx: KeyedCall, sent: SentFile)
   );
   if (full) throw new Refused(limitReached(full, deps.settings), { connection: 'close' });
   try {
-    const film = type.media === 'video' ? createFilmLength() : null;
+    const length = type.media === 'video' ? createVideoLength() : null;
     const bytes = incoming.stream((chunk, received) => {
       if (received > bytesMax) throw tooLarge(bytesMax, received, `A file of type ${contentType}`);
-      film?.read(chunk);
+      length?.read(chunk);
     });
     await deps.storage.write(key, bytes, { contentType, length: null });
     await sent.complete;
-    const durationMs = film?.milliseconds() ?? null;
+    const durationMs = length?.milliseconds() ?? null;
     const stored = await finishUpload(deps.db, id, { ...incoming.found(), durationMs });
     if (stored) return stored;
     throw new Refused(unavailable, { 'retry-after': '2' });

@@ -1,28 +1,28 @@
-// The length of a film, read from the box `moov/mvhd` of an MP4 or MOV file while its bytes pass.
+// The length of a video, read from the box `moov/mvhd` of an MP4 or MOV file while its bytes pass.
 // Boxes are skipped by their sizes, so only the beginning of a box is kept.
 
-export interface FilmLength {
+export interface VideoLength {
   read(chunk: Uint8Array): void;
-  /** Null if the file does not say, as films in fragments do not. */
+  /** Null if the file does not contain it, as fragmented files do not. */
   milliseconds(): number | null;
 }
 
 interface Box {
   readonly name: string;
-  /** With the head. 0: up to the end of the file. */
+  /** Includes the head of the box. 0: the box reaches to the end of the file. */
   readonly size: number;
   readonly headBytes: number;
 }
 
 const movieHeadBytes = 32;
 
-export function createFilmLength(): FilmLength {
+export function createVideoLength(): VideoLength {
   let skip = 0;
   let kept: Uint8Array = new Uint8Array(0);
   let isOver = false;
   let found: number | null = null;
 
-  /** Takes the box at the start of `kept`. False if it is not all there, or the last one. */
+  /** Reads the box at the start of `kept`. False if it is incomplete, or the last one. */
   const takeBox = (): boolean => {
     const box = boxAt(kept);
     if (!box) return false;
@@ -60,14 +60,14 @@ function boxAt(bytes: Uint8Array): Box | null {
   return bytes.length < 16 ? null : { name, size: u64(bytes, 8), headBytes: 16 };
 }
 
-/** Of the content of `mvhd`: its version, two times, the time scale and the duration. */
+/** The content of `mvhd` is a version, flags, two times, the time scale and the duration. */
 function lengthOf(head: Uint8Array): number | null {
   const isLong = head[0] === 1;
   const scale = u32(head, isLong ? 20 : 12);
   const duration = isLong ? u64(head, 24) : u32(head, 16);
   const isUnknown = scale === 0 || duration === 0 || (!isLong && duration === 0xffff_ffff);
   const milliseconds = isUnknown ? 0 : Math.ceil((duration / scale) * 1000);
-  // No generator takes a film of more than a day.
+  // No generator takes a video of more than a day.
   return milliseconds > 0 && milliseconds <= 86_400_000 ? milliseconds : null;
 }
 
