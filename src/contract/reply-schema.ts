@@ -72,13 +72,10 @@ const video = z
       description: 'Only if there was a last frame and it is not kept any more.',
     }),
     resolution: z.string().optional().meta({ example: '720p' }),
-    ratio: z
-      .string()
-      .optional()
-      .meta({
-        description: 'A ratio of the table; for an adaptive size the nearest one.',
-        example: '16:9',
-      }),
+    ratio: z.string().optional().meta({
+      description: 'A ratio of the table; for an adaptive size the nearest one.',
+      example: '16:9',
+    }),
     width: z.int().optional().meta({ description: 'Pixels of the video, if known in advance.' }),
     height: z.int().optional(),
     expires_at: seconds('Unix seconds after which the links have expired.').optional(),
