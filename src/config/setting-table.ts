@@ -116,7 +116,9 @@ export const table = z.object({
     .describe('Names the bucket in the path of requests to S3; false: in the host name.'),
   FILES_KEPT_DAYS: whole(1, 36_500)
     .default(30)
-    .describe('Days for which results and uploaded files are kept.'),
+    .describe(
+      'Days for which results and uploaded files are kept, unless an account has `files_kept_days` of its own.',
+    ),
   UPLOADS_MAX: whole(0, 1_000_000).default(1_000).describe('Uploaded files an account may have.'),
   UPLOADED_BYTES_MAX: whole(0, 999_999_999_999_999)
     .default(10_000_000_000)

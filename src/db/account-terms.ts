@@ -16,6 +16,8 @@ export interface AccountTerms extends Rates {
   readonly runningMax: number | null;
   /** Maximum number of its unfinished tasks; null means the installation's setting applies. */
   readonly queuedMax: number | null;
+  /** Days for which its new files are kept; null means the installation's setting applies. */
+  readonly filesKeptDays: number | null;
   /** Its share of the turns compared with other accounts. */
   readonly weight: number;
 }
@@ -26,7 +28,7 @@ export type Changes<T> = { readonly [K in keyof T]?: T[K] | undefined };
 export async function findTerms(db: Knex, accountId: string): Promise<AccountTerms | null> {
   const { rows } = await db.raw<{ rows: AccountTerms[] }>(
     `select running_max as "runningMax", queued_max as "queuedMax", create_rate as "createRate",
-            read_rate as "readRate", weight
+            read_rate as "readRate", files_kept_days as "filesKeptDays", weight
        from accounts where id = ?`,
     [accountId],
   );
@@ -36,9 +38,15 @@ export async function findTerms(db: Knex, accountId: string): Promise<AccountTer
 export async function setTerms(
   db: Knex,
   accountId: string,
-  { runningMax, queuedMax, weight, ...rates }: Changes<AccountTerms>,
+  { runningMax, queuedMax, filesKeptDays, weight, ...rates }: Changes<AccountTerms>,
 ): Promise<void> {
-  const columns = { running_max: runningMax, queued_max: queuedMax, weight, ...rateColumns(rates) };
+  const columns = {
+    running_max: runningMax,
+    queued_max: queuedMax,
+    files_kept_days: filesKeptDays,
+    weight,
+    ...rateColumns(rates),
+  };
   if (changesNothing(columns)) return;
   await db('accounts').where({ id: accountId }).update(columns);
 }

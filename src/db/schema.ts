@@ -13,12 +13,14 @@ create table accounts (
   -- Terms: running_max is how many of its tasks are at a generator at once (null: no limit),
   -- queued_max how many it may have unfinished (null: QUEUED_TASKS_MAX), and weight its share of
   -- the turns compared with other accounts. The rates are calls a second of all its keys together
-  -- (null: only each key is limited).
+  -- (null: only each key is limited). files_kept_days is how long new files are kept (null:
+  -- FILES_KEPT_DAYS).
   running_max integer check (running_max > 0),
   queued_max  integer check (queued_max > 0),
   weight      smallint not null default 1 check (weight between 1 and 100),
   create_rate integer check (create_rate > 0),
   read_rate   integer check (read_rate > 0),
+  files_kept_days integer check (files_kept_days between 1 and 36500),
   -- The time zone in which its days and months begin.
   time_zone   text not null default 'UTC'
 );

@@ -187,7 +187,7 @@ describe('accounts', () => {
     const terms = async (words: string) =>
       (await admin(`accounts terms ${accountId} ${words}`)).json;
     const limits = { runningMax: null, queuedMax: null, createRate: null, readRate: null };
-    const none = { accountId, ...limits, weight: 1 };
+    const none = { accountId, ...limits, filesKeptDays: null, weight: 1 };
     expect(await terms('--json')).toEqual(none);
     const changed = { ...none, runningMax: 5, weight: 3 };
     expect(await terms('--running-max 5 --weight 3 --json')).toEqual(changed);
@@ -200,8 +200,11 @@ describe('accounts', () => {
     await terms('--create-rate 20 --read-rate 90 --json');
     expect((await admin(`accounts show ${accountId} --json`)).json).toMatchObject(rates);
     await terms('--create-rate none --read-rate none --json');
+    expect(await terms('--files-kept-days 90 --json')).toMatchObject({ filesKeptDays: 90 });
+    await terms('--files-kept-days none --json');
     const { out } = await admin(`accounts terms ${accountId}`);
     expect(out).toContain('no limit');
+    expect(out).toContain('30, from the setting FILES_KEPT_DAYS');
     expect(out).toContain('10000, from the setting QUEUED_TASKS_MAX');
     const lower = await admin(`accounts show ${accountId}`, { QUEUED_TASKS_MAX: '7' });
     expect(lower.out).toContain('7, from the setting QUEUED_TASKS_MAX');
@@ -629,6 +632,11 @@ describe('wrong use', () => {
     ['accounts disable acct_none', 1, 'There is no account acct_none'],
     ['accounts terms acct_none --weight 2', 1, 'There is no account acct_none'],
     ['accounts terms acct_none --queued-max -1', 2, '--queued-max is a whole number'],
+    [
+      'accounts terms acct_none --files-kept-days 0',
+      2,
+      '--files-kept-days is a whole number from 1',
+    ],
     ['accounts enable acct_none', 1, 'There is no account acct_none'],
     ['keys create --account acct_none', 1, 'There is no account acct_none'],
     ['keys terms key_none --read-rate 1', 1, 'There is no key key_none'],

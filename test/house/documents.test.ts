@@ -7,6 +7,7 @@ import { dirname, join, normalize } from 'node:path';
 import { type SettingRow, settingRows } from '../../src/config/config';
 import { createOpenApiDocument } from '../../src/contract/openapi';
 import { accountSchema, createdSchema, taskSchema } from '../../src/contract/reply-schema';
+import { schema } from '../../src/db/schema';
 import { codeOf, filesIn, read, root } from './sources';
 
 const documents = filesIn('.', '.md').filter((path) => !path.startsWith('public/vendor/'));
@@ -134,6 +135,17 @@ describe.each(documents)('%s', (path) => {
   test('all named files exist', () => {
     expect(pathsIn(text).filter((named) => !isThere(named, path))).toEqual([]);
   });
+});
+
+test('docs/operations.md says of every table what limits it', () => {
+  const [, section = ''] = read('docs/operations.md').split('## Size of each table\n');
+  const [lines = ''] = section.split('\n## ');
+  const listed = [...lines.matchAll(/^\| `(\w+)`/gm)].map(([, table]) => table);
+  const made = [...schema.matchAll(/create table (?:if not exists )?(\w+)/g)].map(
+    ([, table]) => table,
+  );
+  expect(made.length).toBeGreaterThan(10);
+  expect(new Set(listed)).toEqual(new Set(['schema_migrations', ...made]));
 });
 
 describe('CHANGELOG.md', () => {

@@ -2,6 +2,7 @@
 // during the copy, and no task is generated or charged twice.
 
 import { createHash } from 'node:crypto';
+import { setTerms } from '../../src/db/account-terms';
 import { audit } from '../../src/db/ledger-audit';
 import { type Storage, StorageError } from '../../src/storage/storage';
 import { type Service, startService, textTask } from '../support/service';
@@ -67,6 +68,15 @@ test('a finished task shows links of this service, and they play', async () => {
   expect((await played(video.url)).digest).toEqual(row.sha256);
   expect(video.expires_at).toBe(Math.floor(row.expires_at.getTime() / 1_000));
   expect(JSON.stringify(task)).not.toContain(new URL(service.studio.url).host);
+});
+
+test('the results of an account are kept for its own number of days', async () => {
+  await setTerms(service.db, service.accountId, { filesKeptDays: 7 });
+  const { json } = await service.create(textTask());
+  await service.finished(json.id);
+  const [row] = await filesOf(service, json.id);
+  expect(Number(row.expires_at) - Number(row.created_at)).toBe(7 * 86_400_000);
+  await setTerms(service.db, service.accountId, { filesKeptDays: null });
 });
 
 test.each<[string, object]>([

@@ -1,5 +1,5 @@
 // Admin commands for the terms of customers and keys: limits of running and queued tasks, rates of
-// calls, and the weight of a customer.
+// calls, how long files are kept, and the weight of a customer.
 
 import type { Config } from '../../config/config';
 import {
@@ -23,6 +23,7 @@ const terms: AdminCommand = {
     'queued-max': { value: 'N', about: 'its unfinished tasks, or none for QUEUED_TASKS_MAX' },
     'create-rate': { value: 'N', about: 'creates a second of all its keys together, or none' },
     'read-rate': { value: 'N', about: 'reads of tasks a second of all its keys, or none' },
+    'files-kept-days': { value: 'N', about: 'days for its new files, or none for FILES_KEPT_DAYS' },
     weight: { value: 'N', about: 'its turns beside those of an account with weight 1; up to 100' },
   },
   changes: (input) =>
@@ -65,12 +66,13 @@ const keyTerms: AdminCommand = {
 export const termCommands = [terms, keyTerms];
 
 /** An unset term is shown as what applies instead. */
-export function shownTerms(terms: AccountTerms, { queuedTasksMax }: Config) {
+export function shownTerms(terms: AccountTerms, { queuedTasksMax, filesKeptDays }: Config) {
   return {
     runningMax: terms.runningMax ?? 'no limit',
     queuedMax: terms.queuedMax ?? bySetting(queuedTasksMax, 'QUEUED_TASKS_MAX'),
     createRate: terms.createRate ?? 'those of its keys',
     readRate: terms.readRate ?? 'those of its keys',
+    filesKeptDays: terms.filesKeptDays ?? bySetting(filesKeptDays, 'FILES_KEPT_DAYS'),
     weight: terms.weight,
   };
 }
@@ -81,12 +83,14 @@ const bySetting = (value: number, name: string) => `${value}, from the setting $
 
 const countMax = 10_000_000;
 const weightMax = 100;
+const daysMax = 36_500;
 
 function changesOf(input: Input): Changes<AccountTerms> {
   const hasWeight = input.option('weight') !== undefined;
   return {
     runningMax: limitOf(input, 'running-max'),
     queuedMax: limitOf(input, 'queued-max'),
+    filesKeptDays: limitOf(input, 'files-kept-days', daysMax),
     weight: hasWeight ? countOf(input, 'weight', 1, weightMax) : undefined,
     ...ratesOf(input),
   };
@@ -97,8 +101,8 @@ function ratesOf(input: Input): Changes<Rates> {
 }
 
 /** Null for `none`; undefined leaves the term unchanged. */
-function limitOf(input: Input, name: string): number | null | undefined {
+function limitOf(input: Input, name: string, max = countMax): number | null | undefined {
   const text = input.option(name);
   if (text === undefined) return undefined;
-  return text === 'none' ? null : countOf(input, name, 1, countMax);
+  return text === 'none' ? null : countOf(input, name, 1, max);
 }

@@ -35,6 +35,7 @@ const sourceLife = `interval '24 hours'`;
 /**
  * Stores a row for each result that is to be copied, and shows the task as being stored. If the
  * rows exist, it returns them unchanged. Returns no rows if the task has ended.
+ * `keptDays` applies to accounts without files_kept_days of their own.
  */
 export async function awaitResults(
   db: Knex,
@@ -76,11 +77,11 @@ const awaitStatement = `
                     media, expires_at)
  select r.id, tasks.account_id, tasks.id, r.role, r.key, r.link_token, r.source_url,
         coalesce(r.source_expires_at, now() + ${sourceLife}), r.media,
-        now() + make_interval(days => $3)
+        now() + make_interval(days => coalesce(accounts.files_kept_days, $3))
    from json_to_recordset($2) as r
         (id text, role text, key text, link_token text, source_url text,
          source_expires_at timestamptz, media text),
-        tasks
+        tasks join accounts on accounts.id = tasks.account_id
   where tasks.id = $1 and tasks.finished_at is null
  on conflict (task_id, role) do nothing`;
 

@@ -15,6 +15,7 @@ export interface NewUpload {
   readonly contentType: string;
   /** The number that counts until the real length is known, and is never below it. */
   readonly reservedBytes: number;
+  /** Applies to accounts without files_kept_days of their own. */
   readonly keptDays: number;
 }
 
@@ -51,8 +52,10 @@ export async function beginUpload(
     await trx.raw(
       `insert into files (id, account_id, role, key, link_token, name, media, content_type, length,
                           expires_at)
-       values (:id, :accountId, 'upload', :key, :linkToken, cast(:name as text), :media,
-               :contentType, :reservedBytes, now() + make_interval(days => :keptDays))`,
+       select :id, id, 'upload', :key, :linkToken, cast(:name as text), :media, :contentType,
+              cast(:reservedBytes as bigint),
+              now() + make_interval(days => coalesce(files_kept_days, cast(:keptDays as int)))
+         from accounts where id = :accountId`,
       { ...upload },
     );
     return null;

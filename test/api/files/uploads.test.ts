@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileSchema, filesSchema } from '../../../src/contract/file-schema';
 import { errorSchema } from '../../../src/contract/reply-schema';
+import { setTerms } from '../../../src/db/account-terms';
 import { startApi, type TestApi, until } from '../../support/api';
 import { beginnings, mp4 } from '../../support/files';
 
@@ -275,6 +276,18 @@ describe('the files of an account', () => {
       after = `&after=${next}`;
     }
     expect(seen).toEqual(ids.reverse());
+  });
+
+  test('are kept for the days of the account, from the next upload on', async () => {
+    const { accountId, apiKey: key } = await api.anAccount();
+    const daysOf = async () => {
+      const { json } = await send(png(100), { key });
+      return (json.expires_at - json.created_at) / 86_400;
+    };
+    await setTerms(api.db, accountId, { filesKeptDays: 7 });
+    expect(await daysOf()).toBe(7);
+    await setTerms(api.db, accountId, { filesKeptDays: null });
+    expect(await daysOf()).toBe(30);
   });
 
   test('are deleted at once: the bytes, the link, and the place they took', async () => {
