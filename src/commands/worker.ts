@@ -1,4 +1,4 @@
-// The worker process: database, catalogue, events and the three Temporal workers, started in this
+// The worker process: database, catalogue, events and the four Temporal workers, started in this
 // order and stopped in reverse.
 
 import { existsSync } from 'node:fs';

@@ -15,7 +15,7 @@ export interface TemporalAccess {
   readonly payloadKeys: PayloadKeys;
 }
 
-/** Two connections: one that the workers take their tasks from, one for calls of our own. */
+/** Two connections: the workers poll on one, and calls of our own use the other. */
 export async function connectTo(temporal: TemporalAccess) {
   const { address, tls, apiKey } = temporal;
   const access = { address, tls, ...(apiKey ? { apiKey } : {}) };
