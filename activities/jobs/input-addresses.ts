@@ -8,7 +8,8 @@ import { type FileRow, findStoredFiles } from '../../src/db/files/links';
 import { fileLink, isReachable } from '../../src/domain/file-link';
 import type { RequestedJob } from '../../src/domain/job';
 import type { Storage } from '../../src/storage/storage';
-export interface InputStorage {
+
+interface InputStorage {
   readonly storage: Storage;
   /** Address of the API in links. */
   readonly publicUrl: string;

@@ -12,7 +12,6 @@ import type { parked, whole } from './workflows';
 
 export interface Bare {
   readonly url: string;
-  readonly workerPid: number;
   /** Calls update-with-start of a workflow that stays open, or of one that ends. */
   start(kind: 'parked' | 'whole'): Promise<string>;
   result(id: string): Promise<unknown>;
@@ -29,8 +28,7 @@ interface BareOptions {
   readonly pool: Pool;
 }
 
-export const bareTaskQueue = 'bench-bare';
-const taskQueue = bareTaskQueue;
+const taskQueue = 'bench-bare';
 
 export async function startBare(options: BareOptions): Promise<Bare> {
   const { databaseUrl, temporalAddress, folder, pool } = options;
@@ -55,7 +53,6 @@ export async function startBare(options: BareOptions): Promise<Bare> {
   let last = 0;
   return {
     url: `http://127.0.0.1:${(server.message as { port: number }).port}`,
-    workerPid: worker.child.pid,
     async start(kind) {
       last += 1;
       const id = `bare-${process.pid}-${last}`;

@@ -7,7 +7,7 @@ export function runBare(start: () => Promise<Worker>): void {
   live(start).catch(failBare);
 }
 
-export function failBare(error: unknown): void {
+function failBare(error: unknown): void {
   process.stderr.write(`${String(error)}\n`);
   process.exit(1);
 }

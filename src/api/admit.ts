@@ -2,10 +2,10 @@
 // of call, and the account. A refusal here reads no body and sends at most one statement, the
 // look-up of a key that is not cached.
 
+import type { Caller } from '../db/accounts';
 import { accountDisabled } from '../db/payment-refusals';
-
 import { type Authenticate, addressOf } from './auth';
-import { type ApiCall, type Caller, type KeyedCall, Refused } from './context';
+import { type ApiCall, type KeyedCall, Refused } from './context';
 import type { ApiSettings } from './deps';
 import { type CallerLimit, createBuckets, createCallerLimit } from './limits';
 

@@ -5,10 +5,10 @@
 import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Refusal } from '../contract/error';
-import type { FoundKey } from '../db/accounts';
+import type { Caller, FoundKey } from '../db/accounts';
 import { findKeyByDigest } from '../db/accounts';
 import { digestKey, isWellFormedKey, moveKey } from '../db/api-keys';
-import type { ApiCall, Caller } from './context';
+import type { ApiCall } from './context';
 import { Refused } from './context';
 import type { Buckets } from './limits';
 import { createMemory } from './ttl-cache';

@@ -6,21 +6,7 @@ import type { RouterContext } from '@koa/router';
 import type { ParameterizedContext } from 'koa';
 import type { Refusal } from '../contract/error';
 import { errorBody, refusals } from '../contract/error';
-import type { Rates } from '../db/account-terms';
-
-/** The API key of a request, and its account. */
-export interface Caller {
-  readonly keyId: string;
-  readonly accountId: string;
-  readonly accountDisabled: boolean;
-  /** The catalogue entries this key may use; null is all. */
-  readonly models: readonly string[] | null;
-  /** The channels this key may use; null is all. */
-  readonly channels: readonly string[] | null;
-  readonly rates: Rates;
-  /** The rates of all keys of the account together. */
-  readonly accountRates: Rates;
-}
+import type { Caller } from '../db/accounts';
 
 export interface ApiState {
   /** The id of this request, on its reply and its log line. */

@@ -5,7 +5,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Refusal } from '../contract/error';
 import type { Rates } from '../db/account-terms';
-import type { Caller, Denied, Headers } from './context';
+import type { Caller } from '../db/accounts';
+import type { Denied, Headers } from './context';
 import { denied } from './context';
 
 interface RateLimit {

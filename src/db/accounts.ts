@@ -109,16 +109,22 @@ export async function setAccountDisabled(
   return rows.length > 0;
 }
 
-export interface FoundKey {
+/** An API key and its account. */
+export interface Caller {
   readonly keyId: string;
-  readonly digest: Buffer;
   readonly accountId: string;
   readonly accountDisabled: boolean;
+  /** The catalogue entries this key may use; null is all. */
   readonly models: readonly string[] | null;
+  /** The channels this key may use; null is all. */
   readonly channels: readonly string[] | null;
   readonly rates: Rates;
-  /** Of all keys of the account together. */
+  /** The rates of all keys of the account together. */
   readonly accountRates: Rates;
+}
+
+export interface FoundKey extends Caller {
+  readonly digest: Buffer;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
 }

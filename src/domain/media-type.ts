@@ -3,7 +3,7 @@
 
 export type Media = 'image' | 'video' | 'audio';
 
-export interface MediaType {
+interface MediaType {
   readonly media: Media;
   readonly contentType: string;
   /** The ending of a link, without a dot. */

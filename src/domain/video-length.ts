@@ -1,7 +1,7 @@
 // The length of a video, read from the box `moov/mvhd` of an MP4 or MOV file while its bytes pass.
 // Boxes are skipped by their sizes, so only the beginning of a box is kept.
 
-export interface VideoLength {
+interface VideoLength {
   read(chunk: Uint8Array): void;
   /** Null if the file does not contain it, as fragmented files do not. */
   milliseconds(): number | null;

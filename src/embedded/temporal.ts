@@ -10,7 +10,6 @@ import { freePorts } from './ports';
 
 export interface EmbeddedTemporal {
   readonly address: string;
-  readonly uiUrl: string | null;
   readonly child: Child;
   stop(): Promise<void>;
 }
@@ -53,7 +52,6 @@ export async function startTemporal(options: TemporalOptions): Promise<EmbeddedT
   await untilReady('Temporal', child, ready, 60_000);
   return {
     address,
-    uiUrl: options.ui ? `http://127.0.0.1:${uiPort}` : null,
     child,
     stop: () => child.stop('SIGTERM', 8_000),
   };

@@ -30,7 +30,7 @@ interface What {
 }
 
 /** The caller destroys `outgoing` when done. */
-export interface GuardedAnswer {
+interface GuardedAnswer {
   readonly outgoing: http.ClientRequest;
   readonly response: http.IncomingMessage;
 }

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { headBytes } from '../domain/media-type';
 
-export interface IncomingBytes {
+interface IncomingBytes {
   readonly head: Buffer;
   /** All bytes, to be read once. `take` gets each chunk with the length so far, and may refuse it. */
   stream(take: (chunk: Buffer, length: number) => void): Readable;

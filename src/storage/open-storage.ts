@@ -4,7 +4,7 @@ import { openDirectory } from './directory';
 import { createS3 } from './s3';
 import type { Storage } from './storage';
 
-export interface StorageSettings {
+interface StorageSettings {
   readonly storageDir: string;
   /** If it is set, the other settings of S3 are set too. */
   readonly s3Bucket: string | null;

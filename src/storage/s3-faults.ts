@@ -7,7 +7,7 @@ export class SourceFailure extends Error {
   override readonly name = 'SourceFailure';
 }
 
-// By the codes of S3 and of services like it.
+// Faults by error code, of S3 and of compatible services.
 const faults: Readonly<Record<string, StorageFault>> = {
   NoSuchBucket: 'no bucket',
   IncompleteBody: 'wrong length',

@@ -41,7 +41,7 @@ export interface StoredObject {
   readonly modifiedAt: Date;
 }
 
-export interface PresignOptions {
+interface PresignOptions {
   readonly seconds: number;
   readonly contentType: string;
 }

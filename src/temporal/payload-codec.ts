@@ -9,7 +9,7 @@ import { temporal } from '@temporalio/proto';
 /** The first encrypts; each decrypts what it encrypted, so that a key can be replaced. */
 export type PayloadKeys = readonly PayloadKey[];
 
-export interface PayloadKey {
+interface PayloadKey {
   readonly id: string;
   /** 32 bytes. */
   readonly key: Buffer;

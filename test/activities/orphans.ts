@@ -19,7 +19,7 @@ import {
 import type { World } from '../support/task-world';
 import { until } from '../support/until';
 
-export interface OrphansSize {
+interface OrphansSize {
   readonly terminated: number;
   readonly unsettled: number;
   readonly lost: number;

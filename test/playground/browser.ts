@@ -70,7 +70,7 @@ async function launchBrowser(path: string): Promise<Browser> {
   return chromium.launch({ executablePath: path, args });
 }
 
-export interface Visit {
+interface Visit {
   readonly page: Page;
   /** Errors of the page's own code or of its policy. */
   readonly complaints: string[];

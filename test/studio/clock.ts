@@ -4,7 +4,7 @@
 const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
 
-export interface Clock {
+interface Clock {
   advance(ms: number): void;
 }
 

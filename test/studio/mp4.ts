@@ -13,7 +13,7 @@ interface Box {
   readonly body: Buffer;
 }
 
-export interface Track {
+interface Track {
   readonly codec: string;
   readonly seconds: number;
   readonly samples: number;

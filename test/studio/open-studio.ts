@@ -129,7 +129,7 @@ export function aJobInput(over: object = {}): object {
   };
 }
 
-export function anEnhancement(over: object = {}): object {
+function anEnhancement(over: object = {}): object {
   return {
     video_url: 'https://example.com/a.mp4',
     resolution: '1080p',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Movie, readMovie } from './mp4';
 import type { Answer, OpenStudio } from './open-studio';
 
-export interface Rendered {
+interface Rendered {
   readonly reply: Answer['json'];
   readonly path: string;
   readonly movie: Movie;

@@ -11,7 +11,7 @@ export interface Said {
   readonly json: any;
 }
 
-export type Admin = (line: string | readonly string[], over?: object) => Promise<Said>;
+type Admin = (line: string | readonly string[], over?: object) => Promise<Said>;
 
 export function adminWith(environment: () => Readonly<Record<string, string>>): Admin {
   return async (line, over = {}) => {

@@ -1,7 +1,7 @@
 // Addresses inside the network, drawn at random and written as an attacker would: in fewer parts,
 // in other bases and digits, wrapped into IPv6. Half of them lead to this machine.
 
-export interface Spelling {
+interface Spelling {
   /** As written in the URL. */
   readonly host: string;
   /** The expected result of a URL parser, which proves that the spelling means this address. */

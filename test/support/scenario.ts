@@ -87,7 +87,7 @@ async function credit(
   return { account, result: await creditAccount(books.db, asked) };
 }
 
-/** Ends a task: charged so much, or nothing if it failed. The first end counts. */
+/** Ends a task with this charge; null if it failed. The first end counts. */
 async function close(books: Books, task: string, charge: number | null): Promise<Done> {
   const { account = '', held = 0 } = books.tasks.get(task) ?? {};
   const asked = aClosing(idOf(books, task), held, charge);

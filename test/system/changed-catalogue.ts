@@ -13,7 +13,7 @@ import { until } from '../support/until';
 const withinMs = 600_000;
 
 export type Side = 'api' | 'worker';
-export type Edit = (catalogue: Catalogue, own: Own) => Catalogue;
+type Edit = (catalogue: Catalogue, own: Own) => Catalogue;
 
 /** The names that belong to one case. */
 export interface Own {

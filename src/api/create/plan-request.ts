@@ -4,11 +4,11 @@
 import type { Refusal, RefusalCode } from '../../contract/error';
 import { combineFaults, oneRefusal } from '../../contract/faults';
 import type { ParsedRequest } from '../../contract/parse-request';
+import type { Caller } from '../../db/accounts';
 import type { Catalogue, Model } from '../../domain/catalogue';
 import type { InputFiles } from '../../domain/input-files';
 import { planTask } from '../../domain/plan';
 import type { Plan } from '../../domain/plan-types';
-import type { Caller } from '../context';
 import type { ApiDeps } from '../deps';
 import { findInputs } from './find-inputs';
 

@@ -33,7 +33,7 @@ export interface Asker {
 }
 
 // Up to this many final objects (about 1 KB each) are kept. They change only when a result is removed,
-// and then other processes show its dead link for this long at most.
+// and then other processes show its old link for this long at most.
 const rememberedMax = 10_000;
 const finalForMs = 5_000;
 // Short, because the create of a task may still be in progress when it is first read.

@@ -1,11 +1,12 @@
 // GET /v1/models: the models a key may use, their abilities and prices, so that a client can offer
 // only valid options.
 
+import type { Caller } from '../../db/accounts';
 import type { Catalogue, Model, SuperResolutionOffer } from '../../domain/catalogue';
 import { sizeOf } from '../../domain/catalogue';
 import { formatMicros } from '../../domain/money';
 import { enhancementTargets } from '../../domain/resolution';
-import type { Caller, KeyedRouter } from '../context';
+import type { KeyedRouter } from '../context';
 import { usableModels } from '../create/plan-request';
 import type { ApiDeps } from '../deps';
 

@@ -90,7 +90,7 @@ export function findResults(db: Knex, taskId: string): Promise<ResultRow[]> {
   return askPrepared<ResultRow>(db, 'find_results', text, [taskId]);
 }
 
-export interface KnownBytes {
+interface KnownBytes {
   readonly contentType: string;
   readonly length: number;
   readonly sha256: Buffer;

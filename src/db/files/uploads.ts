@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import type { Media } from '../../domain/media-type';
 import { type FileRow, fileColumns } from './links';
 
-export interface NewUpload {
+interface NewUpload {
   readonly id: string;
   readonly accountId: string;
   readonly key: string;
@@ -19,7 +19,7 @@ export interface NewUpload {
   readonly keptDays: number;
 }
 
-export interface UploadLimits {
+interface UploadLimits {
   readonly filesMax: number;
   readonly bytesMax: number;
 }

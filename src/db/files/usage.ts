@@ -8,7 +8,7 @@ interface RoleUsage {
   readonly bytes: number;
 }
 
-export interface AccountUsage {
+interface AccountUsage {
   readonly accountId: string;
   readonly name: string;
   readonly results: number;

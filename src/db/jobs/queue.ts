@@ -36,7 +36,7 @@ const pendingPositions = `
       where state = 'waiting' and kind = 'generation' and account_id = queue.account_id) waiting
    where id = any($1)`;
 
-export type FindPosition = (taskId: string) => Promise<QueuePosition | null>;
+type FindPosition = (taskId: string) => Promise<QueuePosition | null>;
 
 /** Of submitted tasks; null for a task that does not wait for a slot. */
 export const gatheredFindPosition = (db: Knex): FindPosition =>

@@ -3,7 +3,7 @@
 
 import type { ByteRange } from '../../../storage/storage';
 
-export type AskedBytes = ByteRange | 'whole' | 'unsatisfiable';
+type AskedBytes = ByteRange | 'whole' | 'unsatisfiable';
 
 export function bytesAsked(header: string | undefined, length: number): AskedBytes {
   const [, from = '', to = ''] = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/i.exec(header ?? '') ?? [];
