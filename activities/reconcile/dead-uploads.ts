@@ -1,8 +1,8 @@
-// Uploads whose API process died: their rows are deleted, then their bytes in the storage.
+// Uploads whose API process died: their rows are deleted, with their bytes in the storage.
 
 import type { Knex } from 'knex';
-import { dropDeadUploads } from '../../src/db/files/uploads';
-import type { Storage } from '../../src/storage/storage';
+import { dropDeadUpload } from '../../src/db/files/uploads';
+import { type Storage, StorageError } from '../../src/storage/storage';
 
 export interface UploadDeps {
   readonly db: Knex;
@@ -12,12 +12,16 @@ export interface UploadDeps {
 // An API process waits ten minutes for the body of an upload; the rest is time to store it.
 const deadSeconds = 30 * 60;
 
-/** The number of uploads that were deleted. */
+/** The number of uploads that were deleted. While the storage is away they stay for a later run. */
 export async function deleteDeadUploads(
-  { db, inputs }: UploadDeps,
+  { db, inputs: { storage } }: UploadDeps,
   olderThanSeconds = deadSeconds,
 ): Promise<number> {
-  const keys = await dropDeadUploads(db, olderThanSeconds);
-  for (const key of keys) await inputs.storage.remove(key);
-  return keys.length;
+  let deleted = 0;
+  try {
+    while (await dropDeadUpload(db, olderThanSeconds, (key) => storage.remove(key))) deleted += 1;
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+  }
+  return deleted;
 }

@@ -1,9 +1,9 @@
 // Objects in the storage that no file has: of a removed file whose bytes were not deleted, or of a
 // database that was restored. Each run looks at a slice of the storage; after the last slice it begins
-// anew. Objects younger than a day are left alone, because their rows may be on their way. If many are
-// unknown at once, the storage probably belongs to another database too, and none is deleted.
+// anew. Objects without a row are left alone for a day, because their rows may be on their way. If many
+// have none, the storage probably belongs to another database too, and none of them is deleted.
 
-import { findKeysInUse } from '../../src/db/files/retention';
+import { findRowsOfKeys } from '../../src/db/files/retention';
 import { areTooManyUnknown } from '../../src/domain/unknown-tasks';
 import { type Storage, StorageError, type StoredObject } from '../../src/storage/storage';
 import type { ActivityEvents } from '../events';
@@ -35,8 +35,7 @@ export function createRemoveUnknown(deps: ObjectDeps): RemoveUnknown {
         slice.push(value);
       }
       if (slice.length < size) listing = listAll(storage);
-      const old = slice.filter(({ modifiedAt }) => now - modifiedAt.getTime() > youngMs);
-      return await removeUnknown(deps, old);
+      return await removeUnknown(deps, slice, now);
     } catch (error) {
       // The next run begins anew.
       listing = listAll(storage);
@@ -47,21 +46,33 @@ export function createRemoveUnknown(deps: ObjectDeps): RemoveUnknown {
 }
 
 async function removeUnknown(
-  { db, storage, events, unknownPercentMax: percentMax }: ObjectDeps,
+  deps: ObjectDeps,
   objects: readonly StoredObject[],
+  now: number,
 ): Promise<number> {
-  if (objects.length === 0) return 0;
   const keys = objects.map(({ key }) => key);
-  const inUse = await findKeysInUse(db, keys);
-  const unknown = keys.filter((key) => !inUse.has(key));
-  const counts = { unknown: unknown.length, described: keys.length };
-  if (areTooManyUnknown({ ...counts, percentMax })) {
-    const share = `${unknown.length} of ${keys.length} stored objects`;
+  const rows = await findRowsOfKeys(deps.db, keys);
+  const old = objects.filter(({ modifiedAt }) => now - modifiedAt.getTime() > youngMs);
+  const unknown = old.map(({ key }) => key).filter((key) => !rows.has(key));
+  const gone = [
+    ...keys.filter((key) => rows.get(key) === 'removed'),
+    ...(areTooMany(deps, unknown.length, old.length) ? [] : unknown),
+  ];
+  for (const key of gone) await deps.storage.remove(key);
+  return gone.length;
+}
+
+function areTooMany(
+  { events, unknownPercentMax: percentMax }: ObjectDeps,
+  unknown: number,
+  described: number,
+): boolean {
+  const areMany = areTooManyUnknown({ unknown, described, percentMax });
+  if (areMany) {
+    const share = `${unknown} of ${described} stored objects`;
     events.finding('unknown_objects', '', `${share} have no row; none of them is deleted`);
-    return 0;
   }
-  for (const key of unknown) await storage.remove(key);
-  return unknown.length;
+  return areMany;
 }
 
 async function* listAll(storage: Storage): AsyncGenerator<StoredObject> {

@@ -1,4 +1,4 @@
-// Uploads whose process died are deleted with their bytes; every other file stays.
+// Uploads whose process died are deleted with their bytes, once the storage works; every other file stays.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { deleteDeadUploads } from '../../activities/reconcile/dead-uploads';
 import { createAccount } from '../../src/db/accounts';
 import { openDirectory } from '../../src/storage/directory';
+import { StorageError } from '../../src/storage/storage';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { plantFile } from '../support/files';
 
@@ -35,6 +36,12 @@ test('an awaited upload of half an hour ago is deleted, one in progress and a st
     });
   const dead = await plant('awaited', '31 minutes');
   const kept = [await plant('awaited', '29 minutes'), await plant('stored', '1 day')];
+  const refusing = {
+    ...storage,
+    remove: () => Promise.reject(new StorageError('away', 'The storage is away.')),
+  };
+  expect(await deleteDeadUploads({ db, inputs: { storage: refusing } })).toBe(0);
+  expect(await db('files').where({ id: dead.id }).first('state')).toEqual({ state: 'awaited' });
   expect(await deleteDeadUploads({ db, inputs: { storage } })).toBe(1);
   expect(await storage.length(dead.key)).toBeNull();
   const ids = await db('files').orderBy('id').pluck('id');

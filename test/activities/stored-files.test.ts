@@ -99,7 +99,7 @@ test('the bytes of a file past its time are deleted, and the row says why; other
   expect(await removeExpired({ db, storage })).toBe(0);
 });
 
-test('an old object without a row is deleted; a young one and one with a row stay', async () => {
+test('an object of a removed file is deleted at once, one without a row after a day; others stay', async () => {
   const known = await aResult({ state: 'stored' });
   const awaited = await aResult({});
   const removed = await aResult({ state: 'removed', removed_because: 'caller' });
@@ -113,8 +113,9 @@ test('an old object without a row is deleted; a young one and one with a row sta
     for (let slice = 0; slice < 10; slice += 1) unknown += await remove(now, 2);
     return unknown;
   };
-  expect(await pass()).toBe(0);
-  expect(await pass(Date.now() + 2 * dayMs)).toBe(3);
+  expect(await pass()).toBe(1);
+  expect(await bytesOf(removed)).toBeNull();
+  expect(await pass(Date.now() + 2 * dayMs)).toBe(2);
   expect([await bytesOf(known), await bytesOf(awaited), await bytesOf(removed)]).toEqual([
     5,
     5,

@@ -104,19 +104,27 @@ export function startCrowd(world: World, options: CrowdOptions): Crowd {
   };
 }
 
-/** One enhanced task with a callback; the caller repeats the create until the outcome is known. */
-export function startTask(world: World): {
+/**
+ * One task, enhanced and with a callback unless it is plain; the caller repeats the create until the
+ * outcome is known.
+ */
+export function startTask(
+  world: World,
+  { isPlain = false } = {},
+): {
   readonly entry: Created;
   untilFinal(withinMs: number): Promise<void>;
 } {
   single += 1;
   const key = `single-${single}`;
-  const entry: Created = { key, callback: true, outcome: 'unknown', id: null, seen: [] };
+  const entry: Created = { key, callback: !isPlain, outcome: 'unknown', id: null, seen: [] };
   const metadata = {
     callback_url: `${world.callbackUrl}/${single}`,
     super_resolution_config: { resolution: '1080p' },
   };
-  const body = textTask({ run_s: 0.5, enhance: { run_s: 0.5 } }, { metadata });
+  const body = isPlain
+    ? textTask()
+    : textTask({ run_s: 0.5, enhance: { run_s: 0.5 } }, { metadata });
   const made = create(world, entry, body, 0);
   return {
     entry,

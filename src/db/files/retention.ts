@@ -66,14 +66,14 @@ export async function removeResults(
   });
 }
 
-/** Returns those of the keys that belong to a file that is stored or awaited. */
-export async function findKeysInUse(
+/** What the rows say of these keys. `kept`: the file has bytes, or soon will. */
+export async function findRowsOfKeys(
   db: Knex,
   keys: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const { rows } = await db.raw<{ rows: { key: string }[] }>(
-    `select key from files where key = any(?) and state <> 'removed'`,
+): Promise<ReadonlyMap<string, 'kept' | 'removed'>> {
+  const { rows } = await db.raw<{ rows: { key: string; isRemoved: boolean }[] }>(
+    `select key, state = 'removed' as "isRemoved" from files where key = any(?)`,
     [[...keys]],
   );
-  return new Set(rows.map(({ key }) => key));
+  return new Map(rows.map(({ key, isRemoved }) => [key, isRemoved ? 'removed' : 'kept']));
 }

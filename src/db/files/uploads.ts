@@ -88,21 +88,28 @@ export async function dropUpload(db: Knex, id: string): Promise<void> {
 }
 
 /**
- * Deletes the rows of uploads that began so long ago that their process must have died. Returns
- * their keys.
+ * Deletes the row of an upload that began so long ago that its process must have died, if there is one. Its bytes
+ * are removed in the same transaction: if that fails, or this process dies, the row stays.
  */
-export async function dropDeadUploads(
+export async function dropDeadUpload(
   db: Knex,
   olderThanSeconds: number,
-): Promise<readonly string[]> {
-  const { rows } = await db.raw<{ rows: { key: string }[] }>(
-    `delete from files
-      where state = 'awaited' and role = 'upload'
-        and created_at < now() - make_interval(secs => ?)
-     returning key`,
-    [olderThanSeconds],
-  );
-  return rows.map(({ key }) => key);
+  removeBytes: (key: string) => Promise<void>,
+): Promise<boolean> {
+  return db.transaction(async (trx) => {
+    const { rows } = await trx.raw<{ rows: { key: string }[] }>(
+      `delete from files where id in (
+         select id from files
+          where state = 'awaited' and role = 'upload'
+            and created_at < now() - make_interval(secs => ?)
+          limit 1 for update skip locked)
+       returning key`,
+      [olderThanSeconds],
+    );
+    const [dead] = rows;
+    if (dead) await removeBytes(dead.key);
+    return dead !== undefined;
+  });
 }
 
 export async function findUpload(db: Knex, accountId: string, id: string): Promise<FileRow | null> {

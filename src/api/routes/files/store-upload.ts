@@ -1,6 +1,6 @@
 // Stores an uploaded file: its type is read from its first bytes, its row reserves the space, and
 // the bytes are streamed into the storage while they are counted and hashed. An upload that fails
-// leaves neither a row nor bytes; if this process dies, the reconciler removes both.
+// leaves neither a row nor bytes; if that is not possible, the reconciler removes both.
 
 import { randomBytes } from 'node:crypto';
 import type { FileRow } from '../../../db/files/links';
@@ -41,24 +41,26 @@ export async function storeUpload(deps: ApiDeps, ctx: KeyedCall, sent: SentFile)
     { filesMax: deps.settings.uploadsMax, bytesMax: deps.settings.uploadedBytesMax },
   );
   if (full) throw new Refused(limitReached(full, deps.settings), { connection: 'close' });
+  const length = type.media === 'video' ? createVideoLength() : null;
   try {
-    const length = type.media === 'video' ? createVideoLength() : null;
     const bytes = incoming.stream((chunk, received) => {
       if (received > bytesMax) throw tooLarge(bytesMax, received, `A file of type ${contentType}`);
       length?.read(chunk);
     });
     await deps.storage.write(key, bytes, { contentType, length: null });
     await sent.complete;
-    const durationMs = length?.milliseconds() ?? null;
-    const stored = await finishUpload(deps.db, id, { ...incoming.found(), durationMs });
-    if (stored) return stored;
-    throw new Refused(unavailable, { 'retry-after': '2' });
   } catch (error) {
     sent.bytes.destroy();
     await deps.storage.remove(key);
     await dropUpload(deps.db, id);
     throw error;
   }
+  const durationMs = length?.milliseconds() ?? null;
+  // If its answer is lost, the row may be stored, so the bytes stay.
+  const stored = await finishUpload(deps.db, id, { ...incoming.found(), durationMs });
+  if (stored) return stored;
+  await deps.storage.remove(key);
+  throw new Refused(unavailable, { 'retry-after': '2' });
 }
 
 function unknownType(head: Buffer) {

@@ -1,0 +1,38 @@
+// The connection to the database is cut while an upload is recorded: there is no row without bytes and
+// no object without a row, whether the record was stored or not.
+
+import { deleteDeadUploads } from '../../../activities/reconcile/dead-uploads';
+import { startCutApi, type TestApi } from '../../support/api';
+import type { Cutter } from '../../support/cutter';
+import { mp4 } from '../../support/files';
+
+let api: TestApi;
+let cutter: Cutter;
+beforeAll(async () => {
+  ({ api, cutter } = await startCutApi());
+});
+afterAll(async () => {
+  await api?.close();
+  await cutter?.close();
+});
+
+test.each([
+  ['before', 'awaited', 0],
+  ['after', 'stored', 1],
+] as const)('cut %s the record arrives: the row is %s', async (when, state, left) => {
+  const { db, storage } = api;
+  await db('files').delete();
+  cutter.cutAt("set state = 'stored', length", when);
+  const { status } = await fetch(`${api.url}/v1/files`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${api.apiKey}` },
+    body: mp4(4),
+  });
+  expect([status, cutter.hasCut()]).toEqual([503, true]);
+  const [row] = await db('files').select('state', 'key');
+  expect(row.state).toBe(state);
+  expect(await storage.length(row.key)).toBe(mp4(4).length);
+  await deleteDeadUploads({ db, inputs: { storage } }, 0);
+  expect(await db('files')).toHaveLength(left);
+  expect(await storage.length(row.key)).toBe(left === 1 ? mp4(4).length : null);
+});

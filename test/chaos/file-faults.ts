@@ -1,0 +1,312 @@
+// The worker, the API or the S3 server is killed at every step of a copy, of an upload and of a
+// deletion. Afterwards all tasks have ended and were generated and charged once. After one sweep of the
+// reconciler each stored file has its bytes, and each object has its row.
+
+import { createHash, randomBytes } from 'node:crypto';
+import type { ActivityEvents } from '../../activities/events';
+import { deleteDeadUploads } from '../../activities/reconcile/dead-uploads';
+import { createRemoveUnknown } from '../../activities/reconcile/unknown-objects';
+import { createS3 } from '../../src/storage/s3';
+import type { Storage } from '../../src/storage/storage';
+import { beginnings } from '../support/files';
+import { type S3Server, startS3Server } from '../support/s3-server';
+import { until } from '../support/until';
+import { brokenPromises } from './checker';
+import { type Created, finalWithinMs, startTask } from './client';
+import { type Link, startLink } from './link';
+import { startWorld, type World } from './world';
+
+interface Step {
+  readonly name: string;
+  readonly of: 'copy' | 'upload' | 'deletion';
+  readonly link: 'worker to postgres' | 'worker to storage' | 'api to postgres' | 'api to storage';
+  /** A text of the one message of this step. */
+  readonly containing: string;
+}
+
+const firstBytes = (beginnings['video/mp4'] as Buffer).toString('latin1').slice(4, 8);
+
+const steps: readonly Step[] = [
+  {
+    name: 'the row of a result',
+    of: 'copy',
+    link: 'worker to postgres',
+    containing: 'await_results\0',
+  },
+  {
+    name: 'the head of a copy',
+    of: 'copy',
+    link: 'worker to storage',
+    containing: 'PUT /videos/results/',
+  },
+  { name: 'the bytes of a copy', of: 'copy', link: 'worker to storage', containing: firstBytes },
+  {
+    name: 'the record of a copy',
+    of: 'copy',
+    link: 'worker to postgres',
+    containing: "set state = 'stored', content_type",
+  },
+  {
+    name: 'the row of an upload',
+    of: 'upload',
+    link: 'api to postgres',
+    containing: 'insert into files',
+  },
+  {
+    name: 'the head of an upload',
+    of: 'upload',
+    link: 'api to storage',
+    containing: 'PUT /videos/uploads/',
+  },
+  { name: 'the bytes of an upload', of: 'upload', link: 'api to storage', containing: firstBytes },
+  {
+    name: 'the record of an upload',
+    of: 'upload',
+    link: 'api to postgres',
+    containing: "set state = 'stored', length",
+  },
+  {
+    name: 'the record of a deletion',
+    of: 'deletion',
+    link: 'api to postgres',
+    containing: "removed_because = 'caller'",
+  },
+  {
+    name: 'the deletion of the bytes',
+    of: 'deletion',
+    link: 'api to storage',
+    containing: 'DELETE /videos/uploads/',
+  },
+];
+
+type Victim = 'worker' | 'API' | 'storage';
+type Moment = 'before' | 'after';
+type Kill = readonly [Victim, Moment, Step];
+
+/** The owner of each step is killed, the storage at each of its steps, and the API during a copy. */
+export const fileKills: readonly Kill[] = steps.flatMap((step) =>
+  (['before', 'after'] as const).flatMap((when) => {
+    const victims: Victim[] = [step.of === 'copy' ? 'worker' : 'API'];
+    if (step.link.endsWith('storage')) victims.push('storage');
+    if (step.name === 'the bytes of a copy') victims.push('API');
+    return victims.map((victim) => [victim, when, step] as const);
+  }),
+);
+
+interface Upload {
+  readonly bytes: Buffer;
+  /** The answer to the upload; null without one. */
+  status: number | null;
+  id: string | null;
+  /** The answer to the deletion, if it was asked for; null without one. */
+  deleted?: number | null;
+}
+
+interface FileWorld {
+  readonly world: World;
+  readonly s3: S3Server;
+  readonly links: Readonly<Record<Step['link'], Link>>;
+  readonly tasks: Created[];
+  readonly uploads: Upload[];
+  close(): Promise<void>;
+}
+
+/** `each`: the number of tasks or uploads at each kill. */
+export function testFileFaults(kills: readonly Kill[], each: number): void {
+  let files: FileWorld;
+  const unfinished: Promise<void>[] = [];
+  beforeAll(async () => {
+    files = await startFileWorld();
+  }, 180_000);
+  afterAll(() => files?.close());
+
+  test.each(kills.map(([victim, when, step]) => [victim, when, step.name, step] as const))(
+    'the %s is killed %s %s',
+    async (victim, when, _, step) => {
+      const uploads = step.of === 'deletion' ? await stored(files, each) : [];
+      const link = files.links[step.link];
+      let killed: Promise<void> | undefined;
+      const spring = () => {
+        killed ??= kill(files, victim);
+      };
+      link.set({ containing: [step.containing], when, spring });
+      const work =
+        step.of === 'copy'
+          ? startTasks(files, each)
+          : Promise.all(
+              step.of === 'upload'
+                ? Array.from({ length: each }, () => upload(files))
+                : uploads.map((one) => remove(files, one)),
+            );
+      await until('the kill', () => killed !== undefined, 60_000);
+      await killed;
+      await restart(files, victim);
+      if (step.of === 'copy') unfinished.push(work as Promise<void>);
+      else await work;
+    },
+    180_000,
+  );
+
+  test('all tasks ended as without a kill, and files and objects agree', async () => {
+    await Promise.all(unfinished);
+    const storage = createS3(files.s3.settings, files.s3.folder);
+    await untilStored(files);
+    await sweep(files, storage);
+    expect(await brokenPromises({ ...files.world, storage }, files.tasks)).toEqual([]);
+    expect(await brokenFiles(files, storage)).toEqual([]);
+    expect(await files.world.unexplained()).toEqual([]);
+  }, 300_000);
+}
+
+async function startFileWorld(): Promise<FileWorld> {
+  const s3 = await startS3Server();
+  const { hostname: host, port } = new URL(s3.settings.endpoint);
+  const toStorage = () => startLink(() => ({ host, port: Number(port) }));
+  const [worker, api] = [await toStorage(), await toStorage()];
+  const settings = ({ address }: Link) => ({
+    S3_ENDPOINT: `http://${address}`,
+    S3_BUCKET: s3.settings.bucket,
+    S3_ACCESS_KEY_ID: s3.settings.accessKeyId,
+    S3_SECRET_ACCESS_KEY: s3.settings.secretAccessKey,
+  });
+  const world = await startWorld({
+    apis: 1,
+    workers: 1,
+    workerEnvironment: () => settings(worker),
+    apiEnvironment: { ...settings(api), UPLOAD_RATE_PER_SECOND: '1000' },
+  });
+  const links = { ...world.links, 'worker to storage': worker, 'api to storage': api };
+  return {
+    ...{ world, s3, links, tasks: [], uploads: [] },
+    async close() {
+      await world.close();
+      await worker.close();
+      await api.close();
+      await s3.stop();
+    },
+  };
+}
+
+async function kill({ world, s3 }: FileWorld, victim: Victim): Promise<void> {
+  if (victim === 'storage') return s3.kill();
+  const part = world.part(partOf[victim]);
+  const end = part.exited;
+  part.kill('SIGKILL');
+  await end;
+}
+
+const partOf = { worker: 'worker-1', API: 'api-1' } as const;
+
+async function restart({ world, s3 }: FileWorld, victim: Victim): Promise<void> {
+  if (victim === 'storage') await s3.restart();
+  else await world.part(partOf[victim]).start();
+}
+
+async function startTasks({ world, tasks }: FileWorld, count: number): Promise<void> {
+  const started = Array.from({ length: count }, () => startTask(world, { isPlain: true }));
+  tasks.push(...started.map(({ entry }) => entry));
+  await Promise.all(started.map(({ untilFinal }) => untilFinal(finalWithinMs)));
+}
+
+const headers = ({ world }: FileWorld) => ({ authorization: `Bearer ${world.apiKey}` });
+
+async function upload(files: FileWorld): Promise<Upload> {
+  const bytes = Buffer.concat([beginnings['video/mp4'] as Buffer, randomBytes(100_000)]);
+  const made: Upload = { bytes, status: null, id: null };
+  files.uploads.push(made);
+  const url = `${files.world.apis[0]}/v1/files`;
+  try {
+    const reply = await fetch(url, { method: 'POST', headers: headers(files), body: bytes });
+    made.id = ((await reply.json()) as { id?: string }).id ?? null;
+    made.status = reply.status;
+  } catch {
+    // The API was killed.
+  }
+  return made;
+}
+
+async function stored(files: FileWorld, count: number): Promise<readonly Upload[]> {
+  const made = await Promise.all(Array.from({ length: count }, () => upload(files)));
+  expect(made.map(({ status }) => status)).toEqual(made.map(() => 200));
+  return made;
+}
+
+async function remove(files: FileWorld, one: Upload): Promise<void> {
+  one.deleted = null;
+  const url = `${files.world.apis[0]}/v1/files/${one.id}`;
+  try {
+    const reply = await fetch(url, { method: 'DELETE', headers: headers(files) });
+    await reply.text();
+    one.deleted = reply.status;
+  } catch {
+    // The API was killed.
+  }
+}
+
+/** A copy may have outlasted the wait of its task. */
+async function untilStored({ world: { db } }: FileWorld): Promise<void> {
+  const isAwaited = () => db('files').whereNot({ role: 'upload' }).where({ state: 'awaited' });
+  await until('all results are stored', async () => (await isAwaited()).length === 0, 60_000);
+}
+
+const twoDaysMs = 2 * 24 * 3_600_000;
+
+/** The duties of the reconciler for files, as they are when the uploads and objects are old. */
+async function sweep({ world: { db } }: FileWorld, storage: Storage): Promise<void> {
+  const events = {} as ActivityEvents;
+  await deleteDeadUploads({ db, inputs: { storage } }, 0);
+  const removeUnknown = createRemoveUnknown({ db, storage, events, unknownPercentMax: 100 });
+  await removeUnknown(Date.now() + twoDaysMs, 10_000);
+}
+
+interface Row {
+  readonly id: string;
+  readonly role: string;
+  readonly state: string;
+  readonly key: string;
+  readonly length: number;
+  readonly sha256: Buffer;
+}
+
+/** A sentence for each row without its bytes, each object without a row, and each lost upload. */
+async function brokenFiles(files: FileWorld, storage: Storage): Promise<readonly string[]> {
+  const rows = await files.world.db<Row>('files').select('*');
+  const objects = new Map<string, number>();
+  for await (const { key, length } of storage.list('')) objects.set(key, length);
+  const kept = rows.filter(({ state }) => state === 'stored');
+  const keys = new Set(kept.map(({ key }) => key));
+  const results = kept.filter(({ role }) => role === 'video');
+  return [
+    ...kept
+      .filter(({ key, length }) => objects.get(key) !== Number(length))
+      .map(({ key }) => `${key} has no bytes`),
+    ...[...objects.keys()].filter((key) => !keys.has(key)).map((key) => `${key} has no row`),
+    ...rows.filter(({ state }) => state === 'awaited').map(({ id }) => `${id} is still awaited`),
+    ...(results.length === files.tasks.length
+      ? []
+      : [`${results.length} results of ${files.tasks.length} tasks`]),
+    ...(await brokenUploads(files, kept)),
+  ];
+}
+
+/** A file that was answered is kept until its deletion was asked for; no other kept file is unknown. */
+async function brokenUploads(files: FileWorld, kept: readonly Row[]): Promise<readonly string[]> {
+  const byId = new Map(kept.map((row) => [row.id, row]));
+  const broken: string[] = [];
+  for (const { id, bytes, status, deleted } of files.uploads) {
+    if (status !== 200 || id === null) continue;
+    const url = `${files.world.apis[0]}/v1/files/${id}/content`;
+    const reply = await fetch(url, { headers: headers(files) });
+    const found = Buffer.from(await reply.arrayBuffer());
+    if (deleted === undefined && !found.equals(bytes)) broken.push(`${id} is lost`);
+    if (deleted === 200 && reply.status !== 404) broken.push(`${id} is there after its deletion`);
+  }
+  const digests = new Set(
+    files.uploads.map(({ bytes }) => createHash('sha256').update(bytes).digest('hex')),
+  );
+  const uploads = [...byId.values()].filter(({ role }) => role === 'upload');
+  const found = uploads.map(({ sha256 }) => sha256.toString('hex'));
+  if (new Set(found).size < found.length) broken.push('an upload is there twice');
+  if (found.some((digest) => !digests.has(digest))) broken.push('a stored file has other bytes');
+  return broken;
+}
