@@ -10,6 +10,7 @@ import { callbackWorkflowId } from '../../workflows/messages';
 import { type CallbackSink, type Received, startCallbackSink } from '../support/callback-sink';
 import { type Service, startService, type TaskReply, textTask } from '../support/service';
 import { connectTemporal } from '../support/temporal';
+import { timePasses } from '../support/time-passes';
 import { until } from '../support/until';
 import { testFailingReceiver } from './failing-receiver';
 
@@ -145,6 +146,22 @@ test('a callback whose workflow was terminated is found and delivered', async ()
   );
   await delivered(id);
   expect((await logOf(id)).data.map(({ attempt }: { attempt: number }) => attempt)).toEqual([1, 2]);
+});
+
+test('a callback that is delivered 70 hours late leads to a video that plays', async () => {
+  sink.answer = (_, response) => void response.writeHead(503).end();
+  const id = await aTask({ link_life_s: 5 });
+  await until('it was refused once', async () => (await logOf(id)).data[0]?.status === 503);
+  await temporal.client.workflow.getHandle(callbackWorkflowId(id)).terminate('by hand');
+  const { source_url: source } = await service.db('files').where({ task_id: id }).first();
+  await until('the provider’s link is dead', async () => !(await fetch(source)).ok);
+  sink.answer = (_, response) => void response.writeHead(204).end();
+  await timePasses(service.db, id, 70);
+  await until('it is delivered', async () => (await logOf(id)).state === 'delivered');
+  const { video_url: link } = JSON.parse(messagesOf(id).at(-1)?.body ?? '');
+  const video = await fetch(link);
+  expect([video.status, video.headers.get('content-type')]).toEqual([200, 'video/mp4']);
+  expect((await video.arrayBuffer()).byteLength).toBeGreaterThan(1_000);
 });
 
 test('a receiver that does not answer delays only its own deliveries', async () => {

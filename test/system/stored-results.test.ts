@@ -2,10 +2,12 @@
 // during the copy, and no task is generated or charged twice.
 
 import { createHash } from 'node:crypto';
+import { removeExpired } from '../../activities/reconcile/expired-files';
 import { setTerms } from '../../src/db/account-terms';
 import { audit } from '../../src/db/ledger-audit';
 import { type Storage, StorageError } from '../../src/storage/storage';
 import { type Service, startService, textTask } from '../support/service';
+import { timePasses } from '../support/time-passes';
 import { until } from '../support/until';
 
 /** True while the storage refuses every write. */
@@ -93,12 +95,21 @@ test.each<[string, object]>([
   expect(await filesOf(service, json.id)).toMatchObject([{ state: 'stored' }]);
 });
 
-test('the video of a link that lives for seconds plays after it is dead', async () => {
+test('the video of a link that lives for five seconds plays an hour later', async () => {
+  const { db, storage } = service;
   const { json } = await service.create(textTask({ link_life_s: 5 }));
   const task = await service.finished(json.id);
   const [row] = await filesOf(service, json.id);
   await until('the provider’s link is dead', async () => !(await fetch(row.source_url)).ok);
-  expect((await played(task.video_url)).status).toBe(200);
+  await timePasses(db, json.id, 1);
+  expect(await removeExpired({ db, storage })).toBe(0);
+  const { json: later } = await service.call('GET', `/v1/videos/generations/${json.id}`);
+  expect(later.video_url).toBe(task.video_url);
+  expect(await played(later.video_url)).toMatchObject({
+    status: 200,
+    type: 'video/mp4',
+    digest: row.sha256,
+  });
 });
 
 test('while the storage is away a task is shown as storing, and a cancellation does not undo its success', async () => {

@@ -117,7 +117,7 @@ function cancelTask(deps: ApiDeps, { find, changesAtOnce }: ReadHandlers): TaskH
 
 /**
  * The rows are changed first, so the links are dead at once. If the storage does not answer, the
- * caller gets a 503, and a repeat deletes the bytes; without one the reconciler does it after a day.
+ * caller gets a 503, and a repeat deletes the bytes; without one the reconciler does it.
  */
 function deleteTaskContent(deps: ApiDeps, { find, changesAtOnce }: ReadHandlers): TaskHandler {
   const { db, storage } = deps;
