@@ -5,7 +5,7 @@ import { useNow } from './hooks.js';
 import { html, useState } from './preact.js';
 import { Leader } from './svg.js';
 
-export function Screen({ task, onSize }) {
+export function Screen({ task }) {
   if (task.status === 'failed') {
     return html`<div class="screen ended" role="alert">
       <p class="stamp">${wasCancelled(task) ? 'Cancelled' : 'Failed'}</p>
@@ -13,7 +13,7 @@ export function Screen({ task, onSize }) {
       <p class="small"><code>${task.error.code}</code> · nothing was charged</p>
     </div>`;
   }
-  if (task.status === 'succeeded') return html`<${Film} task=${task} onSize=${onSize} />`;
+  if (task.status === 'succeeded') return html`<${Film} task=${task} />`;
   return html`<${Waiting} task=${task} />`;
 }
 
@@ -41,7 +41,7 @@ const reasons = {
   removed_by_operator: 'the operator removed it',
 };
 
-function Film({ task, onSize }) {
+function Film({ task }) {
   const [isGone, setGone] = useState(false);
   const [{ last_frame_url: lastFrame, url, url_gone_reason: reason }] = task.data;
   if (reason) {
@@ -65,8 +65,6 @@ function Film({ task, onSize }) {
         controls
         playsinline
         preload="auto"
-        onLoadedMetadata=${({ currentTarget: film }) =>
-          onSize({ width: film.videoWidth, height: film.videoHeight })}
         onError=${() => setGone(true)}
         aria-label="The video"
       ></video>

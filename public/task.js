@@ -23,7 +23,6 @@ export function TaskPage({ api, id, around, account }) {
     [api, id],
   );
   const task = polled.value;
-  const [size, setSize] = useState({});
   useEffect(() => {
     if (!task) return;
     noteStage(id, task.stage ?? task.status);
@@ -35,9 +34,9 @@ export function TaskPage({ api, id, around, account }) {
     <main class="task">
       <h1 class="unseen">Task ${task.id}</h1>
       <div class="stage">
-        <${Screen} task=${task} onSize=${setSize} />
+        <${Screen} task=${task} />
         ${known.body && html`<p class="words">${known.body.prompt}</p>`}
-        <${Facts} task=${task} size=${size} />
+        <${Facts} task=${task} />
         <${Actions} api=${api} task=${task} known=${known} around=${around}
           onChanged=${polled.refresh} />
         ${known.body && html`<${CodePanel} body=${known.body} />`}
@@ -70,10 +69,9 @@ const labelsText = (labels) =>
     .map((pair) => pair.join('='))
     .join(', ');
 
-/** With the ratio "adaptive" the task has no size, so it is read from the loaded video. */
-function Facts({ task, size }) {
+function Facts({ task }) {
   const video = task.data[0] ?? {};
-  const { width, height } = video.width ? video : size;
+  const { width, height } = video;
   const facts = [
     ['Model', task.model],
     ['Length', task.duration && `${task.duration} s`],

@@ -2,7 +2,7 @@
 // links. The enhancer's values take precedence; the generator's fill the gaps.
 
 import type { JobReport } from '../src/domain/job';
-import { outputSize } from '../src/domain/output-size';
+import { nearestRatio, outputSize } from '../src/domain/output-size';
 import type { ResultSource, StoredResults } from '../src/domain/results';
 import type { NewVideo } from '../src/domain/task';
 import type { TaskInput } from '../src/domain/task-transactions';
@@ -40,14 +40,15 @@ export function finishedVideo(
 ): FinishedVideo {
   const last = enhanced ?? base;
   const seconds = lengthOf(last) ?? lengthOf(base);
-  const size = outputSize(plan);
+  const size = stored?.size ?? outputSize(plan);
+  const ratio = base?.ratio ?? (size ? nearestRatio(size) : null);
   const { video = '', last_frame: lastFrame } = stored?.links ?? {};
   return {
     shown: {
       url: video,
       ...(lastFrame ? { last_frame_url: lastFrame } : {}),
       ...(last?.resolution ? { resolution: last.resolution } : {}),
-      ...(base?.ratio ? { ratio: base.ratio } : {}),
+      ...(ratio ? { ratio } : {}),
       ...(size ? { width: size.width, height: size.height } : {}),
       ...(stored ? { expires_at: stored.expiresAt } : {}),
     },

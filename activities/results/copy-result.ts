@@ -3,7 +3,9 @@
 
 import type { Knex } from 'knex';
 import { markStored, type ResultRow } from '../../src/db/files/results';
+import type { Size } from '../../src/domain/catalogue';
 import { mediaTypeOf } from '../../src/domain/media-type';
+import { createVideoHead } from '../../src/domain/video-head';
 import { type DownloadOptions, openDownload } from '../../src/outbound/download';
 import { GuardedFailure } from '../../src/outbound/guarded-request';
 import { readIncoming } from '../../src/storage/incoming-bytes';
@@ -26,12 +28,17 @@ export class CopyFailure extends Error {
 // Far above any generated video, so that a faulty server cannot fill the storage.
 const bytesMax = 4 * 1024 ** 3;
 
-/** Returns the number of bytes. */
+interface Copied {
+  readonly bytes: number;
+  /** Pixels of a video, if its file says them. */
+  readonly size: Size | null;
+}
+
 export async function copyResult(
   deps: CopyDeps,
   row: ResultRow,
   signal: AbortSignal,
-): Promise<number> {
+): Promise<Copied> {
   try {
     return await copy(deps, row, signal);
   } catch (error) {
@@ -39,7 +46,7 @@ export async function copyResult(
   }
 }
 
-async function copy(deps: CopyDeps, row: ResultRow, signal: AbortSignal): Promise<number> {
+async function copy(deps: CopyDeps, row: ResultRow, signal: AbortSignal): Promise<Copied> {
   const { storage, db, allowHosts, limits } = deps;
   const options = { allowHosts, signal, ...(limits ? { limits } : {}) };
   const { status, headers, body } = await openDownload(row.sourceUrl, options);
@@ -51,14 +58,17 @@ async function copy(deps: CopyDeps, row: ResultRow, signal: AbortSignal): Promis
     // The provider's header is not trusted: an error page with the status 200 is no video.
     if (type?.media !== row.media) throw new CopyFailure(`The provider sent no ${row.media}.`);
     const { contentType } = type;
-    const bytes = incoming.stream((_, received) => {
+    const video = row.media === 'video' ? createVideoHead() : null;
+    const bytes = incoming.stream((chunk, received) => {
       if (received > bytesMax) throw new CopyFailure('The file is too large.');
+      video?.read(chunk);
     });
     await storage.write(row.key, bytes, { contentType, length, signal });
     const found = incoming.found();
-    const isKept = await markStored(db, row.id, { contentType, ...found });
+    const size = video?.size() ?? null;
+    const isKept = await markStored(db, row.id, { contentType, ...found, size });
     if (!isKept) await storage.remove(row.key);
-    return found.length;
+    return { bytes: found.length, size };
   } finally {
     body.destroy();
   }

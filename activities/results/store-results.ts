@@ -4,6 +4,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { awaitResults, findResults, type ResultRow } from '../../src/db/files/results';
 import { removeResults } from '../../src/db/files/retention';
+import type { Size } from '../../src/domain/catalogue';
 import { fileLink } from '../../src/domain/file-link';
 import type { ResultRole, StoredResults, StoreResults } from '../../src/domain/results';
 import type { KeepSpan } from '../../src/domain/trace';
@@ -45,9 +46,9 @@ async function storeResults(deps: FileDeps, input: StoreResults): Promise<Stored
   const leftMs = (deps.waitSeconds - Math.max(0, ...rows.map((row) => row.waitedSeconds))) * 1_000;
   const endsAt = performance.now() + leftMs;
   const late = AbortSignal.timeout(Math.max(0, Math.round(leftMs)));
-  const failures = await copyAll(deps, input.taskId, rows, late);
+  const { failures, size } = await copyAll(deps, input.taskId, rows, late);
   const [failure] = failures;
-  if (!failure) return { ...answer, stored: true };
+  if (!failure) return { ...answer, stored: true, ...(size ? { size } : {}) };
   if (performance.now() < endsAt) throw notStored(failure);
   deps.events.resultNotStored(input.taskId, failure.row.role, 'late', failure.why);
   return { ...answer, stored: false };
@@ -55,7 +56,7 @@ async function storeResults(deps: FileDeps, input: StoreResults): Promise<Stored
 
 async function storeAwaited(deps: FileDeps, taskId: string): Promise<void> {
   const rows = await findResults(deps.db, taskId);
-  const failures = await copyAll(deps, taskId, rows);
+  const { failures } = await copyAll(deps, taskId, rows);
   for (const { row, why } of failures) {
     if (!row.isSourceDead) continue;
     await removeResults(deps.db, taskId, 'lost', [row.role]);
@@ -70,21 +71,29 @@ interface Failure {
   readonly why: string;
 }
 
+interface Copies {
+  readonly failures: readonly Failure[];
+  /** Pixels of the video. */
+  readonly size: Size | null;
+}
+
 /** Copies the results that are still awaited, all at once. */
 async function copyAll(
   deps: FileDeps,
   taskId: string,
   rows: readonly ResultRow[],
   late?: AbortSignal,
-): Promise<readonly Failure[]> {
+): Promise<Copies> {
   const { cancellationSignal } = Context.current();
   const signal = late ? AbortSignal.any([cancellationSignal, late]) : cancellationSignal;
+  let size = rows.find((row) => row.size)?.size ?? null;
   const awaited = rows.filter(({ state }) => state === 'awaited');
   const failures = await Promise.all(
     awaited.map(async (row): Promise<Failure | null> => {
       try {
-        const bytes = await copyResult(deps, row, signal);
-        deps.events.resultStored(taskId, row.role, bytes, row.waitedSeconds);
+        const copied = await copyResult(deps, row, signal);
+        size ??= copied.size;
+        deps.events.resultStored(taskId, row.role, copied.bytes, row.waitedSeconds);
         return null;
       } catch (error) {
         // This worker is stopping, and another one makes the copy.
@@ -95,7 +104,7 @@ async function copyAll(
       }
     }),
   );
-  return failures.filter((failure) => failure !== null);
+  return { failures: failures.filter((failure) => failure !== null), size };
 }
 
 /** The provider's address must not be in the text. */

@@ -73,10 +73,10 @@ const video = z
     }),
     resolution: z.string().optional().meta({ example: '720p' }),
     ratio: z.string().optional().meta({
-      description: 'A ratio of the table; for an adaptive size the nearest one.',
+      description: 'Of the base video. If it was `adaptive`, the nearest one of the table.',
       example: '16:9',
     }),
-    width: z.int().optional().meta({ description: 'Pixels of the video, if known in advance.' }),
+    width: z.int().optional().meta({ description: 'Pixels of the stored video, measured.' }),
     height: z.int().optional(),
     expires_at: seconds('Unix seconds after which the links have expired.').optional(),
   })

@@ -355,6 +355,9 @@ create table files (
   sha256            bytea,
   -- Of audio and video that was uploaded.
   duration_ms       integer,
+  -- Pixels of a video that a task made.
+  width             integer,
+  height            integer,
   created_at        timestamptz not null default now(),
   stored_at         timestamptz,
   expires_at        timestamptz not null,

@@ -1,7 +1,7 @@
-// The size of the final video. Super-resolution scales the short side of the base video to the
+// The size of the final video as it is planned, and the ratio of a size. Super-resolution scales the short side of the base video to the
 // target and keeps the shape, so 480p 16:9 (864x496) becomes 1882x1080 at 1080p.
 
-import type { EnhancedResolution } from '../contract/vocabulary';
+import { type EnhancedResolution, type FixedRatio, ratios } from '../contract/vocabulary';
 import type { Size } from './catalogue';
 import type { Plan } from './plan-types';
 
@@ -25,6 +25,17 @@ export function outputSize({
   if (shortSide === null) return { width, height };
   const factor = shortSide / Math.min(width, height);
   return { width: even(width * factor), height: even(height * factor) };
+}
+
+/** The ratio whose shape is the nearest. */
+export function nearestRatio({ width, height }: Size): FixedRatio {
+  const fixed = ratios.filter((ratio) => ratio !== 'adaptive');
+  const distance = (ratio: FixedRatio) => {
+    const [across = 1, down = 1] = ratio.split(':').map(Number);
+    const quotient = (width * down) / (height * across);
+    return Math.max(quotient, 1 / quotient);
+  };
+  return fixed.reduce((best, ratio) => (distance(ratio) < distance(best) ? ratio : best));
 }
 
 /** Video encoders take even sides only. */

@@ -2,6 +2,7 @@
 // are recorded in histories.
 
 import type { GoneReason } from '../contract/vocabulary';
+import type { Size } from './catalogue';
 
 export const resultRoles = ['video', 'last_frame'] as const;
 export type ResultRole = (typeof resultRoles)[number];
@@ -38,4 +39,6 @@ export interface StoredResults {
   readonly expiresAt: number;
   /** False if the time to wait was over; the links pass on the provider's bytes meanwhile. */
   readonly stored: boolean;
+  /** Pixels of the video, if it is stored and its file says them. */
+  readonly size?: Size;
 }

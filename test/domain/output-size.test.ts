@@ -1,6 +1,6 @@
-// The size of the final video, with and without super-resolution.
+// The size of the final video, with and without super-resolution, and the ratio of a size.
 
-import { outputSize } from '../../src/domain/output-size';
+import { nearestRatio, outputSize } from '../../src/domain/output-size';
 import { aPlan } from '../support/builders';
 
 const enhanced = (resolution: '720p' | '1080p' | '2k' | '4k' | null, resolutionLimit = 0) => ({
@@ -30,4 +30,15 @@ test.each([
 
 test('an adaptive video has no size before it is generated', () => {
   expect(outputSize(aPlan({ width: null, height: null, enhancement: enhanced('4k') }))).toBeNull();
+});
+
+test.each([
+  [864, 496, '16:9'],
+  [496, 864, '9:16'],
+  [1470, 630, '21:9'],
+  [786, 1180, '3:4'],
+  [1180, 786, '4:3'],
+  [1000, 990, '1:1'],
+])('the nearest ratio of %ix%i is %s', (width, height, ratio) => {
+  expect(nearestRatio({ width, height })).toBe(ratio);
 });

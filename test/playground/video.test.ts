@@ -29,7 +29,7 @@ on.describeInBrowser('the playground makes videos', (site) => {
     ).toBe(`http://ui.test/namespaces/default/workflows/${id}`);
 
     const frame = page.locator('.facts div', { hasText: 'Frame' }).locator('dd');
-    expect(task.data[0]).not.toHaveProperty('width');
+    expect(task.data[0]).toMatchObject({ width: 864, height: 496, ratio: '16:9' });
     expect(await frame.textContent()).toBe('864 × 496');
 
     await page.reload();

@@ -1,5 +1,7 @@
 // From a file of the caller to a video: upload, create by the file's id, and the generator has it.
 
+import sharp from 'sharp';
+import { readMovie } from '../studio/mp4';
 import { type Service, startService } from '../support/service';
 
 let service: Service;
@@ -8,15 +10,20 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => service?.close());
 
-test('an uploaded image becomes the reference of a video', async () => {
-  const sample = await fetch(`${service.studio.url}/samples/dawn.jpg`);
-  const uploaded = await fetch(`${service.url}/v1/files?name=dawn.jpg`, {
+async function upload(name: string, body: ArrayBuffer | Buffer): Promise<{ id: string }> {
+  const uploaded = await fetch(`${service.url}/v1/files?name=${name}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${service.apiKey}` },
-    body: await sample.arrayBuffer(),
+    body: new Uint8Array(body),
   });
   const file = (await uploaded.json()) as { id: string; kind: string };
   expect([uploaded.status, file.kind]).toEqual([200, 'image']);
+  return file;
+}
+
+test('an uploaded image becomes the reference of a video', async () => {
+  const sample = await fetch(`${service.studio.url}/samples/dawn.jpg`);
+  const file = await upload('dawn.jpg', await sample.arrayBuffer());
   const { status, json } = await service.create({
     model: 'studio-2.0',
     prompt: 'dawn over a town',
@@ -27,4 +34,23 @@ test('an uploaded image becomes the reference of a video', async () => {
   expect([status, json.error]).toEqual([200, undefined]);
   const task = await service.finished(json.id, 120_000);
   expect([task.status, task.error]).toEqual(['succeeded', undefined]);
+}, 180_000);
+
+test('a video in the shape of its first frame, enlarged, is shown with its measured size', async () => {
+  const portrait = sharp({ create: { width: 611, height: 917, channels: 3, background: '#369' } });
+  const file = await upload('portrait.png', await portrait.png().toBuffer());
+  const { status, json } = await service.create({
+    model: 'studio-2.0',
+    prompt: 'the portrait smiles',
+    image: file.id,
+    resolution: '480p',
+    duration: 4,
+    metadata: { super_resolution_config: { resolution: '720p' } },
+  });
+  expect([status, json.error]).toEqual([200, undefined]);
+  const { data } = await service.finished(json.id, 120_000);
+  const video = await fetch(data[0].url);
+  const { width, height } = readMovie(Buffer.from(await video.arrayBuffer())).video;
+  expect(data[0]).toMatchObject({ ratio: '3:4', width, height });
+  expect(Math.abs(width / height - 611 / 917)).toBeLessThan(0.01);
 }, 180_000);

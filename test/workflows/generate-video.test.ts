@@ -193,6 +193,50 @@ describe('storing', () => {
       expect(world.stored[0]?.sources.map(({ role }) => role)).toEqual(['video']);
     }));
 
+  const adaptive = { ratio: 'adaptive', width: null, height: null } as const;
+  test.each([
+    ['as planned', aPlan(), undefined, { width: 1280, height: 720 }],
+    ['as measured', aPlan(), { width: 854, height: 480 }, { width: 854, height: 480 }],
+    [
+      'of an adaptive video, as measured',
+      aPlan(adaptive),
+      { width: 786, height: 1180 },
+      { width: 786, height: 1180 },
+    ],
+    ['of an adaptive video, not at all if it was not measured', aPlan(adaptive), undefined, {}],
+  ])('a finished task gives its size %s', (_, plan, size, given) =>
+    run(async (world) => {
+      world.script.store = (results) => ({
+        links: ourLinks(results),
+        expiresAt: 2_000_000_000,
+        stored: true,
+        ...(size ? { size } : {}),
+      });
+      const task = await world.start(aTaskInput({ plan }));
+      await task.report(aSuccess());
+      const {
+        url: _url,
+        expires_at: _at,
+        resolution: _tier,
+        ...rest
+      } = (await task.result()).data[0]!;
+      expect(rest).toEqual({ ratio: '16:9', ...given });
+    }),
+  );
+
+  test('a ratio that the generator does not report is that of the measured size', () =>
+    run(async (world) => {
+      world.script.store = (results) => ({
+        links: ourLinks(results),
+        expiresAt: 2_000_000_000,
+        stored: true,
+        size: { width: 786, height: 1180 },
+      });
+      const task = await world.start(aTaskInput({ plan: aPlan(adaptive) }));
+      await task.report(aSuccess({ ratio: null }));
+      expect((await task.result()).data[0]).toMatchObject({ ratio: '3:4', width: 786 });
+    }));
+
   test('a copy that takes too long goes on after the task has succeeded', () =>
     runReal(async (world) => {
       world.script.store = (results) => ({

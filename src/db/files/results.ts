@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { TaskObject } from '../../contract/task';
+import type { Size } from '../../domain/catalogue';
 import type { Media } from '../../domain/media-type';
 import type { ResultRole, StoreResults } from '../../domain/results';
 import { runningObject, stepOf } from '../../domain/task';
@@ -22,12 +23,15 @@ export interface ResultRow {
   readonly waitedSeconds: number;
   readonly isSourceDead: boolean;
   readonly expiresAt: number;
+  /** Pixels of a stored video, if its file says them. */
+  readonly size: Size | null;
 }
 
 const columns = `
   id, role, media, state, key, link_token as "linkToken", source_url as "sourceUrl",
   extract(epoch from now() - created_at)::float8 as "waitedSeconds",
-  source_expires_at < now() as "isSourceDead", floor(extract(epoch from expires_at))::int as "expiresAt"`;
+  source_expires_at < now() as "isSourceDead", floor(extract(epoch from expires_at))::int as "expiresAt",
+  case when width is not null then json_build_object('width', width, 'height', height) end as size`;
 
 /** Providers sign their links for a day unless they say otherwise. */
 const sourceLife = `interval '24 hours'`;
@@ -94,17 +98,19 @@ interface KnownBytes {
   readonly contentType: string;
   readonly length: number;
   readonly sha256: Buffer;
+  readonly size: Size | null;
 }
 
 /** awaited → stored. False if the file was removed meanwhile, so its bytes must go too. */
 export async function markStored(db: Knex, id: string, known: KnownBytes): Promise<boolean> {
+  const { contentType, length, sha256, size } = known;
   const { rows } = await db.raw<{ rows: { state: FileState }[] }>(
     `update files
-        set state = 'stored', content_type = ?, length = ?, sha256 = ?,
+        set state = 'stored', content_type = ?, length = ?, sha256 = ?, width = ?, height = ?,
             stored_at = coalesce(stored_at, now())
       where id = ? and state <> 'removed'
      returning state`,
-    [known.contentType, known.length, known.sha256, id],
+    [contentType, length, sha256, size?.width ?? null, size?.height ?? null, id],
   );
   return rows.length > 0;
 }

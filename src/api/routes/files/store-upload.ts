@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { FileRow } from '../../../db/files/links';
 import { beginUpload, dropUpload, finishUpload, type Uploaded } from '../../../db/files/uploads';
 import { acceptedTypes, mediaBytesMax, mediaTypeOf } from '../../../domain/media-type';
-import { createVideoLength } from '../../../domain/video-length';
+import { createVideoHead } from '../../../domain/video-head';
 import { readIncoming } from '../../../storage/incoming-bytes';
 import { type KeyedCall, Refused } from '../../context';
 import { newFileId } from '../../create/task-id';
@@ -41,11 +41,11 @@ export async function storeUpload(deps: ApiDeps, ctx: KeyedCall, sent: SentFile)
     { filesMax: deps.settings.uploadsMax, bytesMax: deps.settings.uploadedBytesMax },
   );
   if (full) throw new Refused(limitReached(full, deps.settings), { connection: 'close' });
-  const length = type.media === 'video' ? createVideoLength() : null;
+  const video = type.media === 'video' ? createVideoHead() : null;
   try {
     const bytes = incoming.stream((chunk, received) => {
       if (received > bytesMax) throw tooLarge(bytesMax, received, `A file of type ${contentType}`);
-      length?.read(chunk);
+      video?.read(chunk);
     });
     await deps.storage.write(key, bytes, { contentType, length: null });
     await sent.complete;
@@ -55,7 +55,7 @@ export async function storeUpload(deps: ApiDeps, ctx: KeyedCall, sent: SentFile)
     await dropUpload(deps.db, id);
     throw error;
   }
-  const durationMs = length?.milliseconds() ?? null;
+  const durationMs = video?.milliseconds() ?? null;
   // If its answer is lost, the row may be stored, so the bytes stay.
   const stored = await finishUpload(deps.db, id, { ...incoming.found(), durationMs });
   if (stored) return stored;

@@ -1,10 +1,14 @@
-// The length of a video, read from the box `moov/mvhd` of an MP4 or MOV file while its bytes pass.
-// Boxes are skipped by their sizes, so only the beginning of a box is kept.
+// The length and the size of a video, read from the boxes `moov/mvhd` and `moov/trak/tkhd` of an MP4
+// or MOV file while its bytes pass. Other boxes are skipped by their sizes.
 
-interface VideoLength {
+import type { Size } from './catalogue';
+
+interface VideoHead {
   read(chunk: Uint8Array): void;
   /** Null if the file does not contain it, as fragmented files do not. */
   milliseconds(): number | null;
+  /** Pixels of the first track that has some; null if there is none. */
+  size(): Size | null;
 }
 
 interface Box {
@@ -14,24 +18,27 @@ interface Box {
   readonly headBytes: number;
 }
 
-const movieHeadBytes = 32;
+const contentBytes: Readonly<Record<string, number>> = { mvhd: 32, tkhd: 96 };
+const parents = ['moov', 'trak'];
 
-export function createVideoLength(): VideoLength {
+export function createVideoHead(): VideoHead {
   let skip = 0;
   let kept: Uint8Array = new Uint8Array(0);
   let isOver = false;
-  let found: number | null = null;
+  let length: number | null | undefined;
+  let size: Size | null = null;
 
-  /** Reads the box at the start of `kept`. False if it is incomplete, or the last one. */
+  /** Takes the box at the start of `kept`. False if it is not all there, or the last one. */
   const takeBox = (): boolean => {
     const box = boxAt(kept);
     if (!box) return false;
-    if (box.name === 'mvhd') {
-      if (kept.length < box.headBytes + movieHeadBytes) return false;
-      found = lengthOf(kept.subarray(box.headBytes));
-    }
-    isOver = box.name === 'mvhd' || box.size < box.headBytes;
-    skip = box.name === 'moov' ? box.headBytes : box.size;
+    const needed = box.headBytes + (contentBytes[box.name] ?? 0);
+    if (kept.length < Math.min(needed, box.size)) return false;
+    const content = kept.subarray(box.headBytes, box.size);
+    if (box.name === 'mvhd') length = lengthOf(content);
+    if (box.name === 'tkhd') size ??= sizeOf(content);
+    isOver = (length !== undefined && size !== null) || box.size < box.headBytes;
+    skip = parents.includes(box.name) ? box.headBytes : box.size;
     return !isOver;
   };
 
@@ -48,7 +55,8 @@ export function createVideoLength(): VideoLength {
         if (skip > 0) return;
       }
     },
-    milliseconds: () => found,
+    milliseconds: () => length ?? null,
+    size: () => size,
   };
 }
 
@@ -60,8 +68,9 @@ function boxAt(bytes: Uint8Array): Box | null {
   return bytes.length < 16 ? null : { name, size: u64(bytes, 8), headBytes: 16 };
 }
 
-/** The content of `mvhd` is a version, flags, two times, the time scale and the duration. */
+/** Of the content of `mvhd`: its version, two times, the time scale and the duration. */
 function lengthOf(head: Uint8Array): number | null {
+  if (head.length < 32) return null;
   const isLong = head[0] === 1;
   const scale = u32(head, isLong ? 20 : 12);
   const duration = isLong ? u64(head, 24) : u32(head, 16);
@@ -69,6 +78,15 @@ function lengthOf(head: Uint8Array): number | null {
   const milliseconds = isUnknown ? 0 : Math.ceil((duration / scale) * 1000);
   // No generator takes a video of more than a day.
   return milliseconds > 0 && milliseconds <= 86_400_000 ? milliseconds : null;
+}
+
+/** Of the content of `tkhd`: its last two fields, in 65536ths of a pixel. A sound track has none. */
+function sizeOf(head: Uint8Array): Size | null {
+  const at = head[0] === 1 ? 88 : 76;
+  if (head.length < at + 8) return null;
+  const width = Math.round(u32(head, at) / 65_536);
+  const height = Math.round(u32(head, at + 4) / 65_536);
+  return width > 0 && height > 0 ? { width, height } : null;
 }
 
 function u32(bytes: Uint8Array, at: number): number {

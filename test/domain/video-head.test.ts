@@ -1,0 +1,118 @@
+// The length and the size of a video from its bytes, however they are cut into chunks.
+
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { createVideoHead } from '../../src/domain/video-head';
+import { readMovie } from '../studio/mp4';
+import { box, mp4 } from '../support/files';
+
+function headOf(bytes: Buffer, chunkBytes = bytes.length) {
+  const head = createVideoHead();
+  for (let at = 0; at < bytes.length; at += chunkBytes) {
+    head.read(bytes.subarray(at, at + chunkBytes));
+  }
+  return head;
+}
+
+const lengthOf = (bytes: Buffer, chunkBytes?: number) => headOf(bytes, chunkBytes).milliseconds();
+const sizeOf = (bytes: Buffer, chunkBytes?: number) => headOf(bytes, chunkBytes).size();
+
+const movieHead = (content: Buffer) => box('moov', box('mvhd', content));
+
+describe('the length', () => {
+  test.each([1, 2, 7, 8, 9, 100, 1_000, 100_000])(
+    'is found in chunks of %i bytes',
+    (chunkBytes) => {
+      expect(lengthOf(mp4(4.5), chunkBytes)).toBe(4_500);
+    },
+  );
+
+  test('is rounded up to a millisecond', () => {
+    expect(lengthOf(mp4(1 / 600))).toBe(2);
+  });
+
+  test('is found behind a box with a long size', () => {
+    const head = Buffer.alloc(16);
+    head.writeUInt32BE(1);
+    head.write('mdat', 4);
+    head.writeUInt32BE(1_016, 12);
+    expect(lengthOf(Buffer.concat([head, Buffer.alloc(1_000), mp4(3)]), 10)).toBe(3_000);
+  });
+
+  test('is read from the long form of the head', () => {
+    const content = Buffer.alloc(112);
+    content.writeUInt8(1);
+    content.writeUInt32BE(1_000, 20);
+    content.writeUInt32BE(2_345, 28);
+    expect(lengthOf(movieHead(content))).toBe(2_345);
+  });
+
+  test.each([
+    ['no scale', 0, 100],
+    ['no duration, as of a video in fragments', 600, 0],
+    ['an unknown duration', 600, 0xffff_ffff],
+    ['a duration of days', 1, 1_000_000],
+  ])('is null with %s', (_, scale, duration) => {
+    const content = Buffer.alloc(100);
+    content.writeUInt32BE(scale, 12);
+    content.writeUInt32BE(duration, 16);
+    expect(lengthOf(movieHead(content))).toBeNull();
+  });
+
+  test('is null for a box without a size, and for a file that is cut', () => {
+    expect(lengthOf(Buffer.concat([Buffer.alloc(8), mp4(3)]))).toBeNull();
+    expect(lengthOf(mp4(3).subarray(0, 1_040))).toBeNull();
+  });
+});
+
+describe('the size', () => {
+  /** The head of a track. Sides are numbers of pixels. */
+  function track(width: number, height: number, version: 0 | 1 = 0): Buffer {
+    const content = Buffer.alloc(version === 1 ? 96 : 84);
+    content.writeUInt8(version);
+    content.writeUInt32BE(width * 65_536, content.length - 8);
+    content.writeUInt32BE(height * 65_536, content.length - 4);
+    return box('trak', box('tkhd', content), box('mdia', Buffer.alloc(200)));
+  }
+  const ofTracks = (...tracks: Buffer[]) =>
+    Buffer.concat([
+      box('ftyp', Buffer.alloc(12)),
+      box('moov', box('mvhd', Buffer.alloc(100)), ...tracks),
+      box('mdat', Buffer.alloc(1_000)),
+    ]);
+
+  test.each([1, 7, 100, 100_000])('is found in chunks of %i bytes', (chunkBytes) => {
+    const bytes = ofTracks(track(864, 496));
+    expect(sizeOf(bytes, chunkBytes)).toEqual({ width: 864, height: 496 });
+  });
+
+  test('is that of the first track with pixels, in either form of its head', () => {
+    const bytes = ofTracks(track(0, 0), track(786, 1180, 1), track(320, 180));
+    expect(sizeOf(bytes, 9)).toEqual({ width: 786, height: 1180 });
+  });
+
+  test('is the one that a reader of its own finds in a real video', () => {
+    const bytes = readFileSync('studio/assets/placeholder.mp4');
+    const { width, height } = readMovie(bytes).video;
+    expect(sizeOf(bytes, 50)).toEqual({ width, height });
+  });
+
+  test('is null for a sound track, for a short head, and for a file that is cut', () => {
+    expect(sizeOf(ofTracks(track(0, 0)))).toBeNull();
+    expect(sizeOf(ofTracks(box('trak', box('tkhd', Buffer.alloc(20)))))).toBeNull();
+    expect(sizeOf(ofTracks(track(864, 496)).subarray(0, 200))).toBeNull();
+  });
+});
+
+test('of any bytes in any chunks is a number or null, and so is the size', () => {
+  const chunks = fc.array(fc.uint8Array({ maxLength: 64 }));
+  fc.assert(
+    fc.property(chunks, (list) => {
+      const head = createVideoHead();
+      for (const chunk of list) head.read(chunk);
+      const [length, size] = [head.milliseconds(), head.size()];
+      expect(length === null || length > 0).toBe(true);
+      expect(size === null || size.width * size.height > 0).toBe(true);
+    }),
+  );
+});
