@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
 import { type Service, startService } from '../support/service';
+import { until } from '../support/until';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 
@@ -137,4 +138,9 @@ export async function createdId(page: Page): Promise<string> {
 
 export async function untilEnd(page: Page, state: 'done' | 'failed'): Promise<void> {
   await page.locator(`[data-step=end][data-state=${state}]`).waitFor({ timeout: 40_000 });
+}
+
+/** Playwright's own `waitForFunction` evaluates inside the page, which its policy forbids. */
+export function untilTrue(page: Page, expression: string): Promise<void> {
+  return until(expression, async () => (await page.evaluate(expression)) === true);
 }

@@ -51,7 +51,7 @@ on.describeInBrowser('the playground, lost and found', (site) => {
   test('the key is kept in session storage only, and signing out deletes it', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill('my secret plan');
-    await page.waitForFunction(`JSON.stringify(sessionStorage).includes('my secret plan')`);
+    await on.untilTrue(page, `JSON.stringify(sessionStorage).includes('my secret plan')`);
     expect(await page.evaluate('JSON.stringify(sessionStorage)')).toContain(site.service.apiKey);
     const elsewhere = 'JSON.stringify(localStorage) + document.cookie + location.href';
     expect(await page.evaluate(elsewhere)).not.toContain(site.service.apiKey);

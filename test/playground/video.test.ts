@@ -13,9 +13,9 @@ on.describeInBrowser('the playground makes videos', (site) => {
 
     const film = page.locator('.screen video');
     await page.evaluate(`document.querySelector('.screen video').play()`);
-    await page.waitForFunction(`document.querySelector('.screen video').currentTime > 0`);
+    await on.untilTrue(page, `document.querySelector('.screen video').currentTime > 0`);
     const lastFrame = page.getByAltText('The last frame');
-    await page.waitForFunction(`document.querySelector('.last img').naturalWidth > 0`);
+    await on.untilTrue(page, `document.querySelector('.last img').naturalWidth > 0`);
     const { json: task } = await site.service.call('GET', `/v1/videos/generations/${id}`);
     expect(await film.getAttribute('src')).toBe(task.video_url);
     expect(await lastFrame.getAttribute('src')).toBe(task.data[0].last_frame_url);
