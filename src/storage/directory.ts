@@ -7,14 +7,15 @@ import { dirname, join, relative } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { assert } from '../domain/assert';
-import { type Storage, StorageError, type StorageFault, type StoredObject } from './storage';
+import { failAsStorage } from './file-faults';
+import { type Storage, StorageError, type StoredObject } from './storage';
 
 // A write goes to a file beside the objects first and is then renamed, which is atomic.
 const unfinished = '.unfinished';
 
 /** Creates the directory if it is missing. */
 export async function openDirectory(folder: string): Promise<Storage> {
-  await mkdir(join(folder, unfinished), { recursive: true }).catch(fail);
+  await mkdir(join(folder, unfinished), { recursive: true }).catch(failAsStorage);
   return directory(folder);
 }
 
@@ -38,8 +39,8 @@ function directory(folder: string): Storage {
         await rename(part, pathOf(key));
       } catch (error) {
         await rm(part, { force: true }).catch(() => undefined);
-        await access(folder).catch(fail);
-        fail(error);
+        await access(folder).catch(failAsStorage);
+        failAsStorage(error);
       }
     },
 
@@ -49,7 +50,7 @@ function directory(folder: string): Storage {
     },
 
     length: (key) => lengthOf(pathOf(key)),
-    remove: (key) => rm(pathOf(key), { force: true }).catch(fail),
+    remove: (key) => rm(pathOf(key), { force: true }).catch(failAsStorage),
 
     async *list(prefix): AsyncGenerator<StoredObject> {
       for await (const path of filesBelow(folder)) {
@@ -67,7 +68,7 @@ function directory(folder: string): Storage {
 // The option `recursive` of opendir is not used: in Node 20 it leaves files out if a folder has
 // more than 32 entries.
 async function* filesBelow(folder: string): AsyncGenerator<string> {
-  for await (const entry of await opendir(folder).catch(fail)) {
+  for await (const entry of await opendir(folder).catch(failAsStorage)) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) yield* filesBelow(path);
     else if (entry.isFile()) yield path;
@@ -88,21 +89,6 @@ async function lengthOf(path: string): Promise<number | null> {
     return (await stat(path)).size;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    return fail(error);
+    return failAsStorage(error);
   }
-}
-
-const faults: Readonly<Record<string, StorageFault>> = {
-  EACCES: 'denied',
-  EPERM: 'denied',
-  EROFS: 'denied',
-  ENOENT: 'no bucket',
-  ENOSPC: 'full',
-  EDQUOT: 'full',
-};
-
-function fail(error: unknown): never {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const fault = faults[code ?? ''];
-  throw fault ? new StorageError(fault, message, { cause: error }) : error;
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { failAsStorage } from './file-faults';
 import { SourceFailure } from './s3-faults';
 import { createS3Requests, type S3Requests, type S3Settings } from './s3-requests';
 import { type Storage, StorageError, type StoredObject, type WriteOptions } from './storage';
@@ -149,13 +150,15 @@ async function fileOf(
   source: Readable,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly length: number; readonly bytes: Readable }> {
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true }).catch(failAsStorage);
   const path = join(folder, `.unfinished-${randomUUID()}`);
-  const file = await open(path, 'wx+', 0o600);
+  const file = await open(path, 'wx+', 0o600).catch(failAsStorage);
   try {
     await rm(path);
     if (signal) addAbortSignal(signal, source);
-    for await (const chunk of source as AsyncIterable<Buffer>) await file.appendFile(chunk);
+    for await (const chunk of source as AsyncIterable<Buffer>) {
+      await file.appendFile(chunk).catch(failAsStorage);
+    }
     const { size } = await file.stat();
     return { length: size, bytes: file.createReadStream({ start: 0 }) };
   } catch (error) {

@@ -1,6 +1,6 @@
 // Files in a directory.
 
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -39,6 +39,15 @@ test('a directory that has vanished is named as such', async () => {
   const storage = await openDirectory(folder);
   await rm(folder, { recursive: true });
   await expect(writeTo(storage)).rejects.toMatchObject({ fault: 'no bucket' });
+});
+
+test('a volume that is not mounted is not taken for an empty storage', async () => {
+  const folder = join(await newFolder(), 'files');
+  const storage = await openDirectory(folder);
+  await rm(folder, { recursive: true });
+  await mkdir(folder);
+  await expect(writeTo(storage)).rejects.toMatchObject({ fault: 'no bucket' });
+  await writeTo(await openDirectory(folder));
 });
 
 const asRoot = process.getuid?.() === 0;

@@ -1,28 +1,20 @@
-// A full disk fails the job or refuses the order, and the studio stays up. The disk is a small
-// tmpfs, which only some systems allow us to mount.
+// A full disk fails the job or refuses the order, and the studio stays up.
 
-import { spawnSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { mountSmallDisk, type SmallDisk } from '../support/small-disk';
 import { type OpenStudio, openStudio } from './open-studio';
 import { shortFilm } from './rendered';
 
 const sampleNames = ['dawn.jpg', 'ocean.jpg', 'night-city.jpg', 'forest.jpg'];
 
-let folder: string;
+let disk: SmallDisk | null;
 let studio: OpenStudio | undefined;
-let hasDisk = false;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'video-small-disk-'));
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', folder]);
-  hasDisk = mounted.status === 0;
-  if (!hasDisk) {
-    process.stdout.write('Left out, because no small disk can be mounted here: a full disk.\n');
-    return;
-  }
+  disk = await mountSmallDisk(6, 'a full disk of the studio');
+  if (!disk) return;
+  const { folder } = disk;
   // Samples must not use the free space meanwhile.
   mkdirSync(join(folder, 'samples'));
   for (const name of [...sampleNames, 'mountains.mp4', 'chime.wav']) {
@@ -30,56 +22,37 @@ beforeAll(async () => {
   }
   studio = await openStudio({ dataDir: folder });
 });
-afterEach(() => rmSync(filler(), { force: true }));
+afterEach(() => disk?.empty());
 afterAll(async () => {
   await studio?.close();
-  if (hasDisk) spawnSync('umount', [folder]);
-  await rm(folder, { recursive: true, force: true });
+  await disk?.remove();
 });
 
 test('a rendering fails on a full disk, and the next one succeeds', async () => {
-  if (!studio) return;
-  leaveFree(60_000);
+  if (!studio || !disk) return;
+  disk.leaveFree(60_000);
   const { error } = await studio.reaching(await studio.accepted(shortFilm), 'failed');
   expect(error).toEqual({
     code: 'InternalServiceError',
     message: 'The disk of the studio is full.',
   });
-  rmSync(filler());
+  disk.empty();
   await studio.reaching(await studio.accepted(shortFilm), 'succeeded', 50_000);
 });
 
 test('a create that cannot be stored is refused; running jobs end, and none is lost', async () => {
-  if (!studio) return;
+  if (!studio || !disk) return;
   const taken = [await studio.accepted({ studio: { render: 'none', run_s: 1 } })];
-  leaveFree(0);
+  disk.leaveFree(0);
   let refusal = await studio.create({});
   // The last page of the journal may have room for a few more orders.
   for (; refusal.status === 200; refusal = await studio.create({})) taken.push(refusal.json.id);
   expect(refusal.status).toBe(500);
   expect(refusal.json.error.code).toBe('InternalServiceError');
   for (const id of taken) await studio.reaching(id, 'succeeded');
-  rmSync(filler());
+  disk.empty();
   taken.push(await studio.accepted({}));
   await studio.close();
-  studio = await openStudio({ dataDir: folder });
+  studio = await openStudio({ dataDir: disk.folder });
   for (const id of taken) await studio.reaching(id, 'succeeded');
 });
-
-function filler(): string {
-  return join(folder, 'filler');
-}
-
-/** Fills the disk except for this many bytes. */
-function leaveFree(bytes: number): void {
-  for (const chunk of [100_000, 4096, 1]) {
-    try {
-      for (;;) appendFileSync(filler(), Buffer.alloc(chunk));
-    } catch {
-      // A piece of this size no longer fits; a smaller one may.
-    }
-  }
-  const { size } = statSync(filler());
-  rmSync(filler());
-  writeFileSync(filler(), Buffer.alloc(size - bytes));
-}

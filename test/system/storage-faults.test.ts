@@ -1,0 +1,172 @@
+// A storage that an operator has to mend: a full disk, a vanished folder or bucket, a wrong key. The
+// log and the metrics say which it is. Tasks wait and uploads are refused; once it is mended, they
+// succeed, and nothing was generated or charged twice.
+
+import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { deleteDeadUploads } from '../../activities/reconcile/dead-uploads';
+import { observedStorage } from '../../src/commands/observed-storage';
+import { audit } from '../../src/db/ledger-audit';
+import { openDirectory } from '../../src/storage/directory';
+import { createS3 } from '../../src/storage/s3';
+import { type Storage, StorageError, type StorageFault } from '../../src/storage/storage';
+import { createLogger } from '../../src/telemetry/logger';
+import { createMeters } from '../../src/telemetry/meters';
+import { mp4 } from '../support/files';
+import { type S3Server, startS3Server } from '../support/s3-server';
+import { type Service, startService, textTask } from '../support/service';
+import { mountSmallDisk, type SmallDisk } from '../support/small-disk';
+import { until } from '../support/until';
+
+/** The storage of the service at this moment. */
+let current: Storage;
+const switched: Storage = {
+  write: (...call) => current.write(...call),
+  read: (...call) => current.read(...call),
+  length: (...call) => current.length(...call),
+  remove: (...call) => current.remove(...call),
+  list: (...call) => current.list(...call),
+  presigned: (...call) => current.presigned(...call),
+};
+
+const meters = createMeters('worker');
+let lines: { event: string; fault: string }[] = [];
+const log = createLogger(
+  { level: 'info', format: 'json', name: 'worker' },
+  { write: (line: string) => void lines.push(JSON.parse(line)) },
+);
+
+let service: Service;
+let s3: S3Server;
+let folder: string;
+let disk: SmallDisk | null;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'video-storage-'));
+  disk = await mountSmallDisk(1, 'a full disk of the storage');
+  s3 = await startS3Server();
+  service = await startService({ storage: () => observedStorage(switched, meters, log) });
+}, 120_000);
+afterAll(async () => {
+  await service?.close();
+  await s3?.stop();
+  await disk?.remove();
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(() => {
+  lines = [];
+  meters.registry.resetMetrics();
+});
+
+/** Breaks the storage, and returns what mends it; null if that is not possible here. */
+type Break = () => Promise<(() => unknown) | null>;
+
+async function fillDisk() {
+  if (!disk) return null;
+  current = await openDirectory(disk.folder);
+  disk.leaveFree(0);
+  return disk.empty;
+}
+
+async function fillDiskBeforeBucket() {
+  if (!disk) return null;
+  current = createS3(s3.settings, disk.folder);
+  disk.leaveFree(0);
+  return disk.empty;
+}
+
+async function moveFolder() {
+  const path = join(folder, 'files');
+  current = await openDirectory(path);
+  await rename(path, `${path}-elsewhere`);
+  return () => rename(`${path}-elsewhere`, path);
+}
+
+async function useWrongKey() {
+  current = createS3({ ...s3.settings, secretAccessKey: 'another-secret' }, folder);
+  // As after a restart with the right settings.
+  return () => {
+    current = createS3(s3.settings, folder);
+  };
+}
+
+async function removeBucket() {
+  const settings = { ...s3.settings, bucket: 'vanishing' };
+  current = createS3(settings, folder);
+  return () => s3.createBucket(settings.bucket);
+}
+
+const faultsInMetrics = async () => {
+  const metric = await meters.registry.getSingleMetric('video_storage_failures_total')?.get();
+  const failed = metric?.values.filter(({ value }) => value > 0) ?? [];
+  return failed.map(({ labels }) => labels.fault);
+};
+
+const faultsInLog = () =>
+  new Set(lines.filter(({ event }) => event === 'storage_failed').map(({ fault }) => fault));
+
+async function upload() {
+  const reply = await fetch(`${service.url}/v1/files`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.apiKey}` },
+    body: mp4(4),
+  });
+  return { status: reply.status, text: await reply.text(), headers: reply.headers };
+}
+
+async function expectRefused(fault: StorageFault): Promise<void> {
+  const refused = await upload();
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '2']);
+  expect(refused.text).toContain('"unavailable"');
+  expect(service.failures.splice(0)).toEqual([expect.any(StorageError)]);
+  expect([...faultsInLog()]).toEqual([fault]);
+  expect(await faultsInMetrics()).toEqual([fault]);
+}
+
+test.each<[string, StorageFault, Break]>([
+  ['a full disk', 'full', fillDisk],
+  ['a vanished folder', 'no bucket', moveFolder],
+  ['a wrong key', 'denied', useWrongKey],
+  ['a vanished bucket', 'no bucket', removeBucket],
+])('%s is shown as %s, tasks wait, and succeed once it is mended', async (_, fault, breakIt) => {
+  const mend = await breakIt();
+  if (!mend) return;
+  const { db } = service;
+  const { json } = await service.create(textTask());
+  const tries = () =>
+    service.events.filter(({ name, args }) => name === 'resultNotStored' && args[0] === json.id);
+  await until('two tries have failed', () => tries().length > 1);
+  for (const { args } of tries()) {
+    expect(args).toEqual([json.id, 'video', 'failed', `The storage: ${fault}.`]);
+  }
+  const waiting = await service.call('GET', `/v1/videos/generations/${json.id}`);
+  expect(waiting.json).toMatchObject({ status: 'running', stage: 'storing' });
+  await expectRefused(fault);
+
+  await mend();
+  const task = await service.finished(json.id);
+  expect(task).toMatchObject({ status: 'succeeded', billing: { charged: '5.009400' } });
+  const kinds = await db('transfers').where({ task_id: json.id }).orderBy('id').pluck('kind');
+  expect(kinds.filter((kind) => kind !== 'refund')).toEqual(['hold', 'settle']);
+  const video = await fetch(task.video_url);
+  expect([video.status, video.headers.get('content-type')]).toEqual([200, 'video/mp4']);
+  await video.arrayBuffer();
+  const accepted = await fetch(
+    `${service.studio.url}/admin/accepted?client_request_id=${json.id}`,
+    { headers: { authorization: `Bearer ${service.studioKey}` } },
+  );
+  expect(await accepted.json()).toMatchObject({ total: 1 });
+
+  expect((await upload()).status).toBe(200);
+  await deleteDeadUploads({ db, inputs: { storage: current } }, 0);
+  expect(await db('files').whereNot({ state: 'stored' })).toEqual([]);
+  expect((await audit(db)).differences).toEqual([]);
+});
+
+test('a full disk on the way to a bucket is shown as full, and an upload succeeds once it is mended', async () => {
+  const mend = await fillDiskBeforeBucket();
+  if (!mend) return;
+  await expectRefused('full');
+  mend();
+  expect((await upload()).status).toBe(200);
+});
