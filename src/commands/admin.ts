@@ -17,9 +17,11 @@ import {
   type AdminCommand,
   type Answer,
   type Input,
+  type Logged,
   readInput,
   takeFlags,
 } from './admin/command-line';
+import { eraseCommands } from './admin/erase';
 import { helpOn } from './admin/help';
 import { keyCommands } from './admin/keys';
 import { logCommands } from './admin/log';
@@ -37,6 +39,7 @@ export const adminCommands: readonly AdminCommand[] = [
   ...schemaCommands,
   ...accountCommands,
   ...closingCommands,
+  ...eraseCommands,
   ...termCommands,
   ...keyCommands,
   ...taskCommands,
@@ -111,10 +114,9 @@ export async function runCommand(
     if (!command.migrates) await checkSchema(db);
     const context = { config, now: Date.now, committed: () => db, ...temporal };
     if (!subject) return await command.run({ ...context, db: () => db }, input);
-    const answer = await logged(db, actOf(input), subject, (trx) =>
-      command.run({ ...context, db: () => trx }, input),
-    );
-    return (await answer.afterwards?.()) ?? answer;
+    const inLog: Logged = (work) => logged(db, actOf(input), subject, work);
+    const answer = await inLog((trx) => command.run({ ...context, db: () => trx }, input));
+    return (await answer.afterwards?.(inLog)) ?? answer;
   } catch (error) {
     if (!isRetryable(error)) throw error;
     throw new CommandError(`The database does not answer any more: ${(error as Error).message}`);

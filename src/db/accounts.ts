@@ -67,6 +67,7 @@ export interface AccountRow {
   readonly name: string;
   readonly createdAt: Date;
   readonly disabledAt: Date | null;
+  readonly erasedAt: Date | null;
   readonly availableMicros: number;
   readonly heldMicros: number;
   readonly currency: string;
@@ -75,7 +76,7 @@ export interface AccountRow {
 
 const columns = `
   accounts.id as "accountId", name, created_at as "createdAt", disabled_at as "disabledAt",
-  available as "availableMicros", held as "heldMicros", currency,
+  erased_at as "erasedAt", available as "availableMicros", held as "heldMicros", currency,
   open_tasks as "openTasks"`;
 
 export async function listAccounts(db: Knex): Promise<readonly AccountRow[]> {
@@ -102,9 +103,11 @@ export async function setAccountDisabled(
   disabled: boolean,
 ): Promise<boolean> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
-    `update accounts set disabled_at = case when ? then coalesce(disabled_at, now()) end
-      where id = ? returning 1`,
-    [disabled, accountId],
+    `update accounts
+        set disabled_at = case when :disabled then coalesce(disabled_at, now()) end,
+            erased_at = case when :disabled then erased_at end
+      where id = :accountId returning 1`,
+    { disabled, accountId },
   );
   return rows.length > 0;
 }

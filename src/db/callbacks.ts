@@ -217,14 +217,14 @@ export async function listAttempts(db: Knex, taskId: string): Promise<readonly A
 
 /**
  * Begins another delivery of this task's message and returns its number. Null if the task has no
- * message.
+ * message, or if it was erased.
  */
 export async function beginResend(db: Knex, taskId: string): Promise<number | null> {
   const { rows } = await db.raw<{ rows: { deliveries: number }[] }>(
     `update callbacks
         set deliveries = deliveries + 1, state = 'pending', next_at = now(), looked_at = null,
             changed_at = now()
-      where task_id = ?
+      where task_id = ? and url <> ''
      returning deliveries`,
     [taskId],
   );

@@ -70,7 +70,7 @@ const shownAmount = (micros: string) => `(${micros} * 0.000001)::numeric(24, 6):
 
 const accountState = `
   jsonb_build_object(
-    'name', accounts.name, 'disabledAt', disabled_at, 'runningMax', running_max,
+    'name', accounts.name, 'disabledAt', disabled_at, 'erasedAt', erased_at, 'runningMax', running_max,
     'queuedMax', queued_max, 'weight', weight, 'createRate', accounts.create_rate,
     'readRate', accounts.read_rate, 'filesKeptDays', files_kept_days, 'timeZone', time_zone)
   || coalesce((select jsonb_object_agg('key ' || id, jsonb_build_object(

@@ -45,8 +45,8 @@ const ofOperator: Privileges = {
   // A secret is shown once, when it is made.
   webhook_secrets: 'select (id, account_id, created_at, expires_at), insert, update (expires_at)',
   tasks: 'select, update',
-  task_labels: 'select',
-  jobs: 'select',
+  task_labels: 'select, delete',
+  jobs: 'select, update (report)',
   account_turns: 'select',
   watchers: 'select',
   reconcile_state: 'select, update',
@@ -55,8 +55,8 @@ const ofOperator: Privileges = {
   audited_books: 'select',
   budgets: 'select, insert, update, delete',
   callbacks: 'select, insert, update',
-  callback_attempts: 'select',
-  files: 'select, update',
+  callback_attempts: 'select, delete',
+  files: 'select, update, delete',
   operator_log: 'select, insert',
 };
 

@@ -10,6 +10,8 @@ create table accounts (
   name        text not null,
   created_at  timestamptz not null default now(),
   disabled_at timestamptz,
+  -- Since when nothing of its content is left; null again once the account is enabled.
+  erased_at   timestamptz,
   -- Terms: running_max is how many of its tasks are at a generator at once (null: no limit),
   -- queued_max how many it may have unfinished (null: QUEUED_TASKS_MAX), and weight its share of
   -- the turns compared with other accounts. The rates are calls a second of all its keys together
@@ -61,7 +63,8 @@ const tasks = `
 -- domain/task.ts). \`request\` is the request after parsing, \`plan\` the values inferred and priced at
 -- submission; neither ever changes. While the task is pending, \`start_at\` is the earliest time to start
 -- its workflow; it is null afterwards. A pending task has no transfer yet, so \`hold_micros\` is counted
--- against the balance. \`answered\`: the caller was given the id, so the row must stay.
+-- against the balance. \`answered\`: the caller was given the id, so the row must stay. A finished task
+-- whose \`request_hash\` is empty was erased (erase-account.ts).
 create table tasks (
   id           text primary key,
   account_id   text not null references accounts (id),

@@ -131,6 +131,24 @@ export function withoutResults(
   };
 }
 
+export const erasedMessage = 'The content of this task was erased.';
+
+/** The object of a finished task without what its caller sent and got. */
+export function erasedObject(task: TaskObject): TaskObject {
+  const { id, task_id, object, status, trace_id, model, created_at, billing } = task;
+  const { duration, usage, error, finished_at } = task;
+  const message = erasedMessage;
+  return {
+    ...{ id, task_id, object, status, message, trace_id, model, created_at },
+    ...(billing ? { billing } : {}),
+    data: withoutResults(task, ['video', 'last_frame'], 'removed_by_operator').data,
+    ...(duration === undefined ? {} : { duration }),
+    ...(usage ? { usage } : {}),
+    ...(error ? { error: { message, code: error.code } } : {}),
+    ...(finished_at === undefined ? {} : { finished_at }),
+  };
+}
+
 /** The fields of an object that never change. */
 function identityIn(task: TaskObject): TaskIdentity {
   const { id, trace_id: traceId, model, created_at: createdAt, labels } = task;

@@ -185,6 +185,7 @@ const shownAccount = (row: AccountRow) => ({
   openTasks: row.openTasks,
   createdAt: row.createdAt,
   disabledAt: row.disabledAt,
+  erasedAt: row.erasedAt,
 });
 
 const moneyOf = ({ available, held, currency }: ReturnType<typeof shownAccount>) => ({

@@ -84,7 +84,9 @@ const resend: AdminCommand = {
   about: 'sends the same message once more',
   async run({ db, sdkClient }, input) {
     const taskId = input.operand('TASK');
-    if (!(await findCallback(db(), taskId))) throw new CommandError(await whyNone(db(), taskId));
+    const callback = await findCallback(db(), taskId);
+    if (!callback) throw new CommandError(await whyNone(db(), taskId));
+    if (callback.url === '') throw new CommandError(`The content of ${taskId} was erased.`);
     // Connects first: a delivery that was stored but cannot be started would wait for the
     // reconciler.
     const temporal = await sdkClient();

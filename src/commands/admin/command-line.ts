@@ -32,9 +32,14 @@ export interface Answer {
   readonly exitCode?: 0 | 1;
   /** The id of what the command created. */
   readonly created?: string;
-  /** The part outside of the database, run after the commit. Its answer is the one that is printed. */
-  readonly afterwards?: () => Promise<Answer>;
+  /**
+   * The part that follows the commit. Its answer is the one that is printed. What it does with `logged`
+   * is one more transaction with a row of the log.
+   */
+  readonly afterwards?: (logged: Logged) => Promise<Answer>;
 }
+
+export type Logged = (work: (trx: Knex.Transaction) => Promise<Answer>) => Promise<Answer>;
 
 interface Option {
   /** Placeholder for the value in the help. An option without one is a flag. */

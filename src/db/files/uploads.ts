@@ -30,16 +30,20 @@ export interface Uploaded {
   readonly bytes: number;
 }
 
-/** Null if the upload may go on; else what the account has already. */
+/** Null if the upload may go on; `disabled`, or what the account has already, if not. */
 export async function beginUpload(
   db: Knex,
   upload: NewUpload,
   { filesMax, bytesMax }: UploadLimits,
-): Promise<Uploaded | null> {
+): Promise<Uploaded | 'disabled' | null> {
   return db.transaction(async (trx) => {
     // Uploads of one account are decided one after the other. Rows that refer to the account may be
     // inserted meanwhile.
-    await trx.raw('select id from accounts where id = ? for no key update', [upload.accountId]);
+    const account = await trx.raw<{ rows: { isDisabled: boolean }[] }>(
+      `select disabled_at is not null as "isDisabled" from accounts where id = ? for no key update`,
+      [upload.accountId],
+    );
+    if (account.rows[0]?.isDisabled) return 'disabled';
     const { rows } = await trx.raw<{ rows: Uploaded[] }>(
       `select count(*)::int as files, coalesce(sum(length), 0)::bigint as bytes from files
         where account_id = ? and role = 'upload' and state <> 'removed'`,

@@ -29,6 +29,11 @@ export const planFirstJob = `
 export const closeJobsOfTask = `
   update jobs set state = 'closed' from closed where task_id = :taskId`;
 
+/** Part of the statement that erases tasks. */
+export const eraseReports = `
+  update jobs set report = json_build_object('status', report->'status') from erased
+   where jobs.task_id = erased.id and report is not null`;
+
 /**
  * planned or waiting → waiting, because all channels the job could be sent to are full. The first
  * of them with a free slot gives the job its turn. False if the job is past this step, or its task

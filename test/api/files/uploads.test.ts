@@ -360,6 +360,16 @@ describe('limits of an account', () => {
   });
 });
 
+test('an account that was disabled a moment ago stores no upload, although its key is still known', async () => {
+  const { accountId, apiKey: key } = await api.anAccount();
+  expect((await send(png(300), { key })).status).toBe(200);
+  await leavesNothing(async () => {
+    await api.db('accounts').where({ id: accountId }).update({ disabled_at: new Date() });
+    const { status, json } = await send(png(300), { key });
+    expect([status, json.error.code]).toEqual([403, 'account_disabled']);
+  });
+});
+
 test('a large upload is streamed, not kept in memory', async () => {
   const chunks = Array.from({ length: 49 }, () => Buffer.alloc(mb));
   const { status } = await send(Readable.from([beginnings['video/mp4'] as Buffer, ...chunks]));

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FileRow } from '../../../db/files/links';
 import { beginUpload, dropUpload, finishUpload, type Uploaded } from '../../../db/files/uploads';
+import { accountDisabled } from '../../../db/payment-refusals';
 import { acceptedTypes, mediaBytesMax, mediaTypeOf } from '../../../domain/media-type';
 import { createVideoHead } from '../../../domain/video-head';
 import { readIncoming } from '../../../storage/incoming-bytes';
@@ -40,6 +41,7 @@ export async function storeUpload(deps: ApiDeps, ctx: KeyedCall, sent: SentFile)
     },
     { filesMax: deps.settings.uploadsMax, bytesMax: deps.settings.uploadedBytesMax },
   );
+  if (full === 'disabled') throw new Refused(accountDisabled, { connection: 'close' });
   if (full) throw new Refused(limitReached(full, deps.settings), { connection: 'close' });
   const video = type.media === 'video' ? createVideoHead() : null;
   try {

@@ -1,0 +1,106 @@
+// The admin command that erases the content of an account. A run that is cut off, also by a kill, is
+// repeated: each batch deletes the bytes first, and then what the database has of these tasks.
+
+import type { Knex } from 'knex';
+import { eachAtOnce } from '../../../activities/each-at-once';
+import {
+  beginErasure,
+  eraseTasks,
+  finishErasure,
+  forgetUploads,
+  listErasable,
+  markResultsRemoved,
+  markUploadsRemoved,
+} from '../../db/erase-account';
+import { openStorage } from '../../storage/open-storage';
+import { type Storage, StorageError } from '../../storage/storage';
+import { CommandError } from '../command';
+import type { AdminCommand, AdminContext, Answer, Logged } from './command-line';
+import { knownAccount } from './values';
+
+const batch = 200;
+const removalsAtOnce = 8;
+
+const erase: AdminCommand = {
+  name: 'accounts erase',
+  operands: ['ID'],
+  options: {},
+  changes: (input) => ({ kind: 'account', id: input.operand('ID') }),
+  about: 'disables it and erases what its callers sent and got; money, statuses and bills stay',
+  async run(context, input) {
+    const { accountId } = await knownAccount(context.db(), input.operand('ID'));
+    // Throws before anything is changed if the storage cannot be used.
+    const storage = await openStorage(context.config).catch(whyNot);
+    const unfinished = await beginErasure(context.db() as Knex.Transaction, accountId);
+    if (unfinished !== null) throw new CommandError(stillOpen(accountId, unfinished));
+    const data = { accountId };
+    return {
+      data,
+      text: '',
+      afterwards: (logged) => eraseAll(context, accountId, storage, logged),
+    };
+  },
+};
+
+export const eraseCommands = [erase];
+
+async function eraseAll(
+  { committed }: AdminContext,
+  accountId: string,
+  storage: Storage,
+  logged: Logged,
+): Promise<Answer> {
+  const db = committed();
+  const results = await eraseResults(db, accountId, storage).catch(whyNot);
+  const uploads = await eraseUploads(db, accountId, storage).catch(whyNot);
+  return logged(async (trx) => {
+    if (!(await finishErasure(trx, accountId))) throw new CommandError(newContent(accountId));
+    const data = { accountId, ...results, uploads };
+    const text = `The content of ${accountId} is erased: ${results.tasks} tasks, ${results.results} results, ${uploads} uploads.`;
+    return { data, text };
+  });
+}
+
+async function eraseResults(db: Knex, accountId: string, storage: Storage) {
+  const erased = { tasks: 0, results: 0 };
+  for (let after: string | null = null; ; ) {
+    const tasks = await listErasable(db, { accountId, after, limit: batch });
+    const last = tasks.at(-1);
+    if (!last) return erased;
+    const keys = await markResultsRemoved(db, tasks);
+    await removeBytes(storage, keys);
+    await eraseTasks(db, tasks);
+    erased.tasks += tasks.length;
+    erased.results += keys.length;
+    after = last.id;
+  }
+}
+
+/** The storage says which objects there are, so that none is left of a run that was cut off. */
+async function eraseUploads(db: Knex, accountId: string, storage: Storage): Promise<number> {
+  await markUploadsRemoved(db, accountId);
+  const keys: string[] = [];
+  for await (const { key } of storage.list(`uploads/${accountId}/`)) keys.push(key);
+  await removeBytes(storage, keys);
+  await forgetUploads(db, accountId);
+  return keys.length;
+}
+
+const removeBytes = (storage: Storage, keys: readonly string[]) =>
+  eachAtOnce(keys, removalsAtOnce, (key) => storage.remove(key));
+
+function whyNot(error: unknown): never {
+  if (!(error instanceof StorageError)) throw error;
+  throw new CommandError(
+    `The storage cannot be used (${error.fault}): ${error.message} Not everything is erased; run the command again.`,
+  );
+}
+
+const stillOpen = (accountId: string, count: number) =>
+  `${accountId} has ${count} unfinished ${count === 1 ? 'task' : 'tasks'}; nothing was changed. ` +
+  `Run \`admin accounts disable ${accountId} --cancel\`, wait until \`admin tasks list --account ` +
+  `${accountId}\` shows finished tasks only, and run this command again.`;
+
+const newContent = (accountId: string) =>
+  `${accountId} got a task or an upload while it was being disabled, which is not erased. ` +
+  'Run the command again in a minute.';

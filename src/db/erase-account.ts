@@ -1,0 +1,137 @@
+// Erases the content of an account: what its callers sent, and what they got for it. Status, bill and
+// ledger of each task stay. A task is erased if its `request_hash` is empty; so a run that was cut off
+// goes on with the others.
+
+import type { Knex } from 'knex';
+import type { TaskObject } from '../contract/task';
+import { erasedObject } from '../domain/task';
+import { eraseReports } from './jobs/steps';
+
+export interface ErasableTask {
+  readonly id: string;
+  readonly object: TaskObject;
+}
+
+/**
+ * Disables the account, so that nothing new begins, and returns null; or changes nothing and returns
+ * the number of its unfinished tasks.
+ */
+export async function beginErasure(
+  trx: Knex.Transaction,
+  accountId: string,
+): Promise<number | null> {
+  const { unfinished } = await countContent(trx, accountId);
+  if (unfinished > 0) return unfinished;
+  await trx.raw(
+    `update accounts set disabled_at = coalesce(disabled_at, now()), erased_at = null where id = ?`,
+    [accountId],
+  );
+  return null;
+}
+
+/** True if nothing is left to erase, which is then recorded. */
+export async function finishErasure(trx: Knex.Transaction, accountId: string): Promise<boolean> {
+  const { unfinished, tasks, uploads } = await countContent(trx, accountId);
+  if (unfinished + tasks + uploads > 0) return false;
+  await trx.raw('update accounts set erased_at = now() where id = ?', [accountId]);
+  return true;
+}
+
+/** No task and no upload of the account is stored until the transaction ends. */
+async function countContent(trx: Knex.Transaction, accountId: string) {
+  await trx.raw('select 1 from accounts where id = ? for update', [accountId]);
+  const { rows } = await trx.raw<{
+    rows: { unfinished: number; tasks: number; uploads: number }[];
+  }>(
+    `select (select count(*) from tasks
+              where account_id = :accountId and finished_at is null)::int as unfinished,
+            (select count(*) from tasks
+              where account_id = :accountId and finished_at is not null
+                and request_hash <> '')::int as tasks,
+            (select count(*) from files
+              where account_id = :accountId and role = 'upload')::int as uploads`,
+    { accountId },
+  );
+  const [counts] = rows;
+  if (!counts) throw new Error('A select without a table answers one row.');
+  return counts;
+}
+
+/** The next finished tasks that are not erased, newest first. */
+export async function listErasable(
+  db: Knex,
+  page: { readonly accountId: string; readonly after: string | null; readonly limit: number },
+): Promise<readonly ErasableTask[]> {
+  const { rows } = await db.raw<{ rows: ErasableTask[] }>(
+    `select id, object from tasks
+      where account_id = :accountId and finished_at is not null and request_hash <> ''
+        and (cast(:after as text) is null or (created_at, id) <
+             (select created_at, id from tasks where id = :after and account_id = :accountId))
+      order by created_at desc, id desc limit :limit`,
+    { ...page },
+  );
+  return rows;
+}
+
+/**
+ * The keys of the results of these tasks, whose bytes are to be deleted next. A copy that is still on
+ * its way deletes its own bytes, because its file is removed.
+ */
+export async function markResultsRemoved(
+  db: Knex,
+  tasks: readonly ErasableTask[],
+): Promise<readonly string[]> {
+  const { rows } = await db.raw<{ rows: { key: string }[] }>(
+    `with removed as (
+       update files
+          set state = 'removed', removed_because = 'operator', removed_at = now()
+        where task_id = any(:ids) and state <> 'removed'
+     )
+     select key from files where task_id = any(:ids)`,
+    { ids: tasks.map(({ id }) => id) },
+  );
+  return rows.map(({ key }) => key);
+}
+
+/** Erases tasks whose results have no bytes any more. A delivery of a callback that waits is stopped. */
+export async function eraseTasks(db: Knex, tasks: readonly ErasableTask[]): Promise<void> {
+  const objects = tasks.map(({ id, object }) => ({ id, object: erasedObject(object) }));
+  await db.raw(
+    `with erased as (
+       update tasks
+          set object = known.object, request = '{}', request_hash = '', callback_url = null,
+              plan = (plan::jsonb - 'files')::json
+         from json_to_recordset(?) as known (id text, object json)
+        where tasks.id = known.id and finished_at is not null
+       returning tasks.id
+     ), without_files as (
+       delete from files using erased where files.task_id = erased.id
+     ), without_labels as (
+       delete from task_labels using erased where task_labels.task_id = erased.id
+     ), without_attempts as (
+       delete from callback_attempts using erased where callback_attempts.task_id = erased.id
+     ), without_reports as (${eraseReports}
+     )
+     update callbacks
+        set url = '', next_at = null, deliveries = deliveries + 1, changed_at = now(),
+            state = case state when 'pending' then 'stopped' else state end
+       from erased where callbacks.task_id = erased.id`,
+    [JSON.stringify(objects)],
+  );
+}
+
+/** The bytes of the uploads are to be deleted next. An upload that is still on its way fails. */
+export async function markUploadsRemoved(db: Knex, accountId: string): Promise<void> {
+  await db.raw(
+    `update files set state = 'removed', removed_because = 'operator', removed_at = now()
+      where account_id = ? and role = 'upload' and state <> 'removed'`,
+    [accountId],
+  );
+}
+
+/** Deletes the rows of uploads that have no bytes any more. */
+export async function forgetUploads(db: Knex, accountId: string): Promise<void> {
+  await db.raw(`delete from files where account_id = ? and role = 'upload' and state = 'removed'`, [
+    accountId,
+  ]);
+}

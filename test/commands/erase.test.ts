@@ -1,0 +1,365 @@
+// `accounts erase`: nothing that a caller sent or got is left of an account, in the database and in the
+// storage; its books stay as they were.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { taskSchema } from '../../src/contract/reply-schema';
+import { closeTask } from '../../src/db/ledger';
+import { openStorage } from '../../src/storage/open-storage';
+import type { Storage } from '../../src/storage/storage';
+import { adminWith } from '../support/admin';
+import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
+import { aTaskId } from '../support/builders';
+import { callbackActivities } from '../support/callbacks';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { plantFile } from '../support/files';
+import { endAllProcesses, startProcess } from '../support/processes';
+import { type S3Server, startS3Server } from '../support/s3-server';
+import { temporalAddress } from '../support/temporal';
+import { until } from '../support/until';
+
+// A word in everything that a caller sends and gets.
+const word = 'needle';
+
+let database: TestDatabase;
+let folder: string;
+let server: S3Server;
+const environments: Record<string, Readonly<Record<string, string>>> = {};
+beforeAll(async () => {
+  database = await createTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'video-erase-'));
+  server = await startS3Server();
+  const common = {
+    DATABASE_URL: database.operatorUrl,
+    TEMPORAL_ADDRESS: temporalAddress(),
+    STORAGE_DIR: folder,
+  };
+  environments.directory = common;
+  environments.S3 = {
+    ...common,
+    S3_BUCKET: server.settings.bucket,
+    S3_ENDPOINT: server.settings.endpoint,
+    S3_ACCESS_KEY_ID: server.settings.accessKeyId,
+    S3_SECRET_ACCESS_KEY: server.settings.secretAccessKey,
+  };
+});
+afterAll(async () => {
+  await endAllProcesses();
+  await server?.stop();
+  await database?.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const environmentOf = (kind: string) => environments[kind] as Readonly<Record<string, string>>;
+const admin = adminWith(() => environmentOf('directory'));
+
+const storageOf = (kind: string): Promise<Storage> =>
+  openStorage({
+    storageDir: folder,
+    s3Bucket: null,
+    s3Endpoint: null,
+    s3Region: 'us-east-1',
+    s3AccessKeyId: null,
+    s3SecretAccessKey: null,
+    s3PathStyle: true,
+    ...(kind === 'S3'
+      ? {
+          s3Bucket: server.settings.bucket,
+          s3Endpoint: server.settings.endpoint,
+          s3AccessKeyId: server.settings.accessKeyId,
+          s3SecretAccessKey: server.settings.secretAccessKey,
+        }
+      : {}),
+  });
+
+let accounts = 0;
+const anAccount = () => anAccountWith(database.db, `acct_erase_${++accounts}`, 100_000_000);
+
+interface Content {
+  readonly accountId: string;
+  readonly succeeded: string;
+  readonly failed: string;
+}
+
+/** An account with two finished tasks and an upload, full of the word. */
+async function anAccountWithContent(storage: Storage): Promise<Content> {
+  const { db } = database;
+  const accountId = await anAccount();
+  const [succeeded, failed] = [aTaskId(), aTaskId()];
+  for (const [taskId, charge] of [
+    [succeeded, 900_000],
+    [failed, null],
+  ] as const) {
+    await openNew(db, anOpening(accountId, taskId, 1_000_000));
+    const { object, ...closing } = aClosing(taskId, 1_000_000, charge);
+    const shown = {
+      ...object,
+      labels: { order: word },
+      ...(charge === null
+        ? { message: word, error: { code: 'provider_error' as const, message: word } }
+        : { video_url: `https://${word}/v`, data: [{ url: `https://${word}/v` }] }),
+    };
+    await db.raw('update tasks set callback_url = ? where id = ?', [`https://${word}/`, taskId]);
+    await closeTask(db, { ...closing, object: shown });
+    await db.raw(
+      `update tasks set request = :request, plan = (plan::jsonb || cast(:plan as jsonb))::json
+        where id = :taskId`,
+      {
+        taskId,
+        request: JSON.stringify({ prompt: word, images: [`https://${word}/i.png`] }),
+        plan: JSON.stringify({ files: { [`https://${word}/i.png`]: 'file_1' } }),
+      },
+    );
+    await db.raw('update jobs set report = ? where task_id = ?', [
+      JSON.stringify({ status: 'succeeded', url: `https://${word}/v` }),
+      taskId,
+    ]);
+    await db('task_labels').insert({
+      task_id: taskId,
+      account_id: accountId,
+      name: 'order',
+      value: word,
+      created_at: db.fn.now(),
+    });
+    await db('callback_attempts').insert({
+      task_id: taskId,
+      delivery: 1,
+      attempt: 1,
+      at: db.fn.now(),
+      status: 500,
+      latency_ms: 5,
+      error: word,
+      reply: word,
+    });
+  }
+  const files = { db, storage, accountId };
+  const result = await plantFile(files, Buffer.from(word), {
+    role: 'video',
+    task_id: succeeded,
+    source_url: `https://${word}/v`,
+  });
+  expect(result.key).toBeTruthy();
+  await plantFile(files, Buffer.from(word), { name: `${word}.png` });
+  // An upload whose bytes were stored, although its row is gone.
+  const lost = Readable.from([Buffer.from(word)]);
+  await storage.write(`uploads/${accountId}/lost`, lost, {
+    contentType: 'image/png',
+    length: word.length,
+  });
+  return { accountId, succeeded, failed };
+}
+
+/** What the tables say of an account; names of keys are told apart from `account_id` by the table. */
+async function textOf(accountId: string): Promise<string> {
+  const { rows } = await database.db.raw<{ rows: { text: string }[] }>(
+    `select tasks::text as text from tasks where account_id = :accountId
+     union all select files::text from files where account_id = :accountId
+     union all select task_labels::text from task_labels where account_id = :accountId
+     union all select jobs::text from jobs where account_id = :accountId
+     union all select callbacks::text from callbacks where account_id = :accountId
+     union all select callback_attempts::text
+                 from callback_attempts join tasks on tasks.id = task_id
+                where account_id = :accountId`,
+    { accountId },
+  );
+  return rows.map(({ text }) => text).join('\n');
+}
+
+const booksOf = async (accountId: string) => {
+  const books = await database.db('balances').where({ account_id: accountId });
+  const movements = await database.db('transfers').where({ account_id: accountId }).orderBy('seq');
+  return { books, movements };
+};
+
+async function keysOf(storage: Storage, accountId: string): Promise<readonly string[]> {
+  const keys: string[] = [];
+  for await (const { key } of storage.list(`uploads/${accountId}/`)) keys.push(key);
+  return keys;
+}
+
+async function actsOf(accountId: string) {
+  return (await admin(`log --account ${accountId} --json`)).json;
+}
+
+describe.each(['directory', 'S3'])('with files in %s', (kind) => {
+  test('nothing that its callers sent or got is left; the books stay', async () => {
+    const storage = await storageOf(kind);
+    const [mine, other] = [
+      await anAccountWithContent(storage),
+      await anAccountWithContent(storage),
+    ];
+    const { accountId } = mine;
+    const [books, theirs] = [await booksOf(accountId), await textOf(other.accountId)];
+    expect(await textOf(accountId)).toContain(word);
+
+    const said = await admin(
+      [...`accounts erase ${accountId} --json --as anna --why`.split(' '), 'ticket 7'],
+      environmentOf(kind),
+    );
+
+    expect(said.json).toEqual({ accountId, tasks: 2, results: 1, uploads: 2 });
+    expect(await textOf(accountId)).not.toContain(word);
+    expect(await database.db('files').where({ account_id: accountId })).toEqual([]);
+    expect(await keysOf(storage, accountId)).toEqual([]);
+    expect(await booksOf(accountId)).toEqual(books);
+    expect((await admin('audit')).exitCode).toBe(0);
+    expect(await textOf(other.accountId)).toBe(theirs);
+    expect(await keysOf(storage, other.accountId)).toHaveLength(3);
+  });
+});
+
+describe('an erased account', () => {
+  let content: Content;
+  beforeAll(async () => {
+    content = await anAccountWithContent(await storageOf('directory'));
+    const { accountId } = content;
+    await admin([...`accounts erase ${accountId} --as anna --why`.split(' '), 'ticket 7']);
+  });
+
+  const objectOf = async (id: string) =>
+    (await database.db('tasks').where({ id }).first('object')).object;
+
+  test('shows of its tasks status, bill and usage', async () => {
+    const [succeeded, failed] = [await objectOf(content.succeeded), await objectOf(content.failed)];
+    for (const task of [succeeded, failed]) expect(taskSchema.parse(task)).toEqual(task);
+    expect(succeeded).toMatchObject({
+      status: 'succeeded',
+      message: 'The content of this task was erased.',
+      billing: { charged: '0.900000' },
+      usage: { total_tokens: 1 },
+      data: [{ url_gone_reason: 'removed_by_operator' }],
+    });
+    expect(failed).toMatchObject({
+      status: 'failed',
+      error: { code: 'provider_error', message: 'The content of this task was erased.' },
+    });
+  });
+
+  test('is disabled until it is enabled again', async () => {
+    const { accountId } = content;
+    const shown = (await admin(`accounts show ${accountId} --json`)).json;
+    expect(shown).toMatchObject({
+      disabledAt: expect.any(String),
+      erasedAt: expect.any(String),
+    });
+    await admin(`accounts enable ${accountId}`);
+    const enabled = (await admin(`accounts show ${accountId} --json`)).json;
+    expect(enabled).toMatchObject({ disabledAt: null, erasedAt: null });
+  });
+
+  test('has a row of the log for the beginning and one for the end', async () => {
+    const rows = (await actsOf(content.accountId)).filter(({ command }: { command: string }) =>
+      command.startsWith('accounts erase'),
+    );
+    const act = { who: 'anna', why: 'ticket 7', command: `accounts erase ${content.accountId}` };
+    expect(rows).toMatchObject([
+      { ...act, before: { erasedAt: null }, after: { erasedAt: expect.any(String) } },
+      { ...act, before: { disabledAt: null }, after: { disabledAt: expect.any(String) } },
+    ]);
+  });
+
+  test('calls nobody back: a delivery that waits has ended, and none can be sent again', async () => {
+    const { attemptCallback } = callbackActivities(database);
+    const attempt = { taskId: content.succeeded, delivery: 1, attempt: 2, chance: 0.5 };
+    expect(await attemptCallback(attempt)).toMatchObject({ state: 'superseded', nextInMs: null });
+    const said = await admin(`callbacks resend ${content.succeeded}`);
+    expect(said).toMatchObject({
+      exitCode: 1,
+      err: `The content of ${content.succeeded} was erased.\n`,
+    });
+  });
+
+  test('can be erased again', async () => {
+    const { accountId } = content;
+    const said = await admin(`accounts erase ${accountId} --json`);
+    expect(said.json).toEqual({ accountId, tasks: 0, results: 0, uploads: 0 });
+  });
+});
+
+test('unfinished tasks refuse it, and nothing changes', async () => {
+  const accountId = await anAccount();
+  await openNew(database.db, anOpening(accountId, aTaskId(), 1_000_000));
+  const said = await admin(`accounts erase ${accountId}`);
+  expect(said.exitCode).toBe(1);
+  expect(said.err).toContain(
+    `${accountId} has 1 unfinished task; nothing was changed. ` +
+      `Run \`admin accounts disable ${accountId} --cancel\``,
+  );
+  expect((await admin(`accounts show ${accountId} --json`)).json.disabledAt).toBeNull();
+  expect(await actsOf(accountId)).toEqual([]);
+});
+
+test('while the storage is away the command says so, and a later run goes on', async () => {
+  const storage = await storageOf('S3');
+  const { accountId } = await anAccountWithContent(storage);
+  await server.kill();
+  try {
+    const said = await admin(`accounts erase ${accountId}`, environmentOf('S3'));
+    expect(said).toMatchObject({
+      exitCode: 1,
+      err: expect.stringMatching(/^The storage cannot be used \(away\): .*run the command again\./),
+    });
+  } finally {
+    await server.restart();
+  }
+  expect((await admin(`accounts show ${accountId} --json`)).json.erasedAt).toBeNull();
+  const said = await admin(`accounts erase ${accountId} --json`, environmentOf('S3'));
+  expect(said.json).toMatchObject({ tasks: 2 });
+  expect(await keysOf(storage, accountId)).toEqual([]);
+  expect(await textOf(accountId)).not.toContain(word);
+});
+
+test('a run that is killed amid is finished by the next one', async () => {
+  const { db } = database;
+  const storage = await storageOf('directory');
+  const { accountId, succeeded } = await anAccountWithContent(storage);
+  // The oldest task is in the last batch, and its row is locked, so the run stops there.
+  await db.raw(`update tasks set created_at = now() - interval '1 day' where id = ?`, [succeeded]);
+  await db.raw(
+    `insert into tasks (id, account_id, model, status, version, object, request, plan,
+                        request_hash, trace_id, deadline_at, finished_at)
+     select 'task_' || n || ?, ?, 'm', 'failed', 9,
+            json_build_object('id', n, 'status', 'failed', 'message', 'needle',
+                              'data', json_build_array()),
+            '{"prompt": "needle"}', '{}', 'h', 't', now(), now()
+       from generate_series(1, 450) n`,
+    [accountId, accountId],
+  );
+  const left = async () => {
+    const { rows } = await db.raw<{ rows: { count: number }[] }>(
+      `select count(*)::int as count from tasks where account_id = ? and request_hash <> ''`,
+      [accountId],
+    );
+    return rows[0]?.count;
+  };
+  const books = await booksOf(accountId);
+  const locking = await db.transaction();
+  await locking.raw('select 1 from tasks where id = ? for update', [succeeded]);
+
+  try {
+    const run = startProcess(['admin', 'accounts', 'erase', accountId], environmentOf('directory'));
+    const removed = () => db('files').where({ task_id: succeeded, state: 'removed' });
+    await until('the run waits at the last batch', async () => {
+      expect(run.said()).toBe('');
+      // The server ends a transaction that does nothing for ten seconds.
+      await locking.raw('select 1');
+      return (await removed()).length === 1;
+    });
+    expect(await left()).toBe(52);
+    run.signal('SIGKILL');
+    expect(await run.ended).toMatchObject({ signal: 'SIGKILL' });
+  } finally {
+    await locking.rollback();
+  }
+  expect((await admin(`accounts show ${accountId} --json`)).json.erasedAt).toBeNull();
+
+  const said = await admin(`accounts erase ${accountId} --json`);
+  expect(said.exitCode).toBe(0);
+  expect(await left()).toBe(0);
+  expect(await textOf(accountId)).not.toContain(word);
+  expect(await keysOf(storage, accountId)).toEqual([]);
+  expect(await booksOf(accountId)).toEqual(books);
+  expect((await admin('audit')).exitCode).toBe(0);
+});
