@@ -49,12 +49,14 @@ export function createAdmission(
     lists: limit('ask for lists and accounts', settings.listRatePerSecond),
   };
   return async (ctx) => {
-    const caller = await authenticate(ctx.req.headers.authorization, addressOf(ctx));
+    const caller = await authenticate(ctx.req.headers.authorization, () => addressOf(ctx));
     ctx.state.caller = caller;
     const rateLimit = limits[kindOf(ctx)];
     const limited = rateLimit.take(caller);
     if (limited) throw new Refused(limited.refusal, limited.headers);
-    ctx.set(rateLimit.headersOf(caller));
+    for (const [name, value] of Object.entries(rateLimit.headersOf(caller))) {
+      ctx.res.setHeader(name, value);
+    }
     if (caller.accountDisabled) throw new Refused(accountDisabled);
     return ctx as KeyedCall;
   };

@@ -15,7 +15,7 @@ import { createMemory } from './ttl-cache';
 
 export type Authenticate = (
   authorization: string | undefined,
-  address: string,
+  addressOfCaller: () => string,
 ) => Caller | Promise<Caller>;
 
 interface AuthenticationDeps {
@@ -79,7 +79,7 @@ export function createAuthentication(deps: AuthenticationDeps): Authenticate {
     return caller;
   };
 
-  return (authorization, address) => {
+  return (authorization, addressOfCaller) => {
     const key = authorization === undefined ? null : /^bearer +(\S+) *$/i.exec(authorization)?.[1];
     if (!key) throw new Refused(invalidKey, challenge);
     // A quick digest as the cache's key: keys are not kept in memory, and the digest of the
@@ -88,7 +88,7 @@ export function createAuthentication(deps: AuthenticationDeps): Authenticate {
     const caller = callers.recall(cacheKey);
     if (caller !== undefined) return caller;
     if (unknown.recall(cacheKey) || !isWellFormedKey(key)) throw new Refused(invalidKey, challenge);
-    return lookUpOnce(key, cacheKey, address);
+    return lookUpOnce(key, cacheKey, addressOfCaller());
   };
 }
 

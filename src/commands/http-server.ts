@@ -60,9 +60,11 @@ export async function listen(
 ): Promise<Listening> {
   const serve: RequestListener = (request, response) => {
     if (!isUpload(request)) limitBodyTime(request, response);
-    // The timeout begins when the reply is complete. Node sets the keep-alive timeout once the
-    // reply is written.
-    response.once('prefinish', () => request.socket.setTimeout(unreadMs));
+    // The timeout begins when the reply is complete, if the system has not taken all of it by then.
+    // Node sets the keep-alive timeout once the reply is written.
+    response.once('prefinish', () => {
+      if (request.socket.writableLength > 0) request.socket.setTimeout(unreadMs);
+    });
     handler(request, response);
   };
   const server = createServer(limits, serve);
@@ -93,14 +95,19 @@ export async function listen(
 function limitBodyTime(request: IncomingMessage, response: ServerResponse): void {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   if (encoding === undefined && (length === undefined || length === '0')) return;
-  const late = setTimeout(() => {
-    if (!response.headersSent) {
-      request.socket.write('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n');
-    }
-    request.socket.destroySoon();
-  }, bodyMs);
-  request.once('end', () => clearTimeout(late));
-  request.once('close', () => clearTimeout(late));
+  process.nextTick(() => {
+    // Most bodies arrive with their headers and need no timer. Node has parsed their bytes by now,
+    // and nothing has read them.
+    if (request.readableLength === Number(length) || request.complete || request.destroyed) return;
+    const late = setTimeout(() => {
+      if (!response.headersSent) {
+        request.socket.write('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n');
+      }
+      request.socket.destroySoon();
+    }, bodyMs);
+    request.once('end', () => clearTimeout(late));
+    request.once('close', () => clearTimeout(late));
+  });
 }
 
 function bind(server: Server, host: string, port: number, setting: AddressSettings): Promise<void> {
