@@ -3,6 +3,7 @@
 
 import type { Knex } from 'knex';
 import { listExpired, markExpired } from '../../src/db/files/retention';
+import { forgetRemovedUploads } from '../../src/db/files/uploads';
 import { type Storage, StorageError } from '../../src/storage/storage';
 import { eachAtOnce } from '../each-at-once';
 
@@ -14,6 +15,9 @@ export interface ExpiryDeps {
 // About three a second, so that a day's files of a busy service are deleted within a day.
 const limit = 200;
 const atOnce = 4;
+// Until then the link of a removed upload says why it is gone. Rows of results leave with their tasks.
+const removedUploadsKeptDays = 35;
+const forgottenMax = 2_000;
 
 /** Returns the number of files. While the storage is away none is deleted; a later run does it. */
 export async function removeExpired({ db, storage }: ExpiryDeps): Promise<number> {
@@ -28,5 +32,6 @@ export async function removeExpired({ db, storage }: ExpiryDeps): Promise<number
     await markExpired(db, file);
     removed += 1;
   });
+  await forgetRemovedUploads(db, removedUploadsKeptDays, forgottenMax);
   return removed;
 }

@@ -13,6 +13,7 @@ import { type StopDeps, stopLeftJobs } from './left-jobs';
 import { restartLostCallbacks } from './lost-callbacks';
 import { type CopyStartDeps, restartLostCopies } from './lost-copies';
 import { checkSlice, type SliceDeps } from './lost-workflows';
+import { createDeleteOld, type DeleteOld, type OldTaskDeps } from './old-tasks';
 import { stopOverdue } from './overdue-tasks';
 import { type PendingDeps, settlePending } from './pending-tasks';
 import { createRemoveUnknown, type ObjectDeps, type RemoveUnknown } from './unknown-objects';
@@ -22,6 +23,7 @@ export type ReconcileDeps = JobDeps &
   ChannelDeps &
   CopyStartDeps &
   ObjectDeps &
+  OldTaskDeps &
   PendingDeps &
   SliceDeps &
   StopDeps &
@@ -29,15 +31,17 @@ export type ReconcileDeps = JobDeps &
 
 export function createReconcileActivities(deps: ReconcileDeps) {
   const removeUnknown = createRemoveUnknown(deps);
+  const deleteOld = createDeleteOld(deps);
   return {
     reconcileOnce: (_input: ReconcileInput): Promise<ReconcileReport> =>
-      whileBeating(() => runReconciler(deps, removeUnknown)),
+      whileBeating(() => runReconciler(deps, removeUnknown, deleteOld)),
   };
 }
 
 async function runReconciler(
   deps: ReconcileDeps,
   removeUnknown: RemoveUnknown,
+  deleteOld: DeleteOld,
 ): Promise<ReconcileReport> {
   await watchUsedChannels(deps);
   const callbacks = await restartLostCallbacks(deps);
@@ -52,5 +56,6 @@ async function runReconciler(
   await restartLostCopies(deps);
   await removeExpired(deps);
   await removeUnknown();
+  await deleteOld();
   return { checked, closed: [...ended, ...closed], stopped, stuck, callbacks };
 }

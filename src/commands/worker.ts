@@ -124,6 +124,7 @@ function settingsOf(config: ConfigOf<'worker'>): WorkerSettings {
     reconcileIntervalSeconds: config.reconcileIntervalSeconds,
     jobGoneAfterSeconds: config.jobGoneAfterSeconds,
     unknownPercentMax: config.reconcileUnknownPercentMax,
+    tasksKeptDays: config.tasksKeptDays,
     deployment: config.workerBuildId
       ? { name: config.workerDeploymentName, buildId: config.workerBuildId }
       : null,

@@ -32,6 +32,13 @@ export function whole(min: number, max: number) {
   });
 }
 
+export function zeroOrWhole(min: number, max: number) {
+  return read(`0 or a whole number from ${min} to ${max}`, (given) => {
+    const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
+    return value === 0 || (value >= min && value <= max) ? value : undefined;
+  });
+}
+
 export function port() {
   return whole(0, 65_535);
 }

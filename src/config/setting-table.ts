@@ -17,6 +17,7 @@ import {
   url,
   webUrl,
   whole,
+  zeroOrWhole,
 } from './setting-kinds';
 
 export const table = z.object({
@@ -118,6 +119,11 @@ export const table = z.object({
     .default(30)
     .describe(
       'Days for which results and uploaded files are kept, unless an account has `files_kept_days` of its own.',
+    ),
+  TASKS_KEPT_DAYS: zeroOrWhole(35, 36_500)
+    .default(400)
+    .describe(
+      'Days for which ended tasks are kept, and at least as long as their results, unless an account has `tasks_kept_days` of its own; 0: for ever.',
     ),
   UPLOADS_MAX: whole(0, 1_000_000).default(1_000).describe('Uploaded files an account may have.'),
   UPLOADED_BYTES_MAX: whole(0, 999_999_999_999_999)

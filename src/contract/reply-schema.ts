@@ -190,7 +190,15 @@ export const statementSchema = z.strictObject({
       .strictObject({
         number: z.int(),
         at: seconds('Unix seconds.'),
-        kind: z.enum(['hold', 'settle', 'refund', 'extra_charge', 'credit', 'correction']),
+        kind: z.enum([
+          'hold',
+          'settle',
+          'refund',
+          'extra_charge',
+          'credit',
+          'correction',
+          'closing',
+        ]),
         task_id: z.string().nullable(),
         amount,
         change: amount.meta({ description: 'What it did to the available balance.' }),

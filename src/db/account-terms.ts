@@ -18,6 +18,8 @@ export interface AccountTerms extends Rates {
   readonly queuedMax: number | null;
   /** Days for which its new files are kept; null means the installation's setting applies. */
   readonly filesKeptDays: number | null;
+  /** Days for which its ended tasks are kept, 0 is for ever; null as above. */
+  readonly tasksKeptDays: number | null;
   /** Its share of the turns compared with other accounts. */
   readonly weight: number;
 }
@@ -28,7 +30,8 @@ export type Changes<T> = { readonly [K in keyof T]?: T[K] | undefined };
 export async function findTerms(db: Knex, accountId: string): Promise<AccountTerms | null> {
   const { rows } = await db.raw<{ rows: AccountTerms[] }>(
     `select running_max as "runningMax", queued_max as "queuedMax", create_rate as "createRate",
-            read_rate as "readRate", files_kept_days as "filesKeptDays", weight
+            read_rate as "readRate", files_kept_days as "filesKeptDays",
+            tasks_kept_days as "tasksKeptDays", weight
        from accounts where id = ?`,
     [accountId],
   );
@@ -38,12 +41,13 @@ export async function findTerms(db: Knex, accountId: string): Promise<AccountTer
 export async function setTerms(
   db: Knex,
   accountId: string,
-  { runningMax, queuedMax, filesKeptDays, weight, ...rates }: Changes<AccountTerms>,
+  { runningMax, queuedMax, filesKeptDays, tasksKeptDays, weight, ...rates }: Changes<AccountTerms>,
 ): Promise<void> {
   const columns = {
     running_max: runningMax,
     queued_max: queuedMax,
     files_kept_days: filesKeptDays,
+    tasks_kept_days: tasksKeptDays,
     weight,
     ...rateColumns(rates),
   };

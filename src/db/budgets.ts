@@ -95,12 +95,13 @@ export function listBudgetsQuery(
                           + case period when 'day' then interval '1 day' else interval '1 month' end)
                          at time zone time_zone end as ends_at) span
       cross join lateral (
-        select coalesce(sum(amount) filter (where kind in ('settle', 'extra_charge')), 0)::bigint
+        select coalesce(sum(amount) filter (where kind in ('settle', 'extra_charge', 'closing')), 0)::bigint
                  as spent,
-               coalesce(sum(case kind when 'hold' then amount when 'extra_charge' then 0
-                                      else -amount end), 0)::bigint as held
+               coalesce(sum(case when kind = 'hold' then amount
+                                 when kind in ('settle', 'refund') then -amount else 0 end),
+                        0)::bigint as held
           from transfers
-         where account_id = budget.account_id and task_id is not null
+         where account_id = budget.account_id and task_created_at is not null
            and task_created_at >= starts_at and task_created_at < ends_at
            and (budget.key_id is null or key_id = budget.key_id)) moved
       cross join lateral (

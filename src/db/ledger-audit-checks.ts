@@ -27,23 +27,26 @@ const eachMovement = `
   select 'a movement takes from one account what it gives to another' as rule, id as subject,
          format('%s of %s from %s to %s', kind, amount, debit, credit) as found
     from movement
-   where amount <= 0
+   where amount < case kind when 'closing' then 0 else 1 end
       or (kind, debit) not in (('hold', 'available'), ('settle', 'held'), ('refund', 'held'),
                                ('extra_charge', 'available'), ('credit', 'credits'),
+                               ('closing', 'available'),
                                ('correction', 'available'), ('correction', 'corrections'))
       or (kind, credit) not in (('hold', 'held'), ('refund', 'available'), ('credit', 'available'),
                                 ('settle', 'revenue_generation'),
                                 ('settle', 'revenue_super_resolution'),
                                 ('extra_charge', 'revenue_generation'),
                                 ('extra_charge', 'revenue_super_resolution'),
+                                ('closing', 'revenue_generation'),
+                                ('closing', 'revenue_super_resolution'),
                                 ('correction', 'available'), ('correction', 'corrections'))
       or debit = credit`;
 
-// Each customer: stored balances equal the sums of movements, movements are numbered without gaps,
-// and the held balance equals the holds of open tasks.
+// Each customer: stored balances equal the sums of movements, movements are numbered without gaps but
+// for those that closing entries stand for, and the held balance equals the holds of open tasks.
 const eachAccount = `
   with sums as (
-    select account_id, count(*) as movements, min(seq) as first_seq, max(seq) as last_seq,
+    select account_id, sum(coalesce(closes, 1)) as movements, count(closes) as closings, min(seq) as first_seq, max(seq) as last_seq,
            sum(${freely}) as available, sum(${aside}) as held
       from movement group by account_id
   ), open as (
@@ -52,7 +55,7 @@ const eachAccount = `
      group by open_task.account_id
   ), judged as (
     select account_id, books.available, books.held, books.open_tasks, books.last_seq,
-           coalesce(movements, 0) as movements, first_seq, sums.last_seq as highest_seq,
+           coalesce(movements, 0) as movements, closings, first_seq, sums.last_seq as highest_seq,
            coalesce(start.seq, 0) as start_seq,
            coalesce(start.available, 0) + coalesce(sums.available, 0) as summed,
            coalesce(start.held, 0) + coalesce(sums.held, 0) as summed_held,
@@ -70,7 +73,7 @@ const eachAccount = `
      ('balances are the sums of their movements', available <> summed or held <> summed_held,
       format('kept %s and %s held, summed %s and %s held', available, held, summed, summed_held)),
      ('the numbers of an account have no gap',
-      last_seq <> start_seq + movements or coalesce(first_seq, start_seq + 1) <> start_seq + 1
+      last_seq <> start_seq + movements or (first_seq <> start_seq + 1 and closings = 0)
         or coalesce(highest_seq, start_seq) <> last_seq,
       format('%s movements from number %s to %s after number %s, %s are counted', movements,
              first_seq, highest_seq, start_seq, last_seq)),
@@ -81,19 +84,23 @@ const eachAccount = `
    ) finding (rule, is_found, found)
    where finding.is_found`;
 
-// The balances stored with a movement follow from those of the movement before it.
+// The balances stored with a movement follow from those of the movement before it, unless a closing
+// entry stands for that one.
 const eachStep = `
   select 'the balances after a movement follow from those before it' as rule, id as subject,
          format('%s and %s held, after %s and %s held', available_after, held_after,
                 available_before, held_before) as found
-    from (select id, available_after, held_after, ${freely} as free_change, ${aside} as held_change,
+    from (select id, available_after, held_after, closes, movement.seq,
+                 lag(movement.seq, 1, coalesce(start.seq, 0)) over by_number as seq_before,
+                 ${freely} as free_change, ${aside} as held_change,
                  lag(available_after, 1, coalesce(start.available, 0)) over by_number
                    as available_before,
                  lag(held_after, 1, coalesce(start.held, 0)) over by_number as held_before
             from movement left join start using (account_id)
           window by_number as (partition by account_id order by movement.seq)) step
-   where available_after <> available_before + free_change
-      or held_after <> held_before + held_change`;
+   where closes is null and seq = seq_before + 1
+     and (available_after <> available_before + free_change
+          or held_after <> held_before + held_change)`;
 
 // Each task has exactly the movements that its state and its bill require. A refused task has no
 // movements and no bill. Texts are formatted only for rows with a difference.

@@ -72,7 +72,8 @@ const accountState = `
   jsonb_build_object(
     'name', accounts.name, 'disabledAt', disabled_at, 'erasedAt', erased_at, 'runningMax', running_max,
     'queuedMax', queued_max, 'weight', weight, 'createRate', accounts.create_rate,
-    'readRate', accounts.read_rate, 'filesKeptDays', files_kept_days, 'timeZone', time_zone)
+    'readRate', accounts.read_rate, 'filesKeptDays', files_kept_days,
+    'tasksKeptDays', tasks_kept_days, 'timeZone', time_zone)
   || coalesce((select jsonb_object_agg('key ' || id, jsonb_build_object(
                         'name', name, 'endsIn', last_four, 'models', models, 'channels', channels,
                         'createRate', create_rate, 'readRate', read_rate,

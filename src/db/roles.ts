@@ -71,7 +71,10 @@ export async function grantPrivileges(trx: Knex.Transaction, roles: Roles): Prom
   if (service !== null && service === operator) {
     throw new UnfitRole('DATABASE_ROLE and DATABASE_OPERATOR_ROLE name the same role.');
   }
-  if (service !== null) await grant(trx, 'DATABASE_ROLE', service, ofService);
+  if (service !== null) {
+    await grant(trx, 'DATABASE_ROLE', service, ofService);
+    await trx.raw('grant execute on function close_tasks(text[]) to ??', [service]);
+  }
   if (operator !== null) await grant(trx, 'DATABASE_OPERATOR_ROLE', operator, ofOperator);
 }
 
@@ -83,6 +86,7 @@ async function grant(
 ): Promise<void> {
   await refuseUnfit(trx, setting, role);
   await trx.raw('revoke all on all tables in schema public from ??', [role]);
+  await trx.raw('revoke all on all functions in schema public from ??', [role]);
   await trx.raw('grant usage on schema public to ??', [role]);
   for (const [table, privilege] of Object.entries(privileges)) {
     await trx.raw(`grant ${privilege} on ?? to ??`, [table, role]);

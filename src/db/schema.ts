@@ -2,6 +2,8 @@
 // the jobs of those tasks at upstream channels, money, budgets and callbacks. All times are the
 // database's.
 
+import { closeTasksFunction } from './close-tasks';
+
 /** Customers. Every other row belongs to one of them. */
 const customers = `
 -- One customer.
@@ -16,13 +18,14 @@ create table accounts (
   -- queued_max how many it may have unfinished (null: QUEUED_TASKS_MAX), and weight its share of
   -- the turns compared with other accounts. The rates are calls a second of all its keys together
   -- (null: only each key is limited). files_kept_days is how long new files are kept (null:
-  -- FILES_KEPT_DAYS).
+  -- FILES_KEPT_DAYS), tasks_kept_days how long ended tasks are (0: for ever, null: TASKS_KEPT_DAYS).
   running_max integer check (running_max > 0),
   queued_max  integer check (queued_max > 0),
   weight      smallint not null default 1 check (weight between 1 and 100),
   create_rate integer check (create_rate > 0),
   read_rate   integer check (read_rate > 0),
   files_kept_days integer check (files_kept_days between 1 and 36500),
+  tasks_kept_days integer check (tasks_kept_days = 0 or tasks_kept_days between 35 and 36500),
   -- The time zone in which its days and months begin.
   time_zone   text not null default 'UTC'
 );
@@ -218,7 +221,8 @@ create table balances (
 -- One movement from one ledger account (debit) to another (credit). The caller chooses the id, so
 -- a repeated call moves nothing. A customer's two ledger accounts are \`available\` and \`held\`; the kinds
 -- and their debit and credit accounts are a closed list. A foreign key to the account is not needed:
--- \`seq\` comes from its row in \`balances\`.
+-- \`seq\` comes from its row in \`balances\`. A \`closing\` stands for the movements of deleted tasks: it has
+-- their sum, the number and the balances of the last of them, and in \`closes\` how many they were.
 create table transfers (
   id              text primary key,
   account_id      text not null,
@@ -226,16 +230,20 @@ create table transfers (
   kind            text not null,
   debit           text not null,
   credit          text not null,
-  amount          bigint not null check (amount between 1 and 9007199254740991),
+  amount          bigint not null,
   available_after bigint not null,
   held_after      bigint not null,
   task_id         text,
   -- Copied from the task, where they never change, so that budgets are summed from one index.
   key_id          text,
   task_created_at timestamptz,
+  closes          integer,
   reason          text not null default '',
   created_at      timestamptz not null default now(),
   unique (account_id, seq),
+  constraint transfers_amount_check check (
+    amount between case kind when 'closing' then 0 else 1 end and 9007199254740991),
+  constraint transfers_closes check ((kind = 'closing') = (closes is not null)),
   constraint transfers_kinds check (
     case kind
       when 'hold'         then debit = 'available' and credit = 'held'
@@ -243,6 +251,8 @@ create table transfers (
                            and credit in ('revenue_generation', 'revenue_super_resolution')
       when 'refund'       then debit = 'held' and credit = 'available'
       when 'extra_charge' then debit = 'available'
+                           and credit in ('revenue_generation', 'revenue_super_resolution')
+      when 'closing'      then debit = 'available'
                            and credit in ('revenue_generation', 'revenue_super_resolution')
       when 'credit'       then debit = 'credits' and credit = 'available'
       when 'correction'   then (debit, credit) in
@@ -252,13 +262,17 @@ create table transfers (
 );
 
 create index transfers_budgets on transfers (account_id, task_created_at)
-  include (key_id, kind, amount) where task_id is not null;
+  include (key_id, kind, amount) where task_created_at is not null;
 
 create function refuse_change() returns trigger language plpgsql as $$
 begin
   raise exception 'rows of % are never changed or removed', tg_table_name;
 end $$;
-create trigger transfers_immutable before update or delete on transfers for each row
+create trigger transfers_immutable before update on transfers for each row
+  execute function refuse_change();
+-- No role but the owner has the privilege to delete, and close_tasks sets this for its own statement.
+create trigger transfers_kept before delete on transfers for each row
+  when (current_setting('video.closing', true) is distinct from 'on')
   execute function refuse_change();
 create trigger transfers_not_truncated before truncate on transfers execute function refuse_change();
 
@@ -373,6 +387,7 @@ create table files (
 );
 create index files_uploads on files (account_id, created_at desc, id desc)
   where role = 'upload' and state <> 'removed';
+create index files_uploads_removed on files (removed_at) where role = 'upload' and state = 'removed';
 create index files_awaited on files (created_at) where state = 'awaited';
 create index files_expiring on files (expires_at) where state <> 'removed';
 `;
@@ -400,6 +415,14 @@ create trigger operator_log_not_truncated before truncate on operator_log
   execute function refuse_change();
 `;
 
-export const schema = [customers, tasks, jobs, ledger, budgets, callbacks, files, operators].join(
-  '',
-);
+export const schema = [
+  customers,
+  tasks,
+  jobs,
+  ledger,
+  budgets,
+  callbacks,
+  files,
+  operators,
+  closeTasksFunction,
+].join('');

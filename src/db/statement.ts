@@ -15,6 +15,8 @@ export interface StatementRow {
   readonly currency: string;
   readonly taskId: string | null;
   readonly reason: string;
+  /** How many movements of deleted tasks a closing entry stands for; null for other movements. */
+  readonly closes: number | null;
   readonly credit: string;
   readonly at: Date;
 }
@@ -27,7 +29,7 @@ export async function statement(
     `select seq, kind, amount as "amountMicros",
             case when credit = 'available' then amount when debit = 'available' then -amount else 0
              end as "changeMicros",
-            available_after as "availableAfterMicros", currency, task_id as "taskId", reason, credit,
+            available_after as "availableAfterMicros", currency, task_id as "taskId", reason, closes, credit,
             created_at as at
        from transfers join balances using (account_id)
       where account_id = ? and seq < ?

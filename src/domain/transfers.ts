@@ -4,7 +4,14 @@
 import type { BillingKind } from '../contract/vocabulary';
 import type { BillingLine } from './plan-types';
 
-export type TransferKind = 'hold' | 'settle' | 'refund' | 'extra_charge' | 'credit' | 'correction';
+export type TransferKind =
+  | 'hold'
+  | 'settle'
+  | 'refund'
+  | 'extra_charge'
+  | 'credit'
+  | 'correction'
+  | 'closing';
 
 /** The reasons that a customer reads for movements without a reason of their own. */
 const reasons: Readonly<Record<TransferKind, string>> = {
@@ -14,13 +21,17 @@ const reasons: Readonly<Record<TransferKind, string>> = {
   extra_charge: 'charged beyond the hold',
   credit: 'credit',
   correction: 'correction',
+  closing: 'charged for deleted tasks',
 };
 
 export function reasonOf(movement: {
   readonly kind: TransferKind;
   readonly reason: string;
+  /** How many movements a closing entry stands for. */
+  readonly closes: number | null;
 }): string {
-  return movement.reason || reasons[movement.kind];
+  const reason = movement.reason || reasons[movement.kind];
+  return movement.closes === null ? reason : `${reason}, ${movement.closes} movements`;
 }
 
 interface Movement {

@@ -43,6 +43,7 @@ export interface WorkerSettings {
   readonly reconcileIntervalSeconds: number;
   readonly jobGoneAfterSeconds: number;
   readonly unknownPercentMax: number;
+  readonly tasksKeptDays: number;
   readonly deployment: { readonly name: string; readonly buildId: string } | null;
 }
 
@@ -193,6 +194,8 @@ function composeActivities(
     giveUpCancel: tasks.giveUpCancel,
     jobGoneAfterSeconds: settings.jobGoneAfterSeconds,
     unknownPercentMax: settings.unknownPercentMax,
+    tasksKeptDays: settings.tasksKeptDays,
+    filesKeptDays: parts.files.keptDays,
     storage: parts.files.storage,
     startTask: (input) => startTask(client, queues.tasks, input),
     ensureWatchers: (inUse) => {

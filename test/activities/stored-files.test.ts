@@ -15,6 +15,7 @@ import { type Storage, StorageError } from '../../src/storage/storage';
 import { storeLaterWorkflowId } from '../../workflows/messages';
 import { aTaskId } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
+import { plantFile } from '../support/files';
 import { connectTemporal, uniqueTaskQueue } from '../support/temporal';
 import { insertTaskRow } from '../support/upstream';
 
@@ -149,4 +150,19 @@ test('the copy of a result that is still awaited after the end of its task is st
   } finally {
     await temporal.close();
   }
+});
+
+test('the row of an upload that was removed 35 days ago is deleted', async () => {
+  const of = { db, storage, accountId: 'acct_test' };
+  const plant = (daysAgo: number, state = 'removed') =>
+    plantFile(of, Buffer.from('bytes'), {
+      state,
+      removed_because: state === 'removed' ? 'caller' : null,
+      removed_at: db.raw('now() - make_interval(days => ?)', [daysAgo]),
+    });
+  await plant(36);
+  const kept = [await plant(34), await plant(36, 'stored')];
+  await removeExpired({ db, storage });
+  const ids = await db('files').where({ role: 'upload' }).orderBy('id').pluck('id');
+  expect(ids).toEqual(kept.map(({ id }) => id).sort());
 });

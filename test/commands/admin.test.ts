@@ -187,7 +187,7 @@ describe('accounts', () => {
     const terms = async (words: string) =>
       (await admin(`accounts terms ${accountId} ${words}`)).json;
     const limits = { runningMax: null, queuedMax: null, createRate: null, readRate: null };
-    const none = { accountId, ...limits, filesKeptDays: null, weight: 1 };
+    const none = { accountId, ...limits, filesKeptDays: null, tasksKeptDays: null, weight: 1 };
     expect(await terms('--json')).toEqual(none);
     const changed = { ...none, runningMax: 5, weight: 3 };
     expect(await terms('--running-max 5 --weight 3 --json')).toEqual(changed);
@@ -201,10 +201,13 @@ describe('accounts', () => {
     expect((await admin(`accounts show ${accountId} --json`)).json).toMatchObject(rates);
     await terms('--create-rate none --read-rate none --json');
     expect(await terms('--files-kept-days 90 --json')).toMatchObject({ filesKeptDays: 90 });
-    await terms('--files-kept-days none --json');
+    expect(await terms('--tasks-kept-days 0 --json')).toMatchObject({ tasksKeptDays: 0 });
+    expect(await terms('--tasks-kept-days 35 --json')).toMatchObject({ tasksKeptDays: 35 });
+    await terms('--files-kept-days none --tasks-kept-days none --json');
     const { out } = await admin(`accounts terms ${accountId}`);
     expect(out).toContain('no limit');
     expect(out).toContain('30, from the setting FILES_KEPT_DAYS');
+    expect(out).toContain('400, from the setting TASKS_KEPT_DAYS');
     expect(out).toContain('10000, from the setting QUEUED_TASKS_MAX');
     const lower = await admin(`accounts show ${accountId}`, { QUEUED_TASKS_MAX: '7' });
     expect(lower.out).toContain('7, from the setting QUEUED_TASKS_MAX');
@@ -636,6 +639,11 @@ describe('wrong use', () => {
       'accounts terms acct_none --files-kept-days 0',
       2,
       '--files-kept-days is a whole number from 1',
+    ],
+    [
+      'accounts terms acct_none --tasks-kept-days 34',
+      2,
+      '--tasks-kept-days is 0 or a whole number from 35',
     ],
     ['accounts enable acct_none', 1, 'There is no account acct_none'],
     ['keys create --account acct_none', 1, 'There is no account acct_none'],

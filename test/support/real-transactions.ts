@@ -181,6 +181,8 @@ export async function runReconciler(
     client,
     taskQueue: world.taskQueue,
     unknownPercentMax: 20,
+    tasksKeptDays: 400,
+    filesKeptDays: 30,
     storage: noStorage,
     closeTask: createBillingActivities({ db, events }).closeTask,
     cancelJob: async () => undefined,

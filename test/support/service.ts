@@ -257,6 +257,7 @@ function workerSettings(taskQueue: string, options: ServiceOptions) {
     reconcileIntervalSeconds: options.reconcileIntervalSeconds ?? 3_600,
     jobGoneAfterSeconds: 3_600,
     unknownPercentMax: 20,
+    tasksKeptDays: 400,
     deployment: null,
   };
 }

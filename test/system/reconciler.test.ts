@@ -160,6 +160,8 @@ test('a workflow whose tasks keep failing is reported and not changed', async ()
       startTask: async () => true,
       ...createTaskActivities(idle.deps),
       unknownPercentMax: 20,
+      tasksKeptDays: 400,
+      filesKeptDays: 30,
       storage: service.storage,
       ensureWatchers: async () => undefined,
     });

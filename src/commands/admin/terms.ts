@@ -1,5 +1,5 @@
 // Admin commands for the terms of customers and keys: limits of running and queued tasks, rates of
-// calls, how long files are kept, and the weight of a customer.
+// calls, how long files and tasks are kept, and the weight of a customer.
 
 import type { Config } from '../../config/config';
 import {
@@ -24,6 +24,10 @@ const terms: AdminCommand = {
     'create-rate': { value: 'N', about: 'creates a second of all its keys together, or none' },
     'read-rate': { value: 'N', about: 'reads of tasks a second of all its keys, or none' },
     'files-kept-days': { value: 'N', about: 'days for its new files, or none for FILES_KEPT_DAYS' },
+    'tasks-kept-days': {
+      value: 'N',
+      about: 'days for its ended tasks, 0 for ever, or none for TASKS_KEPT_DAYS',
+    },
     weight: { value: 'N', about: 'its turns beside those of an account with weight 1; up to 100' },
   },
   changes: (input) =>
@@ -66,13 +70,17 @@ const keyTerms: AdminCommand = {
 export const termCommands = [terms, keyTerms];
 
 /** An unset term is shown as what applies instead. */
-export function shownTerms(terms: AccountTerms, { queuedTasksMax, filesKeptDays }: Config) {
+export function shownTerms(
+  terms: AccountTerms,
+  { queuedTasksMax, filesKeptDays, tasksKeptDays }: Config,
+) {
   return {
     runningMax: terms.runningMax ?? 'no limit',
     queuedMax: terms.queuedMax ?? bySetting(queuedTasksMax, 'QUEUED_TASKS_MAX'),
     createRate: terms.createRate ?? 'those of its keys',
     readRate: terms.readRate ?? 'those of its keys',
     filesKeptDays: terms.filesKeptDays ?? bySetting(filesKeptDays, 'FILES_KEPT_DAYS'),
+    tasksKeptDays: terms.tasksKeptDays ?? bySetting(tasksKeptDays, 'TASKS_KEPT_DAYS'),
     weight: terms.weight,
   };
 }
@@ -91,9 +99,23 @@ function changesOf(input: Input): Changes<AccountTerms> {
     runningMax: limitOf(input, 'running-max'),
     queuedMax: limitOf(input, 'queued-max'),
     filesKeptDays: limitOf(input, 'files-kept-days', daysMax),
+    tasksKeptDays: taskDaysOf(input),
     weight: hasWeight ? countOf(input, 'weight', 1, weightMax) : undefined,
     ...ratesOf(input),
   };
+}
+
+// Budgets by day and month are sums of movements, so those of the current month must be there.
+const taskDaysMin = 35;
+
+function taskDaysOf(input: Input): number | null | undefined {
+  if (input.option('tasks-kept-days') === '0') return 0;
+  const days = limitOf(input, 'tasks-kept-days', daysMax);
+  if (days === null || days === undefined || days >= taskDaysMin) return days;
+  throw new CommandError(
+    `--tasks-kept-days is 0 or a whole number from ${taskDaysMin} to ${daysMax}, not "${days}".`,
+    2,
+  );
 }
 
 function ratesOf(input: Input): Changes<Rates> {

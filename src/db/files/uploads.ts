@@ -116,6 +116,20 @@ export async function dropDeadUpload(
   });
 }
 
+/** Forgets uploads that were removed so long ago; returns their number. */
+export async function forgetRemovedUploads(db: Knex, days: number, limit: number): Promise<number> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    `delete from files
+      where id in (select id from files
+                    where role = 'upload' and state = 'removed'
+                      and removed_at < now() - make_interval(days => ?)
+                    order by removed_at limit ?)
+     returning 1`,
+    [days, limit],
+  );
+  return rows.length;
+}
+
 export async function findUpload(db: Knex, accountId: string, id: string): Promise<FileRow | null> {
   const { rows } = await db.raw<{ rows: FileRow[] }>(
     `select ${fileColumns} from files

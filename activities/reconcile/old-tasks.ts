@@ -1,0 +1,41 @@
+// Tasks that ended long ago leave with all their rows; closing entries keep the sums of the ledger. One
+// pass over the old tasks an hour; a long one continues in the next runs. Each batch is a transaction of
+// its own, so a run that dies loses at most one batch.
+
+import type { Knex } from 'knex';
+import { closeTasks, type KeptDays, listOldTasks, type Position } from '../../src/db/old-tasks';
+
+export interface OldTaskDeps extends KeptDays {
+  readonly db: Knex;
+}
+
+const batchSize = 200;
+const runForMs = 20_000;
+const passEveryMs = 3_600_000;
+
+/** Returns the number of tasks that were deleted. */
+export type DeleteOld = () => Promise<number>;
+
+/** The position is kept in this process only: a new one begins a pass. */
+export function createDeleteOld({ db, tasksKeptDays, filesKeptDays }: OldTaskDeps): DeleteOld {
+  const kept = { tasksKeptDays, filesKeptDays };
+  let after: Position | null = null;
+  let nextPassAt = 0;
+  return async () => {
+    const now = () => performance.now();
+    if (after === null && now() < nextPassAt) return 0;
+    if (after === null) nextPassAt = now() + passEveryMs;
+    const until = now() + runForMs;
+    let deleted = 0;
+    do {
+      const batch = await listOldTasks(db, after, kept, batchSize);
+      if (batch.length > 0)
+        deleted += await closeTasks(
+          db,
+          batch.map(({ id }) => id),
+        );
+      after = batch.length < batchSize ? null : (batch.at(-1) ?? null);
+    } while (after !== null && now() < until);
+    return deleted;
+  };
+}
