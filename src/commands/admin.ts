@@ -5,9 +5,10 @@
 import { userInfo } from 'node:os';
 import { type Config, ConfigError } from '../config/config';
 import { resembled } from '../contract/near-names';
-import { checkSchema, connect, isRetryable, SchemaMismatch } from '../db/database';
+import { checkSchema, connect, isRetryable } from '../db/database';
 import { type Act, logged } from '../db/operator-log';
 import { UnfitRole } from '../db/roles';
+import { SchemaMismatch } from '../db/schema-mismatch';
 import { accountCommands } from './admin/accounts';
 import { bookCommands } from './admin/books';
 import { budgetCommands } from './admin/budgets';
@@ -108,7 +109,10 @@ export async function runCommand(
   await checkDatabase(databaseUrl);
   const subject = command.changes?.(input) ?? null;
   const readOnly = subject === null && !command.migrates;
-  const db = connect({ url: databaseUrl, poolMax: 2, applicationName: 'admin', readOnly });
+  const db = connect({
+    ...{ url: databaseUrl, poolMax: 2, applicationName: 'admin', readOnly },
+    encryptionKeys: config.encryptionKeys,
+  });
   const temporal = openTemporal(config);
   try {
     if (!command.migrates) await checkSchema(db);

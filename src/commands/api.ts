@@ -98,6 +98,7 @@ function openParts(config: ConfigOf<'api'>, log: Logger) {
     url: config.databaseUrl,
     poolMax: config.databasePoolMax,
     applicationName: 'api',
+    encryptionKeys: config.encryptionKeys,
     log,
   });
   const { temporalNamespace: namespace } = config;
@@ -105,7 +106,7 @@ function openParts(config: ConfigOf<'api'>, log: Logger) {
     // Not awaited: without Temporal the API answers "not ready" until Temporal is back.
     connection: lazyConnection({ ...temporalAccess(config), namespace }, config.acceptTimeoutMs),
     namespace,
-    payloadKeys: config.temporalPayloadKeys ?? [],
+    encryptionKeys: config.encryptionKeys ?? [],
     taskQueue: config.temporalTaskQueue,
     acceptTimeoutMs: config.acceptTimeoutMs,
     queriesInFlightMax: config.queriesInFlightMax,

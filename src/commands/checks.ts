@@ -5,8 +5,8 @@ import { Connection, type TLSConfig } from '@temporalio/client';
 import { Client } from 'pg';
 import { type Config, readConfig } from '../config/config';
 import type { Environment } from '../config/secret-files';
-import { directAddress, SchemaMismatch } from '../db/database';
 import type { Roles } from '../db/roles';
+import { directAddress, SchemaMismatch } from '../db/schema-mismatch';
 import { CommandError } from './command';
 
 /** The roles to which a migration grants privileges. */

@@ -7,9 +7,9 @@ import { type Command, runsUntilStopped } from './command';
 import { listen } from './http-server';
 
 export const codec: Command<'codec'> = async ({ config, log }) => {
-  const { temporalPayloadKeys, temporalUiUrl, codecHost, codecPort } = config;
+  const { encryptionKeys, temporalUiUrl, codecHost, codecPort } = config;
   const uiOrigin = temporalUiUrl ? new URL(temporalUiUrl).origin : null;
-  const handler = createCodecHandler(createPayloadCodec(temporalPayloadKeys), uiOrigin);
+  const handler = createCodecHandler(createPayloadCodec(encryptionKeys), uiOrigin);
   const settings = { host: 'CODEC_HOST', port: 'CODEC_PORT' };
   const server = await listen(handler, codecHost, codecPort, settings);
   log.info({ event: 'listening', port: server.port }, `codec on port ${server.port}`);

@@ -2,7 +2,8 @@
 // answer it tries again; a different schema ends the process.
 
 import type { Knex } from 'knex';
-import { checkSchema, SchemaMismatch } from '../db/database';
+import { checkSchema } from '../db/database';
+import { SchemaMismatch } from '../db/schema-mismatch';
 import type { Logger } from '../telemetry/logger';
 import { checkDatabase } from './checks';
 
@@ -32,7 +33,7 @@ export function untilSchemaIsRight(db: Knex, url: string, log: Logger): SchemaWa
   const ask = async () => {
     try {
       await checkDatabase(url);
-      await checkSchema(db);
+      await checkSchema(db, { seals: true });
       isRight = true;
       resolveRight();
     } catch (error) {

@@ -36,6 +36,7 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
     url: config.databaseUrl,
     poolMax: config.databasePoolMax,
     applicationName: 'worker',
+    encryptionKeys: config.encryptionKeys,
     log,
   });
   try {
@@ -114,7 +115,7 @@ function settingsOf(config: ConfigOf<'worker'>): WorkerSettings {
       ...temporalAccess(config),
       namespace: config.temporalNamespace,
       taskQueue: config.temporalTaskQueue,
-      payloadKeys: config.temporalPayloadKeys ?? [],
+      encryptionKeys: config.encryptionKeys ?? [],
     },
     workflowBundle: builtBundle(),
     cachedWorkflowsMax: config.workerCachedWorkflowsMax,

@@ -31,7 +31,7 @@ const required = {
   studio: ['STUDIO_API_KEY'],
   admin: [],
   migrate: ['DATABASE_URL', 'TEMPORAL_ADDRESS'],
-  codec: ['TEMPORAL_PAYLOAD_KEYS'],
+  codec: ['ENCRYPTION_KEYS'],
   dev: [],
 } as const satisfies Record<string, readonly SettingName[]>;
 

@@ -110,7 +110,7 @@ export function list<T>(kind: z.ZodType<T, string>) {
 }
 
 /** Encryption keys as `id:base64`, separated by commas. A faulty key is never quoted. */
-export function payloadKeys() {
+export function encryptionKeys() {
   const wanted = 'id:key pairs, separated by commas; each key is 32 bytes in base64, each id once';
   return read(wanted, (given) => {
     const keys = given.split(',').map((item) => {

@@ -5,12 +5,12 @@ import { z } from 'zod';
 import {
   choice,
   code,
+  encryptionKeys,
   flag,
   hostPort,
   list,
   origin,
   orNone,
-  payloadKeys,
   port,
   secret,
   text,
@@ -71,9 +71,9 @@ export const table = z.object({
     'Name in Temporal’s certificate, if it is not that of TEMPORAL_ADDRESS.',
   ),
   TEMPORAL_API_KEY: orNone(text()).describe('API key of a hosted Temporal.').meta(secret()),
-  TEMPORAL_PAYLOAD_KEYS: orNone(payloadKeys())
+  ENCRYPTION_KEYS: orNone(encryptionKeys())
     .describe(
-      'Encrypts what tasks store in Temporal: id:key pairs, the first encrypts, the others only decrypt; none: it is readable there.',
+      'Encrypts what callers wrote, in PostgreSQL and Temporal: id:key pairs, the first encrypts, the others only decrypt; none: it is readable.',
     )
     .meta(secret()),
   TEMPORAL_TASK_QUEUE: text()

@@ -9,7 +9,8 @@ import { type TaskIdentity, taskObject } from '../domain/task';
 import type { NewTask } from '../domain/task-transactions';
 import { listBudgets, lockBudgets } from './budgets';
 import { prepared } from './prepared-statements';
-import { epochMs, findTask, type StoredTask, storedColumns } from './tasks';
+import { seal, sealValue } from './sealed';
+import { epochMs, findTask, type StoredTask, storedColumns, unsealed } from './tasks';
 
 interface AcceptOptions {
   /** For this long no other process starts the task. */
@@ -56,7 +57,7 @@ export async function acceptTask(
   const { plan, taskId } = task;
   for (;;) {
     const decision = await decide(db, task, options, 'unchecked');
-    const answered = answerOf(decision);
+    const answered = answerOf(db, decision);
     if (answered) return answered;
     if (decision.isDisabled) return { outcome: 'disabled' };
     const left = decision.availableMicros - decision.pendingMicros;
@@ -75,11 +76,11 @@ export async function acceptTask(
   }
 }
 
-function answerOf({ createdAtMs, deadlineAtMs, known }: Decision): Acceptance | null {
+function answerOf(db: Knex, { createdAtMs, deadlineAtMs, known }: Decision): Acceptance | null {
   if (createdAtMs !== null && deadlineAtMs !== null) {
     return { outcome: 'stored', createdAtMs, deadlineAtMs };
   }
-  return known && { outcome: 'known', task: known };
+  return known && { outcome: 'known', task: unsealed(db, known) };
 }
 
 /** Null if something other than a budget refused the task; the caller's next statement finds it. */
@@ -95,7 +96,7 @@ async function acceptWithinBudgets(
     const standings = await listBudgets(trx, accountId, keyId);
     const budget = standings.find((standing) => !hasRoom(standing, plan.hold.amountMicros));
     const decision = await decide(trx, task, options, budget ? 'unchecked' : 'fit');
-    return answerOf(decision) ?? (budget ? { outcome: 'over_budget', budget } : null);
+    return answerOf(trx, decision) ?? (budget ? { outcome: 'over_budget', budget } : null);
   });
 }
 
@@ -156,7 +157,7 @@ async function decide(
   budgets: Budgets,
 ): Promise<Decision> {
   const deciding = db.raw<{ rows: Decision[] }>(acceptText, {
-    ...bindingsOf(task, options),
+    ...bindingsOf(db, task, options),
     budgets,
   });
   const { rows } = await deciding.options(prepared('accept_task'));
@@ -166,10 +167,12 @@ async function decide(
 }
 
 function bindingsOf(
+  db: Knex,
   { taskId, accountId, keyId, request, plan, requestHash, traceId }: NewTask,
   { leaseSeconds, queuedTasksMax }: AcceptOptions,
 ) {
-  const { labels } = request.metadata;
+  const { labels, return_last_frame, callback_url = null } = request.metadata;
+  const open = { metadata: { return_last_frame, ...(labels ? { labels } : {}) } };
   const identity = { id: taskId, traceId, model: plan.model, ...(labels ? { labels } : {}) };
   const [before, after] = aroundCreatedAt(identity);
   return {
@@ -180,11 +183,11 @@ function bindingsOf(
     before,
     after,
     labels: JSON.stringify(labels ?? {}),
-    request: JSON.stringify(request),
+    request: JSON.stringify(sealValue(db, request, open)),
     plan: JSON.stringify(plan),
     requestHash,
     traceId,
-    callbackUrl: request.metadata.callback_url ?? null,
+    callbackUrl: seal(db, callback_url),
     hold: plan.hold.amountMicros,
     currency: plan.price.currency,
     leaseSeconds,

@@ -1,6 +1,7 @@
 // The state of callbacks: the message, its attempts, and the time of the next attempt.
 
 import type { Knex } from 'knex';
+import { seal, unseal, unsealJson } from './sealed';
 
 export type CallbackState = 'pending' | 'delivered' | 'exhausted' | 'stopped';
 
@@ -40,7 +41,15 @@ export async function findDelivery(
       where t.id = :taskId and t.finished_at is not null`,
     { taskId, delivery, attempt },
   );
-  return rows[0] ?? null;
+  const [found] = rows;
+  if (!found) return null;
+  const { answered } = found;
+  return {
+    ...found,
+    url: unseal(db, found.url),
+    body: unsealJson(db, found.body),
+    answered: answered && { ...answered, error: unseal(db, answered.error) },
+  };
 }
 
 /**
@@ -93,7 +102,10 @@ export async function finishAttempt(
      )
      update callbacks set state = :state, next_at = :nextAt, changed_at = now()
       where task_id = :taskId and deliveries = :delivery`,
-    { id, status, latencyMs, error, reply, taskId, delivery, ...after },
+    {
+      ...{ id, status, latencyMs, taskId, delivery, ...after },
+      ...{ error: seal(db, error), reply: seal(db, reply) },
+    },
   );
 }
 
@@ -162,7 +174,11 @@ export async function findCallback(db: Knex, taskId: string): Promise<CallbackRo
     `select ${columns} from callbacks where task_id = ?`,
     [taskId],
   );
-  return rows[0] ?? null;
+  return rows[0] ? withUrl(db, rows[0]) : null;
+}
+
+function withUrl(db: Knex, row: CallbackRow): CallbackRow {
+  return { ...row, url: unseal(db, row.url) };
 }
 
 interface TaskCallback {
@@ -195,7 +211,8 @@ export async function listCallbacks(
   const query = db('callbacks').select(db.raw(columns)).orderBy('changed_at', 'desc');
   if (filter.state) query.where('state', filter.state);
   if (filter.accountId) query.where('account_id', filter.accountId);
-  return (await query.limit(filter.limit)) as CallbackRow[];
+  const rows = (await query.limit(filter.limit)) as CallbackRow[];
+  return rows.map((row) => withUrl(db, row));
 }
 
 /** An attempt without a latency is in progress, or was interrupted if it has an error. */
@@ -212,7 +229,8 @@ export async function listAttempts(db: Knex, taskId: string): Promise<readonly A
        from callback_attempts where task_id = ? order by id`,
     [taskId],
   );
-  return rows;
+  const open = (text: string | null) => unseal(db, text);
+  return rows.map((row) => ({ ...row, error: open(row.error), reply: open(row.reply) }));
 }
 
 /**

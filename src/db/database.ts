@@ -5,8 +5,16 @@
 import knex, { type Knex } from 'knex';
 import { types } from 'pg';
 import { assert } from '../domain/assert';
+import type { KeyRing } from '../encryption/key-ring';
 import { migrations } from './migrations';
 import { grantPrivileges, type Roles } from './roles';
+import {
+  refuseEncoding,
+  refuseOtherThanOwner,
+  refusePooler,
+  SchemaMismatch,
+} from './schema-mismatch';
+import { checkKeys, giveKeys } from './sealed';
 import {
   isSilence,
   keepAlive,
@@ -23,6 +31,8 @@ interface DatabaseOptions {
   readonly applicationName: string;
   /** Statements that write are refused. */
   readonly readOnly?: boolean;
+  /** Seal what callers wrote; without keys it is stored as it is. */
+  readonly encryptionKeys?: KeyRing | null;
   readonly log?: { warn(message: string): void; error(message: string): void };
 }
 
@@ -84,6 +94,7 @@ export function connect(connection: DatabaseOptions): Knex {
     },
   });
   guard.attach(db);
+  giveKeys(db, connection.encryptionKeys ?? []);
   return db;
 }
 
@@ -152,40 +163,6 @@ export async function migrate(db: Knex, roles: Roles = noRoles): Promise<readonl
   });
 }
 
-/** A pooler may ignore the settings of a connection. Our time limits would then not apply. */
-async function refusePooler(db: Knex): Promise<void> {
-  const { rows } = await db.raw<{ rows: { lock_timeout: string }[] }>('show lock_timeout');
-  if (rows[0]?.lock_timeout === '2s') return;
-  throw new SchemaMismatch(
-    `DATABASE_URL leads to a pooler that ignores the settings of a connection: ${directAddress}`,
-  );
-}
-
-/** The end of a sentence about a pooler. */
-export const directAddress =
-  'time limits, prepared statements and LISTEN need the address of PostgreSQL itself ' +
-  '(docs/operations.md, "Behind a pooler").';
-
-/** Prompts are any text, so a database that cannot store some characters is refused at once. */
-async function refuseEncoding(db: Knex): Promise<void> {
-  const { rows } = await db.raw<{ rows: { server_encoding: string }[] }>('show server_encoding');
-  const encoding = rows[0]?.server_encoding;
-  if (encoding === 'UTF8') return;
-  throw new SchemaMismatch(`The database's encoding is ${encoding}; create one with UTF8.`);
-}
-
-async function refuseOtherThanOwner(db: Knex): Promise<void> {
-  const { rows } = await db.raw<{ rows: { role: string; mayCreate: boolean }[] }>(
-    `select current_user as role,
-            has_schema_privilege(current_user, 'public', 'create') as "mayCreate"`,
-  );
-  const [current] = rows;
-  if (current?.mayCreate) return;
-  throw new SchemaMismatch(
-    `The role "${current?.role}" may not change the schema: set DATABASE_URL to the owner's for a migration.`,
-  );
-}
-
 async function applyMissing(trx: Knex.Transaction): Promise<readonly string[]> {
   await trx.raw('select pg_advisory_xact_lock(?)', [migrationLock]);
   await trx.raw(`
@@ -206,8 +183,11 @@ async function applyMissing(trx: Knex.Transaction): Promise<readonly string[]> {
   return missing.map(({ name }) => name);
 }
 
-/** Throws unless the schema is exactly the one this code was written for. */
-export async function checkSchema(db: Knex): Promise<void> {
+/**
+ * Throws unless the schema is exactly the one this code was written for, and the connection has every
+ * key of its sealed columns. `seals`: this process writes sealed columns.
+ */
+export async function checkSchema(db: Knex, { seals = false } = {}): Promise<void> {
   await refusePooler(db);
   const applied = new Set(await appliedSteps(db));
   refuseNewer(applied);
@@ -217,6 +197,7 @@ export async function checkSchema(db: Knex): Promise<void> {
       `The database lacks ${missing.map(({ name }) => name).join(', ')}: run "admin migrate" first.`,
     );
   }
+  await checkKeys(db, seals);
 }
 
 async function appliedSteps(db: Knex): Promise<readonly string[]> {
@@ -230,10 +211,6 @@ async function appliedSteps(db: Knex): Promise<readonly string[]> {
     if ((error as { code?: unknown }).code === '42P01') return [];
     throw error;
   }
-}
-
-export class SchemaMismatch extends Error {
-  override readonly name = 'SchemaMismatch';
 }
 
 function refuseNewer(applied: ReadonlySet<string>): void {

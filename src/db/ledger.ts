@@ -18,6 +18,7 @@ import { closeJobsOfTask, planFirstJob } from './jobs/steps';
 import { refusalOf } from './payment-refusals';
 import { failPending } from './pending-tasks';
 import { prepared } from './prepared-statements';
+import { sealValue } from './sealed';
 import { epochMs, findStored } from './tasks';
 
 /**
@@ -151,7 +152,7 @@ export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask>
       holdId: holdId(taskId),
       status: object.status,
       version: stepOf(object),
-      object: JSON.stringify(object),
+      object: JSON.stringify(sealValue(db, object)),
       heldMicros,
       change,
       count: movements.length,

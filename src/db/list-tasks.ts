@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import type { Labels } from '../contract/request';
 import type { TaskStatus } from '../contract/vocabulary';
 import { isFinal } from '../domain/task';
-import { rowColumns, type TaskRow } from './tasks';
+import { rowColumns, type TaskRow, unsealed } from './tasks';
 
 interface TaskFilter {
   readonly accountId?: string;
@@ -37,16 +37,16 @@ export async function listTasks(
 ): Promise<TaskPage> {
   const { labels = {}, limit } = filter;
   const [first, ...others] = Object.entries(labels);
-  if (!first) return pageOf(await listTasksQuery(db, filter), limit, null);
+  if (!first) return pageOf(db, await listTasksQuery(db, filter), limit, null);
   const examined = await labelledQuery(db, filter, first);
   const ids = examined.map(({ id }: { id: string }) => id);
   const rest = ids.length === examinedMax ? ids.at(-1) : null;
-  return pageOf(await amongQuery(db, filter, others, ids), limit, rest);
+  return pageOf(db, await amongQuery(db, filter, others, ids), limit, rest);
 }
 
 /** Expects one row more than `limit`, which shows whether there is another page. */
-function pageOf(found: readonly TaskRow[], limit: number, rest: string | null = null): TaskPage {
-  const rows = found.slice(0, limit);
+function pageOf(db: Knex, found: readonly TaskRow[], limit: number, rest: string | null): TaskPage {
+  const rows = found.slice(0, limit).map((row) => unsealed(db, row));
   return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : rest };
 }
 

@@ -17,6 +17,7 @@ type Privileges = Readonly<Record<string, string>>;
 // budgets on the period.
 const ofService: Privileges = {
   schema_migrations: 'select',
+  encryption_keys: 'select, insert',
   accounts: 'select, update (name)',
   api_keys: 'select, update (digest)',
   webhook_secrets: 'select',
@@ -40,6 +41,7 @@ const keyColumns =
 
 const ofOperator: Privileges = {
   schema_migrations: 'select',
+  encryption_keys: 'select',
   accounts: 'select, insert, update',
   api_keys: `select (${keyColumns}), insert, update`,
   // A secret is shown once, when it is made.

@@ -67,7 +67,8 @@ const tasks = `
 -- submission; neither ever changes. While the task is pending, \`start_at\` is the earliest time to start
 -- its workflow; it is null afterwards. A pending task has no transfer yet, so \`hold_micros\` is counted
 -- against the balance. \`answered\`: the caller was given the id, so the row must stay. A finished task
--- whose \`request_hash\` is empty was erased (erase-account.ts).
+-- whose \`request_hash\` is empty was erased (erase-account.ts). Sealed if the service has keys (sealed.ts):
+-- \`request\` but for its labels and return_last_frame, \`callback_url\`, and \`object\` once it is final.
 create table tasks (
   id           text primary key,
   account_id   text not null references accounts (id),
@@ -129,7 +130,8 @@ const jobs = `
 --   reported  it has ended; \`report\` is still to be sent to the activity \`activity_id\`
 --   closed    its task has acknowledged the end, or the task itself has ended
 -- In the first three states \`check_at\` is the time to check whether the worker has died, and \`seen\` the
--- state of the activity at the last check. An upstream job never belongs to two tasks.
+-- state of the activity at the last check. An upstream job never belongs to two tasks. \`report\` but
+-- for its status is sealed if the service has keys.
 create table jobs (
   task_id        text not null references tasks (id),
   kind           text not null,
@@ -302,7 +304,7 @@ create table budgets (
 /** Callbacks: the state of each task's callback, and each attempt to deliver it. */
 const callbacks = `
 -- One row per finished task with a callback. Attempts are numbered within one delivery. A callback that
--- an operator sends again is another delivery of the same message.
+-- an operator sends again is another delivery of the same message. \`url\` is sealed as in the task.
 create table callbacks (
   task_id    text primary key references tasks (id),
   account_id text not null,
@@ -318,7 +320,8 @@ create index callbacks_account on callbacks (account_id, changed_at desc);
 create index callbacks_undelivered on callbacks (state, changed_at) where state <> 'delivered';
 create index callbacks_due on callbacks (coalesce(looked_at, next_at)) where state = 'pending';
 
--- One attempt, stored before its request is sent. An interrupted attempt has no latency.
+-- One attempt, stored before its request is sent. An interrupted attempt has no latency. \`error\` and
+-- \`reply\` of an answer are sealed if the service has keys.
 create table callback_attempts (
   id         bigint generated always as identity primary key,
   task_id    text not null references tasks (id),
@@ -349,7 +352,8 @@ create trigger tasks_owe_callback after insert or update of finished_at on tasks
 /** Files: the results of tasks, and what customers uploaded. */
 const files = `
 -- One file. Its bytes are in the storage under \`key\`; \`link_token\` is the secret part of its public
--- link. A result belongs to a task and is copied from \`source_url\`, the provider's link. States:
+-- link. A result belongs to a task and is copied from \`source_url\`, the provider's link. \`source_url\`
+-- and \`name\` are sealed if the service has keys. States:
 --   awaited  the bytes are still to be copied or received
 --   stored   the storage has them; length, type and digest are known
 --   removed  the storage has them no more: they \`expired\`, the \`caller\` or an \`operator\` removed them,
@@ -392,6 +396,17 @@ create index files_awaited on files (created_at) where state = 'awaited';
 create index files_expiring on files (expires_at) where state <> 'removed';
 `;
 
+/** Encryption: the keys of sealed columns. */
+const encryption = `
+-- One key that sealed columns were ever encrypted with. A process whose keys lack it refuses to start;
+-- \`proof\` is a known text, sealed with the key. The keys themselves are not in the database.
+create table encryption_keys (
+  id         text primary key,
+  proof      text not null,
+  created_at timestamptz not null default now()
+);
+`;
+
 /** Operators: what they did. */
 const operators = `
 -- One act of an operator, written in its transaction: who did it, with which command, what it changed,
@@ -423,6 +438,7 @@ export const schema = [
   budgets,
   callbacks,
   files,
+  encryption,
   operators,
   closeTasksFunction,
 ].join('');

@@ -8,6 +8,7 @@ import type { TaskStatus } from '../contract/vocabulary';
 import { assert } from '../domain/assert';
 import { gathered } from './gathered';
 import { askPrepared } from './prepared-statements';
+import { unsealJson, unsealValue } from './sealed';
 
 /** The columns of a task that the API's replies need. */
 export interface StoredTask {
@@ -54,7 +55,13 @@ async function findTasks(
 ): Promise<ReadonlyMap<string, StoredTask>> {
   const text = `select ${storedColumns} from tasks where id = any($1)`;
   const rows = await askPrepared<StoredTask>(db, 'find_tasks', text, [ids]);
-  return new Map(rows.map((row) => [row.id, row]));
+  return new Map(rows.map((row) => [row.id, unsealed(db, row)]));
+}
+
+/** The row with the object as it was before it was sealed. */
+export function unsealed<Row extends StoredTask>(db: Knex, row: Row): Row {
+  const object = unsealJson(db, row.object);
+  return object === row.object ? row : { ...row, object };
 }
 
 export async function findTaskRow(db: Knex, id: string): Promise<TaskRow | null> {
@@ -62,7 +69,7 @@ export async function findTaskRow(db: Knex, id: string): Promise<TaskRow | null>
     `select ${rowColumns} from tasks where id = ?`,
     [id],
   );
-  return rows[0] ?? null;
+  return rows[0] ? unsealed(db, rows[0]) : null;
 }
 
 /**
@@ -78,7 +85,7 @@ export async function findStored(db: Knex, taskId: string) {
        from tasks where id = ?`,
     [taskId],
   );
-  return rows[0];
+  return rows[0] && { ...rows[0], object: unsealValue(db, rows[0].object) };
 }
 
 /** The request of the create, after parsing. */
@@ -86,7 +93,7 @@ export async function findRequest(db: Knex, taskId: string): Promise<VideoReques
   const text = 'select request from tasks where id = $1';
   const [row] = await askPrepared<{ request: VideoRequest }>(db, 'find_request', text, [taskId]);
   assert(row, `${taskId} has a row`);
-  return row.request;
+  return unsealValue(db, row.request);
 }
 
 /** The task that owns an upstream job. */

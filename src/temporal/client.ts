@@ -10,7 +10,8 @@ import {
 import { callbackWorkflowId, workflowNames } from '../../workflows/messages';
 import type { TaskObject } from '../contract/task';
 import type { TaskInput } from '../domain/task-transactions';
-import { encryptionWith, type PayloadKeys } from './payload-codec';
+import type { KeyRing } from '../encryption/key-ring';
+import { encryptionWith } from './payload-codec';
 import { createTaskQueries } from './query-task';
 import { type Submission, submitTask } from './submit-task';
 
@@ -41,7 +42,7 @@ interface TemporalClientOptions {
   readonly connection: Connection;
   readonly namespace: string;
   /** Empty: payloads are not encrypted. */
-  readonly payloadKeys: PayloadKeys;
+  readonly encryptionKeys: KeyRing;
   readonly taskQueue: string;
   readonly acceptTimeoutMs: number;
   readonly queriesInFlightMax: number;
@@ -50,8 +51,8 @@ interface TemporalClientOptions {
 }
 
 export function createTemporalClient(options: TemporalClientOptions): TemporalClient {
-  const { connection, namespace, payloadKeys } = options;
-  const client = new Client({ connection, namespace, ...encryptionWith(payloadKeys) });
+  const { connection, namespace, encryptionKeys } = options;
+  const client = new Client({ connection, namespace, ...encryptionWith(encryptionKeys) });
   return {
     async submit(input) {
       const submission = await submitTask(client, options, input);

@@ -2,8 +2,9 @@
 
 import { Client, type TLSConfig } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
+import type { KeyRing } from '../encryption/key-ring';
 import { connectForWorker } from '../temporal/connection';
-import { encryptionWith, type PayloadKeys } from '../temporal/payload-codec';
+import { encryptionWith } from '../temporal/payload-codec';
 
 export interface TemporalAccess {
   readonly address: string;
@@ -12,7 +13,7 @@ export interface TemporalAccess {
   readonly apiKey?: string;
   readonly taskQueue: string;
   /** Empty: payloads are not encrypted. */
-  readonly payloadKeys: PayloadKeys;
+  readonly encryptionKeys: KeyRing;
 }
 
 /** Two connections: the workers poll on one, and calls of our own use the other. */
@@ -26,7 +27,7 @@ export async function connectTo(temporal: TemporalAccess) {
     client: new Client({
       connection,
       namespace: temporal.namespace,
-      ...encryptionWith(temporal.payloadKeys),
+      ...encryptionWith(temporal.encryptionKeys),
     }),
     async close() {
       await connection.close();

@@ -124,9 +124,9 @@ function createWorkers(
   connection: NativeConnection,
   activities: ReturnType<typeof composeActivities>,
 ): Promise<Worker[]> {
-  const { namespace, taskQueue, payloadKeys } = settings.temporal;
+  const { namespace, taskQueue, encryptionKeys } = settings.temporal;
   const queues = queuesOf(taskQueue);
-  const encryption = encryptionWith(payloadKeys);
+  const encryption = encryptionWith(encryptionKeys);
   const common = { connection, namespace, identity, ...encryption, ...gracefully };
   return Promise.all([
     Worker.create({

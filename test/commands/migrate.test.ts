@@ -24,7 +24,7 @@ test('of several processes that start at once one migrates, and the others find 
     expect(applied.filter(({ length }) => length > 0)).toEqual([
       migrations.map(({ name }) => name),
     ]);
-    await Promise.all(processes.map(checkSchema));
+    await Promise.all(processes.map((db) => checkSchema(db)));
   } finally {
     await Promise.all(processes.map((db) => db.destroy()));
   }

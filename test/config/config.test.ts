@@ -142,7 +142,7 @@ describe('a missing setting', () => {
       'TEMPORAL_TLS_CERT',
       'TEMPORAL_TLS_KEY',
       'TEMPORAL_API_KEY',
-      'TEMPORAL_PAYLOAD_KEYS',
+      'ENCRYPTION_KEYS',
       'API_KEY_PEPPER',
       'API_KEY_PEPPER_SECOND',
       'S3_ACCESS_KEY_ID',
@@ -266,7 +266,7 @@ describe('a secret in a file', () => {
 
   const ofAKind: Readonly<Record<string, string>> = {
     DATABASE_URL: complete.DATABASE_URL,
-    TEMPORAL_PAYLOAD_KEYS: `2026:${Buffer.alloc(32).toString('base64')}`,
+    ENCRYPTION_KEYS: `2026:${Buffer.alloc(32).toString('base64')}`,
   };
 
   // A setting of these needs the others.
@@ -294,8 +294,8 @@ describe('a secret in a file', () => {
       `a:${Buffer.alloc(32, 1).toString('base64')},a:${Buffer.alloc(32, 2).toString('base64')}`,
     ],
   ])('of payloads with %s is refused without being quoted', (_, given) => {
-    const [fault = ''] = faultsOf('dev', { TEMPORAL_PAYLOAD_KEYS: given });
-    expect(fault).toMatch(/^TEMPORAL_PAYLOAD_KEYS is set to something else; wanted: id:key pairs/);
+    const [fault = ''] = faultsOf('dev', { ENCRYPTION_KEYS: given });
+    expect(fault).toMatch(/^ENCRYPTION_KEYS is set to something else; wanted: id:key pairs/);
     expect(fault).not.toContain(given);
   });
 

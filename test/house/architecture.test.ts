@@ -45,11 +45,12 @@ const groups: Readonly<Record<string, Group>> = {
   },
   db: {
     is: ['src/db'],
-    may: ['src/domain', words],
+    may: ['src/domain', 'src/encryption', words],
     types: ['src/contract'],
     packages: ['knex', 'pg', 'dataloader', 'node:'],
   },
   storage: { is: ['src/storage'], may: ['src/domain'] },
+  encryption: { is: ['src/encryption'], may: [], packages: ['node:'] },
   // Guarded requests to addresses that callers and providers chose.
   outbound: { is: ['src/outbound'], may: ['src/domain'], packages: ['node:'] },
   activities: {
@@ -59,7 +60,7 @@ const groups: Readonly<Record<string, Group>> = {
   // The API's side of Temporal.
   temporal: {
     is: ['src/temporal'],
-    may: ['src/contract', 'src/domain', ...messages],
+    may: ['src/contract', 'src/domain', 'src/encryption', ...messages],
     types: ['workflows'],
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node:'],
   },
@@ -84,6 +85,7 @@ const groups: Readonly<Record<string, Group>> = {
       'activities',
       'src/db',
       'src/domain',
+      'src/encryption',
       'src/telemetry',
       'src/temporal/connection',
       'src/temporal/payload-codec',

@@ -86,7 +86,7 @@ const person = {
   TEMPORAL_DATABASE_PASSWORD: 'temporal-password',
   API_KEY_PEPPER: 'sixteen characters',
   STUDIO_API_KEY: 'studio-key',
-  TEMPORAL_PAYLOAD_KEYS: `a:${Buffer.alloc(32).toString('base64')}`,
+  ENCRYPTION_KEYS: `a:${Buffer.alloc(32).toString('base64')}`,
 };
 
 /** As compose replaces `${NAME}`, `${NAME:-otherwise}` and `${NAME:?what it is}`, the inner ones first. */

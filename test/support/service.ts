@@ -13,13 +13,14 @@ import type { ApiSettings } from '../../src/api/deps';
 import { parseCatalogue } from '../../src/catalogue/catalogue-file';
 import { createAccount } from '../../src/db/accounts';
 import { connect } from '../../src/db/database';
+import { giveKeys } from '../../src/db/sealed';
 import { createTaskListener } from '../../src/db/task-listener';
 import type { Catalogue } from '../../src/domain/catalogue';
+import type { KeyRing } from '../../src/encryption/key-ring';
 import { openDirectory } from '../../src/storage/directory';
 import type { Storage } from '../../src/storage/storage';
 import { createTemporalClient } from '../../src/temporal/client';
 import { lazyConnection } from '../../src/temporal/connection';
-import type { PayloadKeys } from '../../src/temporal/payload-codec';
 import { type RunningWorker, startWorker } from '../../src/worker/worker';
 import { createStudio, type Studio } from '../../studio/server';
 
@@ -87,8 +88,8 @@ interface ServiceOptions {
   readonly channelKeys?: Readonly<Record<string, string>>;
   /** A Temporal server of the test's own, which it may stop. */
   readonly temporalAddress?: string;
-  /** The keys that encrypt payloads in Temporal. */
-  payloadKeys?: PayloadKeys;
+  /** The keys that encrypt payloads in Temporal and sealed columns. */
+  encryptionKeys?: KeyRing;
 }
 
 const studioKey = 'studio-key-for-tests';
@@ -97,7 +98,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const folder = await mkdtemp(join(tmpdir(), 'video-service-'));
   const database = await createTestDatabase(20);
   // API and worker have their role; the test itself is the owner.
-  const serviceDb = connect({ url: database.serviceUrl, poolMax: 20, applicationName: 'service' });
+  const serviceDb = connect({
+    ...{ url: database.serviceUrl, poolMax: 20, applicationName: 'service' },
+    encryptionKeys: options.encryptionKeys ?? [],
+  });
   const studio = await createStudio({
     host: '127.0.0.1',
     port: 0,
@@ -120,7 +124,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       acceptTimeoutMs,
     ),
     namespace: 'default',
-    payloadKeys: options.payloadKeys ?? [],
+    encryptionKeys: options.encryptionKeys ?? [],
     taskQueue,
     acceptTimeoutMs,
     queriesInFlightMax: 16,
@@ -183,6 +187,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     anAccount: (credit = 1_000_000_000) =>
       createAccount(database.db, { name: 'another', pepper: testPepper, creditMicros: credit }),
     async startWorker() {
+      giveKeys(serviceDb, options.encryptionKeys ?? []);
       worker = await startWorker(workerSettings(taskQueue, options), {
         db: serviceDb,
         catalogue: () => catalogues.worker,
@@ -247,7 +252,7 @@ function workerSettings(taskQueue: string, options: ServiceOptions) {
       namespace: 'default',
       tls: false,
       taskQueue,
-      payloadKeys: options.payloadKeys ?? [],
+      encryptionKeys: options.encryptionKeys ?? [],
     },
     workflowBundle: workflowBundle(),
     cachedWorkflowsMax: 500,

@@ -62,7 +62,7 @@ function startOther({ db, taskQueue }: Service): () => Promise<void> {
   const temporal = createTemporalClient({
     connection: lazyConnection(access, 10_000),
     namespace: 'default',
-    payloadKeys: [],
+    encryptionKeys: [],
     taskQueue,
     acceptTimeoutMs: 10_000,
     queriesInFlightMax: 1,

@@ -12,7 +12,7 @@ test('calls to Temporal use no async-local storage', async () => {
   const temporal = createTemporalClient({
     connection: lazyConnection({ address: temporalAddress(), namespace }, 200),
     namespace,
-    payloadKeys: [],
+    encryptionKeys: [],
     taskQueue: `nobody-works-here-${process.pid}`,
     acceptTimeoutMs: 200,
     queriesInFlightMax: 1,

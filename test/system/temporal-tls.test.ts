@@ -51,7 +51,12 @@ async function askAsApi(given: Readonly<Record<string, string>>): Promise<void> 
 }
 
 async function askAsWorker(given: Readonly<Record<string, string>>): Promise<void> {
-  const access = { ...accessWith(given), namespace: 'default', taskQueue: 'none', payloadKeys: [] };
+  const access = {
+    ...accessWith(given),
+    namespace: 'default',
+    taskQueue: 'none',
+    encryptionKeys: [],
+  };
   const connections = await connectWorker(access);
   try {
     await connections.client.workflowService.getSystemInfo({});

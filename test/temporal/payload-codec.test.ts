@@ -34,7 +34,7 @@ test('a payload stored under an older key, or without one, is read', async () =>
 test('a payload under a key that is not given names that key', async () => {
   const [stored] = await createPayloadCodec([older]).encode([payload()]);
   await expect(createPayloadCodec([newer]).decode([stored!])).rejects.toThrow(
-    'TEMPORAL_PAYLOAD_KEYS has no key "2025".',
+    'ENCRYPTION_KEYS has no key "2025".',
   );
 });
 

@@ -25,7 +25,7 @@ const connectTimeoutMs = 5_000;
 export function openTemporal(config: Config): TemporalParts {
   let connection: Connection | undefined;
   const { temporalNamespace: namespace, temporalTaskQueue: taskQueue } = config;
-  const payloadKeys = config.temporalPayloadKeys ?? [];
+  const encryptionKeys = config.encryptionKeys ?? [];
   const connected = () => {
     const access = temporalAccess(demand(config, ['TEMPORAL_ADDRESS']));
     connection ??= lazyConnection(
@@ -39,7 +39,7 @@ export function openTemporal(config: Config): TemporalParts {
       createTemporalClient({
         connection: connected(),
         namespace,
-        payloadKeys,
+        encryptionKeys,
         taskQueue,
         acceptTimeoutMs: config.acceptTimeoutMs,
         queriesInFlightMax: 1,
@@ -53,7 +53,7 @@ export function openTemporal(config: Config): TemporalParts {
         throw new CommandError(`Temporal at ${config.temporalAddress} does not answer: ${why}`);
       }
       return {
-        client: new Client({ connection: open, namespace, ...encryptionWith(payloadKeys) }),
+        client: new Client({ connection: open, namespace, ...encryptionWith(encryptionKeys) }),
         taskQueue,
       };
     },

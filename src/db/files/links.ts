@@ -3,6 +3,7 @@
 import type { Knex } from 'knex';
 import type { Media } from '../../domain/media-type';
 import type { RemovedBecause } from '../../domain/results';
+import { unseal } from '../sealed';
 
 export type FileRole = 'upload' | 'video' | 'last_frame';
 export type FileState = 'awaited' | 'stored' | 'removed';
@@ -44,7 +45,12 @@ export async function findFileByToken(db: Knex, token: string): Promise<FileRow 
     `select ${fileColumns} from files where link_token = ?`,
     [token],
   );
-  return rows[0] ?? null;
+  return rows[0] ? unsealedFile(db, rows[0]) : null;
+}
+
+/** The row with its sealed columns as they were before. */
+export function unsealedFile(db: Knex, row: FileRow): FileRow {
+  return { ...row, sourceUrl: unseal(db, row.sourceUrl), name: unseal(db, row.name) };
 }
 
 /** Stored files of an account by their ids or the tokens of their links. */
@@ -62,5 +68,5 @@ export async function findStoredFiles(
         and state = 'stored' and expires_at > now()`,
     [accountId, [...ids], [...tokens]],
   );
-  return rows;
+  return rows.map((row) => unsealedFile(db, row));
 }

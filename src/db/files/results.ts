@@ -9,6 +9,7 @@ import type { Media } from '../../domain/media-type';
 import type { ResultRole, StoreResults } from '../../domain/results';
 import { runningObject, stepOf } from '../../domain/task';
 import { askPrepared } from '../prepared-statements';
+import { seal, unseal, unsealValue } from '../sealed';
 import type { FileState } from './links';
 
 export interface ResultRow {
@@ -51,13 +52,13 @@ export async function awaitResults(
   const text = 'select object from tasks where id = $1 and finished_at is null';
   const [task] = await askPrepared<{ object: TaskObject }>(db, 'find_live_object', text, [taskId]);
   if (!task) return [];
-  const object = runningObject(task.object, 'storing');
+  const object = runningObject(unsealValue(db, task.object), 'storing');
   const rows = sources.map(({ role, url, expiresAt }) => ({
     id: `file_${randomBytes(16).toString('hex')}`,
     role,
     key: `results/${taskId}/${role}`,
     link_token: randomBytes(24).toString('base64url'),
-    source_url: url,
+    source_url: seal(db, url),
     source_expires_at: expiresAt === null ? null : new Date(expiresAt * 1_000),
     media: role === 'video' ? 'video' : 'image',
   }));
@@ -89,9 +90,10 @@ const awaitStatement = `
   where tasks.id = $1 and tasks.finished_at is null
  on conflict (task_id, role) do nothing`;
 
-export function findResults(db: Knex, taskId: string): Promise<ResultRow[]> {
+export async function findResults(db: Knex, taskId: string): Promise<ResultRow[]> {
   const text = `select ${columns} from files where task_id = $1 order by role`;
-  return askPrepared<ResultRow>(db, 'find_results', text, [taskId]);
+  const rows = await askPrepared<ResultRow>(db, 'find_results', text, [taskId]);
+  return rows.map((row) => ({ ...row, sourceUrl: unseal(db, row.sourceUrl) }));
 }
 
 interface KnownBytes {

@@ -5,6 +5,7 @@ import type { Knex } from 'knex';
 import type { TaskObject } from '../../contract/task';
 import { goneReasonOf, type RemovedBecause, type ResultRole } from '../../domain/results';
 import { withoutResults } from '../../domain/task';
+import { sealValue, unsealValue } from '../sealed';
 
 interface ExpiredFile {
   readonly id: string;
@@ -61,7 +62,8 @@ export async function removeResults(
     const [task] = tasks.rows;
     if (!task || removed.rows.length === 0) return;
     const gone = removed.rows.map(({ role }) => role);
-    const object = withoutResults(task.object, gone, goneReasonOf[because]);
+    const known = unsealValue(trx, task.object);
+    const object = sealValue(trx, withoutResults(known, gone, goneReasonOf[because]));
     await trx.raw('update tasks set object = ? where id = ?', [JSON.stringify(object), taskId]);
   });
 }

@@ -3,7 +3,8 @@
 
 import type { Knex } from 'knex';
 import type { Media } from '../../domain/media-type';
-import { type FileRow, fileColumns } from './links';
+import { seal } from '../sealed';
+import { type FileRow, fileColumns, unsealedFile } from './links';
 
 interface NewUpload {
   readonly id: string;
@@ -60,7 +61,7 @@ export async function beginUpload(
               cast(:reservedBytes as bigint),
               now() + make_interval(days => coalesce(files_kept_days, cast(:keptDays as int)))
          from accounts where id = :accountId`,
-      { ...upload },
+      { ...upload, name: seal(db, upload.name) },
     );
     return null;
   });
@@ -83,7 +84,7 @@ export async function finishUpload(
      returning ${fileColumns}`,
     [known.length, known.sha256, known.durationMs, id],
   );
-  return rows[0] ?? null;
+  return rows[0] ? unsealedFile(db, rows[0]) : null;
 }
 
 /** Deletes the row of an upload that has failed. */
@@ -137,7 +138,7 @@ export async function findUpload(db: Knex, accountId: string, id: string): Promi
         and expires_at > now()`,
     [id, accountId],
   );
-  return rows[0] ?? null;
+  return rows[0] ? unsealedFile(db, rows[0]) : null;
 }
 
 /** The stored uploads of an account, newest first. */
@@ -154,7 +155,7 @@ export async function listUploads(
       order by created_at desc, id desc limit :limit`,
     { ...page, after: page.after ?? null },
   );
-  return rows;
+  return rows.map((row) => unsealedFile(db, row));
 }
 
 /**

@@ -3,6 +3,7 @@
 import type { Knex } from 'knex';
 import type { JobInput, JobKind, JobName, JobReport, JobStatus } from '../../domain/job';
 import type { JobOwner } from '../../domain/lost-job';
+import { unsealValue } from '../sealed';
 import type { JobNews } from './steps';
 
 export interface Job {
@@ -43,7 +44,7 @@ export async function findJob(db: Knex, name: JobName): Promise<Job | null> {
     `select ${columns} from jobs where task_id = ? and kind = ?`,
     [name.taskId, name.kind],
   );
-  return rows[0] ?? null;
+  return rows[0] ? { ...rows[0], report: unsealValue(db, rows[0].report) } : null;
 }
 
 /** Time since the task ended by the database's clock; 0 if it has not ended. */
@@ -160,5 +161,5 @@ export async function listUnacknowledged(
       limit 1000`,
     [channel, shards, shards, shard, notifiedBeforeSeconds],
   );
-  return rows;
+  return rows.map((row) => ({ ...row, report: unsealValue(db, row.report) }));
 }

@@ -8,6 +8,7 @@ import type { TaskObject } from '../../contract/task';
 import type { JobName, JobReport } from '../../domain/job';
 import { runningObject, stepOf } from '../../domain/task';
 import { prepared } from '../prepared-statements';
+import { sealValue, unsealValue } from '../sealed';
 
 /** A report on a job, and the activity that waits for the job's end. */
 export interface JobNews extends JobName {
@@ -130,7 +131,8 @@ export async function storeReports(
     const known = begun.includes(change) ? objects.get(taskId) : undefined;
     const object = known && runningObject(known, kind);
     const shown = object ? { object, version: stepOf(object) } : {};
-    return { task_id: taskId, kind, status: report.status, report, ...shown };
+    const sealed = sealValue(db, report, { status: report.status });
+    return { task_id: taskId, kind, status: report.status, report: sealed, ...shown };
   });
   await db.raw(
     `with change as (
@@ -189,7 +191,7 @@ async function liveObjects(
     'select id, object from tasks where id = any(?) and finished_at is null',
     [[...taskIds]],
   );
-  return new Map(rows.map(({ id, object }) => [id, object]));
+  return new Map(rows.map(({ id, object }) => [id, unsealValue(db, object)]));
 }
 
 /**

@@ -1,0 +1,42 @@
+// Databases that do not fit: each is refused with a sentence for the operator.
+
+import type { Knex } from 'knex';
+
+/** The database does not fit this version or its settings. */
+export class SchemaMismatch extends Error {
+  override readonly name = 'SchemaMismatch';
+}
+
+/** A pooler may ignore the settings of a connection. Our time limits would then not apply. */
+export async function refusePooler(db: Knex): Promise<void> {
+  const { rows } = await db.raw<{ rows: { lock_timeout: string }[] }>('show lock_timeout');
+  if (rows[0]?.lock_timeout === '2s') return;
+  throw new SchemaMismatch(
+    `DATABASE_URL leads to a pooler that ignores the settings of a connection: ${directAddress}`,
+  );
+}
+
+/** The end of a sentence about a pooler. */
+export const directAddress =
+  'time limits, prepared statements and LISTEN need the address of PostgreSQL itself ' +
+  '(docs/operations.md, "Behind a pooler").';
+
+/** Prompts are any text, so a database that cannot store some characters is refused at once. */
+export async function refuseEncoding(db: Knex): Promise<void> {
+  const { rows } = await db.raw<{ rows: { server_encoding: string }[] }>('show server_encoding');
+  const encoding = rows[0]?.server_encoding;
+  if (encoding === 'UTF8') return;
+  throw new SchemaMismatch(`The database's encoding is ${encoding}; create one with UTF8.`);
+}
+
+export async function refuseOtherThanOwner(db: Knex): Promise<void> {
+  const { rows } = await db.raw<{ rows: { role: string; mayCreate: boolean }[] }>(
+    `select current_user as role,
+            has_schema_privilege(current_user, 'public', 'create') as "mayCreate"`,
+  );
+  const [current] = rows;
+  if (current?.mayCreate) return;
+  throw new SchemaMismatch(
+    `The role "${current?.role}" may not change the schema: set DATABASE_URL to the owner's for a migration.`,
+  );
+}

@@ -1,0 +1,106 @@
+// Sealed columns: with ENCRYPTION_KEYS the texts of callers and the links to their videos are stored
+// encrypted. What statements search stays readable (schema.ts names the sealed columns). Rows from
+// before a key was set are read as they are.
+
+import type { Knex } from 'knex';
+import { decrypt, encrypt, type KeyRing, keyWithId } from '../encryption/key-ring';
+import { SchemaMismatch } from './schema-mismatch';
+
+/** A value of a json column, and beside it the fields that statements read. */
+interface Sealed {
+  readonly sealed: string;
+}
+
+const mark = 'sealed:';
+
+// By the configuration of a connection, which its transactions share.
+const rings = new WeakMap<Knex.Config, KeyRing>();
+
+export function giveKeys(db: Knex, keys: KeyRing): void {
+  rings.set(configOf(db), keys);
+}
+
+function keysOf(db: Knex): KeyRing {
+  return rings.get(configOf(db)) ?? [];
+}
+
+function configOf(db: Knex): Knex.Config {
+  return (db as { client: Knex.Client }).client.config;
+}
+
+/** The text of a text column. */
+export function seal<T extends string | null>(db: Knex, text: T): T | string {
+  if (text === null) return text;
+  const [key] = keysOf(db);
+  // A text of a caller that looks like a sealed one.
+  if (!key) return text.startsWith(mark) ? `${mark}:${text}` : text;
+  return `${mark}${key.id}:${encrypt(Buffer.from(text), key).toString('base64')}`;
+}
+
+export function unseal<T extends string | null>(db: Knex, stored: T): T | string {
+  if (!stored?.startsWith(mark)) return stored;
+  const end = stored.indexOf(':', mark.length);
+  const id = stored.slice(mark.length, end);
+  const rest = stored.slice(end + 1);
+  if (id === '') return rest;
+  return decrypt(Buffer.from(rest, 'base64'), keyWithId(keysOf(db), id)).toString('utf8');
+}
+
+/** The value of a json column. `open` is what statements read from it. */
+export function sealValue<T>(db: Knex, value: T, open: object = {}): T | Sealed {
+  if (keysOf(db).length === 0) return value;
+  return { sealed: seal(db, JSON.stringify(value)), ...open };
+}
+
+export function unsealValue<T>(db: Knex, stored: T): T {
+  const { sealed } = (stored ?? {}) as Partial<Sealed>;
+  return typeof sealed === 'string' ? (JSON.parse(unseal(db, sealed)) as T) : stored;
+}
+
+/** As `unsealValue`, for the text of the column. */
+export function unsealJson(db: Knex, stored: string): string {
+  if (!stored.startsWith(`{"sealed":"${mark}`)) return stored;
+  return unseal(db, (JSON.parse(stored) as Sealed).sealed);
+}
+
+const proven = 'the key of this id';
+
+/**
+ * Throws unless every key that this database was ever given is among the keys. With `isWriter` the
+ * first key counts as given from now on.
+ */
+export async function checkKeys(db: Knex, isWriter: boolean): Promise<void> {
+  const keys = keysOf(db);
+  const [first] = keys;
+  if (first && isWriter) {
+    await db.raw('insert into encryption_keys (id, proof) values (?, ?) on conflict do nothing', [
+      first.id,
+      seal(db, proven),
+    ]);
+  }
+  const { rows } = await db.raw<{ rows: { id: string; proof: string }[] }>(
+    'select id, proof from encryption_keys order by created_at',
+  );
+  const missing = rows.filter(({ id }) => !keys.some((key) => key.id === id));
+  if (missing.length > 0) {
+    throw new SchemaMismatch(
+      `ENCRYPTION_KEYS lacks ${missing.map(({ id }) => `"${id}"`).join(', ')}, with which texts in this ` +
+        'database are encrypted: add it behind the first key (docs/operations.md, "Encryption").',
+    );
+  }
+  const wrong = rows.find(({ proof }) => !isProof(db, proof));
+  if (wrong) {
+    throw new SchemaMismatch(
+      `The key "${wrong.id}" of ENCRYPTION_KEYS is not the one with which texts in this database are ` +
+        'encrypted: give a new key a new id (docs/operations.md, "Encryption").',
+    );
+  }
+}
+
+function isProof(db: Knex, proof: string): boolean {
+  try {
+    return unseal(db, proof) === proven;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,38 @@
+// The keys that encrypt what is stored about customers, and the one cipher: AES-256-GCM with a random
+// nonce in front of the text and the tag behind it.
+
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+/** The first encrypts; each decrypts what it encrypted, so that a key can be replaced. */
+export type KeyRing = readonly EncryptionKey[];
+
+export interface EncryptionKey {
+  readonly id: string;
+  /** 32 bytes. */
+  readonly key: Buffer;
+}
+
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** Throws a sentence that names the missing key. */
+export function keyWithId(ring: KeyRing, id: string): EncryptionKey {
+  const key = ring.find((known) => known.id === id);
+  if (!key) throw new Error(`ENCRYPTION_KEYS has no key "${id}".`);
+  return key;
+}
+
+export function encrypt(bytes: Uint8Array, { key }: EncryptionKey): Buffer {
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  const text = cipher.update(bytes);
+  return Buffer.concat([nonce, text, cipher.final(), cipher.getAuthTag()]);
+}
+
+export function decrypt(bytes: Buffer, { key }: EncryptionKey): Buffer {
+  const nonce = bytes.subarray(0, nonceBytes);
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes });
+  decipher.setAuthTag(bytes.subarray(-tagBytes));
+  const text = decipher.update(bytes.subarray(nonceBytes, -tagBytes));
+  return Buffer.concat([text, decipher.final()]);
+}

@@ -1,0 +1,212 @@
+// With ENCRYPTION_KEYS nothing that a customer wrote or was given can be read in PostgreSQL or in
+// Temporal, and a key can be introduced and replaced while tasks are under way.
+
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Knex } from 'knex';
+import { listAttempts } from '../../src/db/callbacks';
+import { eraseTasks, listErasable } from '../../src/db/erase-account';
+import { listTasks } from '../../src/db/list-tasks';
+import { giveKeys } from '../../src/db/sealed';
+import { startTemporal } from '../../src/embedded/temporal';
+import { findTemporal } from '../../src/embedded/temporal-binary';
+import type { KeyRing } from '../../src/encryption/key-ring';
+import { searchAttributes } from '../../workflows/search-attributes';
+import { startCallbackSink } from '../support/callback-sink';
+import { type Service, startService, textTask } from '../support/service';
+import { until } from '../support/until';
+
+const first = { id: 'first', key: Buffer.alloc(32, 1) };
+const second = { id: 'second', key: Buffer.alloc(32, 2) };
+
+/** All values of all tables, as text. */
+async function dumpOf(db: Knex): Promise<string> {
+  const { rows: tables } = await db.raw<{ rows: { name: string }[] }>(
+    `select tablename as name from pg_tables where schemaname = 'public'`,
+  );
+  const texts = tables.map(async ({ name }) => {
+    const { rows } = await db.raw<{ rows: { row: string }[] }>('select t::text as row from ?? t', [
+      name,
+    ]);
+    return rows.map(({ row }) => row);
+  });
+  return (await Promise.all(texts)).flat().join('\n');
+}
+
+// Python, because older releases of Node cannot read SQLite. Python installs Temporal as well.
+const readAll = `
+import sqlite3, sys
+store = sqlite3.connect(sys.argv[1])
+for (table,) in store.execute("select name from sqlite_master where type = 'table'").fetchall():
+    for row in store.execute('select * from "%s"' % table):
+        for value in row:
+            text = value.decode('latin-1') if isinstance(value, bytes) else str(value)
+            sys.stdout.buffer.write(text.encode() + b'\\n')
+`;
+
+async function withOwnTemporal(
+  use: (address: string, dump: () => Promise<string>) => Promise<void>,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'video-encryption-'));
+  const databaseFile = join(folder, 'temporal.db');
+  const { path } = await findTemporal(process.env.TEMPORAL_CLI);
+  const attributes = searchAttributes.map(({ name }) => name);
+  const temporal = await startTemporal({
+    ...{ binary: path, ui: false, databaseFile, searchAttributes: attributes },
+  });
+  const dump = async () => {
+    await temporal.stop();
+    const args = ['-c', readAll, databaseFile];
+    const { stdout } = await promisify(execFile)('python3', args, { maxBuffer: 2 ** 28 });
+    return stdout;
+  };
+  try {
+    await use(temporal.address, dump);
+  } finally {
+    await temporal.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function upload(service: Service): Promise<string> {
+  const sample = await fetch(`${service.studio.url}/samples/dawn.jpg`);
+  const uploaded = await fetch(`${service.url}/v1/files?name=planted-name.jpg`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.apiKey}` },
+    body: await sample.arrayBuffer(),
+  });
+  return ((await uploaded.json()) as { id: string }).id;
+}
+
+const planted = ['prompt', 'address', 'hook', 'person', 'option', 'reply', 'name'].map(
+  (word) => `planted-${word}`,
+);
+
+/** A task with a word in each field that a caller can fill, to its end and its callback. */
+async function runTask(service: Service, hook: string): Promise<void> {
+  const { json } = await service.create({
+    model: 'studio-2.0',
+    prompt: 'planted-prompt',
+    images: [await upload(service), `${service.studio.url}/samples/dawn.jpg?planted-address`],
+    resolution: '480p',
+    duration: 4,
+    metadata: {
+      callback_url: hook,
+      safety_identifier: 'planted-person',
+      some_option: 'planted-option',
+      labels: { team: 'open-label' },
+      return_last_frame: true,
+      studio: { render: 'none' },
+    },
+  });
+  const done = await service.finished(json.id);
+  expect([done.status, done.error, done.labels]).toEqual([
+    'succeeded',
+    undefined,
+    { team: 'open-label' },
+  ]);
+  const path = `/v1/videos/generations/${json.id}/callbacks`;
+  await until('the callback is recorded', async () => {
+    return (await service.call('GET', path)).json.state === 'delivered';
+  });
+  const [attempt] = await listAttempts(service.db, json.id);
+  expect(attempt?.reply).toBe('planted-reply');
+  const listed = await service.call('GET', '/v1/tasks');
+  expect(listed.json.data[0].video_url).toBe(done.video_url);
+  expect((await service.call('GET', '/v1/files')).text).toContain('planted-name.jpg');
+}
+
+test.each<[string, KeyRing]>([
+  ['with keys neither database shows a word of the customer or a link of the result', [first]],
+  ['without keys the same search finds them', []],
+])(
+  '%s',
+  async (_what, encryptionKeys) => {
+    const sink = await startCallbackSink();
+    sink.answer = (_, response) => void response.writeHead(200).end('planted-reply');
+    try {
+      await withOwnTemporal(async (temporalAddress, dumpTemporal) => {
+        const allowHosts = [sink.hostPort];
+        const service = await startService({ temporalAddress, allowHosts, encryptionKeys });
+        giveKeys(service.db, encryptionKeys);
+        try {
+          await runTask(service, `${sink.url}/planted-hook`);
+          expect(sink.received[0]?.url).toContain('planted-hook');
+          expect(JSON.parse(sink.received[0]?.body ?? '')).toMatchObject({ status: 'succeeded' });
+          const ours = await dumpOf(service.db);
+          const ourLinks = `${service.url}/files/`;
+          const theirLinks = `${service.studio.url}/`;
+          const isFound = encryptionKeys.length === 0;
+          for (const word of [...planted, ourLinks, theirLinks]) {
+            expect([word, ours.includes(word)]).toEqual([word, isFound]);
+          }
+          expect(ours).toContain('open-label');
+          await service.stopWorker();
+          const theirs = await dumpTemporal();
+          // A search attribute.
+          expect(theirs).toContain(service.accountId);
+          for (const word of [...planted, 'open-label', ourLinks, theirLinks]) {
+            // Temporal is given no word of a request but its labels, and the links of the result.
+            const isGiven = isFound && !word.startsWith('planted');
+            expect([word, theirs.includes(word)]).toEqual([word, isGiven]);
+          }
+        } finally {
+          await service.close();
+        }
+      });
+    } finally {
+      await sink.close();
+    }
+  },
+  120_000,
+);
+
+test('tasks under way go on while a key is introduced and replaced', async () => {
+  const options: Parameters<typeof startService>[0] & object = {};
+  const service = await startService(options);
+  try {
+    const ids: string[] = [];
+    for (const keys of [[], [first], [first, second], [second, first]]) {
+      await service.stopWorker();
+      options.encryptionKeys = keys;
+      await service.startWorker();
+      const labels = { team: 'open-label' };
+      const body = textTask({ run_s: 3 }, { metadata: { labels } });
+      const id: string = (await service.create(body)).json.id;
+      await until('its job is known', async () => {
+        const rows = await service.db('jobs').where({ task_id: id });
+        return rows.some((row) => row.upstream_id !== null);
+      });
+      ids.push(id);
+    }
+    for (const id of ids) {
+      const done = await service.finished(id);
+      expect([done.status, done.labels]).toEqual(['succeeded', { team: 'open-label' }]);
+    }
+    const requests = await service.db('tasks').orderBy('created_at').pluck('request');
+    const keys = requests.map(({ sealed }) => (sealed as string | undefined)?.split(':')[1]);
+    expect(keys).toEqual([undefined, 'first', 'first', 'second']);
+    const [, sealed, erased] = ids;
+    const path = (id = '') => `/v1/videos/generations/${id}`;
+    const removed = await service.call('DELETE', `${path(sealed)}/content`);
+    const { status, data } = removed.json;
+    expect([removed.status, status, data[0].url]).toEqual([200, 'succeeded', undefined]);
+    expect(await service.call('GET', path(sealed))).toMatchObject({ json: removed.json });
+    const page = { accountId: service.accountId, limit: 10 };
+    giveKeys(service.db, [second, first]);
+    const erasable = await listErasable(service.db, { ...page, after: null });
+    await eraseTasks(
+      service.db,
+      erasable.filter(({ id }) => id === erased),
+    );
+    const { rows } = await listTasks(service.db, page);
+    const known = rows.find(({ id }) => id === erased)?.object ?? '';
+    expect(JSON.parse(known)).toMatchObject({ id: erased, status: 'succeeded' });
+    expect(known).not.toContain('/files/');
+  } finally {
+    await service.close();
+  }
+});
