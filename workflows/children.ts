@@ -12,9 +12,10 @@ export async function announce(task: TaskState): Promise<void> {
   await start(workflowNames.deliverCallback, callbackWorkflowId(task.id), task, 'callback');
 }
 
-/** The copy for which the task did not wait. It continues until the provider's links expire. */
+/** The copy for which the task did not wait, and the upload, for which it never waits. */
 export async function storeTheRest(task: TaskState, final: TaskObject): Promise<void> {
-  if (task.stored?.stored !== false || final.status !== 'succeeded') return;
+  const { stored } = task;
+  if (!stored || (stored.stored && !stored.uploads) || final.status !== 'succeeded') return;
   await start(workflowNames.storeLater, storeLaterWorkflowId(task.id), task, 'storage');
 }
 

@@ -58,6 +58,7 @@ export function finalObject(
       seed: video.seed,
       usage: { completion_tokens: tokens, total_tokens: tokens },
       billing: bill,
+      ...(task.stored?.uploads ? { outputUpload: { status: 'pending' } } : {}),
     }),
     charge,
   };

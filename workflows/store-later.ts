@@ -1,5 +1,5 @@
-// The copy of results for which their task did not wait. It ends when they are stored, or when the
-// provider's links have expired.
+// The copy of results for which their task did not wait, and the upload of the video to the address of
+// the caller. It ends when both are done or have failed for good.
 
 import { proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { createFileActivities } from '../activities';
@@ -13,6 +13,6 @@ movesWithDeploys(storeLater);
 export async function storeLater(input: StoreLater): Promise<void> {
   const taskQueue = `${workflowInfo().taskQueue}-files`;
   const { storeAwaited } = proxyActivities<FileActivities>({ ...storeLaterPolicy, taskQueue });
-  setCurrentDetails('Copies results into the storage after their task has ended.');
+  setCurrentDetails('Copies and uploads results after their task has ended.');
   await storeAwaited(input);
 }

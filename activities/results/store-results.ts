@@ -13,8 +13,9 @@ import type { ActivityEvents } from '../events';
 import { whileBeating } from '../heartbeat';
 import { inTrace } from '../task-trace';
 import { type CopyDeps, CopyFailure, copyResult } from './copy-result';
+import { createUploads, type UploadDeps, type UploadOutput } from './upload-output';
 
-export interface FileDeps extends CopyDeps {
+export interface FileDeps extends CopyDeps, UploadDeps {
   readonly events: ActivityEvents;
   /** The address of the API, the beginning of each link. */
   readonly publicUrl: string;
@@ -24,6 +25,7 @@ export interface FileDeps extends CopyDeps {
 }
 
 export function createFileActivities(deps: FileDeps) {
+  const upload = createUploads(deps);
   return {
     /** Throws, so that it is repeated, until all is stored or the time to wait is over. */
     storeResults: (input: StoreResults): Promise<StoredResults> =>
@@ -31,9 +33,12 @@ export function createFileActivities(deps: FileDeps) {
         whileBeating(() => storeResults(deps, input)),
       ),
 
-    /** Throws, so that it is repeated, until all is stored or the provider's links have expired. */
+    /**
+     * Throws, so that it is repeated, until all is stored or the provider's links have expired, and
+     * the upload has ended.
+     */
     storeAwaited: ({ taskId }: StoreLater): Promise<void> =>
-      whileBeating(() => storeAwaited(deps, taskId)),
+      whileBeating(() => storeAwaited(deps, upload, taskId)),
   };
 }
 
@@ -42,6 +47,7 @@ async function storeResults(deps: FileDeps, input: StoreResults): Promise<Stored
   const answer = {
     links: Object.fromEntries(rows.map((row) => [row.role, linkOf(deps, row)])),
     expiresAt: rows[0]?.expiresAt ?? 0,
+    ...(rows.some((row) => row.outputUploadUrl !== null) ? { uploads: true as const } : {}),
   };
   const leftMs = (deps.waitSeconds - Math.max(0, ...rows.map((row) => row.waitedSeconds))) * 1_000;
   const endsAt = performance.now() + leftMs;
@@ -54,7 +60,7 @@ async function storeResults(deps: FileDeps, input: StoreResults): Promise<Stored
   return { ...answer, stored: false };
 }
 
-async function storeAwaited(deps: FileDeps, taskId: string): Promise<void> {
+async function storeAwaited(deps: FileDeps, upload: UploadOutput, taskId: string): Promise<void> {
   const rows = await findResults(deps.db, taskId);
   const { failures } = await copyAll(deps, taskId, rows);
   for (const { row, why } of failures) {
@@ -62,6 +68,7 @@ async function storeAwaited(deps: FileDeps, taskId: string): Promise<void> {
     await removeResults(deps.db, taskId, 'lost', [row.role]);
     deps.events.resultNotStored(taskId, row.role, 'lost', why);
   }
+  await upload(taskId);
   const failure = failures.find(({ row }) => !row.isSourceDead);
   if (failure) throw notStored(failure);
 }

@@ -100,6 +100,7 @@ async function filesOf(config: ConfigOf<'worker'>, meters: Meters, log: Logger) 
     publicUrl: publicUrlOf(config),
     waitSeconds: config.storeWaitSeconds,
     keptDays: config.filesKeptDays,
+    uploadsMax: Math.max(1, Math.floor(config.workerFileSlots / 2)),
   };
 }
 

@@ -218,7 +218,9 @@ export const table = z.object({
     .describe('Callback attempts a worker runs at once.'),
   WORKER_FILE_SLOTS: whole(1, 10_000)
     .default(50)
-    .describe('Results a worker copies into the storage at once.'),
+    .describe(
+      'Results a worker copies at once; half of these may be uploads to addresses of callers.',
+    ),
   WORKER_DEPLOYMENT_NAME: text()
     .default('video-generation-service')
     .describe('Deployment name for worker versioning; used with a build id only.'),

@@ -32,6 +32,7 @@ const metadataOrder = [
   'tools',
   'super_resolution_config',
   'callback_url',
+  'output_upload_url',
   'safety_identifier',
   'input_video_duration',
 ] as const;

@@ -98,6 +98,14 @@ const metadataParts = {
     }),
     wanted: 'must be a public HTTPS URL of at most 1024 characters, a string',
   },
+  output_upload_url: {
+    schema: z.string().min(1).max(4096).meta({
+      description:
+        'Public HTTPS address to which the video is sent with PUT, besides being kept here: a presigned one of your bucket.',
+      example: 'https://bucket.example.com/video.mp4?X-Amz-Signature=0f3a',
+    }),
+    wanted: 'must be a public HTTPS URL of at most 4096 characters, a string',
+  },
   safety_identifier: {
     schema: z.string().min(1).max(64).meta({
       description: 'Unique identifier of the end user; hash it.',
@@ -121,8 +129,7 @@ export const metadataFields: Readonly<Record<string, Field>> = metadataParts;
  */
 export const ownedMetadataNames: readonly string[] = (
   'model content prompt resolution ratio duration seconds size frames framespersecond input_type mode image images ' +
-  'videos audios service_tier priority draft_task output_format omni_reference_task_type ' +
-  'output_upload_url'
+  'videos audios service_tier priority draft_task output_format omni_reference_task_type'
 ).split(' ');
 
 // The document shows both forms; the parser turns a single tool into a list of one before

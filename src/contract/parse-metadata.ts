@@ -31,6 +31,7 @@ export function parseMetadata(value: unknown, faults: Fault[]): VideoMetadata {
   const tools = readTools(sent.tools, faults);
   const superResolution = readSuperResolution(sent.super_resolution_config, faults);
   const callbackUrl = read<string>('callback_url');
+  const outputUploadUrl = read<string>('output_upload_url');
   const safetyIdentifier = read<string>('safety_identifier');
   const inputVideoDuration = read<number>('input_video_duration');
   const labels = readLabels(sent.labels, faults);
@@ -44,6 +45,7 @@ export function parseMetadata(value: unknown, faults: Fault[]): VideoMetadata {
     ...(tools === undefined ? {} : { tools }),
     ...(superResolution === undefined ? {} : { super_resolution_config: superResolution }),
     ...(callbackUrl === undefined ? {} : { callback_url: callbackUrl }),
+    ...(outputUploadUrl === undefined ? {} : { output_upload_url: outputUploadUrl }),
     ...(safetyIdentifier === undefined ? {} : { safety_identifier: safetyIdentifier }),
     ...(inputVideoDuration === undefined ? {} : { input_video_duration: inputVideoDuration }),
     ...(labels === undefined ? {} : { labels }),

@@ -4,14 +4,8 @@
 import { z } from 'zod';
 import { refusals } from './error';
 import { amount, modelSchema } from './model-schema';
-import {
-  billingKinds,
-  goneReasons,
-  inputTypes,
-  stages,
-  taskErrorCodes,
-  taskStatuses,
-} from './vocabulary';
+import { outputUploadSchema, videoSchema } from './video-schema';
+import { billingKinds, inputTypes, stages, taskErrorCodes, taskStatuses } from './vocabulary';
 
 const seconds = (description: string) => z.int().meta({ description });
 const taskId = z
@@ -57,36 +51,11 @@ const billing = z
   })
   .meta({ id: 'Billing' });
 
-const video = z
-  .strictObject({
-    url: z.string().optional().meta({
-      description:
-        'URL of the video, at this service; it needs no key. Absent once the video is not kept any more.',
-    }),
-    url_gone_reason: z.enum(goneReasons).optional().meta({
-      description:
-        'Only without `url`. `deleted`: by its owner. `expired`: its time is over. `lost`: it could not be fetched from the generator in time.',
-    }),
-    last_frame_url: z.string().optional(),
-    last_frame_url_gone_reason: z.enum(goneReasons).optional().meta({
-      description: 'Only if there was a last frame and it is not kept any more.',
-    }),
-    resolution: z.string().optional().meta({ example: '720p' }),
-    ratio: z.string().optional().meta({
-      description: 'Of the base video. If it was `adaptive`, the nearest one of the table.',
-      example: '16:9',
-    }),
-    width: z.int().optional().meta({ description: 'Pixels of the stored video, measured.' }),
-    height: z.int().optional(),
-    expires_at: seconds('Unix seconds after which the links have expired.').optional(),
-  })
-  .meta({ id: 'VideoResult' });
-
 export const taskSchema = z
   .strictObject({
     ...fiveFields,
     trace_id: z.string().meta({ description: 'Trace id of the create request. May be empty.' }),
-    data: z.array(video).meta({ description: 'Empty until success.' }),
+    data: z.array(videoSchema).meta({ description: 'Empty until success.' }),
     model: z.string().meta({ description: 'As it was sent.' }),
     created_at: seconds('Unix seconds.'),
     labels: z
@@ -128,6 +97,7 @@ export const taskSchema = z
       .meta({ description: 'Only of failed tasks. A failed task is not charged.' }),
     seed: z.number().optional(),
     billing: billing.optional(),
+    output_upload: outputUploadSchema.optional(),
   })
   .meta({ id: 'Task' });
 

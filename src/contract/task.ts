@@ -2,7 +2,14 @@
 // task. It is made by domain/task.ts only and used unchanged everywhere.
 
 import type { Labels } from './request';
-import type { BillingKind, GoneReason, Stage, TaskErrorCode, TaskStatus } from './vocabulary';
+import type {
+  BillingKind,
+  GoneReason,
+  OutputUploadStatus,
+  Stage,
+  TaskErrorCode,
+  TaskStatus,
+} from './vocabulary';
 
 export interface TaskObject {
   readonly id: string;
@@ -23,6 +30,7 @@ export interface TaskObject {
   readonly error?: TaskError;
   readonly seed?: number;
   readonly billing?: Billing;
+  readonly output_upload?: OutputUpload;
 }
 
 /** A result that is not kept any more has a reason in place of its link. */
@@ -36,6 +44,12 @@ export interface VideoResult {
   readonly width?: number;
   readonly height?: number;
   readonly expires_at?: number;
+}
+
+/** The upload of the video to the caller's `output_upload_url`. */
+export interface OutputUpload {
+  readonly status: OutputUploadStatus;
+  readonly error?: string;
 }
 
 export interface TokenUsage {

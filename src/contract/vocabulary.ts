@@ -26,6 +26,9 @@ export type Scene = (typeof scenes)[number];
 export const toolVersions = ['standard', 'professional'] as const;
 export type ToolVersion = (typeof toolVersions)[number];
 
+export const outputUploadStatuses = ['pending', 'succeeded', 'failed'] as const;
+export type OutputUploadStatus = (typeof outputUploadStatuses)[number];
+
 /** Why the link of a result is gone. */
 export const goneReasons = ['deleted', 'expired', 'lost', 'removed_by_operator'] as const;
 export type GoneReason = (typeof goneReasons)[number];

@@ -368,6 +368,8 @@ create table files (
   link_token        text not null unique,
   source_url        text,
   source_expires_at timestamptz,
+  -- The caller's address to which a video is still to be uploaded; null once that has ended.
+  output_upload_url text,
   -- The name that the caller gave it.
   name              text,
   media             text not null check (media in ('image', 'video', 'audio')),
@@ -392,7 +394,8 @@ create table files (
 create index files_uploads on files (account_id, created_at desc, id desc)
   where role = 'upload' and state <> 'removed';
 create index files_uploads_removed on files (removed_at) where role = 'upload' and state = 'removed';
-create index files_awaited on files (created_at) where state = 'awaited';
+create index files_unfinished on files (created_at)
+  where state = 'awaited' or output_upload_url is not null;
 create index files_expiring on files (expires_at) where state <> 'removed';
 `;
 

@@ -41,4 +41,6 @@ export interface StoredResults {
   readonly stored: boolean;
   /** Pixels of the video, if it is stored and its file says them. */
   readonly size?: Size;
+  /** The video is still to be uploaded to the caller's address. */
+  readonly uploads?: true;
 }

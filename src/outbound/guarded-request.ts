@@ -6,6 +6,7 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import { isIPv6, type LookupFunction, type Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { checkUrl, isAllowed, isPublicAddress } from '../domain/address';
 import { type ResolveName, resolvePublicName } from './resolve-public-host';
 
@@ -16,6 +17,8 @@ export interface GuardedRequest {
   readonly connectTimeoutMs: number;
   /** The time for the connection, the request and the head of the answer. */
   readonly timeoutMs: number;
+  /** The time without a byte in either direction; if absent, there is no such limit. */
+  readonly silenceMs?: number;
   /** Aborts the request. The promise is then rejected with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** Name resolution and trusted certificates. Tests pass their own. */
@@ -24,10 +27,19 @@ export interface GuardedRequest {
 }
 
 interface What {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT';
   readonly urlCharsMax: number;
-  readonly body?: string;
+  readonly body?: string | Bytes;
 }
+
+/** A body that is streamed once the receiver agrees to take it, or does not say. */
+interface Bytes {
+  readonly stream: Readable;
+  readonly length: number;
+}
+
+// A receiver that does not know `Expect: 100-continue` gets the body after this time.
+const continueWithinMs = 2_000;
 
 /** The caller destroys `outgoing` when done. */
 interface GuardedAnswer {
@@ -95,7 +107,7 @@ export async function sendGuarded(request: GuardedRequest, what: What): Promise<
 function open(url: URL, request: GuardedRequest, { method, body }: What): http.ClientRequest {
   const secure = url.protocol === 'https:';
   const exempt = isAllowed(url, request.allowHosts);
-  const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
+  const length = body === undefined ? {} : { 'content-length': lengthOf(body) };
   const outgoing = (secure ? https : http).request(url, {
     method,
     agent: false,
@@ -112,6 +124,11 @@ function open(url: URL, request: GuardedRequest, { method, body }: What): http.C
     outgoing.destroy(new GuardedFailure('timeout', sentence));
   }, request.connectTimeoutMs);
   outgoing.once('close', () => clearTimeout(connecting));
+  const { silenceMs } = request;
+  if (silenceMs !== undefined) {
+    const sentence = `The address took or sent no byte for ${silenceMs / 1000} s.`;
+    outgoing.setTimeout(silenceMs, () => outgoing.destroy(new GuardedFailure('timeout', sentence)));
+  }
   outgoing.once('socket', (socket: Socket) => {
     socket.once('connect', () => {
       const inside = !exempt && !isPublicAddress(socket.remoteAddress ?? '');
@@ -119,10 +136,33 @@ function open(url: URL, request: GuardedRequest, { method, body }: What): http.C
     });
     socket.once(secure ? 'secureConnect' : 'connect', () => {
       clearTimeout(connecting);
-      if (!outgoing.destroyed) outgoing.end(body);
+      if (outgoing.destroyed) return;
+      if (typeof body === 'object') sendBytes(outgoing, body);
+      else outgoing.end(body);
     });
   });
   return outgoing;
+}
+
+function lengthOf(body: string | Bytes): number {
+  return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+}
+
+/** A refusal before the body costs no transfer, and its answer is not lost with the connection. */
+function sendBytes(outgoing: http.ClientRequest, { stream }: Bytes): void {
+  outgoing.setHeader('expect', '100-continue');
+  outgoing.flushHeaders();
+  let isSent = false;
+  const send = () => {
+    clearTimeout(late);
+    if (!isSent && !outgoing.destroyed) stream.pipe(outgoing);
+    isSent = true;
+  };
+  const late = setTimeout(send, continueWithinMs);
+  outgoing.once('continue', send);
+  outgoing.once('response', () => clearTimeout(late));
+  outgoing.once('close', () => clearTimeout(late));
+  stream.once('error', (error) => outgoing.destroy(error));
 }
 
 /**

@@ -160,7 +160,7 @@ function missingJobs(log: Logger, meters: Meters): EventsOf<'jobGone' | 'channel
   };
 }
 
-function results(log: Logger): EventsOf<'resultStored' | 'resultNotStored'> {
+function results(log: Logger): EventsOf<'resultStored' | 'resultNotStored' | 'outputUpload'> {
   return {
     resultStored(task, role, bytes, seconds) {
       log.info({ event: 'result_stored', task, role, bytes, seconds }, 'a result was stored');
@@ -169,6 +169,10 @@ function results(log: Logger): EventsOf<'resultStored' | 'resultNotStored'> {
       const fields = { event: 'result_not_stored', task, role, outcome, why };
       if (outcome === 'lost') log.error(fields, 'a result could not be stored in time');
       else log.warn(fields, 'a result is not stored yet');
+    },
+    outputUpload(task, outcome, why) {
+      const fields = { event: 'output_upload', task, outcome, why };
+      log.info(fields, 'a video was sent to the address of its caller, or could not be');
     },
   };
 }

@@ -137,10 +137,16 @@ test('no object is deleted if many have no row, as in a storage that two install
   for (const key of foreign) expect(await storage.length(key)).toBe(5);
 });
 
-test('the copy of a result that is still awaited after the end of its task is started, once', async () => {
+test.each<[string, Readonly<Record<string, unknown>>]>([
+  ['the copy of a result that is still awaited', {}],
+  [
+    'the upload of a video that is still to be sent',
+    { state: 'stored', output_upload_url: 'https://bucket.example.com/video.mp4' },
+  ],
+])('%s after the end of its task is started, once', async (_, columns) => {
   const temporal = await connectTemporal();
   try {
-    const taskId = await aResult({});
+    const taskId = await aResult(columns);
     const deps = { db, client: temporal.client, taskQueue: uniqueTaskQueue() };
     await restartLostCopies(deps);
     await restartLostCopies(deps);

@@ -146,11 +146,14 @@ test.each(['task_nothing', '%00', 'task_%00%00', "'; drop table tasks", 'x'.repe
   },
 );
 
-async function refusedAddress(callbackUrl: string): Promise<void> {
-  const { status, json } = await api.create({ metadata: { callback_url: callbackUrl } });
-  expect([callbackUrl, status, json.error.code]).toEqual([callbackUrl, 400, 'invalid_value']);
-  expect(json.error.param).toBe('metadata.callback_url');
-  expect(json.error.message).toMatch(/^metadata\.callback_url: \S/);
+/** The address of an upload has the same rules. */
+async function refusedAddress(address: string): Promise<void> {
+  for (const name of ['callback_url', 'output_upload_url']) {
+    const { status, json } = await api.create({ metadata: { [name]: address } });
+    expect([address, status, json.error?.code]).toEqual([address, 400, 'invalid_value']);
+    expect(json.error.param).toBe(`metadata.${name}`);
+    expect(json.error.message).toMatch(new RegExp(`^metadata\\.${name}: \\S`));
+  }
 }
 
 /** A refused create stores no task and connects to no address, so no money can move. */
@@ -172,7 +175,7 @@ test.each(insideHosts)('a callback to %s is refused and stores nothing', async (
   });
 });
 
-test.each([...brokenUrls, 'http://example.com/hook', `https://example.com/${'a'.repeat(1_005)}`])(
+test.each([...brokenUrls, 'http://example.com/hook', `https://example.com/${'a'.repeat(4_077)}`])(
   'a callback to %j is refused and stores nothing',
   (address) => storesNothing(() => refusedAddress(address)),
 );
@@ -180,7 +183,10 @@ test.each([...brokenUrls, 'http://example.com/hook', `https://example.com/${'a'.
 test.each(publicHosts)('a callback to %s is accepted', async (host) => {
   const { status } = await api.create({
     ...textBody,
-    metadata: { callback_url: `https://${host}:8443/hook?key=1` },
+    metadata: {
+      callback_url: `https://${host}:8443/hook?key=1`,
+      output_upload_url: `https://${host}:8443/video?key=1`,
+    },
   });
   expect(status).toBe(200);
 });

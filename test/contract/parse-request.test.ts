@@ -212,6 +212,16 @@ describe('refused requests', () => {
     ['seventeen tools', { tools: tools(17) }, ['metadata.tools invalid_value']],
     ['tools as a string', { tools: 'web_search' }, ['metadata.tools invalid_value']],
     ['a tool without a type', { tools: [{}] }, ['metadata.tools[0].type invalid_value']],
+    [
+      'an empty upload address',
+      { output_upload_url: '' },
+      ['metadata.output_upload_url invalid_value'],
+    ],
+    [
+      'a long upload address',
+      { output_upload_url: `https://example.com/${'a'.repeat(4096)}` },
+      ['metadata.output_upload_url invalid_value'],
+    ],
     ['an empty callback address', { callback_url: '' }, ['metadata.callback_url invalid_value']],
     [
       'a long callback address',
@@ -244,13 +254,13 @@ describe('refused requests', () => {
         Frames: 24,
         SERVICE_TIER: 'flex',
         Labels: { a: 'x' },
-        output_upload_url: 'https://example.com',
+        Output_Upload_URL: 'https://example.com',
       },
       [
         'metadata.Frames invalid_value',
         'metadata.SERVICE_TIER invalid_value',
         'metadata.Labels invalid_value',
-        'metadata.output_upload_url invalid_value',
+        'metadata.Output_Upload_URL invalid_value',
       ],
     ],
     [

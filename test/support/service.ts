@@ -82,6 +82,8 @@ interface ServiceOptions {
   readonly callbacksPerHost?: number;
   /** How long a task waits for the copy of its results; a minute unless given. */
   readonly storeWaitSeconds?: number;
+  /** Shorter times for uploads to addresses of callers. */
+  readonly uploadLimits?: { readonly silenceMs: number };
   /** Wraps the storage, so that a test can make it fail. */
   readonly storage?: (storage: Storage) => Storage;
   /** Keys by the name of their variable; all others have the studio's key. */
@@ -205,6 +207,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
           publicUrl: url,
           waitSeconds: options.storeWaitSeconds ?? 60,
           keptDays: 30,
+          uploadsMax: 10,
+          ...(options.uploadLimits ? { uploadLimits: options.uploadLimits } : {}),
         },
       });
       return worker;

@@ -254,6 +254,22 @@ describe('storing', () => {
       await until('the copy goes on', () => world.storedLater.includes(input.taskId));
     }));
 
+  test('an upload to the address of the caller goes on after the task has succeeded', () =>
+    runReal(async (world) => {
+      world.script.store = (results) => ({
+        links: ourLinks(results),
+        expiresAt: 2_000_000_000,
+        stored: true,
+        uploads: true,
+      });
+      const input = aTaskInput();
+      const task = await world.start(input);
+      await task.report(aSuccess());
+      const { status, output_upload: upload } = await task.result();
+      expect([status, upload]).toEqual(['succeeded', { status: 'pending' }]);
+      await until('the upload goes on', () => world.storedLater.includes(input.taskId));
+    }));
+
   test('a copy that fails is repeated, and the generation is not', () =>
     runReal(async (world) => {
       world.script.store = (results) => {

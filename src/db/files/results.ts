@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
-import type { TaskObject } from '../../contract/task';
+import type { OutputUpload, TaskObject } from '../../contract/task';
 import type { Size } from '../../domain/catalogue';
 import type { Media } from '../../domain/media-type';
 import type { ResultRole, StoreResults } from '../../domain/results';
@@ -14,6 +14,7 @@ import type { FileState } from './links';
 
 export interface ResultRow {
   readonly id: string;
+  readonly accountId: string;
   readonly role: ResultRole;
   readonly media: Media;
   readonly state: FileState;
@@ -23,15 +24,21 @@ export interface ResultRow {
   /** Time since the row was stored. */
   readonly waitedSeconds: number;
   readonly isSourceDead: boolean;
+  /** Null if the video is not to be uploaded, or no longer. */
+  readonly outputUploadUrl: string | null;
+  /** These two are known once it is stored. */
+  readonly contentType: string | null;
+  readonly length: number | null;
   readonly expiresAt: number;
   /** Pixels of a stored video, if its file says them. */
   readonly size: Size | null;
 }
 
 const columns = `
-  id, role, media, state, key, link_token as "linkToken", source_url as "sourceUrl",
+  id, account_id as "accountId", role, media, state, key, link_token as "linkToken", source_url as "sourceUrl",
   extract(epoch from now() - created_at)::float8 as "waitedSeconds",
-  source_expires_at < now() as "isSourceDead", floor(extract(epoch from expires_at))::int as "expiresAt",
+  source_expires_at < now() as "isSourceDead", output_upload_url as "outputUploadUrl",
+  content_type as "contentType", length, floor(extract(epoch from expires_at))::int as "expiresAt",
   case when width is not null then json_build_object('width', width, 'height', height) end as size`;
 
 /** Providers sign their links for a day unless they say otherwise. */
@@ -79,9 +86,10 @@ const awaitStatement = `
    returning id
  )
  insert into files (id, account_id, task_id, role, key, link_token, source_url, source_expires_at,
-                    media, expires_at)
+                    output_upload_url, media, expires_at)
  select r.id, tasks.account_id, tasks.id, r.role, r.key, r.link_token, r.source_url,
-        coalesce(r.source_expires_at, now() + ${sourceLife}), r.media,
+        coalesce(r.source_expires_at, now() + ${sourceLife}),
+        case r.role when 'video' then request -> 'metadata' ->> 'output_upload_url' end, r.media,
         now() + make_interval(days => coalesce(accounts.files_kept_days, $3))
    from json_to_recordset($2) as r
         (id text, role text, key text, link_token text, source_url text,
@@ -117,8 +125,30 @@ export async function markStored(db: Knex, id: string, known: KnownBytes): Promi
   return rows.length > 0;
 }
 
+/** Ends the upload of a video; the object of the task shows how. */
+export async function endOutputUpload(
+  db: Knex,
+  taskId: string,
+  outcome: OutputUpload,
+): Promise<void> {
+  await db.transaction(async (trx) => {
+    const { rows } = await trx.raw<{ rows: { object: TaskObject }[] }>(
+      'select object from tasks where id = ? for update',
+      [taskId],
+    );
+    const [task] = rows;
+    if (!task) return;
+    await trx.raw(
+      `update files set output_upload_url = null where task_id = ? and role = 'video'`,
+      [taskId],
+    );
+    const object: TaskObject = { ...task.object, output_upload: outcome };
+    await trx.raw('update tasks set object = ? where id = ?', [JSON.stringify(object), taskId]);
+  });
+}
+
 /**
- * Tasks that succeeded before their results were stored, so long ago that their copy must have
+ * Tasks that succeeded before their results were stored or uploaded, so long ago that their copy must have
  * begun. They are drawn at random, so that none is left out if there are many.
  */
 export async function drawAwaited(
@@ -128,7 +158,8 @@ export async function drawAwaited(
 ): Promise<readonly string[]> {
   const { rows } = await db.raw<{ rows: { taskId: string }[] }>(
     `select task_id as "taskId" from files join tasks on tasks.id = files.task_id
-      where state = 'awaited' and role <> 'upload' and ended_as = 'succeeded'
+      where (state = 'awaited' or output_upload_url is not null)
+        and role <> 'upload' and ended_as = 'succeeded'
         and finished_at < now() - make_interval(secs => ?)
       group by task_id order by random() limit ?`,
     [afterSeconds, limit],

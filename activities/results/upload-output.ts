@@ -1,0 +1,107 @@
+// Sends the stored video of a task to the address that its caller gave (`output_upload_url`). It is tried
+// for a day, and the object of the task shows the outcome. The bytes are streamed from the storage.
+
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import type { Knex } from 'knex';
+import { endOutputUpload, findResults, type ResultRow } from '../../src/db/files/results';
+import { GuardedFailure } from '../../src/outbound/guarded-request';
+import { putBytes, type Upload } from '../../src/outbound/upload';
+import type { Storage } from '../../src/storage/storage';
+import { createHostShare } from '../callbacks/per-host-limit';
+import type { ActivityEvents } from '../events';
+
+export interface UploadDeps {
+  readonly db: Knex;
+  readonly storage: Storage;
+  readonly events: ActivityEvents;
+  readonly allowHosts: readonly string[];
+  /** Uploads at once in this process, so that the other slots remain for copies. */
+  readonly uploadsMax: number;
+  /** Tests set shorter times. */
+  readonly uploadLimits?: Upload['limits'];
+}
+
+/** Throws, so that it is repeated, until the upload has ended. Does nothing before the video is stored. */
+export type UploadOutput = (taskId: string) => Promise<void>;
+
+const triedForSeconds = 24 * 3_600;
+// The pause grows with the time since the result was awaited.
+const pauseMs = { min: 2_000, max: 3_600_000 } as const;
+
+export function createUploads(deps: UploadDeps): UploadOutput {
+  const share = createHostShare(() => performance.now());
+  const perAccountMax = Math.ceil(deps.uploadsMax / 4);
+  return async (taskId) => {
+    const row = (await findResults(deps.db, taskId)).find(({ outputUploadUrl }) => outputUploadUrl);
+    if (!row || row.state === 'awaited') return;
+    const slot = share.enter([
+      { name: 'all', max: deps.uploadsMax },
+      // Every account has one.
+      { name: `account:${row.accountId}`, max: perAccountMax },
+    ]);
+    if (slot.comeBackInMs !== undefined) throw comeBack('Waits for its turn.', slot.comeBackInMs);
+    const started = performance.now();
+    try {
+      await uploadOnce(deps, taskId, row);
+    } finally {
+      slot.leave(performance.now() - started);
+    }
+  };
+}
+
+async function uploadOnce(deps: UploadDeps, taskId: string, row: ResultRow): Promise<void> {
+  const fault = row.state === 'stored' ? await send(deps, row) : notKept;
+  if (!fault) {
+    await endOutputUpload(deps.db, taskId, { status: 'succeeded' });
+    deps.events.outputUpload(taskId, 'succeeded', '');
+  } else if (fault.isFinal || row.waitedSeconds > triedForSeconds) {
+    await endOutputUpload(deps.db, taskId, { status: 'failed', error: fault.why });
+    deps.events.outputUpload(taskId, 'failed', fault.why);
+  } else {
+    deps.events.outputUpload(taskId, 'again', fault.why);
+    const pause = Math.min(pauseMs.max, Math.max(pauseMs.min, row.waitedSeconds * 500));
+    throw comeBack(`The video is not uploaded yet. ${fault.why}`, Math.round(pause));
+  }
+}
+
+interface Fault {
+  readonly why: string;
+  /** Another attempt would fail as well. */
+  readonly isFinal: boolean;
+}
+
+const notKept: Fault = { why: 'The video is not kept any more.', isFinal: true };
+
+/** Null if the address took the video. */
+async function send(deps: UploadDeps, row: ResultRow): Promise<Fault | null> {
+  const { cancellationSignal: signal } = Context.current();
+  const bytes = await deps.storage.read(row.key);
+  if (!bytes) return { why: 'The storage does not have the video.', isFinal: false };
+  try {
+    const status = await putBytes({
+      url: row.outputUploadUrl ?? '',
+      bytes,
+      length: row.length ?? 0,
+      contentType: row.contentType ?? '',
+      allowHosts: deps.allowHosts,
+      signal,
+      ...(deps.uploadLimits ? { limits: deps.uploadLimits } : {}),
+    });
+    if (status >= 200 && status < 300) return null;
+    return { why: `The address answered ${status}.`, isFinal: isRefusal(status) };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof GuardedFailure)) throw error;
+    return { why: error.message, isFinal: error.code === 'address_not_allowed' };
+  }
+}
+
+/** An expired signature or a redirect stays what it is; a timeout, a conflict or a limit may pass. */
+function isRefusal(status: number): boolean {
+  return status >= 300 && status < 500 && ![408, 409, 425, 429].includes(status);
+}
+
+function comeBack(message: string, nextRetryDelay: number): ApplicationFailure {
+  const type = 'NotUploaded';
+  return ApplicationFailure.create({ type, message, nextRetryDelay, category: 'BENIGN' });
+}

@@ -1,0 +1,141 @@
+// Uploads to addresses of callers, one attempt at a time: which faults end them, and when they are given up.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ApplicationFailure } from '@temporalio/activity';
+import { createUploads } from '../../activities/results/upload-output';
+import { openDirectory } from '../../src/storage/directory';
+import type { Storage } from '../../src/storage/storage';
+import { aTaskId } from '../support/builders';
+import { quietWorker } from '../support/callbacks';
+import { type Canaries, startCanaries } from '../support/canaries';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { plantFile } from '../support/files';
+import { insertTaskRow } from '../support/upstream';
+
+let database: TestDatabase;
+let folder: string;
+let storage: Storage;
+let canaries: Canaries;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'video-files-'));
+  storage = await openDirectory(folder);
+  canaries = await startCanaries();
+});
+afterAll(async () => {
+  await canaries?.close();
+  await database?.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const dead = 'https://192.0.2.1/video.mp4';
+
+async function aVideo(columns: Readonly<Record<string, unknown>> = {}): Promise<string> {
+  const { db } = database;
+  const taskId = aTaskId();
+  await insertTaskRow(db, taskId);
+  const object = JSON.stringify({ data: [{ url: 'https://example.com/a.mp4' }] });
+  await db('tasks').where({ id: taskId }).update({ status: 'succeeded', object });
+  await plantFile({ db, storage, accountId: 'acct_test' }, Buffer.from('the video'), {
+    task_id: taskId,
+    role: 'video',
+    key: `results/${taskId}/video`,
+    ...columns,
+  });
+  return taskId;
+}
+
+const upload = (taskId: string, over: { allowHosts?: string[] } = {}): Promise<void> => {
+  const run = createUploads({
+    db: database.db,
+    storage,
+    events: { outputUpload: () => undefined } as never,
+    allowHosts: [],
+    uploadsMax: 4,
+    ...over,
+  });
+  return quietWorker().run(run, taskId);
+};
+const outcomeOf = async (taskId: string) =>
+  (await database.db('tasks').where({ id: taskId }).first()).object.output_upload;
+
+test('an inside address is not dialled, and that ends the upload', async () => {
+  const before = canaries.connections();
+  const taskId = await aVideo({ output_upload_url: `https://127.0.0.1:${canaries.port}/?key=x` });
+  await upload(taskId);
+  expect(await outcomeOf(taskId)).toEqual({
+    status: 'failed',
+    error: 'The address is not allowed.',
+  });
+  expect(canaries.connections()).toBe(before);
+});
+
+test('an address that cannot be reached is tried again, at growing intervals, for a day', async () => {
+  const gone = `127.0.0.1:${canaries.port}`;
+  const url = `http://${gone}/video.mp4`;
+  const again = async (age: string) => {
+    const taskId = await aVideo({
+      output_upload_url: url,
+      created_at: database.db.raw(`now() - interval '${age}'`),
+    });
+    const failure = await upload(taskId, { allowHosts: [gone] }).catch(
+      (error: ApplicationFailure) => error,
+    );
+    return { pause: failure?.nextRetryDelay, category: failure?.category, taskId };
+  };
+  const first = await again('0 seconds');
+  expect([first.pause, first.category]).toEqual([2_000, 'BENIGN']);
+  expect(await outcomeOf(first.taskId)).toBeUndefined();
+  expect((await again('10 minutes')).pause).toBeGreaterThanOrEqual(300_000);
+  expect((await again('23 hours')).pause).toBe(3_600_000);
+  const last = await again('25 hours');
+  expect(last.pause).toBeUndefined();
+  expect(await outcomeOf(last.taskId)).toMatchObject({ status: 'failed' });
+});
+
+test('a video that is not stored yet is left for the copy', async () => {
+  const taskId = await aVideo({ output_upload_url: dead, state: 'awaited' });
+  await upload(taskId);
+  expect(await outcomeOf(taskId)).toBeUndefined();
+});
+
+test('a lost video ends the upload', async () => {
+  const removed = { state: 'removed', removed_because: 'lost' };
+  const taskId = await aVideo({ output_upload_url: dead, ...removed });
+  await upload(taskId);
+  expect(await outcomeOf(taskId)).toEqual({
+    status: 'failed',
+    error: 'The video is not kept any more.',
+  });
+});
+
+test('an account has a share of the uploads at once; the next one waits for its turn', async () => {
+  let release: (bytes: null) => void = () => undefined;
+  const bytes = new Promise<null>((resolve) => {
+    release = resolve;
+  });
+  const run = createUploads({
+    db: database.db,
+    storage: { ...storage, read: () => bytes },
+    events: { outputUpload: () => undefined } as never,
+    allowHosts: [],
+    uploadsMax: 4,
+  });
+  const failureOf = async () => {
+    const taskId = await aVideo({ output_upload_url: dead });
+    return quietWorker()
+      .run(run, taskId)
+      .catch(({ message }: Error) => message);
+  };
+  const both = [failureOf(), failureOf()];
+  expect(await Promise.race(both)).toBe('Waits for its turn.');
+  release(null);
+  expect(new Set(await Promise.all(both))).toEqual(
+    new Set([
+      'The video is not uploaded yet. The storage does not have the video.',
+      'Waits for its turn.',
+    ]),
+  );
+});
