@@ -9,13 +9,11 @@ import type { OpenJob } from '../../src/db/jobs/queries';
 import { listOpenJobs, listUnacknowledged } from '../../src/db/jobs/queries';
 import { type JobNews, storeReports } from '../../src/db/jobs/steps';
 import { recordRound } from '../../src/db/watchers';
-import type { Channel } from '../../src/domain/catalogue';
 import type { JobReport } from '../../src/domain/job';
 import type { WatchInput } from '../../workflows/messages';
 import { whileAdvancing } from '../heartbeat';
 import { idsPerList } from '../upstream/ark';
 import type { KnownChannel } from '../upstream/channels';
-import { readEachMaxMs } from '../upstream/mediakit';
 import type { JobReading } from '../upstream/provider';
 import { reportOf, UpstreamFault } from '../upstream/provider';
 import { Absences, checkMissing, type MissingDeps } from './missing-jobs';
@@ -72,8 +70,8 @@ export function createWatchActivities(deps: WatchDeps) {
       });
 
       function stepMaxMs(): number {
-        const { channel } = deps.channels.find(input.channel) ?? {};
-        return channel ? longestStepMs(channel) : stepMarginMs;
+        const known = deps.channels.find(input.channel);
+        return known ? longestStepMs(known) : stepMarginMs;
       }
     },
   };
@@ -87,10 +85,8 @@ async function giveUpShard(deps: WatchDeps): Promise<'gone'> {
   return 'gone';
 }
 
-function longestStepMs({ protocol, requestTimeoutMs, pollIntervalMs }: Channel): number {
-  // Only Ark has a list; MediaKit's jobs are read one by one.
-  const batchMs = protocol === 'ark' ? requestTimeoutMs : readEachMaxMs(idsPerList);
-  return Math.max(batchMs, pollIntervalMs) + stepMarginMs;
+function longestStepMs({ channel, provider }: KnownChannel): number {
+  return Math.max(provider.readManyMaxMs(idsPerList), channel.pollIntervalMs) + stepMarginMs;
 }
 
 /**
@@ -192,7 +188,7 @@ function changeOf(
   readings: ReadonlyMap<string, JobReading>,
 ): SeenChange[] {
   const reading = readings.get(job.upstreamId);
-  if (!reading) return []; // Untested: a job the provider no longer lists; its deadline ends it.
+  if (!reading) return []; // missing-jobs.ts handles a job that is not listed.
   if (reading.status === null) deps.events.unknownStatus(channel, reading.word);
   const report = reportOf({ kind: job.kind, channel }, job.upstreamId, reading);
   // A step back ("running", then "queued" again) is not shown to callers.

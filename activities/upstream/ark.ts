@@ -10,6 +10,7 @@ import { readingOf } from './ark-readings';
 import type { UpstreamAnswer, UpstreamRequest } from './http-exchange';
 import { exchange, field, numberOf, textOf } from './http-exchange';
 import type { JobReading, ListWindow, Provider, ProviderAccess, TakeReadings } from './provider';
+import { readEach, readEachMaxMs, readMaxMs } from './read-each';
 
 const path = '/contents/generations/tasks';
 
@@ -38,6 +39,8 @@ export function createArk(access: ProviderAccess): Provider {
     return call('GET', `?${query.toString()}`);
   };
   const readPage: ReadPage = async (...page) => succeed(await callPage(...page));
+  const readOne = async (upstreamId: string, timeoutMs: number) =>
+    readingOf(succeed(await call('GET', `/${encodeURIComponent(upstreamId)}`, { timeoutMs })));
 
   return {
     async create(input, upstreamModel) {
@@ -53,11 +56,14 @@ export function createArk(access: ProviderAccess): Provider {
       throw classifyFault(answer);
     },
 
-    async read(upstreamId) {
-      return readingOf(succeed(await call('GET', `/${encodeURIComponent(upstreamId)}`)));
-    },
+    read: (upstreamId) => readOne(upstreamId, access.timeoutMs),
 
-    readMany: (upstreamIds, take) => readMany(upstreamIds, readPage, take),
+    readMany: (upstreamIds, take) =>
+      access.hasList
+        ? readMany(upstreamIds, readPage, take)
+        : readEach(upstreamIds, (id) => readOne(id, Math.min(access.timeoutMs, readMaxMs)), take),
+
+    readManyMaxMs: (count) => (access.hasList ? access.timeoutMs : readEachMaxMs(count)),
 
     async list(input, window) {
       if (!access.hasList) return null;

@@ -2,13 +2,12 @@
 // create whose answer was lost is simply sent again. Its final status is "completed", and it can
 // refuse with HTTP 200.
 
-import { setTimeout } from 'node:timers/promises';
 import type { JobStatus, RequestedJob } from '../../src/domain/job';
-import { eachAtOnce } from '../each-at-once';
 import type { UpstreamAnswer } from './http-exchange';
 import { exchange, field, numberOf, textOf } from './http-exchange';
-import type { FaultKind, JobReading, Provider, ProviderAccess, TakeReadings } from './provider';
+import type { FaultKind, JobReading, Provider, ProviderAccess } from './provider';
 import { UpstreamFault } from './provider';
+import { readEach, readEachMaxMs, readMaxMs } from './read-each';
 
 export function createMediakit(access: ProviderAccess): Provider {
   const common = { apiKey: access.apiKey, timeoutMs: access.timeoutMs, hurry: access.hurry };
@@ -45,6 +44,7 @@ export function createMediakit(access: ProviderAccess): Provider {
     },
     read,
     readMany: (upstreamIds, take) => readEach(upstreamIds, read, take),
+    readManyMaxMs: readEachMaxMs,
     async list() {
       return null; // Not needed: a repeated client_token is answered with the first job.
     },
@@ -52,54 +52,6 @@ export function createMediakit(access: ProviderAccess): Provider {
       // The protocol cannot cancel an enhancement.
     },
   };
-}
-
-// The protocol has no list, so jobs are read one by one. 48 of the 64 sockets for reads leave some
-// free for other reads if these hang for their ten seconds.
-const readsAtOnce = 48;
-const readMaxMs = 10_000;
-const handOnEveryMs = 500;
-
-/** The longest time that this many reads can take. */
-export function readEachMaxMs(count: number): number {
-  return Math.ceil(count / readsAtOnce) * readMaxMs;
-}
-
-/** Passes results on at intervals, while other reads still wait for their answer. */
-async function readEach(
-  upstreamIds: readonly string[],
-  read: (upstreamId: string) => Promise<JobReading>,
-  take: TakeReadings,
-): Promise<void> {
-  let come = new Map<string, JobReading>();
-  let count = 0;
-  let trouble: UpstreamFault | undefined;
-  // These faults affect every request, so the remaining jobs are not read.
-  const isAboutAll = () => trouble?.kind === 'busy' || trouble?.kind === 'operator';
-  const readOne = async (id: string) => {
-    if (isAboutAll()) return;
-    try {
-      come.set(id, await read(id));
-      count += 1;
-    } catch (error) {
-      if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect gets here.
-      if (error.kind !== 'not_found') trouble = error;
-    }
-  };
-  let isDone = false;
-  const all = eachAtOnce(upstreamIds, readsAtOnce, readOne).finally(() => {
-    isDone = true;
-  });
-  all.catch(() => undefined); // Awaited below; this prevents an unhandled rejection if `take` fails first.
-  while (!isDone || come.size > 0) {
-    await Promise.race([all, setTimeout(handOnEveryMs)]);
-    const readings = come;
-    come = new Map();
-    if (readings.size > 0) await take(readings);
-  }
-  // One unreadable job must not hide the others. If no job could be read, the fault is the
-  // provider's.
-  if (trouble && (isAboutAll() || count === 0)) throw trouble;
 }
 
 export function enhancementBody(input: RequestedJob): Record<string, unknown> {

@@ -33,6 +33,8 @@ export interface Provider {
    * others. Jobs that the provider does not list are left out.
    */
   readMany(upstreamIds: readonly string[], take: TakeReadings): Promise<void>;
+  /** The longest time until the next readings of this many jobs arrive. */
+  readManyMaxMs(count: number): number;
   /** The jobs in this window, compared with this job input. Null if the provider has no list. */
   list(input: JobInput, window: ListWindow): Promise<JobListing | null>;
   cancel(upstreamId: string, taskId?: string): Promise<void>;

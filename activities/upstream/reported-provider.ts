@@ -34,6 +34,7 @@ export function withReports(
     read: (upstreamId, taskId) => timed('read', taskId, () => provider.read(upstreamId, taskId)),
     readMany: (upstreamIds, take) =>
       timed('list', undefined, () => provider.readMany(upstreamIds, take)),
+    readManyMaxMs: provider.readManyMaxMs,
     list: (input, window) => timed('list', input.taskId, () => provider.list(input, window)),
     cancel: (upstreamId, taskId) =>
       timed('cancel', taskId, () => provider.cancel(upstreamId, taskId)),

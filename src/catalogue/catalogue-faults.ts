@@ -15,23 +15,30 @@ export function pathText(path: readonly PropertyKey[]): string {
   }, '');
 }
 
+type Protocol = Channel['protocol'];
+const generators: readonly Protocol[] = ['ark'];
+const enhancers: readonly Protocol[] = ['mediakit'];
+
 /** All faults that concern more than one field. */
 export function crossFaults(file: CatalogueFile): string[] {
   const faults: string[] = [];
   const say = (path: readonly PropertyKey[], sentence: string) =>
     faults.push(`${pathText(path)}: ${sentence}`);
-  const checkChannel = (path: PropertyKey[], id: string, protocol: Channel['protocol']) => {
+  const checkChannel = (path: PropertyKey[], id: string, wanted: readonly Protocol[]) => {
     const channel = Object.hasOwn(file.channels, id) ? file.channels[id] : undefined;
     if (!channel)
       say(path, `there is no channel "${id}"; channels: ${Object.keys(file.channels).join(', ')}`);
-    else if (channel.protocol !== protocol) {
-      say(path, `channel "${id}" speaks ${channel.protocol}, but ${protocol} is needed here`);
+    else if (!wanted.includes(channel.protocol)) {
+      say(
+        path,
+        `channel "${id}" speaks ${channel.protocol}, but ${wanted.join(' or ')} is needed here`,
+      );
     }
   };
   for (const [id, entry] of Object.entries(file.models)) {
     const at = (...path: PropertyKey[]) => ['models', id, ...path];
     for (const [index, choice] of entry.channels.entries()) {
-      checkChannel(at('channels', index, 'channel'), choice.channel, 'ark');
+      checkChannel(at('channels', index, 'channel'), choice.channel, generators);
     }
     for (const [mode, selected] of Object.entries(entry.modes)) {
       if (!Object.hasOwn(file.models, selected))
@@ -40,7 +47,7 @@ export function crossFaults(file: CatalogueFile): string[] {
     modelFaults(entry, file, (path, sentence) => say(at(...path), sentence));
   }
   for (const [index, id] of (file.superResolution?.channels ?? []).entries()) {
-    checkChannel(['superResolution', 'channels', index], id, 'mediakit');
+    checkChannel(['superResolution', 'channels', index], id, enhancers);
   }
   if (dearestMinuteMicros(file) > minuteMicrosMax) {
     say(

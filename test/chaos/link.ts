@@ -7,7 +7,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 export const linkFaults = [
   'slow',
   'reset',
-  'black hole',
+  'falls silent',
   'falls silent for good',
   'cut short',
   'refused',
@@ -129,7 +129,7 @@ export async function startLink(target: () => { host: string; port: number }): P
     },
     mend() {
       fault = null;
-      // Connections in a black hole would hang for ever, so they are closed. Silent ones stay: new
+      // Connections that fell silent would hang for ever, so they are closed. Those silent for good stay: new
       // connections work again, and the owner of an old one has to detect it.
       for (const socket of sockets) if (!silent.has(socket)) socket.destroy();
     },

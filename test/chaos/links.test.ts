@@ -7,5 +7,5 @@ testLinks({
   posts: 8,
   brokenMs: 2_500,
   links: ['worker to postgres', 'worker to studio', 'api to temporal'],
-  faults: ['slow', 'reset', 'black hole', 'cut short'],
+  faults: ['slow', 'reset', 'falls silent', 'cut short'],
 });

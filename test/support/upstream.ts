@@ -18,7 +18,7 @@ import { openDirectory } from '../../src/storage/directory';
 import { createStudio, type Studio } from '../../studio/server';
 import { aJobInput, aPlan, aRequest } from './builders';
 
-/** The result of one attempt; an open job is named. */
+/** The result of one attempt. For an open job it has the channel and the upstream id. */
 export type Placed =
   | PlacedJob
   | { readonly outcome: 'open'; readonly channel: string; readonly upstreamId: string };

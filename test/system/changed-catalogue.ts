@@ -34,7 +34,7 @@ export interface Case {
   readonly edit: Edit;
   /** The model can be served by another channel too. */
   readonly hasOther?: boolean;
-  /** The change itself gives the waiting tasks their turns. */
+  /** The change frees slots, so that waiting tasks get their turns. */
   readonly freesSlots?: boolean;
   /** The last change of the operator, for API and worker. */
   readonly mend?: Edit;

@@ -101,14 +101,14 @@ test('a worker is ready once Temporal has seen its polls', async () => {
 });
 
 test('a worker is not ready while Temporal does not answer, and is ready again afterwards', async () => {
-  links.temporal.break('black hole');
+  links.temporal.break('falls silent');
   await becomes({ polls: false });
   links.temporal.mend();
   await isReady();
 });
 
 test('a worker is not ready while its database does not answer, and is ready again afterwards', async () => {
-  links.database.break('black hole');
+  links.database.break('falls silent');
   await becomes({ database: false, watchers: false });
   links.database.mend();
   await isReady();
@@ -131,7 +131,7 @@ test('a worker is not ready while no watcher reads the open jobs', async () => {
 
 test('/livez of a worker does not depend on other systems, and unknown paths are answered 404', async () => {
   const at = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
-  links.temporal.break('black hole');
+  links.temporal.break('falls silent');
   expect((await at('/livez')).status).toBe(200);
   links.temporal.mend();
   expect((await at('/v1/tasks')).status).toBe(404);

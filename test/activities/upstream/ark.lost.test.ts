@@ -146,6 +146,16 @@ test('an answer without a list is a fault, not an empty list', async () => {
   await expect(list()).rejects.toMatchObject({ code: 'NotAList' });
 });
 
+test('without a list each job is read by itself', async () => {
+  fill(60);
+  const pages: number[] = [];
+  ark.onPage = (page) => pages.push(page);
+  const access = { apiKey: 'key', timeoutMs: 5_000, honoursIdempotencyKey: false, hasList: false };
+  const client = createArk({ baseUrl: ark.url, ...access });
+  const readings = await readAll(client, [...ark.jobs.map(({ id }) => id), 'gone']);
+  expect([readings.size, pages]).toEqual([60, []]);
+});
+
 test('all open jobs are read even if the provider limits the page size', async () => {
   fill(250);
   ark.pageMax = 100;
