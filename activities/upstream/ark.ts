@@ -19,20 +19,7 @@ const path = '/contents/generations/tasks';
 export const idsPerList = 200;
 
 export function createArk(access: ProviderAccess): Provider {
-  const call = (
-    method: UpstreamRequest['method'],
-    suffix: string,
-    more: Partial<UpstreamRequest> = {},
-  ) =>
-    exchange({
-      method,
-      url: `${access.baseUrl}${path}${suffix}`,
-      apiKey: access.apiKey,
-      timeoutMs: access.timeoutMs,
-      hurry: access.hurry,
-      ...more,
-    });
-
+  const call = callOf(access);
   const callPage: CallPage = (page, size, ids = []) => {
     const query = new URLSearchParams({ page_num: String(page), page_size: String(size) });
     for (const id of ids) query.append('filter.task_ids', id);
@@ -79,6 +66,15 @@ export function createArk(access: ProviderAccess): Provider {
       if (!wasHeard) throw classifyFault(answer);
     },
   };
+}
+
+function callOf({ baseUrl, apiKey, timeoutMs, hurry }: ProviderAccess) {
+  return (
+    method: UpstreamRequest['method'],
+    suffix: string,
+    more: Partial<UpstreamRequest> = {},
+  ): Promise<UpstreamAnswer> =>
+    exchange({ method, url: `${baseUrl}${path}${suffix}`, apiKey, timeoutMs, hurry, ...more });
 }
 
 type CallPage = (page: number, size: number, ids?: readonly string[]) => Promise<UpstreamAnswer>;

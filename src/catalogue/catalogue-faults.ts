@@ -15,24 +15,25 @@ export function pathText(path: readonly PropertyKey[]): string {
   }, '');
 }
 
-type Protocol = Channel['protocol'];
-const generators: readonly Protocol[] = ['ark'];
-const enhancers: readonly Protocol[] = ['mediakit'];
+interface Providers {
+  readonly kind: string;
+  readonly protocols: readonly Channel['protocol'][];
+}
+
+const generators: Providers = { kind: 'a generator', protocols: ['ark'] };
+const enhancers: Providers = { kind: 'an enhancer', protocols: ['mediakit'] };
 
 /** All faults that concern more than one field. */
 export function crossFaults(file: CatalogueFile): string[] {
   const faults: string[] = [];
   const say = (path: readonly PropertyKey[], sentence: string) =>
     faults.push(`${pathText(path)}: ${sentence}`);
-  const checkChannel = (path: PropertyKey[], id: string, wanted: readonly Protocol[]) => {
+  const checkChannel = (path: PropertyKey[], id: string, { protocols, kind }: Providers) => {
     const channel = Object.hasOwn(file.channels, id) ? file.channels[id] : undefined;
     if (!channel)
       say(path, `there is no channel "${id}"; channels: ${Object.keys(file.channels).join(', ')}`);
-    else if (!wanted.includes(channel.protocol)) {
-      say(
-        path,
-        `channel "${id}" speaks ${channel.protocol}, but ${wanted.join(' or ')} is needed here`,
-      );
+    else if (!protocols.includes(channel.protocol)) {
+      say(path, `channel "${id}" speaks ${channel.protocol}, but ${kind} is needed here`);
     }
   };
   for (const [id, entry] of Object.entries(file.models)) {

@@ -266,7 +266,7 @@ describe('an invalid catalogue is refused', () => {
     [
       'a channel of the other protocol',
       { 'models/studio-1.0/channels': [{ channel: 'studio-enhancer', upstreamModel: 'x' }] },
-      'models."studio-1.0".channels[0].channel: channel "studio-enhancer" speaks mediakit, but ark is needed here',
+      'models."studio-1.0".channels[0].channel: channel "studio-enhancer" speaks mediakit, but a generator is needed here',
     ],
     [
       'a mode that leads nowhere',
@@ -392,7 +392,7 @@ describe('an invalid catalogue is refused', () => {
     [
       'an enhancer of the wrong protocol',
       { 'superResolution/channels': ['studio'] },
-      'superResolution.channels[0]: channel "studio" speaks ark, but mediakit is needed here',
+      'superResolution.channels[0]: channel "studio" speaks ark, but an enhancer is needed here',
     ],
     [
       'a currency that is none',
