@@ -1,6 +1,6 @@
 // The account page: available and held money, and every movement, newest first.
 
-import { clock, exactMoney, money } from './format.js';
+import { clock, money } from './format.js';
 import { MoreButton, usePages } from './pagination.js';
 import { html } from './preact.js';
 
@@ -37,8 +37,8 @@ export function AccountPage({ api, account }) {
                     title=${row.task_id}>…${row.task_id.slice(-6)}</a>`
                       : ''
                   }</td>
-                  <td class=${Number(row.change) > 0 ? 'plus' : ''}>${exactMoney(row.change)}</td>
-                  <td>${exactMoney(row.balance_after)}</td>
+                  <td class=${Number(row.change) > 0 ? 'plus' : ''}>${money(row.change)}</td>
+                  <td>${money(row.balance_after)}</td>
                 </tr>
               `,
             )}
@@ -56,5 +56,5 @@ export function AccountPage({ api, account }) {
  */
 function Moved({ row }) {
   if (Number(row.change) !== 0 || Number(row.amount) === 0) return null;
-  return html`<small>${exactMoney(row.amount)}</small>`;
+  return html`<small>${money(row.amount)}</small>`;
 }

@@ -12,13 +12,15 @@ export const languages = [
 function curl(origin, body) {
   const quoted = JSON.stringify(body, null, 2).replaceAll("'", String.raw`'\''`);
   return [
-    `curl -s ${origin}${path} \\`,
+    `TASK_ID=$(curl -s ${origin}${path} \\`,
     `  -H "Authorization: Bearer $API_KEY" \\`,
     `  -H 'Content-Type: application/json' \\`,
-    `  -d '${quoted}'`,
+    `  -d '${quoted}' \\`,
+    "  | tee /dev/stderr | grep -o 'task_[0-9a-z]\\{26\\}' | head -n 1)",
     '',
-    '# then, every 3 seconds until status is succeeded or failed:',
-    `curl -s ${origin}${path}/TASK_ID -H "Authorization: Bearer $API_KEY"`,
+    '# The answer comes when the task has ended, or after 60 seconds.',
+    `curl -s ${origin}${path}/$TASK_ID \\`,
+    `  -H "Authorization: Bearer $API_KEY" -H 'Prefer: wait=60'`,
   ].join('\n');
 }
 

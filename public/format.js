@@ -1,21 +1,11 @@
 // Numbers, money and times as people read them.
 
-/** "12.340000" → "12.34". Small amounts keep the digits that distinguish them from zero. */
+/** "9994.990600" → "9,994.9906 CNY". No place that counts is rounded away. */
 export function money(amount, currency) {
-  const number = Number(amount);
-  const digits = number !== 0 && Math.abs(number) < 0.1 ? 6 : 2;
-  const text = number.toLocaleString('en', {
-    minimumFractionDigits: 2,
-    maximumFractionDigits: digits,
-  });
-  return currency ? `${text} ${currency}` : text;
-}
-
-/** All significant places, for a bill. */
-export function exactMoney(amount) {
   const [whole, places = ''] = String(amount).split('.');
   const kept = places.replace(/0+$/, '').padEnd(2, '0');
-  return `${Number(whole) === 0 ? whole : Number(whole).toLocaleString('en')}.${kept}`;
+  const text = `${Number(whole) === 0 ? whole : Number(whole).toLocaleString('en')}.${kept}`;
+  return currency ? `${text} ${currency}` : text;
 }
 
 export function count(number) {

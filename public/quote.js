@@ -1,7 +1,7 @@
 // The hold of the task, requested shortly after the last change. A quote stores nothing.
 
 import { Fault } from './api.js';
-import { count, exactMoney, itemNames, money, span } from './format.js';
+import { count, itemNames, money, span } from './format.js';
 import { html, useEffect, useState } from './preact.js';
 
 const pauseMs = 350;
@@ -74,7 +74,7 @@ export function Items({ items }) {
                 ${itemNames[item.kind] ?? item.kind}
                 <small>${workOf(item)}</small>
               </th>
-              <td>${exactMoney(item.amount)}</td>
+              <td>${money(item.amount)}</td>
             </tr>
           `,
         )}
@@ -85,8 +85,8 @@ export function Items({ items }) {
 
 /** Prices are per million tokens; quantities are shown in tokens. */
 function workOf({ quantity, unit, unit_price: price }) {
-  if (!unit.startsWith('1M ')) return `${count(quantity)} ${unit} × ${exactMoney(price)}`;
-  return `${count(Number(quantity) * 1e6)} ${unit.slice(3)} at ${exactMoney(price)} a million`;
+  if (!unit.startsWith('1M ')) return `${count(quantity)} ${unit} × ${money(price)}`;
+  return `${count(Number(quantity) * 1e6)} ${unit.slice(3)} at ${money(price)} a million`;
 }
 
 function whyNone(busy, fault, lost) {

@@ -12,7 +12,7 @@ on.describeInBrowser('the form of the playground', (site) => {
         prompt: 'x',
         ...body,
       });
-      return Number(json.hold).toFixed(2);
+      return String(json.hold).replace(/0{1,4}$/, '');
     };
     const shown = (hold: string) =>
       page.locator('.ticket:not(.busy) [data-test=hold]', { hasText: hold }).waitFor();
@@ -113,22 +113,29 @@ on.describeInBrowser('the form of the playground', (site) => {
     await page.context().close();
   });
 
-  test('the generated JavaScript creates the same task', async () => {
+  test('the generated shell and JavaScript code creates the task and waits for it', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill(`it's "quoted" \\ and 雨`);
     await on.direct(page, { render: 'none' });
     await page.locator('.codes summary').click();
     const shown = page.locator('.codes code');
+    const run = promisify(execFile);
+    const options = {
+      env: { PATH: process.env.PATH, API_KEY: site.service.apiKey },
+      timeout: 70_000,
+    };
+    const curl = await run('sh', ['-c', (await shown.textContent()) ?? ''], options);
+    expect(JSON.parse(curl.stdout)).toMatchObject({ status: 'succeeded' });
     await page.getByRole('button', { name: 'Python' }).click();
     expect(await shown.textContent()).toContain('"render": "none"');
     await page.getByRole('button', { name: 'JavaScript' }).click();
     const code = (await shown.textContent()) ?? '';
     expect(code).not.toContain(site.service.apiKey);
-    const run = promisify(execFile);
-    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', code], {
-      env: { PATH: process.env.PATH, API_KEY: site.service.apiKey },
-      timeout: 40_000,
-    });
+    const { stdout } = await run(
+      process.execPath,
+      ['--input-type=module', '--eval', code],
+      options,
+    );
     expect(stdout).toMatch(/^http.+\.mp4/);
     await page.context().close();
   });
