@@ -17,19 +17,12 @@ export class Unreachable extends Error {}
 
 // Longer than the service's own limits, so that its answer comes first.
 const patienceMs = 30_000;
+const uploadPatienceMs = 660_000;
 
 export function createApi(key, { onSignedOut } = {}) {
-  const call = async (method, path, body, headers = {}) => {
-    const reply = await send(path, {
-      method,
-      headers: {
-        accept: 'application/json',
-        authorization: `Bearer ${key}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+  const ask = async (path, init, patience) => {
+    const headers = { accept: 'application/json', authorization: `Bearer ${key}`, ...init.headers };
+    const reply = await send(path, { ...init, headers }, patience);
     const json = await reply.json().catch(() => undefined);
     if (reply.ok && json !== undefined) return json;
     if (reply.status === 401) onSignedOut?.();
@@ -39,15 +32,36 @@ export function createApi(key, { onSignedOut } = {}) {
     }
     throw new Fault(reply.status, json.error, Number(reply.headers.get('retry-after') ?? 0));
   };
+  const call = (method, path, body, headers = {}) =>
+    body === undefined
+      ? ask(path, { method, headers })
+      : ask(path, {
+          method,
+          headers: { 'content-type': 'application/json', ...headers },
+          body: JSON.stringify(body),
+        });
   return {
     get: (path) => call('GET', path),
     remove: (path) => call('DELETE', path),
+    /** The service reads the type from the bytes. */
+    upload: (file) =>
+      ask(
+        `/v1/files?name=${encodeURIComponent(file.name)}`,
+        {
+          method: 'POST',
+          headers: { 'content-type': file.type || 'application/octet-stream' },
+          body: file,
+        },
+        uploadPatienceMs,
+      ),
     quote: (body) => call('POST', '/v1/videos/quotes', body),
     /** The same key gives the same task, however often it is sent. */
     create: (body, attempt) =>
       call('POST', '/v1/videos/generations', body, { 'idempotency-key': attempt }),
     task: (id) => call('GET', `/v1/videos/generations/${encodeURIComponent(id)}`),
     cancel: (id) => call('DELETE', `/v1/videos/generations/${encodeURIComponent(id)}`),
+    removeContent: (id) =>
+      call('DELETE', `/v1/videos/generations/${encodeURIComponent(id)}/content`),
     callbacks: (id) => call('GET', `/v1/videos/generations/${encodeURIComponent(id)}/callbacks`),
   };
 }
@@ -58,9 +72,9 @@ export async function loadSurroundings() {
   return reply.json();
 }
 
-async function send(path, init) {
+async function send(path, init, patience = patienceMs) {
   try {
-    return await fetch(path, { ...init, signal: AbortSignal.timeout(patienceMs) });
+    return await fetch(path, { ...init, signal: AbortSignal.timeout(patience) });
   } catch {
     throw new Unreachable('The service cannot be reached. Your connection or the service is down.');
   }

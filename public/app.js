@@ -6,6 +6,7 @@ import { createApi, loadSurroundings } from './api.js';
 import { ComposePage } from './compose.js';
 import { Header } from './header.js';
 import { go, usePolled, useRoute } from './hooks.js';
+import { LibraryPage } from './library.js';
 import { html, render, useEffect, useMemo, useState } from './preact.js';
 import { forgetEverything, recall, remember } from './session.js';
 import { SignIn } from './sign-in.js';
@@ -67,6 +68,7 @@ function Workbench({ apiKey, onLeave }) {
 function pageOf({ view, id }, shared, models) {
   if (view === 'tasks' && id) return html`<${TaskPage} key=${id} id=${id} ...${shared} />`;
   if (view === 'tasks') return html`<${TasksPage} ...${shared} />`;
+  if (view === 'library') return html`<${LibraryPage} ...${shared} />`;
   if (view === 'account') return html`<${AccountPage} ...${shared} />`;
   if (shared.models?.length) return html`<${ComposePage} ...${shared} />`;
   if (shared.models) return html`<main><p>No model is open to this key.</p></main>`;

@@ -30,9 +30,12 @@ export function ComposePage({ api, around, account, models }) {
     account.refresh();
     go('tasks', task.id);
   });
+  /** An upload ends later, so it passes a function of the draft as it is then. */
   const change = (more) => {
-    const next = { ...draft, ...more };
-    setDraft(fitDraft(next, models.find(({ id }) => id === next.model) ?? model));
+    setDraft((now) => {
+      const next = { ...now, ...(typeof more === 'function' ? more(now) : more) };
+      return fitDraft(next, models.find(({ id }) => id === next.model) ?? models[0]);
+    });
     attempt.clearFault();
   };
   useEffect(() => remember('draft', draft), [draft]);
@@ -55,7 +58,7 @@ export function ComposePage({ api, around, account, models }) {
     <main class="compose">
       <form class="sheet" ref=${form} onSubmit=${submit} onKeyDown=${onKeyDown} novalidate>
         <h1>Create a video</h1>
-        <${Basics} ...${shared} models=${models} samples=${around.samples} />
+        <${Basics} ...${shared} api=${api} models=${models} samples=${around.samples} />
         <${Shape} ...${shared} />
         <${Options} ...${shared} />
         ${model.features.super_resolution && html`<${Enhance} ...${shared} />`}
@@ -106,7 +109,7 @@ function namesOf(draft, model) {
   ];
 }
 
-function Basics({ draft, model, models, change, faults, samples }) {
+function Basics({ api, draft, model, models, change, faults, samples }) {
   const modes = [['', 'Default'], ...model.features.modes.map((mode) => [mode, mode])];
   const [idea] = useState(() => prompts[Math.floor(Date.now() / 1000) % prompts.length]);
   return html`
@@ -131,9 +134,9 @@ function Basics({ draft, model, models, change, faults, samples }) {
       options=${model.inputs.types.map((type) => [type, inputNames[type]])}
       onValue=${(inputType) => change({ inputType })} />
     ${mediaOf(draft, model).map(
-      (slot) => html`<${MediaField} key=${slot.name} slot=${slot} draft=${draft} samples=${samples}
-        urls=${draft[slot.name]} fault=${faults[slot.name]}
-        onUrls=${(urls) => change({ [slot.name]: urls })} />`,
+      (slot) => html`<${MediaField} key=${slot.name} api=${api} slot=${slot} draft=${draft}
+        samples=${samples} urls=${draft[slot.name]} fault=${faults[slot.name]}
+        onUrls=${(next) => change((now) => ({ [slot.name]: next(now[slot.name]) }))} />`,
     )}
   `;
 }

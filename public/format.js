@@ -12,6 +12,12 @@ export function count(number) {
   return Number(number).toLocaleString('en', { maximumFractionDigits: 6 });
 }
 
+/** 1234567 → "1.2 MB". */
+export function bytesText(bytes) {
+  if (bytes < 1_000_000) return `${Math.ceil(bytes / 1000)} kB`;
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
 /** 75 → "1:15"; 7260 → "2 h 1 min". */
 export function span(seconds) {
   const whole = Math.max(0, Math.floor(seconds));

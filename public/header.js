@@ -7,6 +7,7 @@ import { recall, remember } from './session.js';
 const places = [
   ['create', 'Create'],
   ['tasks', 'Tasks'],
+  ['library', 'Library'],
   ['account', 'Account'],
 ];
 

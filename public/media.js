@@ -1,19 +1,29 @@
-// Images, videos and audios of a task, chosen from the samples or entered as addresses, in an order
-// that matters for frames.
+// Images, videos and audios of a task in an order that matters for frames: uploaded, chosen from the
+// samples, or entered as addresses.
 
 import { html, newId, useState } from './preact.js';
+import { fileName } from './session.js';
+import { Thumbnail } from './thumbnail.js';
+import { useDrop, useUploads } from './uploads.js';
 
 const titles = { images: 'Images', videos: 'Videos', audios: 'Audio' };
 
-export function MediaField({ slot, draft, urls, samples, onUrls, fault }) {
+export function MediaField({ api, slot, draft, urls, samples, onUrls, fault }) {
   const { name, kind, max } = slot;
   const [faultId] = useState(() => newId('fault'));
   const isFrames = draft.inputType === 'first_last_frame';
+  const add = (url) => onUrls((now) => [...now, url]);
+  const uploads = useUploads(api, { kind, room: max - urls.length, onStored: add });
+  const drop = useDrop(uploads.take);
+  const said = [fault, uploads.fault].filter(Boolean).join('\n');
   return html`
-    <fieldset class="field media" aria-describedby=${fault ? faultId : undefined}>
+    <fieldset class=${`field media ${drop.isOver ? 'over' : ''}`} data-kind=${kind}
+      aria-describedby=${said ? faultId : undefined}
+      ...${drop.handlers}>
       <legend>
         ${isFrames ? 'Frames' : titles[name]}
-        <span class="hint">${isFrames ? 'the first and the last picture' : `up to ${max}`}</span>
+        <span class="hint">${isFrames ? 'the first and the last picture' : `up to ${max}`}; drop a
+          file here</span>
       </legend>
       ${
         urls.length > 0 &&
@@ -24,21 +34,39 @@ export function MediaField({ slot, draft, urls, samples, onUrls, fault }) {
           )}
         </ol>`
       }
+      ${uploads.busy && html`<p class="small" role="status">Uploading ${uploads.busy}…</p>`}
       ${
         urls.length < max &&
         html`<div class="add">
-          <${AddressInput} name=${name} kind=${kind} isWrong=${Boolean(fault)}
-            onAdd=${(url) => onUrls([...urls, url])} />
+          <${AddressInput} name=${name} kind=${kind} isWrong=${Boolean(fault)} onAdd=${add} />
+          <${UploadButton} kind=${kind} take=${uploads.take} />
           ${samples
             .filter((sample) => sample.kind === kind && !urls.includes(sample.url))
             .map(
               (sample) => html`<${SampleButton} key=${sample.url} sample=${sample}
-                onAdd=${() => onUrls([...urls, sample.url])} />`,
+                onAdd=${() => add(sample.url)} />`,
             )}
         </div>`
       }
-      ${fault && html`<p class="fault" id=${faultId}>${fault}</p>`}
+      ${
+        said &&
+        html`<p class="fault" id=${faultId} role=${uploads.fault ? 'alert' : undefined}>
+        ${said}</p>`
+      }
     </fieldset>
+  `;
+}
+
+function UploadButton({ kind, take }) {
+  const onChange = ({ currentTarget }) => {
+    void take(currentTarget.files);
+    currentTarget.value = ''; // So that the same file can be chosen again.
+  };
+  return html`
+    <label class="button file">
+      Upload<span class="unseen"> ${kind}</span>
+      <input type="file" class="unseen" accept=${`${kind}/*`} multiple onChange=${onChange} />
+    </label>
   `;
 }
 
@@ -83,22 +111,24 @@ function SampleButton({ sample: { kind, name, url }, onAdd }) {
 
 function Chosen({ url, index, kind, urls, onUrls, isFrames }) {
   const without = urls.filter((_, at) => at !== index);
-  const earlier = () => onUrls([...without.slice(0, index - 1), url, ...without.slice(index - 1)]);
+  const earlier = () =>
+    onUrls(() => [...without.slice(0, index - 1), url, ...without.slice(index - 1)]);
+  const shown = fileName(url) ?? url;
   const name = frameName(index, urls.length, isFrames);
   return html`
     <li>
       <${Thumbnail} kind=${kind} url=${url} />
       ${name && html`<span class="tag">${name}</span>`}
-      <span class="address" title=${url}>${url}</span>
+      <span class="address" title=${url}>${shown}</span>
       ${
         index > 0 &&
-        html`<button type="button" class="quiet round" aria-label=${`Move ${url} forward`}
+        html`<button type="button" class="quiet round" aria-label=${`Move ${shown} forward`}
           onClick=${earlier}>
           ↑
         </button>`
       }
-      <button type="button" class="quiet round" aria-label=${`Remove ${url}`}
-        onClick=${() => onUrls(without)}>
+      <button type="button" class="quiet round" aria-label=${`Remove ${shown}`}
+        onClick=${() => onUrls(() => without)}>
         ×
       </button>
     </li>
@@ -109,13 +139,4 @@ function frameName(index, length, isFrames) {
   if (!isFrames) return '';
   if (index === 0) return 'First';
   return index === length - 1 ? 'Last' : 'Middle';
-}
-
-function Thumbnail({ kind, url }) {
-  if (kind === 'image') return html`<img class="thumb" src=${url} alt="" loading="lazy" />`;
-  if (kind === 'video') {
-    return html`<video class="thumb" src=${`${url}#t=1`} muted playsinline preload="metadata">
-      </video>`;
-  }
-  return html`<span class="thumb sound" aria-hidden="true">♪</span>`;
 }

@@ -34,7 +34,7 @@ function Waiting({ task }) {
   </div>`;
 }
 
-const reasons = {
+export const reasons = {
   deleted: 'it was deleted',
   expired: 'its time is over',
   lost: 'it could not be fetched from the generator in time',

@@ -49,3 +49,13 @@ export function noteStage(taskId, stage) {
   const { seen = {} } = noteOf(taskId);
   if (seen[stage] === undefined) note(taskId, { seen: { ...seen, [stage]: Date.now() } });
 }
+
+/** The name of an uploaded file, by the link that the form sends. */
+export function fileName(url) {
+  return recall('files', {})[url];
+}
+
+export function noteFile({ url, name }) {
+  const files = Object.entries({ ...recall('files', {}), [url]: name });
+  remember('files', Object.fromEntries(files.slice(-notesMax)));
+}

@@ -1,6 +1,7 @@
 // The accessibility of the playground's pages, checked by axe in the light and in the dark theme.
 
 import { readFileSync } from 'node:fs';
+import { beginnings } from '../support/files';
 import { create, describeInBrowser, direct, promptOf, type Site, untilEnd, visit } from './browser';
 
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
@@ -46,7 +47,14 @@ describeInBrowser('the playground read by axe', (site: Site) => {
     found['a task'] = await violationsOf(page);
     await untilEnd(page, 'done');
     found['a finished task'] = await violationsOf(page);
-    for (const name of ['tasks', 'account', 'nothing']) {
+    await page.goto(`${site.service.url}/#/create`);
+    await page.getByRole('radio', { name: 'First & last frame' }).check({ force: true });
+    const buffer = beginnings['image/png'] as Buffer;
+    const file = { name: 'boat.png', mimeType: 'image/png', buffer };
+    await page.locator('input[type=file]').setInputFiles(file);
+    await page.locator('.chosen', { hasText: 'boat.png' }).waitFor();
+    found['create, with a file'] = await violationsOf(page);
+    for (const name of ['tasks', 'library', 'account', 'nothing']) {
       await page.goto(`${site.service.url}/#/${name}`);
       await page.waitForLoadState('networkidle');
       found[name] = await violationsOf(page);

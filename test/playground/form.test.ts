@@ -143,6 +143,7 @@ on.describeInBrowser('the form of the playground', (site) => {
   test.each([
     [390, 'light'],
     [390, 'dark'],
+    [800, 'light'],
     [1280, 'dark'],
   ] as const)('fits a width of %d in %s colours', async (width, colorScheme) => {
     const { page, complaints } = await on.visit(site, site.service.apiKey, {
@@ -152,11 +153,15 @@ on.describeInBrowser('the form of the playground', (site) => {
     const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
     const [red = 0] = /\d+/.exec(String(ground))?.map(Number) ?? [];
     expect(red > 128).toBe(colorScheme === 'light');
-    for (const view of ['create', 'tasks', 'account']) {
+    for (const view of ['create', 'tasks', 'library', 'account']) {
       await page.goto(`${site.service.url}/#/${view}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       const wide = await page.evaluate('document.documentElement.scrollWidth');
       expect([view, Number(wide) <= width]).toEqual([view, true]);
+      // Two lines of text in a button or a link of the header would be higher.
+      for (const item of await page.locator('.top :is(a, button):visible').all()) {
+        expect((await item.boundingBox())?.height).toBeLessThan(48);
+      }
     }
     expect(complaints).toEqual([]);
     await page.context().close();

@@ -2,7 +2,7 @@
 // shared PostgreSQL and Temporal. This is faster than processes, which the system tests use.
 
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
@@ -146,6 +146,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   });
   const directory = await openDirectory(join(folder, 'files'));
   const storage = options.storage?.(directory) ?? directory;
+  let handle: RequestListener = () => undefined;
+  const server = await listen((request, response) => handle(request, response));
+  const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
   const app = createApp({
     db: serviceDb,
     storage,
@@ -159,13 +162,13 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     observer: { finished: () => undefined, failed: (error) => void failures.push(error) },
     settings: {
       ...testSettings,
+      publicUrl: url,
       allowHosts,
       playgroundSamplesUrl: `${studio.url}/samples/`,
       ...options.settings,
     },
   });
-  const server = await listen(app.callback());
-  const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+  handle = app.callback();
   const events: { name: string; args: readonly unknown[] }[] = [];
 
   let worker: RunningWorker | undefined;

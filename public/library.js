@@ -1,0 +1,149 @@
+// The account's own media: the videos of finished tasks, and uploaded files.
+
+import { CopyButton } from './controls.js';
+import { bytesText, clock, span } from './format.js';
+import { go } from './hooks.js';
+import { MoreButton, usePages } from './pagination.js';
+import { reasons } from './player.js';
+import { html, useState } from './preact.js';
+import { emptyDraft } from './request.js';
+import { noteFile, noteOf, recall, remember } from './session.js';
+import { Thumbnail } from './thumbnail.js';
+
+export function LibraryPage({ api }) {
+  return html`
+    <main class="list library">
+      <h1>Library</h1>
+      <${Videos} api=${api} />
+      <${Uploads} api=${api} />
+    </main>
+  `;
+}
+
+function Videos({ api }) {
+  const ask = (after) =>
+    api.get(`/v1/tasks?status=succeeded&limit=12${after ? `&after=${after}` : ''}`);
+  const list = usePages(ask, () => 10_000, [api]);
+  // Of a task whose video is deleted here, the answer replaces the row.
+  const [changed, setChanged] = useState({});
+  const remove = async ({ id }) => {
+    const task = await api.removeContent(id);
+    setChanged((before) => ({ ...before, [id]: task }));
+  };
+  return html`
+    <${Section} title="Videos" list=${list} none="No task has finished yet.">
+      ${unique(list.rows).map(
+        (row) => html`<${Video} key=${row.id} task=${changed[row.id] ?? row} onRemove=${remove} />`,
+      )}
+    <//>
+  `;
+}
+
+function Uploads({ api }) {
+  const ask = (after) => api.get(`/v1/files?limit=12${after ? `&after=${after}` : ''}`);
+  const list = usePages(ask, () => null, [api]);
+  const [removed, setRemoved] = useState([]);
+  const remove = async ({ id }) => {
+    await api.remove(`/v1/files/${encodeURIComponent(id)}`);
+    setRemoved((before) => [...before, id]);
+  };
+  const rows = unique(list.rows).filter(({ id }) => !removed.includes(id));
+  return html`
+    <${Section} title="Uploaded files" list=${{ ...list, rows }}
+      none="No file yet. Drop one on the form, or send it to /v1/files.">
+      ${rows.map((file) => html`<${Upload} key=${file.id} file=${file} onRemove=${remove} />`)}
+    <//>
+  `;
+}
+
+/** A page that is read later may repeat a row. */
+const unique = (rows) => [...new Map(rows.map((row) => [row.id, row])).values()];
+
+function Section({ title, list, none, children }) {
+  return html`
+    <section aria-label=${title}>
+      <h2>${title}</h2>
+      ${list.fault && html`<p class="fault" role="alert">${list.fault.message}</p>`}
+      ${list.value && list.rows.length === 0 && html`<p class="nothing">${none}</p>`}
+      <ul class="media-cards">${children}</ul>
+      <${MoreButton} load=${list.load} />
+    </section>
+  `;
+}
+
+function Video({ task, onRemove }) {
+  const [video] = task.data;
+  const title = noteOf(task.id).body?.prompt ?? task.id;
+  const size = video.width && `${video.width} × ${video.height}`;
+  const facts = [task.model, size ?? video.resolution, task.duration && span(task.duration)];
+  if (!video.url) {
+    const why = reasons[video.url_gone_reason] ?? video.url_gone_reason;
+    return html`<${Card} title=${title} href=${`#/tasks/${task.id}`} facts=${facts}
+      note=${`Not kept any more: ${why}.`} />`;
+  }
+  const picture = video.last_frame_url
+    ? { kind: 'image', url: video.last_frame_url }
+    : { kind: 'video', url: video.url };
+  return html`<${Card} title=${title} href=${`#/tasks/${task.id}`} facts=${facts}
+    note=${`Kept until ${clock(video.expires_at)}`} picture=${picture}
+    link=${video.url} onUse=${() => use({ kind: 'video', url: video.url, name: title })}
+    onRemove=${() => onRemove(task)} />`;
+}
+
+function Upload({ file, onRemove }) {
+  const facts = [file.kind, bytesText(file.bytes), file.duration && span(file.duration)];
+  return html`<${Card} title=${file.name ?? file.id} href=${file.url} facts=${facts}
+    note=${`Kept until ${clock(file.expires_at)}`} picture=${file} link=${file.url}
+    onUse=${() => use(file)} onRemove=${() => onRemove(file)} />`;
+}
+
+const fields = { image: 'images', video: 'videos', audio: 'audios' };
+
+/** Adds it to the form. Frames take images only. */
+function use(file) {
+  noteFile(file);
+  const draft = { ...emptyDraft, ...recall('draft', {}) };
+  const field = fields[file.kind];
+  const fits = file.kind === 'image' && draft.inputType === 'first_last_frame';
+  remember('draft', {
+    ...draft,
+    inputType: fits ? draft.inputType : 'reference',
+    [field]: [...draft[field].filter((url) => url !== file.url), file.url],
+  });
+  go('create');
+}
+
+function Card({ title, href, facts, note, picture, link, onUse, onRemove }) {
+  const [fault, setFault] = useState('');
+  const [busy, setBusy] = useState(false);
+  const remove = async () => {
+    if (!confirm(`Delete ${title}? Its link ends at once.`)) return;
+    setBusy(true);
+    setFault('');
+    await onRemove().catch((error) => setFault(error.message));
+    setBusy(false);
+  };
+  return html`
+    <li class="card">
+      <a class="still" href=${href} aria-label=${title}>
+        ${picture ? html`<${Thumbnail} ...${picture} />` : html`<span class="thumb"></span>`}
+      </a>
+      <p class="title" title=${title}>${title}</p>
+      <p class="small">${facts.filter(Boolean).join(' · ')}</p>
+      <p class="small">${note}</p>
+      ${
+        link &&
+        html`<div class="bar">
+          <button type="button" class="quiet" aria-label=${`Use ${title}`} onClick=${onUse}>
+            Use</button>
+          <a class="quiet" href=${link} target="_blank" rel="noopener"
+            aria-label=${`Open ${title}`}>Open</a>
+          <${CopyButton} text=${link} label="Copy link" />
+          <button type="button" class="quiet" aria-label=${`Delete ${title}`} disabled=${busy}
+            onClick=${remove}>Delete</button>
+        </div>`
+      }
+      ${fault && html`<p class="fault" role="alert">${fault}</p>`}
+    </li>
+  `;
+}

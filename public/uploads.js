@@ -1,0 +1,48 @@
+// Files on their way into the service, one after the other.
+
+import { useState } from './preact.js';
+import { noteFile } from './session.js';
+
+const kindNames = { image: 'an image', video: 'a video', audio: 'a sound' };
+
+/** `take(files)` uploads at most `room` of them; each stored one is passed to `onStored`. */
+export function useUploads(api, { kind, room, onStored }) {
+  const [busy, setBusy] = useState('');
+  const [fault, setFault] = useState('');
+  const take = async (list) => {
+    const files = [...list];
+    const faults = files.slice(room).map(({ name }) => `${name}: there is no room for it.`);
+    for (const file of files.slice(0, room)) {
+      setBusy(file.name);
+      try {
+        const stored = await api.upload(file);
+        noteFile(stored);
+        if (kind && stored.kind !== kind) {
+          faults.push(`${file.name} is ${kindNames[stored.kind]}, not ${kindNames[kind]}.`);
+        } else onStored(stored.url);
+      } catch (error) {
+        faults.push(`${file.name}: ${error.message}`);
+      }
+    }
+    setBusy('');
+    setFault(faults.join('\n'));
+  };
+  return { busy, fault, take };
+}
+
+/** Takes files that are dropped on an element with these handlers. */
+export function useDrop(take) {
+  const [isOver, setOver] = useState(false);
+  const onDragOver = (event) => {
+    if (!event.dataTransfer.types.includes('Files')) return;
+    event.preventDefault();
+    setOver(true);
+  };
+  const onDrop = (event) => {
+    setOver(false);
+    if (event.dataTransfer.files.length === 0) return;
+    event.preventDefault();
+    void take(event.dataTransfer.files);
+  };
+  return { isOver, handlers: { onDragOver, onDragLeave: () => setOver(false), onDrop } };
+}
