@@ -44,6 +44,9 @@ const everything = [
   ...['--set', 'api.ingress.enabled=true,api.ingress.host=v.example.com,api.ingress.tlsSecret=tls'],
   ...['--set', 'workers.next.tag=b2,workers.next.settings.WORKER_BUILD_ID=b2'],
   ...['--set', 'migrate.serviceRole=video_service,migrate.operatorRole=video_operator'],
+  ...['--set', 'codec.enabled=true,secrets.codec=video-codec'],
+  ...['--set', 'settings.TEMPORAL_UI_URL=https://temporal.example.com'],
+  ...['--set', 'networkPolicy.codecCallers[0].podSelector.matchLabels.app=proxy'],
 ];
 
 interface Manifest {
@@ -146,6 +149,16 @@ describeWithGo(`the chart${why}`, () => {
     ['no secret', 'secrets.worker=', 'secrets.worker is empty: name the Secret'],
     ['no catalogue', 'catalogue.content=', 'add --set-file catalogue.content=catalogue.yaml'],
     ['no place for files', 'storage.claim.create=false', 'stored files have no place'],
+    [
+      'a codec without the address of the UI',
+      'codec.enabled=true,secrets.codec=video-codec',
+      'settings.TEMPORAL_UI_URL is empty',
+    ],
+    [
+      'a codec without its secret',
+      'codec.enabled=true,settings.TEMPORAL_UI_URL=https://temporal.example.com',
+      'secrets.codec is empty: name the Secret',
+    ],
     ['an unknown name', 'apis.replicas=3', 'apis'],
     ['a setting in small letters', 'settings.log=debug', 'log'],
   ])('%s: nothing is rendered, and the message names the value', async (_, value, message) => {
@@ -168,6 +181,7 @@ describeWithGo(`the chart${why}`, () => {
       'video-api': ['video', 'video-api'],
       'video-worker-main': ['video', 'video-worker'],
       'video-worker-next': ['video', 'video-worker'],
+      'video-codec': ['video-codec'],
     });
     for (const { spec } of pods) {
       expect(spec.template.spec.securityContext).toMatchObject({

@@ -45,6 +45,7 @@ test('the ports are those of the image', () => {
   expect(templates.match(/containerPort: \d+/g)).toEqual([
     'containerPort: 8080',
     'containerPort: 9464',
+    'containerPort: 8234',
     'containerPort: 9464',
   ]);
   expect(read('Dockerfile')).toContain('PORT=8080');
