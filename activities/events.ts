@@ -49,7 +49,7 @@ export interface ActivityEvents {
     outcome: 'failed' | 'late' | 'lost',
     why: string,
   ): void;
-  /** An upload to an address of the caller; after `again` it is repeated. */
+  /** An upload to an address of the caller. After `again` it is repeated. */
   outputUpload(taskId: string, outcome: 'succeeded' | 'failed' | 'again', why: string): void;
   cancelGivenUp(taskId: string, kind: string, why: string): void;
   finding(kind: FindingKind, taskId: string, why: string): void;

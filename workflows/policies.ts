@@ -90,7 +90,7 @@ export const storePolicy: ActivityOptions = {
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '30 s' },
 };
 
-/** No one waits for this copy and upload. They may go on for a day. */
+/** No task waits for this copy and upload. They may take a day. */
 export const storeLaterPolicy: ActivityOptions = {
   ...storePolicy,
   startToCloseTimeout: '2 hours',

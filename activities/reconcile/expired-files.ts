@@ -15,7 +15,8 @@ export interface ExpiryDeps {
 // About three a second, so that a day's files of a busy service are deleted within a day.
 const limit = 200;
 const atOnce = 4;
-// Until then the link of a removed upload says why it is gone. Rows of results leave with their tasks.
+// Until then the link of a removed upload gives the reason. The rows of results are deleted with
+// their tasks.
 const removedUploadsKeptDays = 35;
 const forgottenMax = 2_000;
 

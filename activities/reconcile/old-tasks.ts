@@ -1,6 +1,6 @@
-// Tasks that ended long ago leave with all their rows; closing entries keep the sums of the ledger. One
-// pass over the old tasks an hour; a long one continues in the next runs. Each batch is a transaction of
-// its own, so a run that dies loses at most one batch.
+// Deletes tasks that ended long ago, with all their rows; closing entries keep the sums of the
+// ledger. One pass over the old tasks an hour; a long one continues in the next runs. Each batch is
+// a transaction of its own, so a run that dies loses at most one batch.
 
 import type { Knex } from 'knex';
 import { closeTasks, type KeptDays, listOldTasks, type Position } from '../../src/db/old-tasks';
@@ -16,7 +16,7 @@ const passEveryMs = 3_600_000;
 /** Returns the number of tasks that were deleted. */
 export type DeleteOld = () => Promise<number>;
 
-/** The position is kept in this process only: a new one begins a pass. */
+/** The position is kept in this process only; a new process begins a pass. */
 export function createDeleteOld({ db, tasksKeptDays, filesKeptDays }: OldTaskDeps): DeleteOld {
   const kept = { tasksKeptDays, filesKeptDays };
   let after: Position | null = null;

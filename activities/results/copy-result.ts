@@ -30,7 +30,7 @@ const bytesMax = 4 * 1024 ** 3;
 
 interface Copied {
   readonly bytes: number;
-  /** Pixels of a video, if its file says them. */
+  /** The size of a video in pixels, if its file contains it. */
   readonly size: Size | null;
 }
 

@@ -80,7 +80,7 @@ interface Failure {
 
 interface Copies {
   readonly failures: readonly Failure[];
-  /** Pixels of the video. */
+  /** The size of the video in pixels. */
   readonly size: Size | null;
 }
 

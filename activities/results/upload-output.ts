@@ -72,7 +72,7 @@ interface Fault {
 
 const notKept: Fault = { why: 'The video is not kept any more.', isFinal: true };
 
-/** Null if the address took the video. */
+/** Null if the receiver accepted the video. */
 async function send(deps: UploadDeps, row: ResultRow): Promise<Fault | null> {
   const { cancellationSignal: signal } = Context.current();
   const bytes = await deps.storage.read(row.key);
@@ -96,7 +96,9 @@ async function send(deps: UploadDeps, row: ResultRow): Promise<Fault | null> {
   }
 }
 
-/** An expired signature or a redirect stays what it is; a timeout, a conflict or a limit may pass. */
+/**
+ * An expired signature or a redirect will not change. A timeout, a conflict or a limit may pass.
+ */
 function isRefusal(status: number): boolean {
   return status >= 300 && status < 500 && ![408, 409, 425, 429].includes(status);
 }

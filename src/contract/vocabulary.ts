@@ -29,7 +29,7 @@ export type ToolVersion = (typeof toolVersions)[number];
 export const outputUploadStatuses = ['pending', 'succeeded', 'failed'] as const;
 export type OutputUploadStatus = (typeof outputUploadStatuses)[number];
 
-/** Why the link of a result is gone. */
+/** The reasons why a result has no link any more. */
 export const goneReasons = ['deleted', 'expired', 'lost', 'removed_by_operator'] as const;
 export type GoneReason = (typeof goneReasons)[number];
 

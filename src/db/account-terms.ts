@@ -18,7 +18,7 @@ export interface AccountTerms extends Rates {
   readonly queuedMax: number | null;
   /** Days for which its new files are kept; null means the installation's setting applies. */
   readonly filesKeptDays: number | null;
-  /** Days for which its ended tasks are kept, 0 is for ever; null as above. */
+  /** Days for which its ended tasks are kept; 0 means for ever, null the installation's setting. */
   readonly tasksKeptDays: number | null;
   /** Its share of the turns compared with other accounts. */
   readonly weight: number;

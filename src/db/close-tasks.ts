@@ -1,4 +1,4 @@
-// The function of the database that deletes old tasks. It is part of the schema, because it needs rights
+// The database function that deletes old tasks. It is part of the schema, because it needs rights
 // that no role of a process has.
 
 export const closeTasksFunction = `

@@ -31,7 +31,7 @@ interface DatabaseOptions {
   readonly applicationName: string;
   /** Statements that write are refused. */
   readonly readOnly?: boolean;
-  /** Seal what callers wrote; without keys it is stored as it is. */
+  /** The keys that encrypt the texts of callers; without keys the texts are stored as they are. */
   readonly encryptionKeys?: KeyRing | null;
   readonly log?: { warn(message: string): void; error(message: string): void };
 }

@@ -1,6 +1,6 @@
-// Erases the content of an account: what its callers sent, and what they got for it. Status, bill and
-// ledger of each task stay. A task is erased if its `request_hash` is empty; so a run that was cut off
-// goes on with the others.
+// Erases the content of an account: the texts and files that its callers sent, and their results.
+// Status, bill and ledger of each task stay. An erased task has an empty `request_hash`, so an
+// interrupted run continues with the others.
 
 import type { Knex } from 'knex';
 import type { TaskObject } from '../contract/task';
@@ -14,8 +14,8 @@ export interface ErasableTask {
 }
 
 /**
- * Disables the account, so that nothing new begins, and returns null; or changes nothing and returns
- * the number of its unfinished tasks.
+ * Disables the account, so that nothing new begins, and returns null. If it has unfinished tasks,
+ * nothing changes, and their number is returned.
  */
 export async function beginErasure(
   trx: Knex.Transaction,
@@ -30,7 +30,7 @@ export async function beginErasure(
   return null;
 }
 
-/** True if nothing is left to erase, which is then recorded. */
+/** Records that the account is erased. False if something is left to erase. */
 export async function finishErasure(trx: Knex.Transaction, accountId: string): Promise<boolean> {
   const { unfinished, tasks, uploads } = await countContent(trx, accountId);
   if (unfinished + tasks + uploads > 0) return false;
@@ -75,8 +75,8 @@ export async function listErasable(
 }
 
 /**
- * The keys of the results of these tasks, whose bytes are to be deleted next. A copy that is still on
- * its way deletes its own bytes, because its file is removed.
+ * The keys of the results of these tasks; the caller deletes their bytes. A copy in progress
+ * deletes its own bytes, because its file is removed.
  */
 export async function markResultsRemoved(
   db: Knex,
@@ -94,7 +94,9 @@ export async function markResultsRemoved(
   return rows.map(({ key }) => key);
 }
 
-/** Erases tasks whose results have no bytes any more. A delivery of a callback that waits is stopped. */
+/**
+ * Erases tasks whose results have no bytes any more. A waiting delivery of a callback is stopped.
+ */
 export async function eraseTasks(db: Knex, tasks: readonly ErasableTask[]): Promise<void> {
   const objects = tasks.map(({ id, object }) => ({ id, object: erasedObject(object) }));
   await db.raw(
@@ -121,7 +123,7 @@ export async function eraseTasks(db: Knex, tasks: readonly ErasableTask[]): Prom
   );
 }
 
-/** The bytes of the uploads are to be deleted next. An upload that is still on its way fails. */
+/** Marks the uploads as removed; the caller deletes their bytes. An upload in progress fails. */
 export async function markUploadsRemoved(db: Knex, accountId: string): Promise<void> {
   await db.raw(
     `update files set state = 'removed', removed_because = 'operator', removed_at = now()

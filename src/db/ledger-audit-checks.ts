@@ -42,8 +42,9 @@ const eachMovement = `
                                 ('correction', 'available'), ('correction', 'corrections'))
       or debit = credit`;
 
-// Each customer: stored balances equal the sums of movements, movements are numbered without gaps but
-// for those that closing entries stand for, and the held balance equals the holds of open tasks.
+// Each customer: stored balances equal the sums of movements, movements are numbered without gaps
+// except for those replaced by closing entries, and the held balance equals the holds of open
+// tasks.
 const eachAccount = `
   with sums as (
     select account_id, sum(coalesce(closes, 1)) as movements, count(closes) as closings, min(seq) as first_seq, max(seq) as last_seq,
@@ -84,8 +85,8 @@ const eachAccount = `
    ) finding (rule, is_found, found)
    where finding.is_found`;
 
-// The balances stored with a movement follow from those of the movement before it, unless a closing
-// entry stands for that one.
+// The balances stored with a movement follow from those of the movement before it, unless that one
+// was replaced by a closing entry.
 const eachStep = `
   select 'the balances after a movement follow from those before it' as rule, id as subject,
          format('%s and %s held, after %s and %s held', available_after, held_after,

@@ -1,9 +1,10 @@
-// Ended tasks whose time is over. They are looked at in the order of accounts and of their creation,
-// which an index gives; the function close_tasks (schema.ts) decides which of them may leave.
+// Ended tasks that are past their time. They are read in the order of accounts and of their
+// creation, which an index gives. The function close_tasks (schema.ts) decides which of them may be
+// deleted.
 
 import type { Knex } from 'knex';
 
-/** The last task that was looked at. */
+/** The last task that was read. */
 export interface Position {
   readonly accountId: string;
   /** The database's own text, because a Date has no microseconds. */
@@ -11,7 +12,7 @@ export interface Position {
   readonly id: string;
 }
 
-/** For accounts without terms of their own. 0 days for tasks: for ever. */
+/** Apply to accounts without terms of their own. 0 days for tasks means for ever. */
 export interface KeptDays {
   readonly tasksKeptDays: number;
   readonly filesKeptDays: number;
@@ -45,7 +46,7 @@ export async function listOldTasks(
   return rows;
 }
 
-/** Deletes those of these tasks that may leave; returns their number. */
+/** Deletes those of these tasks that may be deleted; returns their number. */
 export async function closeTasks(db: Knex, ids: readonly string[]): Promise<number> {
   const { rows } = await db.raw<{ rows: { closed: number }[] }>('select close_tasks(?) as closed', [
     [...ids],

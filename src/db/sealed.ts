@@ -1,6 +1,6 @@
-// Sealed columns: with ENCRYPTION_KEYS the texts of callers and the links to their videos are stored
-// encrypted. What statements search stays readable (schema.ts names the sealed columns). Rows from
-// before a key was set are read as they are.
+// Sealed columns: with ENCRYPTION_KEYS the texts of callers and the links to their videos are
+// stored encrypted. Columns that statements search stay readable (schema.ts names the sealed
+// columns). Rows that were stored before a key was set are read as they are.
 
 import type { Knex } from 'knex';
 import { decrypt, encrypt, type KeyRing, keyWithId } from '../encryption/key-ring';
@@ -13,7 +13,7 @@ interface Sealed {
 
 const mark = 'sealed:';
 
-// By the configuration of a connection, which its transactions share.
+// The keys by the configuration of a connection, which its transactions share.
 const rings = new WeakMap<Knex.Config, KeyRing>();
 
 export function giveKeys(db: Knex, keys: KeyRing): void {
@@ -28,11 +28,11 @@ function configOf(db: Knex): Knex.Config {
   return (db as { client: Knex.Client }).client.config;
 }
 
-/** The text of a text column. */
+/** Encrypts the text of a text column. */
 export function seal<T extends string | null>(db: Knex, text: T): T | string {
   if (text === null) return text;
   const [key] = keysOf(db);
-  // A text of a caller that looks like a sealed one.
+  // A text of a caller that looks like an encrypted one gets a mark, so that it is not decrypted.
   if (!key) return text.startsWith(mark) ? `${mark}:${text}` : text;
   return `${mark}${key.id}:${encrypt(Buffer.from(text), key).toString('base64')}`;
 }
@@ -46,7 +46,7 @@ export function unseal<T extends string | null>(db: Knex, stored: T): T | string
   return decrypt(Buffer.from(rest, 'base64'), keyWithId(keysOf(db), id)).toString('utf8');
 }
 
-/** The value of a json column. `open` is what statements read from it. */
+/** Encrypts a value for a json column. `open` has the fields that statements read. */
 export function sealValue<T>(db: Knex, value: T, open: object = {}): T | Sealed {
   if (keysOf(db).length === 0) return value;
   return { sealed: seal(db, JSON.stringify(value)), ...open };
@@ -57,7 +57,7 @@ export function unsealValue<T>(db: Knex, stored: T): T {
   return typeof sealed === 'string' ? (JSON.parse(unseal(db, sealed)) as T) : stored;
 }
 
-/** As `unsealValue`, for the text of the column. */
+/** Like `unsealValue`, for the JSON text of the column. */
 export function unsealJson(db: Knex, stored: string): string {
   if (!stored.startsWith(`{"sealed":"${mark}`)) return stored;
   return unseal(db, (JSON.parse(stored) as Sealed).sealed);

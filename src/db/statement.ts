@@ -15,7 +15,10 @@ export interface StatementRow {
   readonly currency: string;
   readonly taskId: string | null;
   readonly reason: string;
-  /** How many movements of deleted tasks a closing entry stands for; null for other movements. */
+  /**
+   * The number of movements of deleted tasks that a closing entry replaces; null for other
+   * movements.
+   */
   readonly closes: number | null;
   readonly credit: string;
   readonly at: Date;

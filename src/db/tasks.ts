@@ -58,7 +58,7 @@ async function findTasks(
   return new Map(rows.map((row) => [row.id, unsealed(db, row)]));
 }
 
-/** The row with the object as it was before it was sealed. */
+/** Decrypts the object of a row. */
 export function unsealed<Row extends StoredTask>(db: Knex, row: Row): Row {
   const object = unsealJson(db, row.object);
   return object === row.object ? row : { ...row, object };

@@ -1,5 +1,6 @@
-// The size of the final video as it is planned, and the ratio of a size. Super-resolution scales the short side of the base video to the
-// target and keeps the shape, so 480p 16:9 (864x496) becomes 1882x1080 at 1080p.
+// The planned size of the final video, and the ratio of a size. Super-resolution scales the short
+// side of the base video to the target and keeps the shape, so 480p 16:9 (864x496) becomes
+// 1882x1080 at 1080p.
 
 import { type EnhancedResolution, type FixedRatio, ratios } from '../contract/vocabulary';
 import type { Size } from './catalogue';
@@ -27,7 +28,7 @@ export function outputSize({
   return { width: even(width * factor), height: even(height * factor) };
 }
 
-/** The ratio whose shape is the nearest. */
+/** The ratio that is nearest to this size. */
 export function nearestRatio({ width, height }: Size): FixedRatio {
   const fixed = ratios.filter((ratio) => ratio !== 'adaptive');
   const distance = (ratio: FixedRatio) => {

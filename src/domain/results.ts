@@ -7,10 +7,10 @@ import type { Size } from './catalogue';
 export const resultRoles = ['video', 'last_frame'] as const;
 export type ResultRole = (typeof resultRoles)[number];
 
-/** Why a file is removed, as its row says it. */
+/** The reasons for a removal, as stored in the row of the file. */
 export type RemovedBecause = 'expired' | 'caller' | 'operator' | 'lost';
 
-/** The same for callers. */
+/** The reasons as callers see them. */
 export const goneReasonOf: Readonly<Record<RemovedBecause, GoneReason>> = {
   expired: 'expired',
   caller: 'deleted',

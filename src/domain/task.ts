@@ -136,7 +136,7 @@ export function withoutResults(
 
 export const erasedMessage = 'The content of this task was erased.';
 
-/** The object of a finished task without what its caller sent and got. */
+/** The object of a finished task without the texts and results of its caller. */
 export function erasedObject(task: TaskObject): TaskObject {
   const { id, task_id, object, status, trace_id, model, created_at, billing } = task;
   const { duration, usage, error, finished_at } = task;

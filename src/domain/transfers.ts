@@ -27,7 +27,7 @@ const reasons: Readonly<Record<TransferKind, string>> = {
 export function reasonOf(movement: {
   readonly kind: TransferKind;
   readonly reason: string;
-  /** How many movements a closing entry stands for. */
+  /** The number of movements that a closing entry replaces. */
   readonly closes: number | null;
 }): string {
   const reason = movement.reason || reasons[movement.kind];

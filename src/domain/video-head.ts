@@ -7,7 +7,7 @@ interface VideoHead {
   read(chunk: Uint8Array): void;
   /** Null if the file does not contain it, as fragmented files do not. */
   milliseconds(): number | null;
-  /** Pixels of the first track that has some; null if there is none. */
+  /** The size in pixels of the first track that has one; null if there is none. */
   size(): Size | null;
 }
 
@@ -80,7 +80,10 @@ function lengthOf(head: Uint8Array): number | null {
   return milliseconds > 0 && milliseconds <= 86_400_000 ? milliseconds : null;
 }
 
-/** Of the content of `tkhd`: its last two fields, in 65536ths of a pixel. A sound track has none. */
+/**
+ * The last two fields of `tkhd` are width and height in 65536ths of a pixel. A sound track has
+ * none.
+ */
 function sizeOf(head: Uint8Array): Size | null {
   const at = head[0] === 1 ? 88 : 76;
   if (head.length < at + 8) return null;

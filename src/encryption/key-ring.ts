@@ -1,4 +1,4 @@
-// The keys that encrypt what is stored about customers, and the one cipher: AES-256-GCM with a random
+// The keys that encrypt stored data of customers, and the one cipher: AES-256-GCM with a random
 // nonce in front of the text and the tag behind it.
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
@@ -15,7 +15,7 @@ export interface EncryptionKey {
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Throws a sentence that names the missing key. */
+/** Throws an error that names the missing key. */
 export function keyWithId(ring: KeyRing, id: string): EncryptionKey {
   const key = ring.find((known) => known.id === id);
   if (!key) throw new Error(`ENCRYPTION_KEYS has no key "${id}".`);

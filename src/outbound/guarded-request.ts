@@ -32,7 +32,9 @@ interface What {
   readonly body?: string | Bytes;
 }
 
-/** A body that is streamed once the receiver agrees to take it, or does not say. */
+/**
+ * A body that is streamed once the receiver agrees to take it, or after a pause without an answer.
+ */
 interface Bytes {
   readonly stream: Readable;
   readonly length: number;

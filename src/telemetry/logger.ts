@@ -41,7 +41,10 @@ export function createLogger(settings: LogSettings, output?: DestinationStream):
   return pino(options, sink);
 }
 
-/** As pino's own, but the text is made once a millisecond: a flood writes more lines than that. */
+/**
+ * Like pino's own function, but the text is made once a millisecond: a flood writes more lines than
+ * that.
+ */
 function isoTime(): () => string {
   let at = Number.NaN;
   let text = '';

@@ -1,6 +1,6 @@
 // The worker, the API or the S3 server is killed at every step of a copy, of an upload and of a
-// deletion. Afterwards all tasks have ended and were generated and charged once. After one sweep of the
-// reconciler each stored file has its bytes, and each object has its row.
+// deletion. Afterwards all tasks have ended and were generated and charged once. After one run of
+// the reconciler each stored file has its bytes, and each object has its row.
 
 import { createHash, randomBytes } from 'node:crypto';
 import type { ActivityEvents } from '../../activities/events';
@@ -289,7 +289,10 @@ async function brokenFiles(files: FileWorld, storage: Storage): Promise<readonly
   ];
 }
 
-/** A file that was answered is kept until its deletion was asked for; no other kept file is unknown. */
+/**
+ * A file whose upload was answered is kept until its deletion is requested. There are no other kept
+ * files.
+ */
 async function brokenUploads(files: FileWorld, kept: readonly Row[]): Promise<readonly string[]> {
   const byId = new Map(kept.map((row) => [row.id, row]));
   const broken: string[] = [];

@@ -1,5 +1,5 @@
-// What the service writes for foreign clients of S3 to read: an object of known length, and one whose
-// length is not known in advance.
+// Objects that the service writes for foreign clients of S3 to read: one of known length, and one
+// whose length is not known in advance.
 
 import { Readable } from 'node:stream';
 import type { Storage } from '../../src/storage/storage';

@@ -37,7 +37,7 @@ export async function startPooler(databaseUrl: string, settings: string[] = []):
       ...settings,
     ].join('\n'),
   );
-  // It refuses to run as root.
+  // PgBouncer refuses to run as root.
   const asUser = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
   const program = runProgram(pgbouncer ?? '', [...asUser, file]);
   const url = Object.assign(new URL(databaseUrl), { hostname: '127.0.0.1', port: `${port}` }).href;

@@ -82,7 +82,7 @@ interface ServiceOptions {
   readonly callbacksPerHost?: number;
   /** How long a task waits for the copy of its results; a minute unless given. */
   readonly storeWaitSeconds?: number;
-  /** Shorter times for uploads to addresses of callers. */
+  /** Time limits for uploads to addresses of callers, shorter than the real ones. */
   readonly uploadLimits?: { readonly silenceMs: number };
   /** Wraps the storage, so that a test can make it fail. */
   readonly storage?: (storage: Storage) => Storage;

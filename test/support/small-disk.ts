@@ -10,12 +10,12 @@ export interface SmallDisk {
   readonly folder: string;
   /** Fills the disk except for this many bytes. */
   leaveFree(bytes: number): void;
-  /** Deletes what filled it. */
+  /** Deletes the file that filled the disk. */
   empty(): void;
   remove(): Promise<void>;
 }
 
-/** Null, with a message, where no disk can be mounted. `what` names the tests that are left out. */
+/** Null, with a message, if no disk can be mounted. `what` names the tests that are skipped. */
 export async function mountSmallDisk(megabytes: number, what: string): Promise<SmallDisk | null> {
   const folder = await mkdtemp(join(tmpdir(), 'video-small-disk-'));
   const options = ['-t', 'tmpfs', '-o', `size=${megabytes}m`];

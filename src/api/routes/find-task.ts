@@ -22,7 +22,7 @@ export interface Found {
 export interface FindTask {
   /** Undefined if there is no such task, or it belongs to another account. */
   (taskId: string, asker: Asker): Promise<Found | undefined>;
-  /** After this process changed the object of a final task. */
+  /** Call it after this process has changed the object of a final task. */
   forget(taskId: string): void;
 }
 

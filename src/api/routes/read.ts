@@ -116,8 +116,9 @@ function cancelTask(deps: ApiDeps, { find, changesAtOnce }: ReadHandlers): TaskH
 }
 
 /**
- * The rows are changed first, so the links are dead at once. If the storage does not answer, the
- * caller gets a 503, and a repeat deletes the bytes; without one the reconciler does it.
+ * The rows are changed first, so that the links stop working at once. If the storage does not
+ * answer, the caller gets a 503, and a repeated call deletes the bytes; otherwise the reconciler
+ * does it.
  */
 function deleteTaskContent(deps: ApiDeps, { find, changesAtOnce }: ReadHandlers): TaskHandler {
   const { db, storage } = deps;

@@ -33,8 +33,8 @@ export interface Answer {
   /** The id of what the command created. */
   readonly created?: string;
   /**
-   * The part that follows the commit. Its answer is the one that is printed. What it does with `logged`
-   * is one more transaction with a row of the log.
+   * The part after the commit. Its answer is printed. Its changes with `logged` are one more
+   * transaction with a row of the log.
    */
   readonly afterwards?: (logged: Logged) => Promise<Answer>;
 }

@@ -1,5 +1,5 @@
-// The admin command that erases the content of an account. A run that is cut off, also by a kill, is
-// repeated: each batch deletes the bytes first, and then what the database has of these tasks.
+// The admin command that erases the content of an account. A run that was interrupted is repeated:
+// each batch deletes the bytes first, and then the stored texts of these tasks.
 
 import type { Knex } from 'knex';
 import { eachAtOnce } from '../../../activities/each-at-once';
@@ -76,7 +76,10 @@ async function eraseResults(db: Knex, accountId: string, storage: Storage) {
   }
 }
 
-/** The storage says which objects there are, so that none is left of a run that was cut off. */
+/**
+ * The objects are listed by the storage, so that a repeated run also finds those of an interrupted
+ * one.
+ */
 async function eraseUploads(db: Knex, accountId: string, storage: Storage): Promise<number> {
   await markUploadsRemoved(db, accountId);
   const keys: string[] = [];

@@ -105,7 +105,7 @@ function changesOf(input: Input): Changes<AccountTerms> {
   };
 }
 
-// Budgets by day and month are sums of movements, so those of the current month must be there.
+// Budgets by day and month are sums of movements, so the movements of the current month must exist.
 const taskDaysMin = 35;
 
 function taskDaysOf(input: Input): number | null | undefined {

@@ -48,7 +48,7 @@ export async function findFileByToken(db: Knex, token: string): Promise<FileRow 
   return rows[0] ? unsealedFile(db, rows[0]) : null;
 }
 
-/** The row with its sealed columns as they were before. */
+/** Decrypts the sealed columns of a row. */
 export function unsealedFile(db: Knex, row: FileRow): FileRow {
   return { ...row, sourceUrl: unseal(db, row.sourceUrl), name: unseal(db, row.name) };
 }

@@ -24,13 +24,13 @@ export interface ResultRow {
   /** Time since the row was stored. */
   readonly waitedSeconds: number;
   readonly isSourceDead: boolean;
-  /** Null if the video is not to be uploaded, or no longer. */
+  /** Null if the video has no such address, or the upload has ended. */
   readonly outputUploadUrl: string | null;
   /** These two are known once it is stored. */
   readonly contentType: string | null;
   readonly length: number | null;
   readonly expiresAt: number;
-  /** Pixels of a stored video, if its file says them. */
+  /** The size of a stored video in pixels, if its file contains it. */
   readonly size: Size | null;
 }
 
@@ -125,7 +125,7 @@ export async function markStored(db: Knex, id: string, known: KnownBytes): Promi
   return rows.length > 0;
 }
 
-/** Ends the upload of a video; the object of the task shows how. */
+/** Ends the upload of a video and shows its outcome in the object of the task. */
 export async function endOutputUpload(
   db: Knex,
   taskId: string,

@@ -68,7 +68,7 @@ export async function removeResults(
   });
 }
 
-/** What the rows say of these keys. `kept`: the file has bytes, or soon will. */
+/** The files with these keys. `kept`: the file is stored or awaited. */
 export async function findRowsOfKeys(
   db: Knex,
   keys: readonly string[],

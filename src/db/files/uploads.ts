@@ -31,7 +31,10 @@ export interface Uploaded {
   readonly bytes: number;
 }
 
-/** Null if the upload may go on; `disabled`, or what the account has already, if not. */
+/**
+ * Null if the upload may begin. Otherwise `disabled`, or the number and bytes of the account's
+ * uploads.
+ */
 export async function beginUpload(
   db: Knex,
   upload: NewUpload,
@@ -117,7 +120,7 @@ export async function dropDeadUpload(
   });
 }
 
-/** Forgets uploads that were removed so long ago; returns their number. */
+/** Deletes the rows of uploads that were removed this long ago; returns their number. */
 export async function forgetRemovedUploads(db: Knex, days: number, limit: number): Promise<number> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
     `delete from files

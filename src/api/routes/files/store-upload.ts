@@ -58,7 +58,7 @@ export async function storeUpload(deps: ApiDeps, ctx: KeyedCall, sent: SentFile)
     throw error;
   }
   const durationMs = video?.milliseconds() ?? null;
-  // If its answer is lost, the row may be stored, so the bytes stay.
+  // If the answer of the statement is lost, the row may be stored, so the bytes stay.
   const stored = await finishUpload(deps.db, id, { ...incoming.found(), durationMs });
   if (stored) return stored;
   await deps.storage.remove(key);
