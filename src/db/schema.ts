@@ -352,8 +352,8 @@ create trigger tasks_owe_callback after insert or update of finished_at on tasks
 /** Files: the results of tasks, and what customers uploaded. */
 const files = `
 -- One file. Its bytes are in the storage under \`key\`; \`link_token\` is the secret part of its public
--- link. A result belongs to a task and is copied from \`source_url\`, the provider's link. \`source_url\`
--- and \`name\` are sealed if the service has keys. States:
+-- link. A result belongs to a task and is copied from \`source_url\`, the provider's link. \`source_url\`,
+-- \`output_upload_url\` and \`name\` are sealed if the service has keys. States:
 --   awaited  the bytes are still to be copied or received
 --   stored   the storage has them; length, type and digest are known
 --   removed  the storage has them no more: they \`expired\`, the \`caller\` or an \`operator\` removed them,

@@ -81,7 +81,10 @@ async function upload(service: Service): Promise<string> {
   return ((await uploaded.json()) as { id: string }).id;
 }
 
-const planted = ['prompt', 'address', 'hook', 'person', 'option', 'reply', 'name'].map(
+// Nothing listens there, so the upload stays to be sent.
+const unreachable = 'http://127.0.0.1:9/video.mp4';
+
+const planted = ['prompt', 'address', 'hook', 'person', 'option', 'reply', 'name', 'upload'].map(
   (word) => `planted-${word}`,
 );
 
@@ -95,6 +98,7 @@ async function runTask(service: Service, hook: string): Promise<void> {
     duration: 4,
     metadata: {
       callback_url: hook,
+      output_upload_url: `${unreachable}?planted-upload`,
       safety_identifier: 'planted-person',
       some_option: 'planted-option',
       labels: { team: 'open-label' },
@@ -103,10 +107,11 @@ async function runTask(service: Service, hook: string): Promise<void> {
     },
   });
   const done = await service.finished(json.id);
-  expect([done.status, done.error, done.labels]).toEqual([
+  expect([done.status, done.error, done.labels, done.output_upload]).toEqual([
     'succeeded',
     undefined,
     { team: 'open-label' },
+    { status: 'pending' },
   ]);
   const path = `/v1/videos/generations/${json.id}/callbacks`;
   await until('the callback is recorded', async () => {
@@ -129,7 +134,7 @@ test.each<[string, KeyRing]>([
     sink.answer = (_, response) => void response.writeHead(200).end('planted-reply');
     try {
       await withOwnTemporal(async (temporalAddress, dumpTemporal) => {
-        const allowHosts = [sink.hostPort];
+        const allowHosts = [sink.hostPort, '127.0.0.1:9'];
         const service = await startService({ temporalAddress, allowHosts, encryptionKeys });
         giveKeys(service.db, encryptionKeys);
         try {

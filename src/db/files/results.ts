@@ -3,13 +3,14 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
+import type { VideoRequest } from '../../contract/request';
 import type { OutputUpload, TaskObject } from '../../contract/task';
 import type { Size } from '../../domain/catalogue';
 import type { Media } from '../../domain/media-type';
 import type { ResultRole, StoreResults } from '../../domain/results';
 import { runningObject, stepOf } from '../../domain/task';
 import { askPrepared } from '../prepared-statements';
-import { seal, unseal, unsealValue } from '../sealed';
+import { seal, sealValue, unseal, unsealValue } from '../sealed';
 import type { FileState } from './links';
 
 export interface ResultRow {
@@ -56,9 +57,11 @@ export async function awaitResults(
 ): Promise<readonly ResultRow[]> {
   const known = await findResults(db, taskId);
   if (known.length > 0) return known;
-  const text = 'select object from tasks where id = $1 and finished_at is null';
-  const [task] = await askPrepared<{ object: TaskObject }>(db, 'find_live_object', text, [taskId]);
+  const text = 'select object, request from tasks where id = $1 and finished_at is null';
+  const [task] = await askPrepared<LiveTask>(db, 'find_live_object', text, [taskId]);
   if (!task) return [];
+  const { metadata } = unsealValue(db, task.request);
+  const uploadUrl = metadata.output_upload_url ?? null;
   const object = runningObject(unsealValue(db, task.object), 'storing');
   const rows = sources.map(({ role, url, expiresAt }) => ({
     id: `file_${randomBytes(16).toString('hex')}`,
@@ -67,6 +70,7 @@ export async function awaitResults(
     link_token: randomBytes(24).toString('base64url'),
     source_url: seal(db, url),
     source_expires_at: expiresAt === null ? null : new Date(expiresAt * 1_000),
+    output_upload_url: role === 'video' ? seal(db, uploadUrl) : null,
     media: role === 'video' ? 'video' : 'image',
   }));
   await askPrepared(db, 'await_results', awaitStatement, [
@@ -79,6 +83,11 @@ export async function awaitResults(
   return findResults(db, taskId);
 }
 
+interface LiveTask {
+  readonly object: TaskObject;
+  readonly request: VideoRequest;
+}
+
 const awaitStatement = `
  with begun as (
    update tasks set status = 'running', stage = 'storing', version = $5, object = $4
@@ -88,12 +97,11 @@ const awaitStatement = `
  insert into files (id, account_id, task_id, role, key, link_token, source_url, source_expires_at,
                     output_upload_url, media, expires_at)
  select r.id, tasks.account_id, tasks.id, r.role, r.key, r.link_token, r.source_url,
-        coalesce(r.source_expires_at, now() + ${sourceLife}),
-        case r.role when 'video' then request -> 'metadata' ->> 'output_upload_url' end, r.media,
+        coalesce(r.source_expires_at, now() + ${sourceLife}), r.output_upload_url, r.media,
         now() + make_interval(days => coalesce(accounts.files_kept_days, $3))
    from json_to_recordset($2) as r
         (id text, role text, key text, link_token text, source_url text,
-         source_expires_at timestamptz, media text),
+         source_expires_at timestamptz, output_upload_url text, media text),
         tasks join accounts on accounts.id = tasks.account_id
   where tasks.id = $1 and tasks.finished_at is null
  on conflict (task_id, role) do nothing`;
@@ -101,7 +109,11 @@ const awaitStatement = `
 export async function findResults(db: Knex, taskId: string): Promise<ResultRow[]> {
   const text = `select ${columns} from files where task_id = $1 order by role`;
   const rows = await askPrepared<ResultRow>(db, 'find_results', text, [taskId]);
-  return rows.map((row) => ({ ...row, sourceUrl: unseal(db, row.sourceUrl) }));
+  return rows.map((row) => ({
+    ...row,
+    sourceUrl: unseal(db, row.sourceUrl),
+    outputUploadUrl: unseal(db, row.outputUploadUrl),
+  }));
 }
 
 interface KnownBytes {
@@ -142,7 +154,8 @@ export async function endOutputUpload(
       `update files set output_upload_url = null where task_id = ? and role = 'video'`,
       [taskId],
     );
-    const object: TaskObject = { ...task.object, output_upload: outcome };
+    const known = unsealValue(trx, task.object);
+    const object = sealValue(trx, { ...known, output_upload: outcome });
     await trx.raw('update tasks set object = ? where id = ?', [JSON.stringify(object), taskId]);
   });
 }
