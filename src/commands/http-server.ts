@@ -8,7 +8,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Socket } from 'node:net';
 import { CommandError } from './command';
 
 interface Listening {
@@ -34,6 +34,12 @@ const bodyMs = 15_000;
 // A caller that does not read its reply holds a connection and memory. Node closes the connection
 // at the second timeout in a row without progress, so after 15 s at most.
 const unreadMs = 7_500;
+
+// A caller that is refused before its whole body is read gets its reply only if the rest is read:
+// otherwise the system resets the connection. As nginx does, the rest is discarded for at most 30 s,
+// and no longer than 5 s after the last byte.
+const discardMs = 30_000;
+const discardIdleMs = 5_000;
 
 // Requests that still run after this are cut off. A waiting read (`Prefer: wait`) can simply be
 // repeated.
@@ -64,6 +70,7 @@ export async function listen(
     // Node sets the keep-alive timeout once the reply is written.
     response.once('prefinish', () => {
       if (request.socket.writableLength > 0) request.socket.setTimeout(unreadMs);
+      if (!request.complete) discardRest(request);
     });
     handler(request, response);
   };
@@ -103,11 +110,27 @@ function limitBodyTime(request: IncomingMessage, response: ServerResponse): void
       if (!response.headersSent) {
         request.socket.write('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n');
       }
-      request.socket.destroySoon();
+      if (response.writableFinished) request.socket.destroy();
+      else request.socket.destroySoon();
     }, bodyMs);
     request.once('end', () => clearTimeout(late));
     request.once('close', () => clearTimeout(late));
   });
+}
+
+/** Changes how Node closes the connection after its last reply: only the sending side at first. */
+function discardRest(request: IncomingMessage): void {
+  const { socket } = request;
+  socket.destroySoon = () => {
+    if (request.complete) return Socket.prototype.destroySoon.call(socket);
+    socket.end();
+    socket.setTimeout(discardIdleMs);
+    const late = setTimeout(() => socket.destroy(), discardMs);
+    socket.once('close', () => clearTimeout(late));
+    request.once('end', () => socket.destroy());
+    request.unpipe();
+    request.resume();
+  };
 }
 
 function bind(server: Server, host: string, port: number, setting: AddressSettings): Promise<void> {

@@ -1,6 +1,8 @@
 // Bodies of requests: the answer to `Expect: 100-continue`, and the time that a body may take.
 
 import { connect, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { listen } from '../../src/commands/http-server';
 import { until } from '../support/until';
 
@@ -10,6 +12,15 @@ beforeAll(async () => {
   server = await listen(
     (request, response) => {
       if (request.url === '/refused') return response.writeHead(413, { connection: 'close' }).end();
+      if (request.url === '/begun') {
+        const first = new PassThrough();
+        request.pipe(first);
+        first.once('data', () => {
+          first.destroy();
+          response.writeHead(413, { connection: 'close' }).end();
+        });
+        return;
+      }
       request.on('data', () => undefined);
       request.on('end', () => response.end('taken'));
     },
@@ -49,6 +60,62 @@ test('a client whose body is refused unread gets no 100 Continue', async () => {
   await until('it is answered', () => state.closed);
   expect(state.text).toMatch(/^HTTP\/1\.1 413 /);
   expect(state.text).not.toContain('100 Continue');
+});
+
+describe('a large body that is refused unread', () => {
+  const large = Buffer.alloc(60 * 1024 * 1024);
+
+  test('is answered, although the client sends all of it before it reads', async () => {
+    const socket = connect(server.port, '127.0.0.1');
+    sockets = [...sockets, socket];
+    const failures: unknown[] = [];
+    socket.on('error', (error) => failures.push(error));
+    socket.pause();
+    socket.write(`POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: ${large.length}\r\n\r\n`);
+    await new Promise((resolve) => socket.write(large, resolve));
+    let text = '';
+    socket.on('data', (part) => (text += String(part)));
+    socket.resume();
+    await until('the connection is closed', () => socket.readableEnded || failures.length > 0);
+    expect(failures).toEqual([]);
+    expect(text).toMatch(/^HTTP\/1\.1 413 /);
+  });
+
+  test('is answered to fetch', async () => {
+    const { status } = await fetch(`http://127.0.0.1:${server.port}/refused`, {
+      method: 'POST',
+      body: large,
+    });
+    expect(status).toBe(413);
+  });
+
+  test('after its first bytes were read is answered too', async () => {
+    const { status } = await fetch(`http://127.0.0.1:${server.port}/begun`, {
+      method: 'POST',
+      body: large,
+    });
+    expect(status).toBe(413);
+  });
+
+  // Longer than the five seconds after which the connection is closed.
+  test('is not awaited for ever', async () => {
+    const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
+    sockets = [...sockets, socket];
+    let failed = false;
+    let text = '';
+    socket.on('error', () => {
+      failed = true;
+    });
+    socket.on('data', (part) => (text += String(part)));
+    socket.write('POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n');
+    await until('it is answered', () => text.includes(' 413 '));
+    const isClosed = async () => {
+      await pause(7_500);
+      socket.write('x');
+      return failed;
+    };
+    await until('a write fails', isClosed);
+  });
 });
 
 // The limit is 15 s; the rest is margin.
