@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { access, mkdir, opendir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { assert } from '../domain/assert';
 import { failAsStorage } from './file-faults';
@@ -27,13 +26,19 @@ function directory(folder: string): Storage {
   return {
     async write(key, bytes, { length, signal }) {
       const part = join(folder, unfinished, randomUUID());
-      const counted = counter();
+      let found = 0;
+      // A generator, because another stream would buffer more of each write.
+      const counted = async function* (chunks: AsyncIterable<Buffer>) {
+        for await (const chunk of chunks) {
+          found += chunk.length;
+          yield chunk;
+        }
+      };
       try {
         const file = createWriteStream(part, { flags: 'wx', flush: true });
-        await pipeline(bytes, counted.stream, file, { signal });
-        if (length !== null && counted.bytes() !== length) {
-          const found = `${counted.bytes()} bytes instead of ${length}`;
-          throw new StorageError('wrong length', `${key} has ${found}.`);
+        await pipeline(bytes, counted, file, { signal });
+        if (length !== null && found !== length) {
+          throw new StorageError('wrong length', `${key} has ${found} bytes instead of ${length}.`);
         }
         await mkdir(dirname(pathOf(key)), { recursive: true });
         await rename(part, pathOf(key));
@@ -73,15 +78,6 @@ async function* filesBelow(folder: string): AsyncGenerator<string> {
     if (entry.isDirectory()) yield* filesBelow(path);
     else if (entry.isFile()) yield path;
   }
-}
-
-function counter(): { stream: PassThrough; bytes(): number } {
-  let bytes = 0;
-  const stream = new PassThrough();
-  stream.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-  });
-  return { stream, bytes: () => bytes };
 }
 
 async function lengthOf(path: string): Promise<number | null> {
