@@ -3,6 +3,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 
 interface Job {
   readonly id: string;
@@ -22,7 +23,7 @@ const counts = { creates: 0, lists: 0, reads: 0 };
 const usage = { completion_tokens: 40_000, total_tokens: 40_000 };
 
 const server = createServer((request, response) => {
-  if (request.url?.startsWith('/files/')) return sendVideo(response);
+  if (request.url?.startsWith('/files/')) return void sendVideo(response);
   answer(request).then(
     ({ status, body }) => send(response, status, body),
     (error: unknown) => send(response, 500, { error: { code: 'Bug', message: String(error) } }),
@@ -74,6 +75,7 @@ function list(ids: readonly string[]) {
 
 /**
  * `finish`: end these tasks' jobs now. `run`: start them. `seed`: add this many running jobs.
+ * `videos`: the size of all videos from now on, and how many are sent together.
  * `counts`: the calls since the start.
  */
 function control(what: string, body: Record<string, unknown>) {
@@ -88,6 +90,7 @@ function control(what: string, body: Record<string, unknown>) {
     return { status: 200, body: { atMs: now } };
   }
   if (what === 'seed') seed(Number(body.count));
+  if (what === 'videos') videos = body as unknown as Videos;
   return { status: 200, body: { ...counts, jobs: jobs.size } };
 }
 
@@ -134,12 +137,42 @@ function address(): string {
   return `http://127.0.0.1:${port}`;
 }
 
-// The head of an MP4 file, and nothing of a film.
-const film = Buffer.concat([Buffer.from('\0\0\0\x20ftypisom', 'latin1'), Buffer.alloc(64 * 1024)]);
+const pieceBytes = 64 * 1024;
+const zeros = Buffer.alloc(pieceBytes);
+// The head of an MP4 file, and nothing of a video.
+const firstPiece = Buffer.concat([Buffer.from('\0\0\0\x20ftypisom', 'latin1')], pieceBytes);
 
-function sendVideo(response: ServerResponse): void {
-  response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': film.length });
-  response.end(film);
+interface Videos {
+  readonly bytes: number;
+  /** After its first piece a transfer waits until this many have begun, once. */
+  readonly together: number;
+}
+
+let videos: Videos = { bytes: pieceBytes, together: 1 };
+const waiting: (() => void)[] = [];
+
+async function sendVideo(response: ServerResponse): Promise<void> {
+  const { bytes, together } = videos;
+  response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': bytes });
+  async function* pieces() {
+    yield firstPiece;
+    if (together > 1) await untilTogether(together);
+    for (let left = bytes - pieceBytes; left > 0; left -= pieceBytes) {
+      yield left < pieceBytes ? zeros.subarray(0, left) : zeros;
+    }
+  }
+  // A receiver may leave; the bench counts what has arrived.
+  await pipeline(pieces, response).catch(() => undefined);
+}
+
+async function untilTogether(count: number): Promise<void> {
+  const begun = new Promise<void>((resolve) => waiting.push(resolve));
+  if (waiting.length >= count) {
+    for (const go of waiting.splice(0)) go();
+    // A transfer that is repeated does not wait.
+    videos = { ...videos, together: 1 };
+  }
+  await begun;
 }
 
 function notFound() {

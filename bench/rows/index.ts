@@ -5,6 +5,7 @@ import { auditRow } from './audit';
 import { awayRow } from './away';
 import { createRow } from './create';
 import { crowdRow } from './crowd';
+import { fileRows } from './files';
 import { floodRow } from './flood';
 import { historyRow } from './history';
 import { ledgerRow } from './ledger';
@@ -34,6 +35,7 @@ export const rows: readonly Row[] = [
   ledgerRow,
   auditRow,
   memoryRow,
+  ...fileRows,
   watcherRow,
   crowdRow,
   awayRow,

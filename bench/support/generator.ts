@@ -13,6 +13,8 @@ export interface Generator {
   run(taskIds: readonly string[]): Promise<void>;
   /** Adds this many running jobs, for tasks `task_1` and on. */
   seed(count: number): Promise<void>;
+  /** The size of all videos from now on. A transfer goes on once `together` of them have begun. */
+  sendVideos(bytes: number, together?: number): Promise<void>;
   counts(): Promise<GeneratorCounts>;
   stop(): Promise<void>;
 }
@@ -47,6 +49,7 @@ export async function startGenerator(): Promise<Generator> {
     finish: async (taskIds) => ((await control('finish', { taskIds })) as { atMs: number }).atMs,
     run: async (taskIds) => void (await control('run', { taskIds })),
     seed: async (count) => void (await control('seed', { count })),
+    sendVideos: async (bytes, together = 1) => void (await control('videos', { bytes, together })),
     counts: async () => (await control('counts', {})) as GeneratorCounts,
     stop: () => child.stop(),
   };
