@@ -81,7 +81,7 @@ async function addResult(id: string, columns: object): Promise<void> {
 const taskIds = () => db('tasks').orderBy('id').pluck('id');
 const removed = { state: 'removed', removed_because: 'expired' };
 
-test('an old task leaves with all its rows; a younger one, and one that is not done with, stay', async () => {
+test('an old task is deleted with all its rows; a younger and an unfinished one stay', async () => {
   const accountId = await anAccountWith(db, 'acct', 1_000_000);
   const patient = await anAccountWith(db, 'acct_patient', 1_000_000);
   const forEver = await anAccountWith(db, 'acct_for_ever', 1_000_000);
@@ -147,7 +147,7 @@ test('an old task leaves with all its rows; a younger one, and one that is not d
   expect(await deleteOld()).toBe(5);
 });
 
-test('a pass looks at each old task once and goes past those that stay', async () => {
+test('a pass reads each old task once and skips those that stay', async () => {
   const accountId = await anAccountWith(db, 'acct', 1_000_000);
   const others = await anAccountWith(db, 'acct_others', 1_000_000);
   const ids = [];
@@ -225,7 +225,7 @@ test('closing entries keep balances, revenue, budgets and the numbers of the sta
   });
 });
 
-test('a task whose movements are not those of its end stays', async () => {
+test('a task whose movements do not match its end is not deleted', async () => {
   const accountId = await anAccountWith(db, 'acct', 1_000_000);
   const id = await plant(accountId);
   expect(await auditNewMovements(db)).toEqual([]);
@@ -260,7 +260,7 @@ test.each([
   await db('transfers').where({ kind: 'closing' }).update(entry);
 });
 
-test('no role removes a movement by itself', async () => {
+test('no role may delete a movement directly', async () => {
   const accountId = await anAccountWith(db, 'acct', 1_000_000);
   const id = await plant(accountId, { daysAgo: 34 });
   expect(await auditNewMovements(db)).toEqual([]);
@@ -274,7 +274,7 @@ test('no role removes a movement by itself', async () => {
   await operator.destroy();
 });
 
-test('tasks are created and settled, and sessions killed, while old tasks leave', async () => {
+test('old tasks are deleted while tasks are created and settled, and sessions are killed', async () => {
   const accountId = await anAccountWith(db, 'acct', 1_000_000);
   const { keyId } = await createKey(db, { accountId, pepper: 'a pepper' });
   await setBudget(db, { accountId, keyId, period: 'total', limitMicros: 10 ** 6 });

@@ -61,7 +61,7 @@ const upload = (taskId: string, over: { allowHosts?: string[] } = {}): Promise<v
 const outcomeOf = async (taskId: string) =>
   (await database.db('tasks').where({ id: taskId }).first()).object.output_upload;
 
-test('an inside address is not dialled, and that ends the upload', async () => {
+test('no connection is made to an inside address, and the upload ends', async () => {
   const before = canaries.connections();
   const taskId = await aVideo({ output_upload_url: `https://127.0.0.1:${canaries.port}/?key=x` });
   await upload(taskId);
@@ -95,7 +95,7 @@ test('an address that cannot be reached is tried again, at growing intervals, fo
   expect(await outcomeOf(last.taskId)).toMatchObject({ status: 'failed' });
 });
 
-test('a video that is not stored yet is left for the copy', async () => {
+test('nothing is uploaded before the video is stored', async () => {
   const taskId = await aVideo({ output_upload_url: dead, state: 'awaited' });
   await upload(taskId);
   expect(await outcomeOf(taskId)).toBeUndefined();
@@ -111,7 +111,7 @@ test('a lost video ends the upload', async () => {
   });
 });
 
-test('an account has a share of the uploads at once; the next one waits for its turn', async () => {
+test('concurrent uploads of one account are limited; the next one waits', async () => {
   let release: (bytes: null) => void = () => undefined;
   const bytes = new Promise<null>((resolve) => {
     release = resolve;

@@ -151,7 +151,7 @@ export function testFileFaults(kills: readonly Kill[], each: number): void {
     await Promise.all(unfinished);
     const storage = createS3(files.s3.settings, files.s3.folder);
     await untilStored(files);
-    await sweep(files, storage);
+    await reconcileFiles(files, storage);
     expect(await brokenPromises({ ...files.world, storage }, files.tasks)).toEqual([]);
     expect(await brokenFiles(files, storage)).toEqual([]);
     expect(await files.world.unexplained()).toEqual([]);
@@ -252,7 +252,7 @@ async function untilStored({ world: { db } }: FileWorld): Promise<void> {
 const twoDaysMs = 2 * 24 * 3_600_000;
 
 /** The duties of the reconciler for files, as they are when the uploads and objects are old. */
-async function sweep({ world: { db } }: FileWorld, storage: Storage): Promise<void> {
+async function reconcileFiles({ world: { db } }: FileWorld, storage: Storage): Promise<void> {
   const events = {} as ActivityEvents;
   await deleteDeadUploads({ db, inputs: { storage } }, 0);
   const removeUnknown = createRemoveUnknown({ db, storage, events, unknownPercentMax: 100 });

@@ -151,7 +151,7 @@ async function anAccountWithContent(storage: Storage): Promise<Content> {
   return { accountId, succeeded, failed };
 }
 
-/** What the tables say of an account; names of keys are told apart from `account_id` by the table. */
+/** The rows of an account in all tables, as text. */
 async function textOf(accountId: string): Promise<string> {
   const { rows } = await database.db.raw<{ rows: { text: string }[] }>(
     `select tasks::text as text from tasks where account_id = :accountId
@@ -184,7 +184,7 @@ async function actsOf(accountId: string) {
 }
 
 describe.each(['directory', 'S3'])('with files in %s', (kind) => {
-  test('nothing that its callers sent or got is left; the books stay', async () => {
+  test('no text and no file of the callers is left; the books stay', async () => {
     const storage = await storageOf(kind);
     const [mine, other] = [
       await anAccountWithContent(storage),
@@ -221,7 +221,7 @@ describe('an erased account', () => {
   const objectOf = async (id: string) =>
     (await database.db('tasks').where({ id }).first('object')).object;
 
-  test('shows of its tasks status, bill and usage', async () => {
+  test('still shows status, bill and usage of its tasks', async () => {
     const [succeeded, failed] = [await objectOf(content.succeeded), await objectOf(content.failed)];
     for (const task of [succeeded, failed]) expect(taskSchema.parse(task)).toEqual(task);
     expect(succeeded).toMatchObject({
@@ -260,7 +260,7 @@ describe('an erased account', () => {
     ]);
   });
 
-  test('calls nobody back: a delivery that waits has ended, and none can be sent again', async () => {
+  test('delivers no callback: a waiting delivery has ended, and none can be sent again', async () => {
     const { attemptCallback } = callbackActivities(database);
     const attempt = { taskId: content.succeeded, delivery: 1, attempt: 2, chance: 0.5 };
     expect(await attemptCallback(attempt)).toMatchObject({ state: 'superseded', nextInMs: null });
@@ -278,7 +278,7 @@ describe('an erased account', () => {
   });
 });
 
-test('unfinished tasks refuse it, and nothing changes', async () => {
+test('is refused while tasks are unfinished, and nothing changes', async () => {
   const accountId = await anAccount();
   await openNew(database.db, anOpening(accountId, aTaskId(), 1_000_000));
   const said = await admin(`accounts erase ${accountId}`);
@@ -311,7 +311,7 @@ test('while the storage is away the command says so, and a later run goes on', a
   expect(await textOf(accountId)).not.toContain(word);
 });
 
-test('a run that is killed amid is finished by the next one', async () => {
+test('a run that was killed is completed by the next one', async () => {
   const { db } = database;
   const storage = await storageOf('directory');
   const { accountId, succeeded } = await anAccountWithContent(storage);

@@ -28,7 +28,7 @@ const idle = 'idle_in_transaction_session_timeout,extra_float_digits,lock_timeou
     /^DATABASE_URL leads to a pooler at .* \(unsupported startup parameter: \w+\): .* the address of PostgreSQL itself .*\n$/,
   ],
   [
-    'that is told to ignore them',
+    'that is configured to ignore them',
     [`${ignored},${idle}`],
     /^DATABASE_URL leads to a pooler that ignores the settings .* the address of PostgreSQL itself .*\n$/,
   ],

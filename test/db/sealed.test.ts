@@ -106,7 +106,7 @@ test('a job that has ended is not cancelled, also if its report is sealed', asyn
   }
 });
 
-test('the start is refused while a key of this database is missing or another', async () => {
+test('a process does not start if a key of the database is missing or has another value', async () => {
   await checkSchema(withKeys(older), { seals: true });
   await checkSchema(withKeys(older), { seals: true });
   await checkSchema(withKeys(newer, older), { seals: true });

@@ -250,7 +250,7 @@ describe('rules for all code', () => {
     expect(where(sources, writing)).toEqual(['src/db/close-tasks.ts', 'src/db/ledger.ts']);
   });
 
-  test('only src/db/jobs writes to jobs, which are deleted with their tasks', () => {
+  test('only src/db/jobs writes to jobs', () => {
     const writing = /(?:insert into|update|delete from)\s+jobs\b/i;
     const writers = where(sources, writing);
     expect(writers.length).toBeGreaterThan(0);

@@ -137,7 +137,7 @@ describe.each(documents)('%s', (path) => {
   });
 });
 
-test('docs/operations.md says of every table what limits it', () => {
+test('docs/operations.md names the limit of every table', () => {
   const [, section = ''] = read('docs/operations.md').split('## Size of each table\n');
   const [lines = ''] = section.split('\n## ');
   const listed = [...lines.matchAll(/^\| `(\w+)`/gm)].map(([, table]) => table);

@@ -62,7 +62,7 @@ test('the bytes arrive with their length and type, and the status is returned', 
   expect(headers['transfer-encoding']).toBeUndefined();
 });
 
-test('an address that refuses before the body gets no byte of it', async () => {
+test('a receiver that refuses before the body gets no byte of it', async () => {
   const host = await serve((_, response) => response.writeHead(403).end(), 'checkContinue');
   let isRead = false;
   const bytes = new Readable({
@@ -75,7 +75,7 @@ test('an address that refuses before the body gets no byte of it', async () => {
   expect([isRead, bytes.destroyed]).toEqual([false, true]);
 });
 
-test('an address that does not agree gets the body after a while', async () => {
+test('a receiver that does not answer the headers gets the body after a pause', async () => {
   const host = await serve(async (request, response) => {
     const bytes = await buffer(request);
     response.writeHead(bytes.equals(file) ? 200 : 400).end();
@@ -94,7 +94,7 @@ test('a redirect is an answer, and its target is not called', async () => {
   expect(canaries.connections()).toBe(before);
 });
 
-test.each(insideHosts)('%s is not dialled', async (inside) => {
+test.each(insideHosts)('no connection is made to %s', async (inside) => {
   const before = canaries.connections();
   const url = `https://${inside}:${canaries.port}/video.mp4`;
   const refused = { code: 'address_not_allowed' };
@@ -102,7 +102,7 @@ test.each(insideHosts)('%s is not dialled', async (inside) => {
   expect(canaries.connections()).toBe(before);
 });
 
-test('a name that leads inside is not dialled', async () => {
+test('no connection is made to a name with an inside address', async () => {
   const before = canaries.connections();
   const url = `https://bucket.example.com:${canaries.port}/video.mp4`;
   const resolve = () => Promise.resolve(['127.0.0.1']);
@@ -111,7 +111,7 @@ test('a name that leads inside is not dialled', async () => {
   expect(canaries.connections()).toBe(before);
 });
 
-test('a receiver that hangs is left after the time for it', async () => {
+test('a receiver that hangs fails the upload at the time limit', async () => {
   const host = await serve(() => undefined);
   const limits = { silenceMs: 200 };
   await expect(put(host, { limits })).rejects.toMatchObject({ code: 'timeout' });
@@ -122,12 +122,12 @@ test('a receiver that cuts the connection fails the upload', async () => {
   await expect(put(host)).rejects.toMatchObject({ name: 'GuardedFailure' });
 });
 
-test('a success that does not wait for all bytes is none', async () => {
+test('an answer of success before all bytes were sent is a failure', async () => {
   const host = await serve((_, response) => response.writeHead(200).end(), 'checkContinue');
   await expect(put(host)).rejects.toMatchObject({ code: 'broken_reply' });
 });
 
-test('bytes that fail fail the upload with their own error', async () => {
+test('an error of the source fails the upload with that error', async () => {
   const host = await serve(async (request) => void (await buffer(request).catch(() => null)));
   const bytes = Readable.from(
     (function* () {

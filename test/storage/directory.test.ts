@@ -41,7 +41,7 @@ test('a directory that has vanished is named as such', async () => {
   await expect(writeTo(storage)).rejects.toMatchObject({ fault: 'no bucket' });
 });
 
-test('a volume that is not mounted is not taken for an empty storage', async () => {
+test('a volume that is not mounted is a fault, not an empty storage', async () => {
   const folder = join(await newFolder(), 'files');
   const storage = await openDirectory(folder);
   await rm(folder, { recursive: true });

@@ -103,7 +103,7 @@ test('a presigned PUT of an S3 bucket receives the video, which is kept here too
   expect(JSON.stringify(await read(json.id))).not.toContain('X-Amz');
 });
 
-test('an address that answers 403 is told in the task, which succeeds', async () => {
+test('a 403 of the receiver is shown in the task, which succeeds', async () => {
   answer = (request, response) => {
     request.resume();
     response.writeHead(403).end();

@@ -1,5 +1,5 @@
-// A storage that an operator has to mend: a full disk, a vanished folder or bucket, a wrong key. The
-// log and the metrics say which it is. Tasks wait and uploads are refused; once it is mended, they
+// A storage that an operator has to repair: a full disk, a vanished folder or bucket, a wrong key. The
+// log and the metrics say which it is. Tasks wait and uploads are refused; after the repair they
 // succeed, and nothing was generated or charged twice.
 
 import { mkdtemp, rename, rm } from 'node:fs/promises';
@@ -128,7 +128,7 @@ test.each<[string, StorageFault, Break]>([
   ['a vanished folder', 'no bucket', moveFolder],
   ['a wrong key', 'denied', useWrongKey],
   ['a vanished bucket', 'no bucket', removeBucket],
-])('%s is shown as %s, tasks wait, and succeed once it is mended', async (_, fault, breakIt) => {
+])('%s is shown as %s; tasks wait, and succeed after the repair', async (_, fault, breakIt) => {
   const mend = await breakIt();
   if (!mend) return;
   const { db } = service;
@@ -163,7 +163,7 @@ test.each<[string, StorageFault, Break]>([
   expect((await audit(db)).differences).toEqual([]);
 });
 
-test('a full disk on the way to a bucket is shown as full, and an upload succeeds once it is mended', async () => {
+test('a full disk on the way to a bucket is shown as full, and an upload succeeds after the repair', async () => {
   const mend = await fillDiskBeforeBucket();
   if (!mend) return;
   await expectRefused('full');

@@ -204,7 +204,7 @@ describe('storing', () => {
       { width: 786, height: 1180 },
     ],
     ['of an adaptive video, not at all if it was not measured', aPlan(adaptive), undefined, {}],
-  ])('a finished task gives its size %s', (_, plan, size, given) =>
+  ])('a finished task shows its size %s', (_, plan, size, given) =>
     run(async (world) => {
       world.script.store = (results) => ({
         links: ourLinks(results),

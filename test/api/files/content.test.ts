@@ -112,7 +112,7 @@ test('a result that is not copied yet is deleted too', async () => {
   expect((await fetch(task.links[0]!)).status).toBe(410);
 });
 
-test('a task that has not finished is refused with what to do first, and is left as it is', async () => {
+test('the content of an unfinished task is not deleted, and the refusal says what to do first', async () => {
   const { json } = await api.create();
   const { status, json: refused } = await remove(json.id);
   expect([status, refused.error]).toEqual([
@@ -128,7 +128,7 @@ test('a task that has not finished is refused with what to do first, and is left
   expect(api.temporal.cancelled).not.toContain(json.id);
 });
 
-test('a failed task is answered as it is', async () => {
+test('for a failed task the answer is the unchanged task', async () => {
   const { json } = await api.create();
   await api.finish(json.id);
   const failed = await read(json.id);
@@ -148,7 +148,7 @@ test('the task of another account is a 404 like one that does not exist, and kee
   expect(await lengths(task)).toEqual([1_000, 1_000]);
 });
 
-test('while the storage is away the links are dead already, and a repeat deletes the bytes', async () => {
+test('while the storage is away the links stop working at once, and a repeated call deletes the bytes', async () => {
   const task = await aFinished();
   const failures = api.failures.length;
   const working = api.storage.remove;
