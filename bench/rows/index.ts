@@ -15,6 +15,7 @@ import { pairsRow } from './pairs';
 import { peerRow } from './peer';
 import { readRow } from './read';
 import { refusedRow } from './refused';
+import { retentionRow } from './retention';
 import { startsRow } from './starts';
 import { waitingRow } from './waiting';
 import { watcherRow } from './watcher';
@@ -34,6 +35,7 @@ export const rows: readonly Row[] = [
   startsRow,
   ledgerRow,
   auditRow,
+  retentionRow,
   memoryRow,
   ...fileRows,
   watcherRow,
