@@ -1,7 +1,7 @@
 // Adds finished tasks by the ten thousand: copies of a real one with its rows, jobs and movements,
 // so that the books still agree.
 
-import { newTaskId } from '../../src/api/create/task-id';
+import { newTaskId } from '../../src/db/ids';
 import type { Account, World } from '../world';
 import { models } from '../world';
 import { createTasks, untilCount } from './tasks';

@@ -1,7 +1,7 @@
 // Creates that are answered before their workflow has opened the task, while the database does not
 // answer or the row disappears.
 
-import { taskIdForKey } from '../../src/api/create/task-id';
+import { taskIdForKey } from '../../src/db/ids';
 import { create, startCutApi, type TestApi } from '../support/api';
 import { storePending } from '../support/books';
 import { aTaskInput } from '../support/builders';

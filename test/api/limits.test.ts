@@ -2,8 +2,8 @@
 // is called.
 
 import { request } from 'node:http';
-import { newTaskId } from '../../src/api/create/task-id';
 import { makeApiKey } from '../../src/db/api-keys';
+import { newTaskId } from '../../src/db/ids';
 import { create, startApi, type TestApi, textBody, until } from '../support/api';
 import { countStatements } from '../support/database';
 import { call } from '../support/service';

@@ -1,7 +1,7 @@
 // Properties that hold for every request. fast-check prints the seed of a failure.
 
 import fc from 'fast-check';
-import { hashOfRequest } from '../../src/api/create/task-id';
+import { hashOfRequest } from '../../src/api/create/request-hash';
 import { combineFaults, oneRefusal } from '../../src/contract/faults';
 import { parseRequest } from '../../src/contract/parse-request';
 import type { VideoRequest } from '../../src/contract/request';

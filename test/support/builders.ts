@@ -1,9 +1,9 @@
 // Prepared values for tests: a request, its plan, the input of a task's workflow. Each takes the
 // values that a test needs and fills in the others.
 
-import { newTaskId } from '../../src/api/create/task-id';
 import type { VideoMetadata, VideoRequest } from '../../src/contract/request';
 import type { TaskObject } from '../../src/contract/task';
+import { newTaskId } from '../../src/db/ids';
 import type { JobReport, RequestedJob } from '../../src/domain/job';
 import type { EnhancementPlan, Plan } from '../../src/domain/plan-types';
 import { taskObject } from '../../src/domain/task';

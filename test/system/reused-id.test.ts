@@ -1,7 +1,7 @@
 // A create whose id belongs to the workflow of an earlier create, which was refused or withdrawn and is
 // not closed yet.
 
-import { taskIdForKey } from '../../src/api/create/task-id';
+import { taskIdForKey } from '../../src/db/ids';
 import { findTask } from '../../src/db/tasks';
 import { startTask } from '../../src/temporal/submit-task';
 import { anEnhancedPlan, aTaskInput } from '../support/builders';

@@ -3,6 +3,7 @@
 // checked.
 
 import type { ParsedRequest } from '../../contract/parse-request';
+import { newTaskId, taskIdForKey } from '../../db/ids';
 import type { AtOnce } from '../at-once';
 import type { KeyedCall } from '../context';
 import type { ApiDeps } from '../deps';
@@ -12,7 +13,7 @@ import { answerCreate, type CreateOutcome, refusedOutcome } from './answer';
 import { planForCaller } from './plan-request';
 import { readRequest } from './read-request';
 import { createReplay, idempotencyKeyOf } from './replay';
-import { hashOfRequest, newTaskId, taskIdForKey } from './task-id';
+import { hashOfRequest } from './request-hash';
 
 export function createTask(deps: ApiDeps, atOnce: AtOnce): (ctx: KeyedCall) => Promise<void> {
   const { settings, now } = deps;

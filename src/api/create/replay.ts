@@ -8,7 +8,7 @@ import type { KeyedCall } from '../context';
 import { Refused } from '../context';
 import type { ApiDeps } from '../deps';
 import { type CreateOutcome, refusedOutcome, storedOutcome } from './answer';
-import { hashOfRequest } from './task-id';
+import { hashOfRequest } from './request-hash';
 
 export interface Replay {
   /** Null if there is no such task. */

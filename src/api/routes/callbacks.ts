@@ -1,9 +1,9 @@
 // The state and the attempts of a task's callback, for the task's owner.
 
 import { findTaskCallback, listAttempts } from '../../db/callbacks';
+import { isTaskId } from '../../db/ids';
 import type { KeyedContext, KeyedRouter } from '../context';
 import { refuse, taskNotFound } from '../context';
-import { isTaskId } from '../create/task-id';
 import type { ApiDeps } from '../deps';
 import type { FindTask } from './find-task';
 import { askerOf } from './read';

@@ -3,10 +3,10 @@
 // before.
 
 import type { TaskStatus } from '../../contract/vocabulary';
+import { isTaskId } from '../../db/ids';
 import { gatheredFindTask, type StoredTask } from '../../db/tasks';
 import { isFinal, stepOf } from '../../domain/task';
 import { Refused } from '../context';
-import { isTaskId } from '../create/task-id';
 import type { ApiDeps } from '../deps';
 import type { Buckets } from '../limits';
 import { createMemory } from '../ttl-cache';

@@ -4,10 +4,10 @@ import { show, words } from '../../contract/field';
 import { labelFault } from '../../contract/labels';
 import type { Labels } from '../../contract/request';
 import { type TaskStatus, taskStatuses } from '../../contract/vocabulary';
+import { isTaskId } from '../../db/ids';
 import { listTasks } from '../../db/list-tasks';
 import type { KeyedRouter } from '../context';
 import { answerJsonText } from '../context';
-import { isTaskId } from '../create/task-id';
 import type { ApiDeps } from '../deps';
 import { afterOf, limitOf, type QueryReader, readQuery } from './paging';
 

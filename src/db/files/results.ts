@@ -9,6 +9,7 @@ import type { Size } from '../../domain/catalogue';
 import type { Media } from '../../domain/media-type';
 import type { ResultRole, StoreResults } from '../../domain/results';
 import { runningObject, stepOf } from '../../domain/task';
+import { newFileId } from '../ids';
 import { askPrepared } from '../prepared-statements';
 import { seal, sealValue, unseal, unsealValue } from '../sealed';
 import type { FileState } from './links';
@@ -64,7 +65,7 @@ export async function awaitResults(
   const uploadUrl = metadata.output_upload_url ?? null;
   const object = runningObject(unsealValue(db, task.object), 'storing');
   const rows = sources.map(({ role, url, expiresAt }) => ({
-    id: `file_${randomBytes(16).toString('hex')}`,
+    id: newFileId(Date.now()),
     role,
     key: `results/${taskId}/${role}`,
     link_token: randomBytes(24).toString('base64url'),

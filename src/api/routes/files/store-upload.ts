@@ -5,12 +5,12 @@
 import { randomBytes } from 'node:crypto';
 import type { FileRow } from '../../../db/files/links';
 import { beginUpload, dropUpload, finishUpload, type Uploaded } from '../../../db/files/uploads';
+import { newFileId } from '../../../db/ids';
 import { accountDisabled } from '../../../db/payment-refusals';
 import { acceptedTypes, mediaBytesMax, mediaTypeOf } from '../../../domain/media-type';
 import { createVideoHead } from '../../../domain/video-head';
 import { readIncoming } from '../../../storage/incoming-bytes';
 import { type KeyedCall, Refused } from '../../context';
-import { newFileId } from '../../create/task-id';
 import type { ApiDeps, ApiSettings } from '../../deps';
 import { unavailable } from '../../errors';
 import { type SentFile, tooLarge } from './read-upload';

@@ -3,11 +3,11 @@
 import type { FileObject } from '../../../contract/file';
 import type { FileRow } from '../../../db/files/links';
 import { findUpload, listUploads, removeUpload } from '../../../db/files/uploads';
+import { isFileId } from '../../../db/ids';
 import { fileLink } from '../../../domain/file-link';
 import { addressOf } from '../../auth';
 import type { KeyedContext, KeyedRouter } from '../../context';
 import { Refused } from '../../context';
-import { isFileId } from '../../create/task-id';
 import type { ApiDeps } from '../../deps';
 import type { Buckets } from '../../limits';
 import { afterOf, limitOf, readQuery } from '../paging';

@@ -1,0 +1,18 @@
+// The hash of a request, by which a repeated create is compared with the first one.
+
+import { createHash } from 'node:crypto';
+
+/** Equal for two requests that ask for the same, whatever the order of their fields. */
+export function hashOfRequest(request: unknown): string {
+  return createHash('sha256').update(canonicalJson(request)).digest('base64url');
+}
+
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const fields = Object.entries(value)
+    .filter(([, item]) => item !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, item]) => `${JSON.stringify(name)}:${canonicalJson(item)}`);
+  return `{${fields.join(',')}}`;
+}
