@@ -23,12 +23,14 @@ import { loadCatalogueOf } from './load-catalogue';
 import { serveMetrics } from './metrics-server';
 import { observedStorage } from './observed-storage';
 import { projectVersion } from './package-info';
-import { publicUrlOf } from './public-url';
+import { publicUrlOf, whyUnreachable } from './public-url';
 import { untilSchemaIsRight } from './wait-for-schema';
 
 export const api: Command<'api'> = async ({ config, log }) => {
   let catalogue = await loadCatalogueOf(config);
   const storage = await openStorage(config);
+  const unreachable = whyUnreachable(config);
+  if (unreachable) log.warn({ event: 'files_unreachable' }, unreachable);
   const parts = openParts(config, log);
   const { db, temporal, listener, observer, schema } = parts;
   let stopping = false;

@@ -1,7 +1,24 @@
-// The address at which callers reach the API, for the processes that write links to it.
+// The addresses at which callers reach the API and the files: those of links.
 
 import type { Config } from '../config/config';
+import { isReachable } from '../domain/file-link';
 
 export function publicUrlOf({ publicUrl, port }: Pick<Config, 'publicUrl' | 'port'>): string {
   return publicUrl ?? `http://localhost:${port}`;
+}
+
+type Delivery = Pick<Config, 'filesDelivery' | 's3Bucket' | 's3Endpoint' | 'dangerouslyAllowHosts'>;
+
+/** Why callers cannot follow the links to files, for the log at the start; null if they can. */
+export function whyUnreachable(config: Delivery): string | null {
+  const { filesDelivery, s3Bucket, s3Endpoint, dangerouslyAllowHosts } = config;
+  if (filesDelivery !== 'redirect') return null;
+  if (s3Bucket === null) {
+    return 'FILES_DELIVERY is redirect, but S3_BUCKET is not set: the API sends the bytes of files itself.';
+  }
+  if (isReachable(s3Endpoint ?? '', dangerouslyAllowHosts)) return null;
+  return (
+    `FILES_DELIVERY is redirect, so links to files lead to S3_ENDPOINT, but ${s3Endpoint} is no public https ` +
+    'address. If callers cannot reach it, set FILES_DELIVERY=proxy.'
+  );
 }

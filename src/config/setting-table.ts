@@ -137,7 +137,7 @@ export const table = z.object({
   FILES_DELIVERY: choice(['proxy', 'redirect'])
     .default('proxy')
     .describe(
-      'Links to files answer with the bytes (`proxy`), or lead to the storage for an hour if it has such addresses (`redirect`).',
+      'Links to files answer with the bytes (`proxy`), or lead to the storage for an hour (`redirect`); callers must then reach `S3_ENDPOINT`.',
     ),
 
   // Limits of the API.

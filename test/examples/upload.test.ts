@@ -1,0 +1,61 @@
+// The uploads of docs/consumers.md and of examples/upload.mjs against the running service.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { runProgram } from '../support/program';
+import { consumersPage } from '../support/receivers';
+import { type Service, startService } from '../support/service';
+
+let service: Service;
+let folder: string;
+beforeAll(async () => {
+  service = await startService();
+  folder = await mkdtemp(join(tmpdir(), 'video-upload-'));
+  const picture = { width: 640, height: 360, channels: 3, background: '#369' } as const;
+  await sharp({ create: picture }).png().toFile(join(folder, 'boat.png'));
+});
+afterAll(async () => {
+  await service?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function run(command: string, args: readonly string[]) {
+  const program = runProgram(command, args, {
+    cwd: folder,
+    env: { BASE_URL: service.url, API_KEY: service.apiKey },
+  });
+  return { code: await program.code, out: program.out(), err: program.err() };
+}
+
+async function uploads() {
+  const { json } = await service.call('GET', '/v1/files');
+  return json.data;
+}
+
+const example = join(__dirname, '../../examples/upload.mjs');
+const section = consumersPage.slice(consumersPage.indexOf('\n## Send a file'));
+const [, commands = ''] = /```sh\n(.*?)```/s.exec(section) ?? [];
+
+test('the commands of the page upload a file and create a task with it', async () => {
+  const { code, out } = await run('sh', ['-c', commands]);
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ object: 'video.generation.task' });
+  expect(await uploads()).toMatchObject([{ kind: 'image', name: 'boat.png' }]);
+});
+
+test('the example in Node uploads a file and creates a task with it', async () => {
+  const { code, out, err } = await run(process.execPath, [example, 'boat.png']);
+  expect([code, err]).toEqual([0, expect.stringMatching(/^file_\w{26}: image, \d+ bytes\n$/)]);
+  const { json } = await service.call('GET', `/v1/videos/generations/${out.trim()}`);
+  expect(json).toMatchObject({ object: 'video.generation.task' });
+  const [newest] = await uploads();
+  expect(err).toContain(newest.id);
+});
+
+test('the example in Node says why a file was refused', async () => {
+  const { code, out, err } = await run(process.execPath, [example, example]);
+  expect([code, out]).toEqual([1, '']);
+  expect(err).toContain('unsupported_media_type');
+});
