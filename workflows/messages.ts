@@ -80,7 +80,7 @@ export interface CallbackInput {
 
 /** The workflow id of a delivery: the first is named after its task, later ones by number too. */
 export function callbackWorkflowId(taskId: string, delivery = 1): string {
-  // Untested: called by activities and the API, where it is tested; not by a workflow.
+  // Untested: no workflow calls it; the tests of the activities and the API do.
   return delivery === 1 ? `${taskId}:callback` : `${taskId}:callback:resend:${delivery}`;
 }
 

@@ -36,7 +36,7 @@ export function createUploads(deps: UploadDeps): UploadOutput {
     if (!row || row.state === 'awaited') return;
     const slot = share.enter([
       { name: 'all', max: deps.uploadsMax },
-      // Every account has one.
+      // One account takes at most a quarter of them.
       { name: `account:${row.accountId}`, max: perAccountMax },
     ]);
     if (slot.comeBackInMs !== undefined) throw comeBack('Waits for its turn.', slot.comeBackInMs);

@@ -34,7 +34,7 @@ test('many objects are listed, each once', async () => {
   expect(found.sort()).toEqual(keys.sort());
 });
 
-test('a directory that has vanished is named as such', async () => {
+test('a missing directory is reported as such', async () => {
   const folder = join(await newFolder(), 'files');
   const storage = await openDirectory(folder);
   await rm(folder, { recursive: true });

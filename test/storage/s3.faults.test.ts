@@ -44,14 +44,14 @@ async function firstOf(objects: AsyncIterable<unknown>): Promise<unknown> {
   return null;
 }
 
-test('a wrong key is denied', async () => {
+test('a wrong key is reported as denied', async () => {
   const wrong = storageWith({ accessKeyId: 'another-key' });
   expect(await faultsOf(wrong)).toEqual(Array(5).fill('denied'));
   const secret = storageWith({ secretAccessKey: 'another-secret' });
   expect(await faultsOf(secret)).toEqual(Array(5).fill('denied'));
 });
 
-test('a vanished bucket is named as such', async () => {
+test('a missing bucket is reported as such', async () => {
   await server.createBucket('vanishing');
   const storage = storageWith({ bucket: 'vanishing' });
   await storage.remove('a.mp4');
@@ -59,13 +59,13 @@ test('a vanished bucket is named as such', async () => {
   expect(await faultsOf(storage)).toEqual(Array(5).fill('no bucket'));
 });
 
-test('a server that cannot be reached is away', async () => {
+test('a server that cannot be reached is reported as away', async () => {
   const [port] = await freePorts(1);
   const storage = storageWith({ endpoint: `http://127.0.0.1:${port}` });
   expect(await faultsOf(storage)).toEqual(Array(5).fill('away'));
 });
 
-test('the fault of the source is passed on as it is', async () => {
+test('an error of the source is passed on unchanged', async () => {
   const broken = Readable.from(
     (async function* () {
       yield Buffer.from('a');
@@ -143,7 +143,7 @@ describe('a service that answers', () => {
     await expect(buffer(bytes as Readable)).rejects.toMatchObject({ fault: 'away' });
   });
 
-  test('without a word before the body: the body is sent', async () => {
+  test('no 100 Continue: the body is sent after a pause', async () => {
     const received: string[] = [];
     const endpoint = await serve(async (request, response) => {
       received.push((await buffer(request)).toString());

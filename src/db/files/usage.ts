@@ -1,4 +1,4 @@
-// How much is stored: for the metrics and the operator.
+// Sums of the stored files and bytes, for the metrics and the operator.
 
 import type { Knex } from 'knex';
 import type { FileRole } from './links';

@@ -32,28 +32,28 @@ test('an empty database counts no open work, no held money and no audit', async 
 
 test('open work is counted by state, ended work is not counted', async () => {
   await fill(database);
-  const standing = await readOpenWork(database.db);
-  expect(standing.tasks).toHaveLength(2);
-  expect(standing.tasks).toEqual(
+  const work = await readOpenWork(database.db);
+  expect(work.tasks).toHaveLength(2);
+  expect(work.tasks).toEqual(
     expect.arrayContaining([
       { model: 'm', status: 'submitted', stage: null, count: 2 },
       { model: 'm', status: 'running', stage: 'generation', count: 1 },
     ]),
   );
-  expect(standing.jobs).toHaveLength(2);
-  expect(standing.jobs).toEqual(
+  expect(work.jobs).toHaveLength(2);
+  expect(work.jobs).toEqual(
     expect.arrayContaining([
       { channel: 'one', state: 'open', count: 1 },
       { channel: 'two', state: 'waiting', count: 2 },
     ]),
   );
-  expect(standing).toMatchObject({ callbacksPending: 1, heldMicros: 3_000_000 });
-  expect(standing.taskOverdueSeconds).toBeGreaterThanOrEqual(100);
-  expect(standing.callbackOverdueSeconds).toBeGreaterThanOrEqual(50);
+  expect(work).toMatchObject({ callbacksPending: 1, heldMicros: 3_000_000 });
+  expect(work.taskOverdueSeconds).toBeGreaterThanOrEqual(100);
+  expect(work.callbackOverdueSeconds).toBeGreaterThanOrEqual(50);
   // Only a channel with open jobs can be silent. This one was read after its job was opened.
-  expect(standing.watchers).toEqual([{ channel: 'one', silentSeconds: expect.any(Number) }]);
-  expect(standing.watchers[0]?.silentSeconds).toBeGreaterThanOrEqual(20);
-  expect(standing.watchers[0]?.silentSeconds).toBeLessThan(300);
+  expect(work.watchers).toEqual([{ channel: 'one', silentSeconds: expect.any(Number) }]);
+  expect(work.watchers[0]?.silentSeconds).toBeGreaterThanOrEqual(20);
+  expect(work.watchers[0]?.silentSeconds).toBeLessThan(300);
 });
 
 test('stored bytes are counted by role and by account', async () => {
