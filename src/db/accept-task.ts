@@ -172,7 +172,7 @@ function bindingsOf(
   { leaseSeconds, queuedTasksMax }: AcceptOptions,
 ) {
   const { labels, return_last_frame, callback_url = null } = request.metadata;
-  const open = { metadata: { return_last_frame, ...(labels ? { labels } : {}) } };
+  const open = { metadata: { return_last_frame, labels } };
   const identity = { id: taskId, traceId, model: plan.model, ...(labels ? { labels } : {}) };
   const [before, after] = aroundCreatedAt(identity);
   return {

@@ -18,8 +18,7 @@ import { closeJobsOfTask, planFirstJob } from './jobs/steps';
 import { refusalOf } from './payment-refusals';
 import { failPending } from './pending-tasks';
 import { prepared } from './prepared-statements';
-import { sealValue } from './sealed';
-import { epochMs, findStored } from './tasks';
+import { epochMs, findStored, sealObject } from './tasks';
 
 /**
  * Opens a pending task: its status, its hold and the customer's balance in one statement. If the
@@ -152,7 +151,7 @@ export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask>
       holdId: holdId(taskId),
       status: object.status,
       version: stepOf(object),
-      object: JSON.stringify(sealValue(db, object)),
+      object: JSON.stringify(sealObject(db, object)),
       heldMicros,
       change,
       count: movements.length,

@@ -1,5 +1,5 @@
-// Reads of task rows. They are written by accept-task.ts, pending-tasks.ts, ledger.ts and
-// jobs/steps.ts.
+// Reads of task rows, and changes of final objects. Other writes are in accept-task.ts,
+// pending-tasks.ts, ledger.ts and jobs/steps.ts.
 
 import type { Knex } from 'knex';
 import type { VideoRequest } from '../contract/request';
@@ -8,7 +8,7 @@ import type { TaskStatus } from '../contract/vocabulary';
 import { assert } from '../domain/assert';
 import { gathered } from './gathered';
 import { askPrepared } from './prepared-statements';
-import { unsealJson, unsealValue } from './sealed';
+import { sealValue, unsealJson, unsealValue } from './sealed';
 
 /** The columns of a task that the API's replies need. */
 export interface StoredTask {
@@ -86,6 +86,28 @@ export async function findStored(db: Knex, taskId: string) {
     [taskId],
   );
   return rows[0] && { ...rows[0], object: unsealValue(db, rows[0].object) };
+}
+
+/** What is stored as the object of a final task. The audit reads its bill. */
+export function sealObject(db: Knex, object: TaskObject): object {
+  return sealValue(db, object, { billing: object.billing });
+}
+
+/** Changes the object of a final task, whose row is locked meanwhile; null leaves it as it is. */
+export async function changeFinalObject(
+  trx: Knex.Transaction,
+  taskId: string,
+  change: (object: TaskObject) => Promise<TaskObject | null>,
+): Promise<void> {
+  const { rows } = await trx.raw<{ rows: { object: TaskObject }[] }>(
+    'select object from tasks where id = ? for update',
+    [taskId],
+  );
+  const [task] = rows;
+  const changed = task && (await change(unsealValue(trx, task.object)));
+  if (!changed) return;
+  const object = JSON.stringify(sealObject(trx, changed));
+  await trx.raw('update tasks set object = ? where id = ?', [object, taskId]);
 }
 
 /** The request of the create, after parsing. */

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import type { Knex } from 'knex';
 import { listAttempts } from '../../src/db/callbacks';
 import { eraseTasks, listErasable } from '../../src/db/erase-account';
+import { audit } from '../../src/db/ledger-audit';
 import { listTasks } from '../../src/db/list-tasks';
 import { giveKeys } from '../../src/db/sealed';
 import { startTemporal } from '../../src/embedded/temporal';
@@ -141,6 +142,7 @@ test.each<[string, KeyRing]>([
           await runTask(service, `${sink.url}/planted-hook`);
           expect(sink.received[0]?.url).toContain('planted-hook');
           expect(JSON.parse(sink.received[0]?.body ?? '')).toMatchObject({ status: 'succeeded' });
+          expect((await audit(service.db)).differences).toEqual([]);
           const ours = await dumpOf(service.db);
           const ourLinks = `${service.url}/files/`;
           const theirLinks = `${service.studio.url}/`;

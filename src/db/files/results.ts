@@ -11,7 +11,8 @@ import type { ResultRole, StoreResults } from '../../domain/results';
 import { runningObject, stepOf } from '../../domain/task';
 import { newFileId } from '../ids';
 import { askPrepared } from '../prepared-statements';
-import { seal, sealValue, unseal, unsealValue } from '../sealed';
+import { seal, unseal, unsealValue } from '../sealed';
+import { changeFinalObject } from '../tasks';
 import type { FileState } from './links';
 
 export interface ResultRow {
@@ -144,21 +145,15 @@ export async function endOutputUpload(
   taskId: string,
   outcome: OutputUpload,
 ): Promise<void> {
-  await db.transaction(async (trx) => {
-    const { rows } = await trx.raw<{ rows: { object: TaskObject }[] }>(
-      'select object from tasks where id = ? for update',
-      [taskId],
-    );
-    const [task] = rows;
-    if (!task) return;
-    await trx.raw(
-      `update files set output_upload_url = null where task_id = ? and role = 'video'`,
-      [taskId],
-    );
-    const known = unsealValue(trx, task.object);
-    const object = sealValue(trx, { ...known, output_upload: outcome });
-    await trx.raw('update tasks set object = ? where id = ?', [JSON.stringify(object), taskId]);
-  });
+  await db.transaction((trx) =>
+    changeFinalObject(trx, taskId, async (object) => {
+      await trx.raw(
+        `update files set output_upload_url = null where task_id = ? and role = 'video'`,
+        [taskId],
+      );
+      return { ...object, output_upload: outcome };
+    }),
+  );
 }
 
 /**

@@ -2,10 +2,9 @@
 // transaction, so that callers see the reason wherever the task is shown.
 
 import type { Knex } from 'knex';
-import type { TaskObject } from '../../contract/task';
 import { goneReasonOf, type RemovedBecause, type ResultRole } from '../../domain/results';
 import { withoutResults } from '../../domain/task';
-import { sealValue, unsealValue } from '../sealed';
+import { changeFinalObject } from '../tasks';
 
 interface ExpiredFile {
   readonly id: string;
@@ -47,25 +46,18 @@ export async function removeResults(
   roles: readonly ResultRole[],
 ): Promise<void> {
   const from = because === 'lost' ? ['awaited'] : ['awaited', 'stored'];
-  await db.transaction(async (trx) => {
-    // Locked first, so that no other change of the object is overwritten.
-    const tasks = await trx.raw<{ rows: { object: TaskObject }[] }>(
-      'select object from tasks where id = ? for update',
-      [taskId],
-    );
-    const removed = await trx.raw<{ rows: { role: ResultRole }[] }>(
-      `update files set state = 'removed', removed_because = ?, removed_at = now()
-        where task_id = ? and role = any(?) and state = any(?)
-       returning role`,
-      [because, taskId, [...roles], from],
-    );
-    const [task] = tasks.rows;
-    if (!task || removed.rows.length === 0) return;
-    const gone = removed.rows.map(({ role }) => role);
-    const known = unsealValue(trx, task.object);
-    const object = sealValue(trx, withoutResults(known, gone, goneReasonOf[because]));
-    await trx.raw('update tasks set object = ? where id = ?', [JSON.stringify(object), taskId]);
-  });
+  await db.transaction((trx) =>
+    changeFinalObject(trx, taskId, async (object) => {
+      const { rows } = await trx.raw<{ rows: { role: ResultRole }[] }>(
+        `update files set state = 'removed', removed_because = ?, removed_at = now()
+          where task_id = ? and role = any(?) and state = any(?)
+         returning role`,
+        [because, taskId, [...roles], from],
+      );
+      const gone = rows.map(({ role }) => role);
+      return gone.length > 0 ? withoutResults(object, gone, goneReasonOf[because]) : null;
+    }),
+  );
 }
 
 /** The files with these keys. `kept`: the file is stored or awaited. */
