@@ -13,9 +13,10 @@ import type { ActivityEvents } from '../events';
 import { whileBeating } from '../heartbeat';
 import { inTrace } from '../task-trace';
 import { type CopyDeps, CopyFailure, copyResult } from './copy-result';
+import { askForNewLink, copyAgain, type NewLinkDeps } from './new-link';
 import { createUploads, type UploadDeps, type UploadOutput } from './upload-output';
 
-export interface FileDeps extends CopyDeps, UploadDeps {
+export interface FileDeps extends CopyDeps, NewLinkDeps, UploadDeps {
   readonly events: ActivityEvents;
   /** The address of the API, the beginning of each link. */
   readonly publicUrl: string;
@@ -63,14 +64,21 @@ async function storeResults(deps: FileDeps, input: StoreResults): Promise<Stored
 async function storeAwaited(deps: FileDeps, upload: UploadOutput, taskId: string): Promise<void> {
   const rows = await findResults(deps.db, taskId);
   const { failures } = await copyAll(deps, taskId, rows);
-  for (const { row, why } of failures) {
-    if (!row.isSourceDead) continue;
-    await removeResults(deps.db, taskId, 'lost', [row.role]);
-    deps.events.resultNotStored(taskId, row.role, 'lost', why);
+  let waiting: Failure | undefined;
+  let renewed = false;
+  for (const failure of failures) {
+    const { row, why } = failure;
+    const asked = row.isSourceDead ? await askForNewLink(deps, taskId, row) : 'later';
+    if (asked === 'renewed') renewed = true;
+    else if (asked === 'later') waiting = failure;
+    else {
+      await removeResults(deps.db, taskId, 'lost', [row.role]);
+      deps.events.resultNotStored(taskId, row.role, 'lost', why);
+    }
   }
+  if (renewed) throw copyAgain();
   await upload(taskId);
-  const failure = failures.find(({ row }) => !row.isSourceDead);
-  if (failure) throw notStored(failure);
+  if (waiting) throw notStored(waiting);
 }
 
 interface Failure {

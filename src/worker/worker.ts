@@ -55,7 +55,7 @@ interface WorkerParts {
   /** Called for each failed try to start the loops; they are tried again. */
   readonly onSetupFault: (error: unknown) => void;
   readonly callbacks: Omit<CallbackDeps, 'db' | 'keepSpan'>;
-  readonly files: Omit<FileDeps, 'db' | 'events' | 'allowHosts' | 'keepSpan'>;
+  readonly files: Omit<FileDeps, 'db' | 'events' | 'channels' | 'allowHosts' | 'keepSpan'>;
   /** If absent, nothing is traced. */
   readonly keepSpan?: KeepSpan;
 }
@@ -205,7 +205,7 @@ function composeActivities(
     },
   });
   const callbacks = createCallbackActivities({ db, keepSpan, ...parts.callbacks });
-  const files = createFileActivities({ db, events, allowHosts, keepSpan, ...parts.files });
+  const files = createFileActivities({ ...submit, allowHosts, keepSpan, ...parts.files });
   return { tasks, loops, callbacks, files };
 }
 

@@ -149,3 +149,70 @@ test('a worker that stops in the middle of a copy loses nothing', async () => {
   expect((await played(task.video_url)).status).toBe(200);
   expect(await generations(service, json.id)).toBe(1);
 });
+
+describe('a provider’s link that expires before the copy is done', () => {
+  /** A task whose video is still to be copied, while the storage is away. */
+  async function anAwaited(studio: Record<string, unknown> = {}): Promise<string> {
+    isAway = true;
+    const { json } = await hasty.create(textTask(studio));
+    await hasty.finished(json.id);
+    expect(await filesOf(hasty, json.id)).toMatchObject([{ state: 'awaited' }]);
+    return json.id;
+  }
+  const expire = (taskId: string, columns: object = {}) =>
+    hasty
+      .db('files')
+      .where({ task_id: taskId })
+      .update({ source_expires_at: hasty.db.raw(`now() - interval '1 second'`), ...columns });
+  const stateOf = async (taskId: string) => (await filesOf(hasty, taskId))[0];
+  const readTask = async (taskId: string) =>
+    (await hasty.call('GET', `/v1/videos/generations/${taskId}`)).json;
+
+  test('the copy goes on with the new link that the provider gives', async () => {
+    const id = await anAwaited();
+    await expire(id, { source_url: `${hasty.studio.url}/files/an-expired-one.mp4` });
+    isAway = false;
+    await until('it is stored', async () => (await stateOf(id))?.state === 'stored');
+    const task = await readTask(id);
+    expect((await played(task.video_url)).status).toBe(200);
+    expect(await generations(hasty, id)).toBe(1);
+  });
+
+  test('the task says that the video is lost if there is no other link', async () => {
+    const id = await anAwaited({ result: { status: 403, times: 1_000 } });
+    const { video_url: link } = await readTask(id);
+    await expire(id);
+    isAway = false;
+    await until('it is lost', async () => (await stateOf(id))?.state === 'removed');
+    await until('the task says so', async () => (await readTask(id)).video_url === undefined);
+    const task = await readTask(id);
+    expect(task).toMatchObject({ status: 'succeeded', billing: { charged: '5.009400' } });
+    expect(task.data[0].url_gone_reason).toBe('lost');
+    expect((await played(link)).status).toBe(410);
+  });
+
+  test('nothing is given up while the provider cannot be asked', async () => {
+    const id = await anAwaited();
+    const { worker } = hasty.catalogues;
+    const away = Object.entries(worker.channels).map(([name, channel]) => [
+      name,
+      { ...channel, baseUrl: 'http://127.0.0.1:9' },
+    ]);
+    hasty.catalogues.worker = { ...worker, channels: Object.fromEntries(away) };
+    const asked = () =>
+      hasty.events.filter(({ name, args: [request] }) => {
+        const { operation, taskId } = request as { operation?: string; taskId?: string };
+        return name === 'upstream' && operation === 'read' && taskId === id;
+      }).length;
+    const before = asked();
+    try {
+      await expire(id, { source_url: `${hasty.studio.url}/files/an-expired-one.mp4` });
+      isAway = false;
+      await until('the provider was asked', async () => asked() > before);
+      expect((await stateOf(id))?.state).toBe('awaited');
+    } finally {
+      hasty.catalogues.worker = worker;
+    }
+    await until('it is stored', async () => (await stateOf(id))?.state === 'stored');
+  });
+});

@@ -27,6 +27,8 @@ export interface ResultRow {
   /** Time since the row was stored. */
   readonly waitedSeconds: number;
   readonly isSourceDead: boolean;
+  /** For a day. */
+  readonly isSourceLongDead: boolean;
   /** Null if the video has no such address, or the upload has ended. */
   readonly outputUploadUrl: string | null;
   /** These two are known once it is stored. */
@@ -40,7 +42,8 @@ export interface ResultRow {
 const columns = `
   id, account_id as "accountId", role, media, state, key, link_token as "linkToken", source_url as "sourceUrl",
   extract(epoch from now() - created_at)::float8 as "waitedSeconds",
-  source_expires_at < now() as "isSourceDead", output_upload_url as "outputUploadUrl",
+  source_expires_at < now() as "isSourceDead",
+  source_expires_at < now() - interval '1 day' as "isSourceLongDead", output_upload_url as "outputUploadUrl",
   content_type as "contentType", length, floor(extract(epoch from expires_at))::int as "expiresAt",
   case when width is not null then json_build_object('width', width, 'height', height) end as size`;
 
@@ -137,6 +140,15 @@ export async function markStored(db: Knex, id: string, known: KnownBytes): Promi
     [contentType, length, sha256, size?.width ?? null, size?.height ?? null, id],
   );
   return rows.length > 0;
+}
+
+/** The provider gave another link to a result that is still awaited. */
+export async function renewSource(db: Knex, id: string, url: string): Promise<void> {
+  await db.raw(
+    `update files set source_url = ?, source_expires_at = now() + ${sourceLife}
+      where id = ? and state = 'awaited'`,
+    [seal(db, url), id],
+  );
 }
 
 /** Ends the upload of a video and shows its outcome in the object of the task. */
