@@ -56,7 +56,8 @@ async function eraseAll(
   return logged(async (trx) => {
     if (!(await finishErasure(trx, accountId))) throw new CommandError(newContent(accountId));
     const data = { accountId, ...results, uploads };
-    const text = `The content of ${accountId} is erased: ${results.tasks} tasks, ${results.results} results, ${uploads} uploads.`;
+    const { tasks, results: videos } = results;
+    const text = `The content of ${accountId} is erased. Tasks: ${tasks}, results: ${videos}, uploads: ${uploads}.`;
     return { data, text };
   });
 }
