@@ -4,6 +4,13 @@
 import type { Knex } from 'knex';
 import { connect, migrate } from '../../src/db/database';
 
+/** The limit of the connection on this side. */
+async function waitLonger(db: Knex): Promise<void> {
+  const connection = await db.client.acquireConnection();
+  connection.connectionParameters.query_timeout = 10 * 60_000;
+  await db.client.releaseConnection(connection);
+}
+
 export async function inOwnDatabase<T>(
   serverUrl: string,
   name: string,
@@ -19,6 +26,7 @@ export async function inOwnDatabase<T>(
     const db = connect({ url: url.href, poolMax: 1, applicationName: 'bench' });
     try {
       await db.raw(`set statement_timeout = '10min'`);
+      await waitLonger(db);
       await migrate(db);
       return await work(db, url.href);
     } finally {
