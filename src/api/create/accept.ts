@@ -57,7 +57,9 @@ async function store({ db, settings, starter }: ApiDeps, task: NewTask) {
   const slot = starter.slots.take(task.accountId);
   try {
     const { queuedTasksMax } = settings;
-    return { stored: await acceptTask(db, task, { leaseSeconds, queuedTasksMax }), slot };
+    // Without a slot the task is due at once. A starter takes it when it is marked as answered.
+    const options = { leaseSeconds: slot ? leaseSeconds : 0, queuedTasksMax };
+    return { stored: await acceptTask(db, task, options), slot };
   } catch (error) {
     slot?.leave();
     throw error;
@@ -110,7 +112,7 @@ async function answerPending(
   const { taskId } = input;
   let row: StoredTask | null;
   try {
-    row = await markAnswered(db, taskId, slot ? null : 0);
+    row = await markAnswered(db, taskId, null);
   } catch (error) {
     slot?.leave();
     if (!isRetryable(error)) throw error;
