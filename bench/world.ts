@@ -82,7 +82,13 @@ export async function openWorld(
     closers.push(() => pool.end());
     const connection = await Connection.connect({ address: temporalAddress });
     closers.push(() => connection.close());
-    const bare = await startBare({ databaseUrl, temporalAddress, folder, pool });
+    const bare = await startBare({
+      databaseUrl,
+      temporalAddress,
+      folder,
+      copyFrom: `${generator.url}/files/bare.mp4`,
+      pool,
+    });
     closers.push(() => bare.stop());
     const pepper = environment.API_KEY_PEPPER ?? '';
     const world: World = {

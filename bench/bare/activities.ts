@@ -1,9 +1,18 @@
-// The activities of the bare workflows: one statement that is a transaction by itself, and nothing
-// at all.
+// The activities of the bare workflows: one statement that is a transaction by itself, a copy of a
+// file, and nothing at all.
 
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Pool } from 'pg';
 
-export function createBareActivities(pool: Pool) {
+interface Copy {
+  readonly from: string;
+  readonly folder: string;
+}
+
+export function createBareActivities(pool: Pool, { from, folder }: Copy) {
   return {
     async storeRow(id: string): Promise<void> {
       await pool.query('insert into bench_rows (id, object) values ($1, $2)', [
@@ -12,6 +21,12 @@ export function createBareActivities(pool: Pool) {
       ]);
     },
     async nothing(): Promise<void> {},
+    async copyFile(id: string): Promise<void> {
+      const { body } = await fetch(from);
+      if (!body) throw new Error(`${from} has no body.`);
+      const file = createWriteStream(join(folder, `${id}.mp4`), { flags: 'wx', flush: true });
+      await pipeline(Readable.fromWeb(body), file);
+    },
   };
 }
 

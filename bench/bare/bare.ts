@@ -8,12 +8,14 @@ import { bundleWorkflowCode } from '@temporalio/worker';
 import type { Pool } from 'pg';
 import { startChild } from '../../src/embedded/child';
 import { untilMessage } from '../support/message';
-import type { parked, whole } from './workflows';
+import type { parked, whole, wholeStored } from './workflows';
+
+export type BareKind = 'parked' | 'whole' | 'wholeStored';
 
 export interface Bare {
   readonly url: string;
   /** Calls update-with-start of a workflow that stays open, or of one that ends. */
-  start(kind: 'parked' | 'whole'): Promise<string>;
+  start(kind: BareKind): Promise<string>;
   result(id: string): Promise<unknown>;
   query(id: string): Promise<unknown>;
   /** Ends the open workflows. */
@@ -25,13 +27,15 @@ interface BareOptions {
   readonly databaseUrl: string;
   readonly temporalAddress: string;
   readonly folder: string;
+  /** The address of the file that `wholeStored` copies. */
+  readonly copyFrom: string;
   readonly pool: Pool;
 }
 
 const taskQueue = 'bench-bare';
 
 export async function startBare(options: BareOptions): Promise<Bare> {
-  const { databaseUrl, temporalAddress, folder, pool } = options;
+  const { databaseUrl, temporalAddress, folder, copyFrom, pool } = options;
   await pool.query('create table bench_rows (id text primary key, object json not null)');
   const bundle = join(folder, 'bare-bundle.js');
   writeFileSync(bundle, await bundleOf(require.resolve('./workflows')));
@@ -40,6 +44,8 @@ export async function startBare(options: BareOptions): Promise<Bare> {
     TEMPORAL_ADDRESS: temporalAddress,
     BARE_TASK_QUEUE: taskQueue,
     BARE_BUNDLE: bundle,
+    BARE_COPY_FROM: copyFrom,
+    BARE_FOLDER: folder,
     NODE_ENV: process.env.NODE_ENV,
   };
   const process_ = (file: string) =>
@@ -56,7 +62,9 @@ export async function startBare(options: BareOptions): Promise<Bare> {
     async start(kind) {
       last += 1;
       const id = `bare-${process.pid}-${last}`;
-      const operation = new WithStartWorkflowOperation<typeof parked | typeof whole>(kind, {
+      const operation = new WithStartWorkflowOperation<
+        typeof parked | typeof whole | typeof wholeStored
+      >(kind, {
         workflowId: id,
         taskQueue,
         args: [id],

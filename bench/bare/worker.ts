@@ -20,7 +20,10 @@ async function start(): Promise<Worker> {
     connection,
     taskQueue: need('BARE_TASK_QUEUE'),
     workflowBundle: { code: readFileSync(need('BARE_BUNDLE'), 'utf8') },
-    activities: createBareActivities(pool),
+    activities: createBareActivities(pool, {
+      from: need('BARE_COPY_FROM'),
+      folder: need('BARE_FOLDER'),
+    }),
     maxCachedWorkflows: 2_000,
     maxConcurrentActivityTaskExecutions: 100,
     maxConcurrentLocalActivityExecutions: 20,

@@ -15,7 +15,7 @@ import type { BareActivities } from './activities';
 const { storeRow } = proxyLocalActivities<BareActivities>({
   startToCloseTimeout: '7 s',
 });
-const { nothing } = proxyActivities<BareActivities>({ startToCloseTimeout: '75 s' });
+const { nothing, copyFile } = proxyActivities<BareActivities>({ startToCloseTimeout: '75 s' });
 const { nothing: nothingLocally } = proxyLocalActivities<BareActivities>({
   startToCloseTimeout: '7 s',
 });
@@ -42,7 +42,19 @@ export async function parked(id: string): Promise<void> {
 }
 
 /** A whole task: both transactions, the submit and its answer, with activities that do nothing. */
-export async function whole(id: string): Promise<string> {
+export function whole(id: string): Promise<string> {
+  return bareTask(id, nothing);
+}
+
+/** As `whole`, and the result is copied into a file before the second transaction. */
+export function wholeStored(id: string): Promise<string> {
+  return bareTask(id, async () => {
+    await nothing();
+    await copyFile(id);
+  });
+}
+
+async function bareTask(id: string, work: () => Promise<void>): Promise<string> {
   let stored = false;
   setHandler(defineUpdate('accept'), async () => {
     await condition(() => stored);
@@ -50,7 +62,7 @@ export async function whole(id: string): Promise<string> {
   });
   await nothingLocally();
   stored = true;
-  await nothing();
+  await work();
   await nothingLocally();
   return id;
 }

@@ -1,6 +1,7 @@
 // The service as a caller uses it: requests with a key, and helpers to create tasks and wait for
 // them.
 
+import type { BareKind } from '../bare/bare';
 import type { Account, World } from '../world';
 import { openWire, type Reply, requestText, runLoad } from './http-load';
 
@@ -73,7 +74,7 @@ export async function createTasks(
 /** As `createTasks` for the bare workflows. */
 export async function startBareTasks(
   { bare }: Pick<World, 'bare'>,
-  { kind, count, inFlight }: { kind: 'parked' | 'whole'; count: number; inFlight: number },
+  { kind, count, inFlight }: { kind: BareKind; count: number; inFlight: number },
 ): Promise<Created> {
   const ids: string[] = [];
   const latencies: number[] = [];

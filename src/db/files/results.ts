@@ -60,11 +60,10 @@ export async function awaitResults(
   { taskId, sources }: StoreResults,
   keptDays: number,
 ): Promise<readonly ResultRow[]> {
-  const known = await findResults(db, taskId);
-  if (known.length > 0) return known;
   const text = 'select object, request from tasks where id = $1 and finished_at is null';
   const [task] = await askPrepared<LiveTask>(db, 'find_live_object', text, [taskId]);
-  if (!task) return [];
+  // If the task has ended, an earlier attempt may have stored the rows.
+  if (!task) return findResults(db, taskId);
   const { metadata } = unsealValue(db, task.request);
   const uploadUrl = metadata.output_upload_url ?? null;
   const object = runningObject(unsealValue(db, task.object), 'storing');
@@ -78,14 +77,14 @@ export async function awaitResults(
     output_upload_url: role === 'video' ? seal(db, uploadUrl) : null,
     media: role === 'video' ? 'video' : 'image',
   }));
-  await askPrepared(db, 'await_results', awaitStatement, [
+  const stored = await askPrepared<ResultRow>(db, 'await_results', awaitStatement, [
     taskId,
     JSON.stringify(rows),
     keptDays,
     JSON.stringify(object),
     stepOf(object),
   ]);
-  return findResults(db, taskId);
+  return stored.length === rows.length ? unsealed(db, stored) : findResults(db, taskId);
 }
 
 interface LiveTask {
@@ -109,11 +108,15 @@ const awaitStatement = `
          source_expires_at timestamptz, output_upload_url text, media text),
         tasks join accounts on accounts.id = tasks.account_id
   where tasks.id = $1 and tasks.finished_at is null
- on conflict (task_id, role) do nothing`;
+ on conflict (task_id, role) do nothing
+ returning ${columns}`;
 
 export async function findResults(db: Knex, taskId: string): Promise<ResultRow[]> {
   const text = `select ${columns} from files where task_id = $1 order by role`;
-  const rows = await askPrepared<ResultRow>(db, 'find_results', text, [taskId]);
+  return unsealed(db, await askPrepared<ResultRow>(db, 'find_results', text, [taskId]));
+}
+
+function unsealed(db: Knex, rows: readonly ResultRow[]): ResultRow[] {
   return rows.map((row) => ({
     ...row,
     sourceUrl: unseal(db, row.sourceUrl),
@@ -131,16 +134,16 @@ interface KnownBytes {
 /** awaited → stored. False if the file was removed meanwhile, so its bytes must go too. */
 export async function markStored(db: Knex, id: string, known: KnownBytes): Promise<boolean> {
   const { contentType, length, sha256, size } = known;
-  const { rows } = await db.raw<{ rows: { state: FileState }[] }>(
-    `update files
-        set state = 'stored', content_type = ?, length = ?, sha256 = ?, width = ?, height = ?,
-            stored_at = coalesce(stored_at, now())
-      where id = ? and state <> 'removed'
-     returning state`,
-    [contentType, length, sha256, size?.width ?? null, size?.height ?? null, id],
-  );
-  return rows.length > 0;
+  const values = [contentType, length, sha256, size?.width ?? null, size?.height ?? null, id];
+  return (await askPrepared(db, 'mark_stored', markStatement, values)).length > 0;
 }
+
+const markStatement = `
+ update files
+    set state = 'stored', content_type = $1, length = $2, sha256 = $3, width = $4, height = $5,
+        stored_at = coalesce(stored_at, now())
+  where id = $6 and state <> 'removed'
+ returning id`;
 
 /** The provider gave another link to a result that is still awaited. */
 export async function renewSource(db: Knex, id: string, url: string): Promise<void> {
