@@ -1,6 +1,7 @@
-// Uploads a file, then creates a video task that begins with it. Needs Node 20 and nothing else.
+// Uploads a file, then creates a video task with it as an input: an image is a reference image. Needs
+// Node 20 and nothing else.
 //
-// API_KEY=… node examples/upload.mjs boat.png "The boat sails away"
+// API_KEY=… node examples/upload.mjs boat.jpg "The boat sails away"
 //
 // BASE_URL names the service (http://127.0.0.1:8080).
 

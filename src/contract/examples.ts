@@ -128,15 +128,15 @@ export const taskExamples = {
     created_at: 1763712000,
     data: [
       {
-        url: 'https://videos.example.com/a.mp4',
+        url: 'https://api.example.com/files/Tb3mKq0vXw9sLz5dYc1rHn7pFj2gAe8u.mp4',
         resolution: '720p',
         ratio: '16:9',
         width: 1280,
         height: 720,
-        expires_at: 1763798460,
+        expires_at: 1766304060,
       },
     ],
-    video_url: 'https://videos.example.com/a.mp4',
+    video_url: 'https://api.example.com/files/Tb3mKq0vXw9sLz5dYc1rHn7pFj2gAe8u.mp4',
     duration: 5,
     usage: { completion_tokens: 108900, total_tokens: 108900 },
     seed: 42,

@@ -84,6 +84,15 @@ export function synonymOf(name: string): string | undefined {
   return Object.hasOwn(synonyms, plain) ? synonyms[plain] : undefined;
 }
 
+// No generator gets these two, so another word for them inside `metadata` is never one of its options.
+const serviceOptions = ['metadata.callback_url', 'metadata.super_resolution_config'];
+
+/** The full path of the option of this service that other APIs call `name`. */
+export function serviceOptionOf(name: string): string | undefined {
+  const meant = synonymOf(name);
+  return serviceOptions.some((option) => meant?.startsWith(option)) ? meant : undefined;
+}
+
 /** `aspectRatio`, `Aspect-Ratio` and `aspect_ratio` are one name. */
 function plainOf(name: string): string {
   return name.toLowerCase().replace(/[\s_.-]/g, '');

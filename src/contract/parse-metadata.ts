@@ -5,7 +5,13 @@ import type { Fault } from './field';
 import { invalid, isAbsent, misspelt, readField, show } from './field';
 import { readLabels } from './labels';
 import { metadataFields, ownedMetadataNames, superResolutionFields } from './metadata-schema';
-import { comparedMax, isGeneratorOption, otherSpellingOf, resembled } from './near-names';
+import {
+  comparedMax,
+  isGeneratorOption,
+  otherSpellingOf,
+  resembled,
+  serviceOptionOf,
+} from './near-names';
 import type { SuperResolutionConfig, Tool, VideoMetadata } from './request';
 import { requestFields } from './request-schema';
 import type { JsonObject } from './safe-json';
@@ -184,8 +190,8 @@ function misspellingFault(name: string): Fault | null {
   if (isGeneratorOption(name)) return null;
   const option = resembled(name, documentedNames);
   if (option !== undefined) return misspelt(`metadata.${name}`, `metadata.${option}`);
-  const field = resembled(name, topLevelNames);
-  return field === undefined ? null : misspelt(`metadata.${name}`, field);
+  const meant = resembled(name, topLevelNames) ?? serviceOptionOf(name);
+  return meant === undefined ? null : misspelt(`metadata.${name}`, meant);
 }
 
 function ownedSentence(name: string): string {

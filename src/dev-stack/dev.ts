@@ -78,7 +78,7 @@ function optionsOf(args: readonly string[]) {
     return { without: wordsOf(without).map(partOf), receivers: wordsOf(receiver).map(receiverOf) };
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    const usage = 'npm start takes --without <parts> and --receiver <host:port>.';
+    const usage = 'Write: npm start -- --receiver <host:port>, or npm start -- --without <parts>.';
     throw new CommandError(`${usage} ${(error as Error).message}`, 2);
   }
 }
@@ -116,7 +116,7 @@ function banner(file: DevFile, tookMs: number, without: readonly PartName[]): st
     ['API docs', file.docsUrl],
     ['Temporal UI', tasksInTemporal(file)],
     ['Studio', file.studioUrl],
-    ['Reachable', `${environment.DANGEROUSLY_ALLOW_HOSTS} (DANGEROUSLY_ALLOW_HOSTS)`],
+    ['May call', `${environment.DANGEROUSLY_ALLOW_HOSTS} (DANGEROUSLY_ALLOW_HOSTS)`],
     ['Data, logs', environment.DATA_DIR ?? ''],
   ];
   const table = rows.flatMap(([name, value]) =>

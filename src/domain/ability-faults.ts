@@ -48,15 +48,19 @@ interface AddressRules {
   readonly files?: ReadonlyMap<string, unknown>;
 }
 
+const howToUpload = 'To use a file of your own, upload it with POST /v1/files and send its id.';
+
 export function addressFaults(
   request: VideoRequest,
   { allowHosts = [], isDevStack = false, files }: AddressRules,
 ): Refusal[] {
   const faults: Refusal[] = [];
   const check = (param: string, text: string, schemes: ('https' | 'http')[], charsMax: number) => {
+    const isInput = !param.startsWith('metadata.');
     const checked = checkUrl(text, { schemes, allowHosts, charsMax });
     if (checked.fault === undefined) return;
     const sentences = [`${param}: ${checked.fault}`];
+    if (isInput && !URL.canParse(text)) sentences.push(howToUpload);
     if (checked.insideHost) sentences.push(howToAllow(checked.insideHost, isDevStack));
     faults.push({ code: 'invalid_value', param, message: sentences.join(' ') });
   };

@@ -121,7 +121,7 @@ let uploadedId = '';
 async function upload(path: string, body: string) {
   const file = new Blob([beginnings['image/png'] as never]);
   const form = new FormData();
-  form.append('file', file, 'boat.png');
+  form.append('file', file, 'boat.jpg');
   const reply = await fetch(`${api.url}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${api.apiKey}` },
@@ -142,7 +142,7 @@ test.each(shells)('%s', async (_, { text, label }) => {
     const sent = body
       ?.replaceAll('$SAMPLES', 'http://127.0.0.1:8090/samples')
       .replaceAll('$FILE_ID', uploadedId);
-    const reply = sent?.includes('@boat.png')
+    const reply = sent?.includes('@boat.jpg')
       ? await upload(where, sent)
       : await api.call(method, where, sent, asSent(headers));
     if (refused) {
@@ -173,7 +173,7 @@ test('every example call in docs/api.md is found and sends a key', () => {
     'GET /v1/videos/generations/{task_id}',
     'DELETE /v1/videos/generations/{task_id}',
     'DELETE /v1/videos/generations/{task_id}/content',
-    'POST /v1/files?name=boat.png',
+    'POST /v1/files?name=boat.jpg',
     'POST /v1/files',
     'POST /v1/files',
     'POST /v1/videos/generations',

@@ -4,7 +4,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { adminCommands } from '../../src/commands/admin';
 import { findKeyByDigest } from '../../src/db/accounts';
-import { digestKey } from '../../src/db/api-keys';
+import { digestKey, makeApiKey } from '../../src/db/api-keys';
 import { closeTask } from '../../src/db/ledger';
 import { isLossConfirmed } from '../../src/db/reconcile';
 import { activeSecrets } from '../../src/db/webhook-secrets';
@@ -662,6 +662,15 @@ describe('wrong use', () => {
     const asJson = await admin(`${line} --json`);
     expect(asJson.exitCode).toBe(exitCode);
     expect(asJson.json).toEqual({ error: expect.stringContaining(reason), exitCode });
+  });
+
+  test('a key in place of its id is refused and not repeated', async () => {
+    const key = makeApiKey();
+    const { exitCode, err } = await admin(`keys revoke ${key}`);
+    expect({ exitCode, err }).toEqual({
+      exitCode: 1,
+      err: 'There is no key with this id, which is the key itself. "keys list" shows the ids.\n',
+    });
   });
 
   test('a database that does not answer is reported in one sentence', async () => {

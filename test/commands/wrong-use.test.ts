@@ -50,7 +50,7 @@ test.each<[string, string[], Record<string, string>, RegExp]>([
     'an unknown flag',
     ['dev', '--witout', 'api'],
     {},
-    /npm start takes --without <parts> and --receiver <host:port>/,
+    /Write: npm start -- --receiver <host:port>, or npm start -- --without <parts>\./,
   ],
   [
     'a receiver without a port',

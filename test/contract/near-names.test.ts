@@ -76,6 +76,11 @@ test.each<[sent: string, meant: string]>([
   ['duraton', 'duration'],
   ['resoluton', 'resolution'],
   ['imgaes', 'images'],
+  ['webhook_url', 'metadata.callback_url'],
+  ['callback', 'metadata.callback_url'],
+  ['super_resolution', 'metadata.super_resolution_config'],
+  ['upscale', 'metadata.super_resolution_config'],
+  ['toolVersion', 'metadata.super_resolution_config.tool_version'],
 ])('an option called %s inside metadata is refused, and %s is proposed', (sent, meant) => {
   const { request, faults } = parseRequest({ ...base, metadata: { [sent]: 'x' } });
   expect(faults).toMatchObject([{ param: `metadata.${sent}`, meant }]);
@@ -87,7 +92,7 @@ test.each(
   (
     'camera_fixed text role url image_url video_url audio_url first_frame last_frame fps rs rt dur cf wm bitrate_level ' +
     'bit_depth enhance_style callback_args queue_id client_token studio audio video speed style motion template steps ' +
-    'negative_prompt cfg_scale camera_control aspect_ratio webhook_url'
+    'negative_prompt cfg_scale camera_control aspect_ratio'
   ).split(' '),
 )(
   'an option called %s inside metadata is passed through, because a generator may know it',

@@ -146,7 +146,7 @@ test('the command line finds the stack by DATA_DIR, and exits with 0, 1 or 2', a
   expect(JSON.parse(done.out)).toEqual([expect.objectContaining({ accountId, name: 'demo' })]);
   expect(notSo).toMatchObject({
     code: 1,
-    err: expect.stringContaining('There is no account acct_none.\n'),
+    err: expect.stringContaining('There is no account acct_none. "accounts list" shows the ids.\n'),
   });
   expect(JSON.parse(notSo.out)).toMatchObject({ exitCode: 1 });
   expect(wrongUse).toMatchObject({ code: 2, out: '' });

@@ -229,6 +229,16 @@ describe('frame', () => {
   ])('refused: %s', (_, body, expected) => {
     expect(faultsOf(body)).toEqual(expected);
   });
+
+  test('the refusal of a file name says how to upload the file', () => {
+    const messagesOf = (body: Body) => judge(body).faults.map(({ message }) => message);
+    expect(messagesOf({ images: ['./boat.jpg'] })).toEqual([
+      'images[0]: must be an absolute URL. To use a file of your own, upload it with POST /v1/files and send its id.',
+    ]);
+    expect(messagesOf({ metadata: { callback_url: '/hook' } })).toEqual([
+      'metadata.callback_url: must be an absolute URL.',
+    ]);
+  });
 });
 
 describe('capabilities of the model', () => {

@@ -14,17 +14,17 @@ beforeAll(async () => {
   service = await startService();
   folder = await mkdtemp(join(tmpdir(), 'video-upload-'));
   const picture = { width: 640, height: 360, channels: 3, background: '#369' } as const;
-  await sharp({ create: picture }).png().toFile(join(folder, 'boat.png'));
+  await sharp({ create: picture }).jpeg().toFile(join(folder, 'boat.jpg'));
 });
 afterAll(async () => {
   await service?.close();
   await rm(folder, { recursive: true, force: true });
 });
 
-async function run(command: string, args: readonly string[]) {
+async function run(command: string, args: readonly string[], env = {}) {
   const program = runProgram(command, args, {
     cwd: folder,
-    env: { BASE_URL: service.url, API_KEY: service.apiKey },
+    env: { BASE_URL: service.url, API_KEY: service.apiKey, ...env },
   });
   return { code: await program.code, out: program.out(), err: program.err() };
 }
@@ -42,11 +42,11 @@ test('the commands of the page upload a file and create a task with it', async (
   const { code, out } = await run('sh', ['-c', commands]);
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({ object: 'video.generation.task' });
-  expect(await uploads()).toMatchObject([{ kind: 'image', name: 'boat.png' }]);
+  expect(await uploads()).toMatchObject([{ kind: 'image', name: 'boat.jpg' }]);
 });
 
 test('the example in Node uploads a file and creates a task with it', async () => {
-  const { code, out, err } = await run(process.execPath, [example, 'boat.png']);
+  const { code, out, err } = await run(process.execPath, [example, 'boat.jpg']);
   expect([code, err]).toEqual([0, expect.stringMatching(/^file_\w{26}: image, \d+ bytes\n$/)]);
   const { json } = await service.call('GET', `/v1/videos/generations/${out.trim()}`);
   expect(json).toMatchObject({ object: 'video.generation.task' });
@@ -54,8 +54,8 @@ test('the example in Node uploads a file and creates a task with it', async () =
   expect(err).toContain(newest.id);
 });
 
-test('the example in Node says why a file was refused', async () => {
-  const { code, out, err } = await run(process.execPath, [example, example]);
+test('the example in Node says why a task was refused', async () => {
+  const { code, out, err } = await run(process.execPath, [example, 'boat.jpg'], { MODEL: 'none' });
   expect([code, out]).toEqual([1, '']);
-  expect(err).toContain('unsupported_media_type');
+  expect(err).toContain('model_not_found');
 });

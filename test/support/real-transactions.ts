@@ -184,6 +184,7 @@ export async function runReconciler(
     tasksKeptDays: 400,
     filesKeptDays: 30,
     storage: noStorage,
+    inputs: { storage: noStorage },
     closeTask: createBillingActivities({ db, events }).closeTask,
     cancelJob: async () => undefined,
     startTask: async () => true,

@@ -3,7 +3,7 @@
 
 import type { Knex } from 'knex';
 import { type AccountRow, showAccount } from '../../db/accounts';
-import { type KeyRow, listKeys } from '../../db/api-keys';
+import { isWellFormedKey, type KeyRow, listKeys } from '../../db/api-keys';
 import { parseAmount } from '../../domain/money';
 import { CommandError } from '../command';
 import type { Input } from './command-line';
@@ -80,11 +80,13 @@ export function nameOf(text: string, name: string): string {
 export async function knownAccount(db: Knex, accountId: string): Promise<AccountRow> {
   const account = await showAccount(db, accountId);
   if (account) return account;
-  throw new CommandError(`There is no account ${accountId}.`);
+  throw new CommandError(`There is no account ${accountId}. "accounts list" shows the ids.`);
 }
 
 export async function knownKey(db: Knex, keyId: string): Promise<KeyRow> {
   const key = (await listKeys(db)).find((row) => row.keyId === keyId);
   if (key) return key;
-  throw new CommandError(`There is no key ${keyId}.`);
+  // A key itself is a secret, so it is not repeated.
+  const shown = isWellFormedKey(keyId) ? 'with this id, which is the key itself' : keyId;
+  throw new CommandError(`There is no key ${shown}. "keys list" shows the ids.`);
 }
