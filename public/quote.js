@@ -92,5 +92,5 @@ function workOf({ quantity, unit, unit_price: price }) {
 function whyNone(busy, fault, lost) {
   if (busy) return 'Asking…';
   if (lost) return 'The service cannot be reached at the moment.';
-  return fault ? 'There is a price as soon as nothing is missing or wrong.' : '';
+  return fault ? 'The price appears when the form is complete.' : '';
 }

@@ -1,6 +1,6 @@
 // The log of operators' acts. A row is written in the transaction of the act and is never changed. It
-// has the state before and after, but only what differs, and never a secret: a key by its last
-// characters, a webhook secret by its number.
+// has the state before and after, but only the fields that differ, and never a secret: a new key is
+// shown by its last characters, a webhook secret by its number.
 
 import type { Knex } from 'knex';
 
@@ -48,11 +48,18 @@ export async function logged<T extends { readonly created?: string }>(
 }
 
 /** The parts of one state that are absent or different in the other. */
-function differing(one: State = {}, other: State = {}): string {
-  const parts = Object.entries(one).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(other[name]),
-  );
-  return JSON.stringify(Object.fromEntries(parts));
+function differing(one: State = {}, other: State = {}): State {
+  const parts = Object.entries(one)
+    .filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(other[name]))
+    .map(([name, value]) => {
+      const before = other[name];
+      return [name, isState(value) && isState(before) ? differing(value, before) : value];
+    });
+  return Object.fromEntries(parts);
+}
+
+function isState(value: unknown): value is State {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 async function find(trx: Knex.Transaction, { kind, id }: Subject): Promise<Known | undefined> {

@@ -168,14 +168,11 @@ test('the row of a key has what was changed of it, and its last characters only'
   await admin(`keys terms ${customer.keyId} --create-rate 5`);
   await admin(`keys revoke ${customer.keyId}`);
   const [revoked, terms, created] = await acts(customer.accountId);
-  expect(terms?.before).toEqual({
-    [first(customer)]: expect.objectContaining({ createRate: null }),
-  });
-  expect(terms?.after).toEqual({ [first(customer)]: expect.objectContaining({ createRate: 5 }) });
+  expect(terms?.before).toEqual({ [first(customer)]: { createRate: null } });
+  expect(terms?.after).toEqual({ [first(customer)]: { createRate: 5 } });
   const endsIn = customer.apiKey.slice(-4);
-  expect(revoked?.after).toEqual({
-    [first(customer)]: expect.objectContaining({ endsIn, revokedAt: expect.any(String) }),
-  });
+  expect(revoked?.before).toEqual({ [first(customer)]: { revokedAt: null } });
+  expect(revoked?.after).toEqual({ [first(customer)]: { revokedAt: expect.any(String) } });
   expect(created?.after).toMatchObject({ [first(customer)]: { endsIn, name: 'first key' } });
 });
 

@@ -23,6 +23,8 @@ test.each<[sent: string, meant: string]>([
   ['aspect_ratio', 'ratio'],
   ['aspectRatio', 'ratio'],
   ['image_url', 'images'],
+  ['first_frame_url', 'images'],
+  ['num_seconds', 'duration'],
   ['video_length', 'duration'],
   ['webhook_url', 'metadata.callback_url'],
   ['callbackUrl', 'metadata.callback_url'],

@@ -44,7 +44,7 @@ on.describeInBrowser('the form of the playground', (site) => {
   test('a field shows no fault before something is entered in it or the form is sent', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await page.getByRole('radio', { name: 'First & last frame' }).check({ force: true });
-    await page.getByText('There is a price as soon as nothing is missing or wrong.').waitFor();
+    await page.getByText('The price appears when the form is complete.').waitFor();
     expect(await page.locator('.fault').count()).toBe(0);
     const address = page.locator('input[name=images]');
     await address.fill('http://example.com/a.png');
