@@ -52,6 +52,30 @@ export function atMost(
   };
 }
 
+// A call may take this many times as long beside other work.
+const slowerMax = 3;
+
+/** The p99 of calls in milliseconds beside other work, compared with the same calls alone. */
+export function besideQuiet(
+  figure: string,
+  alone: readonly number[],
+  beside: readonly number[],
+  note: string,
+): Finding {
+  const [ours, reference] = [p99(beside), p99(alone)];
+  return {
+    ...{ figure, unit: 'ms', ours, reference, ratio: ours / reference },
+    wanted: `≤ ${slowerMax} × quiet`,
+    met: ours <= slowerMax * reference,
+    note,
+  };
+}
+
+export function p99(times: readonly number[]): number {
+  const sorted = [...times].sort((a, b) => a - b);
+  return quantile(sorted, 0.99);
+}
+
 /** How late a change was seen, compared with the poll interval. Sorted, in milliseconds. */
 export function lagFindings(
   figure: string,

@@ -29,11 +29,8 @@ export function createDeleteOld({ db, tasksKeptDays, filesKeptDays }: OldTaskDep
     let deleted = 0;
     do {
       const batch = await listOldTasks(db, after, kept, batchSize);
-      if (batch.length > 0)
-        deleted += await closeTasks(
-          db,
-          batch.map(({ id }) => id),
-        );
+      const ids = batch.map(({ id }) => id);
+      if (ids.length > 0) deleted += await closeTasks(db, ids);
       after = batch.length < batchSize ? null : (batch.at(-1) ?? null);
     } while (after !== null && now() < until);
     return deleted;

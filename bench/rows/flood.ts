@@ -6,18 +6,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { settingRows } from '../../src/config/config';
 import { makeApiKey } from '../../src/db/api-keys';
-import type { Finding, Row } from '../row';
+import { besideQuiet, type Finding, p99, type Row } from '../row';
 import { type Flood, sendFlood } from '../support/flood';
 import { openWire, requestText } from '../support/http-load';
 import { anotherApi } from '../support/more-processes';
 import { type Calls, timeCalls } from '../support/quiet-account';
 import { startRefuser } from '../support/refuser';
-import { quantile } from '../support/rounds';
 import { seedFinished } from '../support/seed';
 import { createText, readText } from '../support/tasks';
 import { type Account, models, type World } from '../world';
 
-const slowerMax = 3;
 const lookupsMax = 20;
 const keptMax = 200 * 1024;
 
@@ -137,23 +135,13 @@ function floodsOf(loud: Account, tasks: number): readonly Flood[] {
 
 function slower(flood: Flood, { alone, flooded, bare, answered }: Beside): readonly Finding[] {
   return (['POST', 'GET'] as const).map((method) => {
-    const p99 = (calls: Calls) =>
-      quantile(
-        [...calls[method]].sort((a, b) => a - b),
-        0.99,
-      );
-    const [ours, reference] = [p99(flooded), p99(alone)];
-    const share = (p99(bare) / reference).toFixed(2);
-    return {
-      figure: `p99 of a quiet ${method} beside ${flood.name}`,
-      unit: 'ms',
-      ours,
-      reference,
-      ratio: ours / reference,
-      wanted: `≤ ${slowerMax} × quiet`,
-      met: ours <= slowerMax * reference,
-      note: `${answered} calls of the flood were answered; beside as many on a bare server ${share} × quiet`,
-    };
+    const share = (p99(bare[method]) / p99(alone[method])).toFixed(2);
+    return besideQuiet(
+      `p99 of a quiet ${method} beside ${flood.name}`,
+      alone[method],
+      flooded[method],
+      `${answered} calls of the flood were answered; beside as many on a bare server ${share} × quiet`,
+    );
   });
 }
 

@@ -16,18 +16,17 @@ import { setTerms } from '../../src/db/account-terms';
 import { audit } from '../../src/db/ledger-audit';
 import { listTasks } from '../../src/db/list-tasks';
 import { openDirectory } from '../../src/storage/directory';
-import { atMost, type Finding, type Row } from '../row';
+import { atMost, besideQuiet, type Finding, type Row } from '../row';
 import { openWire, requestText } from '../support/http-load';
 import { ledgerTasks } from '../support/ledger-task';
 import { writeBooks } from '../support/many-movements';
 import { seedOld } from '../support/old-tasks';
 import { inOwnDatabase } from '../support/own-database';
-import { alternate, compare, median, quantile } from '../support/rounds';
+import { alternate, compare, median } from '../support/rounds';
 import { createText } from '../support/tasks';
 import { type Account, models, type World } from '../world';
 
 const kept = { tasksKeptDays: 400, filesKeptDays: 30 };
-const slowerMax = 3;
 const flatMax = 1.1;
 
 export const retentionRow: Row = {
@@ -121,22 +120,12 @@ async function timeQuiet(
 }
 
 function slower(what: string, alone: readonly number[], beside: readonly number[]): Finding {
-  const p99 = (times: readonly number[]) =>
-    quantile(
-      [...times].sort((a, b) => a - b),
-      0.99,
-    );
-  const [ours, reference] = [p99(beside), p99(alone)];
-  return {
-    figure: `p99 of a quiet ${what} beside the deletion`,
-    unit: 'ms',
-    ours,
-    reference,
-    ratio: ours / reference,
-    wanted: `≤ ${slowerMax} × quiet`,
-    met: ours <= slowerMax * reference,
-    note: `median ${median(beside).toFixed(1)} ms, quiet ${median(alone).toFixed(1)} ms; ${beside.length} calls`,
-  };
+  return besideQuiet(
+    `p99 of a quiet ${what} beside the deletion`,
+    alone,
+    beside,
+    `median ${median(beside).toFixed(1)} ms, quiet ${median(alone).toFixed(1)} ms; ${beside.length} calls`,
+  );
 }
 
 /** What the reconciler and a list do, in milliseconds. */
@@ -200,7 +189,7 @@ async function resultsKept(db: Knex, folder: string, count: number): Promise<Kep
     list: () => each(100, () => listTasks(db, page)),
     sweep: () =>
       each(10, async () => {
-        // Two slices of 500 objects, from the first one on.
+        // Each call checks the next 500 objects of the storage.
         const removeUnknown = createRemoveUnknown({ db, storage, events, unknownPercentMax: 20 });
         const removed =
           (await removeExpired({ db, storage })) +

@@ -1,34 +1,17 @@
 // Downloads with real sockets: what arrives, what ends a transfer, and where none is made.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type DownloadOptions, openDownload } from '../../src/outbound/download';
 import { type Canaries, startCanaries } from '../support/canaries';
 import { insideHosts } from '../support/hosts';
+import { webServers } from '../support/web-servers';
 
 let canaries: Canaries;
-const servers: Server[] = [];
+const serve = webServers();
 beforeAll(async () => {
   canaries = await startCanaries();
 });
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.close();
-    server.closeAllConnections();
-  }
-});
 afterAll(() => canaries?.close());
-
-/** A server that answers so; returns its host and port. */
-async function serve(
-  answer: (request: IncomingMessage, response: ServerResponse) => void,
-): Promise<string> {
-  const server = createServer(answer);
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  servers.push(server);
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 const download = (host: string, over: Partial<DownloadOptions> = {}) =>
   openDownload(`http://${host}/video`, { allowHosts: [host], ...over });

@@ -1,36 +1,20 @@
 // Uploads with real sockets: what arrives, what ends them, and where none is made.
 
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { putBytes, type Upload } from '../../src/outbound/upload';
 import { type Canaries, startCanaries } from '../support/canaries';
 import { insideHosts } from '../support/hosts';
+import { webServers } from '../support/web-servers';
 
 let canaries: Canaries;
-const servers: Server[] = [];
+const serve = webServers();
 beforeAll(async () => {
   canaries = await startCanaries();
 });
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.close();
-    server.closeAllConnections();
-  }
-});
 afterAll(() => canaries?.close());
-
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
-
-/** A server that answers so, before it agrees to take a body if that is said. */
-async function serve(answer: Answer, when: 'request' | 'checkContinue' = 'request') {
-  const server = createServer().on(when, answer);
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  servers.push(server);
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 const megabyte = 1024 * 1024;
 const file = randomBytes(3 * megabyte);

@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { AwsClient } from 'aws4fetch';
 import { taskSchema } from '../../src/contract/reply-schema';
 import { freePorts } from '../../src/embedded/ports';
-import { type Storage, StorageError } from '../../src/storage/storage';
+import { failingStorage } from '../support/failing-storage';
 import { type S3Server, startS3Server } from '../support/s3-server';
 import { type Service, startService, textTask } from '../support/service';
 import { until } from '../support/until';
@@ -17,14 +17,7 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 const secret = 'X-Amz-Signature=planted-secret';
 let answer: Answer;
-let isAway = false;
-const failing = (storage: Storage): Storage => ({
-  ...storage,
-  write: (...write) =>
-    isAway
-      ? Promise.reject(new StorageError('away', 'The storage is away.'))
-      : storage.write(...write),
-});
+const storage = failingStorage();
 
 let s3: S3Server;
 let receiver: Server;
@@ -43,7 +36,7 @@ beforeAll(async () => {
   address = `http://${host}/video.mp4?${secret}`;
   service = await startService({
     allowHosts: [host, new URL(s3.settings.endpoint).host],
-    storage: failing,
+    storage: storage.around,
     storeWaitSeconds: 2,
     uploadLimits: { silenceMs: 1_000 },
   });
@@ -56,7 +49,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   calls = 0;
-  isAway = false;
+  storage.isAway = false;
 });
 afterEach(() => expect(service.failures).toEqual([]));
 
@@ -152,13 +145,13 @@ test('a worker that stops in the middle of an upload loses nothing', async () =>
 });
 
 test('a video that is stored late is uploaded once it is stored', async () => {
-  isAway = true;
+  storage.isAway = true;
   const took = taking();
   const { json } = await task(address);
   const final = await service.finished(json.id);
   expect([final.status, final.output_upload]).toEqual(['succeeded', { status: 'pending' }]);
   expect([(await rowOf(json.id)).state, calls]).toEqual(['awaited', 0]);
-  isAway = false;
+  storage.isAway = false;
   await uploaded(json.id, 'succeeded');
   expect(took).toEqual([(await rowOf(json.id)).sha256]);
 });

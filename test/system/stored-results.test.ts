@@ -5,33 +5,25 @@ import { createHash } from 'node:crypto';
 import { removeExpired } from '../../activities/reconcile/expired-files';
 import { setTerms } from '../../src/db/account-terms';
 import { audit } from '../../src/db/ledger-audit';
-import { type Storage, StorageError } from '../../src/storage/storage';
+import { failingStorage } from '../support/failing-storage';
 import { type Service, startService, textTask } from '../support/service';
 import { timePasses } from '../support/time-passes';
 import { until } from '../support/until';
 
-/** True while the storage refuses every write. */
-let isAway = false;
-const failing = (storage: Storage): Storage => ({
-  ...storage,
-  write: (...write) =>
-    isAway
-      ? Promise.reject(new StorageError('away', 'The storage is away.'))
-      : storage.write(...write),
-});
+const storage = failingStorage();
 
 let service: Service;
 let hasty: Service;
 beforeAll(async () => {
-  service = await startService({ storage: failing });
-  hasty = await startService({ storage: failing, storeWaitSeconds: 1 });
+  service = await startService({ storage: storage.around });
+  hasty = await startService({ storage: storage.around, storeWaitSeconds: 1 });
 });
 afterAll(async () => {
   await service?.close();
   await hasty?.close();
 });
 afterEach(async () => {
-  isAway = false;
+  storage.isAway = false;
   for (const { db, failures } of [service, hasty]) {
     expect(failures).toEqual([]);
     expect((await audit(db)).differences).toEqual([]);
@@ -113,26 +105,26 @@ test('the video of a link that lives for five seconds plays an hour later', asyn
 });
 
 test('while the storage is away a task is shown as storing, and a cancellation does not undo its success', async () => {
-  isAway = true;
+  storage.isAway = true;
   const { json } = await service.create(textTask());
   const shown = async () =>
     (await service.call('GET', `/v1/videos/generations/${json.id}`)).json.stage;
   await until('it is being stored', async () => (await shown()) === 'storing');
   const cancel = await service.call('DELETE', `/v1/videos/generations/${json.id}`);
   expect([cancel.status, cancel.json.stage]).toEqual([200, 'storing']);
-  isAway = false;
+  storage.isAway = false;
   const task = await service.finished(json.id);
   expect(task).toMatchObject({ status: 'succeeded', billing: { charged: '5.009400' } });
   expect((await played(task.video_url)).status).toBe(200);
 });
 
 test('a task does not wait for a storage that stays away, and its links stay the same once the copy is done', async () => {
-  isAway = true;
+  storage.isAway = true;
   const { json } = await hasty.create(textTask());
   const task = await hasty.finished(json.id);
   expect(task).toMatchObject({ status: 'succeeded', billing: { charged: '5.009400' } });
   expect(await filesOf(hasty, json.id)).toMatchObject([{ state: 'awaited' }]);
-  isAway = false;
+  storage.isAway = false;
   await until('it is stored', async () => (await filesOf(hasty, json.id))[0]?.state === 'stored');
   expect((await played(task.video_url)).status).toBe(200);
   expect(await generations(hasty, json.id)).toBe(1);
@@ -153,7 +145,7 @@ test('a worker that stops in the middle of a copy loses nothing', async () => {
 describe('a provider’s link that expires before the copy is done', () => {
   /** A task whose video is still to be copied, while the storage is away. */
   async function anAwaited(studio: Record<string, unknown> = {}): Promise<string> {
-    isAway = true;
+    storage.isAway = true;
     const { json } = await hasty.create(textTask(studio));
     await hasty.finished(json.id);
     expect(await filesOf(hasty, json.id)).toMatchObject([{ state: 'awaited' }]);
@@ -171,7 +163,7 @@ describe('a provider’s link that expires before the copy is done', () => {
   test('the copy goes on with the new link that the provider gives', async () => {
     const id = await anAwaited();
     await expire(id, { source_url: `${hasty.studio.url}/files/an-expired-one.mp4` });
-    isAway = false;
+    storage.isAway = false;
     await until('it is stored', async () => (await stateOf(id))?.state === 'stored');
     const task = await readTask(id);
     expect((await played(task.video_url)).status).toBe(200);
@@ -182,7 +174,7 @@ describe('a provider’s link that expires before the copy is done', () => {
     const id = await anAwaited({ result: { status: 403, times: 1_000 } });
     const { video_url: link } = await readTask(id);
     await expire(id);
-    isAway = false;
+    storage.isAway = false;
     await until('it is lost', async () => (await stateOf(id))?.state === 'removed');
     await until('the task says so', async () => (await readTask(id)).video_url === undefined);
     const task = await readTask(id);
@@ -207,7 +199,7 @@ describe('a provider’s link that expires before the copy is done', () => {
     const before = asked();
     try {
       await expire(id, { source_url: `${hasty.studio.url}/files/an-expired-one.mp4` });
-      isAway = false;
+      storage.isAway = false;
       await until('the provider was asked', async () => asked() > before);
       expect((await stateOf(id))?.state).toBe('awaited');
     } finally {

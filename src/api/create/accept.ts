@@ -57,7 +57,8 @@ async function store({ db, settings, starter }: ApiDeps, task: NewTask) {
   const slot = starter.slots.take(task.accountId);
   try {
     const { queuedTasksMax } = settings;
-    // Without a slot the task is due at once. A starter takes it when it is marked as answered.
+    // Without a slot this process does not start the task. Once it is marked as answered, a starter
+    // of any process may.
     const options = { leaseSeconds: slot ? leaseSeconds : 0, queuedTasksMax };
     return { stored: await acceptTask(db, task, options), slot };
   } catch (error) {

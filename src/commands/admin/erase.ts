@@ -78,8 +78,8 @@ async function eraseResults(db: Knex, accountId: string, storage: Storage) {
 }
 
 /**
- * The objects are listed by the storage, so that a repeated run also finds those of an interrupted
- * one.
+ * Lists the bytes in the storage and not the rows, so that a repeated run also deletes what an
+ * interrupted one left.
  */
 async function eraseUploads(db: Knex, accountId: string, storage: Storage): Promise<number> {
   await markUploadsRemoved(db, accountId);

@@ -172,8 +172,8 @@ export async function endOutputUpload(
 }
 
 /**
- * Tasks that succeeded before their results were stored or uploaded, so long ago that their copy must have
- * begun. They are drawn at random, so that none is left out if there are many.
+ * Tasks that succeeded at least this long ago and whose results are still to be copied or uploaded. They are
+ * drawn at random, so that none is left out if there are many.
  */
 export async function drawAwaited(
   db: Knex,

@@ -1,0 +1,17 @@
+// A storage that refuses every write while `isAway` is true.
+
+import { type Storage, StorageError } from '../../src/storage/storage';
+
+export function failingStorage() {
+  const failing = {
+    isAway: false,
+    around: (storage: Storage): Storage => ({
+      ...storage,
+      write: (...write) =>
+        failing.isAway
+          ? Promise.reject(new StorageError('away', 'The storage is away.'))
+          : storage.write(...write),
+    }),
+  };
+  return failing;
+}
