@@ -22,7 +22,7 @@ import { listen } from './http-server';
 import { loadCatalogueOf } from './load-catalogue';
 import { serveMetrics } from './metrics-server';
 import { observedStorage } from './observed-storage';
-import { projectVersion } from './package-info';
+import { projectCommit, projectVersion } from './package-info';
 import { publicUrlOf, whyUnreachable } from './public-url';
 import { untilSchemaIsRight } from './wait-for-schema';
 
@@ -172,6 +172,6 @@ function settingsOf(config: ConfigOf<'api'>): ApiSettings {
     temporalUiUrl: config.temporalUiUrl,
     temporalNamespace: config.temporalNamespace,
     playgroundSamplesUrl: config.studioUrl ? `${config.studioUrl}/samples/` : null,
-    version: { ...projectVersion(), commit: config.commit },
+    version: { ...projectVersion(), commit: config.commit ?? projectCommit() },
   };
 }

@@ -1,5 +1,6 @@
-// Finds the root of the project, from source or from dist, and its name and version.
+// Finds the root of the project, from source or from dist, its name, its version and its commit.
 
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -13,4 +14,21 @@ export function projectVersion(): { readonly name: string; readonly version: str
   const file = join(projectFolder(), 'package.json');
   const { name, version } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
   return { name: name ?? '', version: version ?? '' };
+}
+
+/** The commit of a cloned folder; `unknown` without a clone or without git. */
+export function projectCommit(folder = projectFolder()): string {
+  // Without this check git would answer for a repository above the folder.
+  if (!existsSync(join(folder, '.git'))) return 'unknown';
+  try {
+    const answer = execFileSync('git', ['rev-parse', 'HEAD'], {
+      cwd: folder,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      timeout: 2_000,
+    });
+    return answer.trim();
+  } catch {
+    return 'unknown';
+  }
 }

@@ -276,7 +276,9 @@ export const table = z.object({
   LOG_FORMAT: choice(['json', 'pretty'])
     .default('json')
     .describe('`json`: one object per line; `pretty`: for people.'),
-  COMMIT: text().default('unknown').describe('The commit this was built from, for /version.'),
+  COMMIT: orNone(text()).describe(
+    'The commit this was built from, for /version; none: that of the cloned folder, else `unknown`.',
+  ),
   OTEL_EXPORTER_OTLP_ENDPOINT: orNone(webUrl()).describe(
     'Collector of traces (OTLP over HTTP); none: no traces.',
   ),

@@ -57,12 +57,12 @@ export async function removeDevFile(dataDir: string): Promise<void> {
   await rm(fileOf(dataDir), { force: true });
 }
 
-/** The file of a running stack; null if its stack was killed. */
+/** The file of a running stack; null if its stack was killed, or if the file is damaged. */
 export async function readDevFile(dataDir: string): Promise<DevFile | null> {
   try {
     const file = JSON.parse(await readFile(fileOf(dataDir), 'utf8')) as DevFile;
-    process.kill(file.pids.stack ?? -1, 0);
-    return file;
+    process.kill(file.pids.stack ?? Number.NaN, 0);
+    return file.databaseUrl && file.environment.DATABASE_URL ? file : null;
   } catch {
     return null;
   }

@@ -14,7 +14,6 @@ import { type Stack, startStack } from './stack';
 export const dev: Command<'dev'> = async ({ config, args }) => {
   const { without, receivers } = optionsOf(args);
   const progress = createProgress(process.stdout);
-  const startedAt = Date.now();
   let stack: Stack | undefined;
   let stopping = false;
   let finish: () => void = () => undefined;
@@ -39,7 +38,7 @@ export const dev: Command<'dev'> = async ({ config, args }) => {
   starting.then(
     (started) => {
       stack = started;
-      if (!stopping) progress.line(banner(started.addresses, Date.now() - startedAt, without));
+      if (!stopping) progress.line(banner(started.addresses, without));
     },
     (error: Error) => {
       if (!stopping) fail(error);
@@ -107,7 +106,7 @@ function tasksInTemporal({ temporalUi, environment }: DevFile): string | null {
   return `${temporalUi.replace(/\/+$/, '')}/${workflows}?query=${query}`;
 }
 
-function banner(file: DevFile, tookMs: number, without: readonly PartName[]): string {
+function banner(file: DevFile, without: readonly PartName[]): string {
   const { apiUrl, apiKey, environment } = file;
   const rows: [string, string | null][] = [
     ['API', apiUrl],
@@ -125,7 +124,8 @@ function banner(file: DevFile, tookMs: number, without: readonly PartName[]): st
   const body = '{"model":"studio-2.0","prompt":"A paper boat on a rainy street"}';
   return [
     '',
-    pc.green(`Everything runs (${(tookMs / 1000).toFixed(1)} s).`),
+    // Since the start of Node, so that installing and building are counted too.
+    pc.green(`Everything runs, ${process.uptime().toFixed(1)} s after the command.`),
     ...(without.length > 0 ? [pc.yellow(`Left out: ${without.join(', ')}.`)] : []),
     '',
     ...table,

@@ -15,11 +15,9 @@ afterEach(() => data.remove());
 const owner = 'postgres://owner@stack/video';
 const settings = { DATABASE_URL: 'postgres://stack/video', API_KEY_PEPPER: 'of the stack' };
 
+const writeText = (text: string) => writeFile(join(data.path, 'dev.json'), text);
 const write = (stack: number) =>
-  writeFile(
-    join(data.path, 'dev.json'),
-    JSON.stringify({ pids: { stack }, databaseUrl: owner, environment: settings }),
-  );
+  writeText(JSON.stringify({ pids: { stack }, databaseUrl: owner, environment: settings }));
 
 test('unset and empty settings come from the stack', async () => {
   await write(process.pid);
@@ -53,7 +51,10 @@ test('with another DATABASE_URL no setting comes from the stack, least of all a 
 
 test.each([
   ['of a stack that is dead', () => write(999_999_999)],
-  ['that is half written', () => writeFile(join(data.path, 'dev.json'), '{"pids":')],
+  ['that is half written', () => writeText('{"pids":')],
+  ['that is empty', () => writeText('')],
+  ['without settings', () => writeText(`{"pids":{"stack":${process.pid}}}`)],
+  ['with empty settings', () => writeText(`{"pids":{"stack":${process.pid}},"environment":{}}`)],
   ['that is not there', async () => undefined],
 ])('a file %s is ignored', async (_what, prepare) => {
   await prepare();

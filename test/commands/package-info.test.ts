@@ -1,0 +1,45 @@
+// The commit that /version tells.
+
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { projectCommit } from '../../src/commands/package-info';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'clone-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const git = (...args: string[]) =>
+  execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: 'pipe' }).trim();
+
+test('the commit is that of the cloned folder', () => {
+  git('init', '--quiet');
+  const author = ['-c', 'user.name=a', '-c', 'user.email=a@example.com'];
+  git(...author, 'commit', '--quiet', '--allow-empty', '--message', 'first');
+  const commit = projectCommit(folder);
+  expect(commit).toMatch(/^[0-9a-f]{40}$/);
+  expect(commit).toBe(git('rev-parse', 'HEAD'));
+});
+
+test('the commit is unknown in a folder that is no clone, in an empty one and without git', () => {
+  expect(projectCommit(folder)).toBe('unknown');
+  git('init', '--quiet');
+  expect(projectCommit(folder)).toBe('unknown');
+  rmSync(join(folder, '.git'), { recursive: true });
+  writeFileSync(join(folder, '.git'), 'no repository');
+  expect(projectCommit(folder)).toBe('unknown');
+});
+
+test('the commit is unknown without the program git', () => {
+  git('init', '--quiet');
+  const { PATH } = process.env;
+  process.env.PATH = folder;
+  try {
+    expect(projectCommit(folder)).toBe('unknown');
+  } finally {
+    process.env.PATH = PATH;
+  }
+});
