@@ -674,6 +674,25 @@ describe('.github/workflows/check.yml', () => {
     expect(jobs.test.steps.flatMap(({ run }) => run ?? [])).toEqual(['npm test']);
     expect(engines.node).toBe(`>=${jobs.test.strategy.matrix.node[0]}`);
   });
+
+  test('lists the packages and the content of the images, and scans both', () => {
+    const { jobs } = parse(read('.github/workflows/check.yml')) as {
+      jobs: Record<string, { steps: { run?: string; with?: { path?: string } }[] }>;
+    };
+    const stepsOf = (name: string) => jobs[name]?.steps.map((step) => step.run ?? step.with?.path);
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    expect(scripts.sbom).toBe('node scripts/sbom.mjs');
+    expect(stepsOf('packages')?.slice(-3)).toEqual([
+      'npm run -s sbom > packages.cdx.json',
+      'packages.cdx.json',
+      'npm audit --omit=dev --audit-level=high',
+    ]);
+    expect(stepsOf('image')?.slice(-3)).toEqual([
+      expect.stringMatching(/syft.* docker-archive:.*cyclonedx-json > sbom/s),
+      'sbom',
+      expect.stringMatching(/grype.* sbom:.*--fail-on high/s),
+    ]);
+  });
 });
 
 const firstWord = (line: string) => line.split(' ')[0];
