@@ -26,17 +26,10 @@ function directory(folder: string): Storage {
   return {
     async write(key, bytes, { length, signal }) {
       const part = join(folder, unfinished, randomUUID());
-      let found = 0;
-      // A generator, because another stream would buffer more of each write.
-      const counted = async function* (chunks: AsyncIterable<Buffer>) {
-        for await (const chunk of chunks) {
-          found += chunk.length;
-          yield chunk;
-        }
-      };
       try {
         const file = createWriteStream(part, { flags: 'wx', flush: true });
-        await pipeline(bytes, counted, file, { signal });
+        await pipeline(bytes, file, { signal });
+        const found = file.bytesWritten;
         if (length !== null && found !== length) {
           throw new StorageError('wrong length', `${key} has ${found} bytes instead of ${length}.`);
         }
