@@ -1,0 +1,61 @@
+// The commands that the pages give to an operator: those of `admin` exist with their options, and
+// those that no machine of ours could run say so.
+
+import { adminCommands } from '../../src/commands/admin';
+import { blocksOf } from '../support/markdown';
+import { filesIn, read } from './sources';
+
+const pages = ['README.md', 'deploy/helm/README.md', ...filesIn('docs', '.md')];
+
+describe('admin commands', () => {
+  const named = pages.flatMap((page) =>
+    commandsIn(read(page)).map((words) => [page, words] as const),
+  );
+
+  test('are found', () => {
+    expect(named.length).toBeGreaterThan(50);
+  });
+
+  test.each(named)('%s: admin %s', (_, words) => {
+    const command = adminCommands.find(({ name }) => `${words} `.startsWith(`${name} `));
+    expect(command).toBeDefined();
+    const options = [...words.matchAll(/ --([a-z-]+)/g)].map(([, option = '']) => option);
+    const known = [...Object.keys(command?.options ?? {}), 'json', 'as', 'why'];
+    expect(options.filter((option) => !known.includes(option))).toEqual([]);
+    // A command that is only mentioned has no options.
+    const required = Object.entries(command?.options ?? {}).filter(([, one]) => one.required);
+    const missing = required.filter(([option]) => options.length > 0 && !options.includes(option));
+    expect(missing.map(([option]) => option)).toEqual([]);
+  });
+});
+
+test.each(['docs/operations.md', 'deploy/helm/README.md'])(
+  '%s: a block for a container engine or a cluster says that it was not run',
+  (page) => {
+    const blocks = blocksOf(read(page)).filter(({ language }) => language === 'sh');
+    const foreign = blocks.filter(({ text }) => /^\S*(docker|kubectl|helm) /m.test(text));
+    expect(foreign.length).toBeGreaterThan(0);
+    expect(foreign.filter(({ text }) => !text.includes('# not run, for want of'))).toEqual([]);
+  },
+);
+
+/** The words after `admin`, of code spans and of lines in blocks. */
+function commandsIn(text: string): string[] {
+  const spans = [...text.matchAll(/`(?:npm run -s admin -- |admin )([a-z][^`]*)`/g)];
+  const shell = blocksOf(text).filter(({ language }) => language === 'sh');
+  const lines = shell.flatMap(({ text }) => [
+    ...text.matchAll(/^(?:.*(?:npm run -s admin -- |run --rm admin )|admin )([a-z].*)$/gm),
+  ]);
+  return [...spans, ...lines]
+    .map(([, words = '']) =>
+      words
+        .replace(/\s+#.*$/, '')
+        .replaceAll(/\s+/g, ' ')
+        .trim(),
+    )
+    .filter((words) => !words.startsWith('help') && !isGroup(words));
+}
+
+function isGroup(words: string): boolean {
+  return adminCommands.some(({ name }) => name.startsWith(`${words} `));
+}
