@@ -57,16 +57,25 @@ export async function place(
       // once with a new link. A repeated create of an enhancement makes no second job.
       const renewed = hasNewLink ? null : await withNewLink(deps, input);
       if (renewed) return place(deps, renewed, candidate, mayLieThere, true);
-      await forgetSending(deps.db, input);
+      await notSent(deps, input);
       return rejected(input, code, error.sentence);
     }
     deps.channels.failed(channel.id, kind, error.retryAfterMs);
     if (kind === 'ambiguous' || mayLieThere) {
       throw trouble('SubmissionUnknown', 'It is not known whether the job arrived.', null);
     }
-    await forgetSending(deps.db, input);
+    await notSent(deps, input);
     return null;
   }
+}
+
+/**
+ * Records that no create of the job is on its way. Throws if a later attempt has taken the job over:
+ * this one was given up, because its worker did not reach Temporal.
+ */
+export async function notSent(deps: JobDeps, input: JobInput): Promise<void> {
+  if (await forgetSending(deps.db, input, thisAttempt())) return;
+  throw trouble('Superseded', 'A later attempt has taken the job over.', null);
 }
 
 function inputGone(): UpstreamFault {
@@ -118,6 +127,12 @@ export async function failUnresolved(
 /** The id of the running activity, which stays open until the job has ended. */
 export function waitingActivity(): string {
   return Context.current().info.activityId;
+}
+
+/** Distinguishes this attempt from all others of its task. */
+export function thisAttempt(): string {
+  const { activityId, attempt } = Context.current().info;
+  return `${activityId}:${attempt}`;
 }
 
 function rejected(input: JobInput, code: string, sentence: string, ours?: true): Submitted {

@@ -6,7 +6,7 @@ import { type ApplicationFailure, CompleteAsyncError } from '@temporalio/activit
 import type { SentJob } from '../../src/db/jobs/queries';
 import { findJob, wasSent } from '../../src/db/jobs/queries';
 import { takeSlot } from '../../src/db/jobs/slots';
-import { beginEnhancing, forgetSending, storeActivity, waitForTurn } from '../../src/db/jobs/steps';
+import { beginEnhancing, takeOver, waitForTurn } from '../../src/db/jobs/steps';
 import { findRequest } from '../../src/db/tasks';
 import type { ChannelChoice } from '../../src/domain/catalogue';
 import {
@@ -26,10 +26,12 @@ import {
   adopt,
   type Candidate,
   failUnresolved,
+  notSent,
   place,
   type Submitted,
   sendWithinMs,
   settledAfterMs,
+  thisAttempt,
   trouble,
   waitingActivity,
 } from './place-job';
@@ -63,7 +65,7 @@ async function tryChannels(deps: JobDeps, input: RequestedJob): Promise<Submitte
     if (deps.channels.restMs(id) > 0) continue;
     const asked = deps.now();
     const to = { channel: id, upstreamModel: candidate.upstreamModel };
-    const slot = await takeSlot(deps.db, input, to, jobsInFlightMax);
+    const slot = await takeSlot(deps.db, input, to, jobsInFlightMax, thisAttempt());
     if (slot === 'moved') return resume(deps, input);
     if (slot === 'full') {
       isFull = true;
@@ -88,7 +90,8 @@ async function tryChannels(deps: JobDeps, input: RequestedJob): Promise<Submitte
 async function resume(deps: JobDeps, input: RequestedJob): Promise<Submitted> {
   // From now on a report of the job's end completes this activity. The job is read afterwards, in
   // case its end was stored before.
-  await storeActivity(deps.db, input, waitingActivity());
+  const [activityId, attempt] = [waitingActivity(), thisAttempt()];
+  await takeOver(deps.db, input, { activityId, attempt });
   const job = await findJob(deps.db, input);
   if (job?.report && isFinalReport(job.report)) return { outcome: 'ended', report: job.report };
   if (job?.upstreamId) return 'open';
@@ -136,7 +139,7 @@ async function resolveLost(deps: JobDeps, input: RequestedJob, lost: SentJob): P
   if (quietMs > 0) {
     throw trouble('SubmissionUnknown', 'The list may not show the job yet.', quietMs);
   }
-  await forgetSending(deps.db, input);
+  await notSent(deps, input);
   return tryChannels(deps, input);
 }
 

@@ -131,7 +131,8 @@ const jobs = `
 --   reported  it has ended; \`report\` is still to be sent to the activity \`activity_id\`
 --   closed    its task has acknowledged the end, or the task itself has ended
 -- In the first three states \`check_at\` is the time to check whether the worker has died, and \`seen\` the
--- state of the activity at the last check. An upstream job never belongs to two tasks. \`report\` but
+-- state of the activity at the last check. \`attempt\` is the attempt of the activity that sends the create or
+-- looks for it: only its answer counts, because an attempt that was given up may still run. An upstream job never belongs to two tasks. \`report\` but
 -- for its status is sealed if the service has keys.
 create table jobs (
   task_id        text not null references tasks (id),
@@ -142,6 +143,7 @@ create table jobs (
   planned_at     timestamptz not null default now(),
   check_at       timestamptz not null default now() + interval '5 seconds',
   seen           text,
+  attempt        text,
   channels       text[],
   waiting_since  timestamptz,
   turn_at        timestamptz,

@@ -80,7 +80,13 @@ test('a cancel that fails is repeated for two hours, then recorded as given up',
 
 test('for a terminated task, a create on its way is looked up until its job is cancelled', async () => {
   const input = await upstream.input({ queue_s: 600 });
-  await takeSlot(database.db, input, { channel: 'studio', upstreamModel: 'studio-2.0' }, null);
+  await takeSlot(
+    database.db,
+    input,
+    { channel: 'studio', upstreamModel: 'studio-2.0' },
+    null,
+    'first',
+  );
   await end(input.taskId, '0 seconds');
   await database.db('jobs').where({ task_id: input.taskId }).update({ state: 'closed' });
   await wantCancel(database.db, input.taskId);

@@ -65,7 +65,7 @@ const noticed = ({ input }: { input: JobInput }, outcome = 'noticed') =>
   );
 /** True if another job gets one of the two slots. */
 const slotFor = (other: JobInput) =>
-  takeSlot(database.db, other, { channel: 'studio', upstreamModel: 'm' }, 2);
+  takeSlot(database.db, other, { channel: 'studio', upstreamModel: 'm' }, 2, 'first');
 
 test('a job that is not listed is read by itself until it ends', async () => {
   const { input, job } = await openJob();

@@ -92,7 +92,7 @@ const studio = { channel: 'studio', upstreamModel: 'studio-2.0' };
 
 test('a cancel that meets a create on its way is retried until it stops its job', async () => {
   const input = await upstream.input({ queue_s: 600 });
-  await takeSlot(database.db, input, studio, null);
+  await takeSlot(database.db, input, studio, null, 'first');
   await expect(cancelJob(input)).rejects.toMatchObject({ type: 'StillOnItsWay' });
   expect((await upstream.attempt(input)).outcome).toBe('open');
   await cancelJob(input);
@@ -101,7 +101,7 @@ test('a cancel that meets a create on its way is retried until it stops its job'
 
 test('a create is looked up no longer than it could still be answered', async () => {
   const input = await upstream.input();
-  await takeSlot(database.db, input, studio, null);
+  await takeSlot(database.db, input, studio, null, 'first');
   await database.db.raw(`update tasks set finished_at = now() - interval '1 hour' where id = ?`, [
     input.taskId,
   ]);
@@ -115,7 +115,7 @@ test('a cancel fails if the channel is gone or the lost job is unclear', async (
   await expect(cancelThere(input)).rejects.toMatchObject({ type: 'CancelNotTaken' });
 
   const lost = await upstream.input();
-  await takeSlot(database.db, lost, studio, null);
+  await takeSlot(database.db, lost, studio, null, 'first');
   await database.db.raw(`update tasks set finished_at = now() - interval '1 hour' where id = ?`, [
     lost.taskId,
   ]);

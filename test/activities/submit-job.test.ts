@@ -10,8 +10,11 @@ import { storeReports } from '../../src/db/jobs/steps';
 import type { Channel } from '../../src/domain/catalogue';
 import type { JobInput } from '../../src/domain/job';
 import { createTestDatabase, type TestDatabase } from '../support/database';
+import { until } from '../support/until';
 import { type Placed, startUpstream, type Upstream } from '../support/upstream';
+import { webServers } from '../support/web-servers';
 
+const serve = webServers();
 let database: TestDatabase;
 let upstream: Upstream;
 const open = async (channels?: (base: Channel) => readonly Channel[]) => {
@@ -239,6 +242,32 @@ test('a job that may be at the first channel is never offered to the second', as
   const input = await upstream.input({ create: { lose_reply: true, times: 1 } });
   expect(await placed(input)).toMatchObject({ outcome: 'open', channel: 'first' });
   expect(await upstream.accepted(input.taskId)).toBe(1);
+});
+
+test('a late refusal of an attempt that was given up changes nothing for the next attempt', async () => {
+  const answers: ((status: number, body: object) => void)[] = [];
+  const slow = await serve((request, response) => {
+    request.resume().on('end', () => {
+      answers.push((status, body) => response.writeHead(status).end(JSON.stringify(body)));
+    });
+  });
+  await open((base) => [
+    { ...base, id: 'slow', baseUrl: `http://${slow}`, requestTimeoutMs: 30_000 },
+    base,
+  ]);
+  const input = await upstream.input();
+  const givenUp = attempt(input);
+  givenUp.catch(() => undefined);
+  await until('the first create arrived', () => answers.length === 1);
+  // The worker of the first attempt has lost Temporal, so that a second one was started.
+  const next = upstream.attempt(input, {}, 2);
+  await until('the second create arrived', () => answers.length === 2);
+  answers[0]?.(429, { error: { code: 'ServerOverloaded' } });
+  await expect(givenUp).rejects.toMatchObject({ type: 'Superseded' });
+  answers[1]?.(200, { id: 'cgt-1' });
+  expect(await next).toEqual({ outcome: 'open', channel: 'slow', upstreamId: 'cgt-1' });
+  expect((await findJob(database.db, input))?.state).toBe('open');
+  expect(await upstream.accepted(input.taskId)).toBe(0);
 });
 
 test('jobs wait for a full channel, and accounts get its slots in turns', async () => {

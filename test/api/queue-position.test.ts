@@ -52,7 +52,7 @@ test('a task that waits for a slot shows its position among those of its account
   ]);
   expect(taskSchema.safeParse(shown[0]).error).toBeUndefined();
   await giveTurns(api.db, 'full', null);
-  await takeSlot(api.db, first, { channel: 'full', upstreamModel: 'm' }, null);
+  await takeSlot(api.db, first, { channel: 'full', upstreamModel: 'm' }, null, 'first');
   const started = await read(first.taskId);
   expect(started.status).toBe('submitted');
   expect(started).not.toHaveProperty('queue');

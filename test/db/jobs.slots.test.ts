@@ -46,19 +46,19 @@ const turns = async (channel: string, slots: number | null) =>
 
 test('a waiting job gets its turn when any of its channels has a free slot', async () => {
   const [slow, quick] = [aChannel(), aChannel()];
-  await takeSlot(database.db, await aJob(), to(slow), 1);
+  await takeSlot(database.db, await aJob(), to(slow), 1, 'first');
   const waiting = await aWaitingJob([slow, quick]);
   expect(await turns(slow, 1)).toEqual([]);
   expect(await turns(quick, 1)).toEqual([waiting.taskId]);
-  expect(await takeSlot(database.db, waiting, to(slow), 1)).toBe('full');
-  expect(await takeSlot(database.db, waiting, to(quick), 1)).toBe('taken');
+  expect(await takeSlot(database.db, waiting, to(slow), 1, 'first')).toBe('full');
+  expect(await takeSlot(database.db, waiting, to(quick), 1, 'first')).toBe('taken');
 });
 
 test('a later task does not overtake a waiting one', async () => {
   const [slow, quick] = [aChannel(), aChannel()];
   const first = await aWaitingJob([slow, quick]);
   const later = await aJob();
-  expect(await takeSlot(database.db, later, to(quick), 1)).toBe('full');
+  expect(await takeSlot(database.db, later, to(quick), 1, 'first')).toBe('full');
   expect(await waitForTurn(database.db, later, [slow, quick])).toBe(true);
   expect(await turns(quick, 1)).toEqual([first.taskId]);
 });
@@ -72,7 +72,7 @@ test('within an account the job that has waited longest is first', async () => {
   for (const job of order) {
     const [next] = await turns(channel, 1);
     expect(next).toBe(job?.taskId);
-    await takeSlot(database.db, job ?? aJobInput(), to(channel), 1);
+    await takeSlot(database.db, job ?? aJobInput(), to(channel), 1, 'first');
     await database.db('jobs').where({ task_id: next }).update({ state: 'closed' });
   }
 });
@@ -85,12 +85,12 @@ test('a job that does not use its turn blocks no other job, and gets another tur
   expect(await turns(channel, 1)).toEqual([]);
   await age(stuck.taskId, 31);
   expect(await turns(channel, 1)).toEqual([next.taskId]);
-  expect(await takeSlot(database.db, next, to(channel), 1)).toBe('taken');
+  expect(await takeSlot(database.db, next, to(channel), 1, 'first')).toBe('taken');
   await database.db('jobs').where({ task_id: next.taskId }).update({ state: 'closed' });
   expect(await turns(channel, 1)).toEqual([]);
   // A job that never waited is not blocked by it either.
   const newcomer = await aJob();
-  expect(await takeSlot(database.db, newcomer, to(channel), 2)).toBe('taken');
+  expect(await takeSlot(database.db, newcomer, to(channel), 2, 'first')).toBe('taken');
   await age(stuck.taskId, 31);
   expect(await turns(channel, 2)).toEqual([stuck.taskId]);
 });
@@ -100,12 +100,12 @@ test('a job that uses its turn too late still takes a slot that is free', async 
   const late = await aWaitingJob([channel]);
   await turns(channel, 1);
   await age(late.taskId, 40);
-  expect(await takeSlot(database.db, late, to(channel), 1)).toBe('taken');
+  expect(await takeSlot(database.db, late, to(channel), 1, 'first')).toBe('taken');
 });
 
 test('when the limit of a channel is removed, all waiting jobs get their turn', async () => {
   const channel = aChannel();
-  await takeSlot(database.db, await aJob(), to(channel), 1);
+  await takeSlot(database.db, await aJob(), to(channel), 1, 'first');
   const waiting = [await aWaitingJob([channel]), await aWaitingJob([channel])];
   expect(await turns(channel, 1)).toEqual([]);
   const given = await turns(channel, null);
@@ -114,7 +114,7 @@ test('when the limit of a channel is removed, all waiting jobs get their turn', 
 
 test('after a limit was lowered, no turn is given until enough jobs have ended', async () => {
   const channel = aChannel();
-  for (let n = 0; n < 3; n += 1) await takeSlot(database.db, await aJob(), to(channel), 3);
+  for (let n = 0; n < 3; n += 1) await takeSlot(database.db, await aJob(), to(channel), 3, 'first');
   await aWaitingJob([channel]);
   expect(await turns(channel, 1)).toEqual([]);
 });
@@ -141,7 +141,7 @@ test('concurrent jobs never take more slots than the channel has', async () => {
   const orders = [];
   for (let n = 0; n < 20; n += 1) orders.push(await aJob());
   const slots = await Promise.all(
-    orders.map((order) => takeSlot(database.db, order, to(channel), 5)),
+    orders.map((order) => takeSlot(database.db, order, to(channel), 5, 'first')),
   );
   expect(slots.filter((slot) => slot === 'taken')).toHaveLength(5);
 });
@@ -153,12 +153,12 @@ test('a task that ends while its job is being sent closes that job', async () =>
   await openNew(db, anOpening(accountId, taskId, 1_000_000));
   const order = aJobInput({ taskId, accountId });
   const sending = await db.transaction();
-  expect(await takeSlot(sending, order, to(aChannel()), null)).toBe('taken');
+  expect(await takeSlot(sending, order, to(aChannel()), null, 'first')).toBe('taken');
   const closing = closeTask(db, aClosing(taskId, 1_000_000, null));
   await new Promise((resolve) => setTimeout(resolve, 300));
   await sending.commit();
   await closing;
   expect((await findJob(db, order))?.state).toBe('closed');
   expect(await storeOpened(db, order, `job-of-${taskId}`, '1')).toBe('closed');
-  expect(await takeSlot(db, order, to(aChannel()), null)).toBe('moved');
+  expect(await takeSlot(db, order, to(aChannel()), null, 'first')).toBe('moved');
 });

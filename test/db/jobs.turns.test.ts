@@ -143,7 +143,7 @@ describe('the limit of running tasks of an account', () => {
     // One channel has ten slots, the other has no limit.
     const slots = await Promise.all(
       orders.map((order, n) =>
-        takeSlot(database.db, order, to(channels[n % 2] ?? ''), n % 2 ? null : 10),
+        takeSlot(database.db, order, to(channels[n % 2] ?? ''), n % 2 ? null : 10, 'first'),
       ),
     );
     expect(slots.filter((slot) => slot === 'taken')).toHaveLength(3);
@@ -156,14 +156,16 @@ describe('the limit of running tasks of an account', () => {
       const account = await anAccount({ running_max: 2 });
       const [channel, other] = [aChannel(), aChannel()];
       const running = await aJob(account);
-      expect(await takeSlot(database.db, running, to(other), null)).toBe('taken');
+      expect(await takeSlot(database.db, running, to(other), null, 'first')).toBe('taken');
       const [first, second] = await wait(account, 5, [channel, other]);
       expect(await giveTurns(database.db, channel, slots)).toMatchObject([
         { taskId: first?.taskId },
       ]);
       // A turn counts as a running task until it is used or expires.
       expect(await giveTurns(database.db, other, slots)).toEqual([]);
-      expect(await takeSlot(database.db, first ?? running, to(channel), slots)).toBe('taken');
+      expect(await takeSlot(database.db, first ?? running, to(channel), slots, 'first')).toBe(
+        'taken',
+      );
       await end([running.taskId]);
       expect(await giveTurns(database.db, other, slots)).toMatchObject([
         { taskId: second?.taskId },
@@ -182,10 +184,10 @@ describe('the limit of running tasks of an account', () => {
   test('an account at its limit blocks no other account and takes no slot', async () => {
     const [full, other] = [await anAccount({ running_max: 1 }), await anAccount()];
     const channel = aChannel();
-    expect(await takeSlot(database.db, await aJob(full), to(channel), 3)).toBe('taken');
+    expect(await takeSlot(database.db, await aJob(full), to(channel), 3, 'first')).toBe('taken');
     await wait(full, 10, [channel]);
-    expect(await takeSlot(database.db, await aJob(other), to(channel), 3)).toBe('taken');
-    expect(await takeSlot(database.db, await aJob(full), to(channel), 3)).toBe('full');
+    expect(await takeSlot(database.db, await aJob(other), to(channel), 3, 'first')).toBe('taken');
+    expect(await takeSlot(database.db, await aJob(full), to(channel), 3, 'first')).toBe('full');
     const [waiting] = await wait(other, 1, [channel]);
     expect(await giveTurns(database.db, channel, 3)).toMatchObject([{ taskId: waiting?.taskId }]);
   });
@@ -195,22 +197,24 @@ describe('the limit of running tasks of an account', () => {
     const channel = aChannel();
     const [first] = await wait(account, 1, [channel]);
     const later = await aJob(account);
-    expect(await takeSlot(database.db, later, to(channel), null)).toBe('full');
+    expect(await takeSlot(database.db, later, to(channel), null, 'first')).toBe('full');
     await giveTurns(database.db, channel, null);
-    expect(await takeSlot(database.db, first ?? later, to(channel), null)).toBe('taken');
+    expect(await takeSlot(database.db, first ?? later, to(channel), null, 'first')).toBe('taken');
   });
 
   test('applies to generations only, and a changed limit to the next start', async () => {
     const account = await anAccount({ running_max: 1 });
     const channel = aChannel();
-    expect(await takeSlot(database.db, await aJob(account), to(channel), null)).toBe('taken');
+    expect(await takeSlot(database.db, await aJob(account), to(channel), null, 'first')).toBe(
+      'taken',
+    );
     const enhancing = aJobInput({ accountId: account, kind: 'super_resolution' });
     await insertTaskRow(database.db, enhancing.taskId);
     await planJob(database.db, enhancing);
-    expect(await takeSlot(database.db, enhancing, to(channel), null)).toBe('taken');
+    expect(await takeSlot(database.db, enhancing, to(channel), null, 'first')).toBe('taken');
     const next = await aJob(account);
-    expect(await takeSlot(database.db, next, to(channel), null)).toBe('full');
+    expect(await takeSlot(database.db, next, to(channel), null, 'first')).toBe('full');
     await database.db('accounts').where({ id: account }).update({ running_max: 2 });
-    expect(await takeSlot(database.db, next, to(channel), null)).toBe('taken');
+    expect(await takeSlot(database.db, next, to(channel), null, 'first')).toBe('taken');
   });
 });

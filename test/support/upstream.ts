@@ -34,7 +34,7 @@ export interface Upstream {
   requests(): Promise<number>;
   script(script: object): Promise<void>;
   /** One attempt of the activity; if it still waits for its job, the job was placed. */
-  attempt(input: JobInput, over?: Partial<SubmitDeps>): Promise<Placed>;
+  attempt(input: JobInput, over?: Partial<SubmitDeps>, number?: number): Promise<Placed>;
   /** An order whose task exists in the database. */
   input(studio?: object, over?: Partial<RequestedJob>): Promise<RequestedJob>;
   close(): Promise<void>;
@@ -107,7 +107,7 @@ export async function startUpstream(
     studio,
     deps,
     events,
-    attempt: (input, over = {}) => attemptOf({ ...deps, ...over }, input),
+    attempt: (input, over = {}, number = 1) => attemptOf({ ...deps, ...over }, input, number),
     accepted: async (taskId) =>
       Number((await admin('GET', `accepted?client_request_id=${taskId}`)).total),
     requests: async () => Number((await admin('GET', 'counters')).create_requests),
@@ -173,8 +173,9 @@ export async function planJob(
   ]);
 }
 
-async function attemptOf(deps: SubmitDeps, input: JobInput): Promise<Placed> {
-  const worker = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
+async function attemptOf(deps: SubmitDeps, input: JobInput, number: number): Promise<Placed> {
+  const logger = new DefaultLogger('ERROR');
+  const worker = new MockActivityEnvironment({ attempt: number }, { logger });
   try {
     return await worker.run(createSubmitActivities(deps).submitJob, input);
   } catch (error) {

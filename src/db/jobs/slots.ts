@@ -87,8 +87,9 @@ export async function takeSlot(
   { taskId, kind, accountId }: JobInput,
   { channel, upstreamModel }: Destination,
   slots: number | null,
+  attempt: string,
 ): Promise<'taken' | 'full' | 'moved'> {
-  const bindings = { taskId, kind, accountId, channel, upstreamModel, slots };
+  const bindings = { taskId, kind, accountId, channel, upstreamModel, slots, attempt };
   if (slots === null) {
     const taking = db.raw<{ rows: unknown[] }>(takingSlot(hasNoLimit), bindings);
     const { rows } = await taking.options(prepared('take_slot'));
@@ -113,7 +114,7 @@ function takingSlot(condition: string): string {
   return `
     update jobs
        set state = 'sending', channel = :channel, upstream_model = :upstreamModel, sent_at = now(),
-           check_at = now() + interval '5 seconds'
+           attempt = :attempt, check_at = now() + interval '5 seconds'
      where task_id = :taskId and kind = :kind and state in ('planned', 'waiting')
        and exists (select 1 from tasks where id = :taskId and finished_at is null for share)
        and ${condition}

@@ -60,17 +60,23 @@ export async function waitForTurn(
 /**
  * sending → planned: the channel did not accept the job, so the next one may be tried. If the task
  * has ended meanwhile, the job stays closed, and only its `sent_at` is removed: no create is on its
- * way.
+ * way. False if another attempt has taken the job over, which may have sent the create again.
  */
-export async function forgetSending(db: Knex, { taskId, kind }: JobName): Promise<void> {
-  await db.raw(
+export async function forgetSending(
+  db: Knex,
+  { taskId, kind }: JobName,
+  attempt: string,
+): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
     `update jobs
         set state = case state when 'sending' then 'planned' else state end, sent_at = null,
             channel = case state when 'sending' then null else channel end
-      where task_id = ? and kind = ?
-        and (state = 'sending' or state = 'closed' and upstream_id is null)`,
-    [taskId, kind],
+      where task_id = ? and kind = ? and attempt = ?
+        and (state = 'sending' or state = 'closed' and upstream_id is null)
+     returning 1`,
+    [taskId, kind, attempt],
   );
+  return rows.length > 0;
 }
 
 /**
@@ -99,16 +105,20 @@ export async function storeOpened(
   return rows[0].state === 'closed' ? 'closed' : 'open';
 }
 
-/** Stores which activity waits for the end of a job that was accepted upstream. */
-export async function storeActivity(
+/**
+ * This attempt takes over a job that an earlier one has sent. If the job was accepted upstream, this
+ * activity waits for its end.
+ */
+export async function takeOver(
   db: Knex,
   { taskId, kind }: JobName,
-  activityId: string,
+  { activityId, attempt }: { readonly activityId: string; readonly attempt: string },
 ): Promise<void> {
   await db.raw(
-    `update jobs set activity_id = ?
-      where task_id = ? and kind = ? and upstream_id is not null`,
-    [activityId, taskId, kind],
+    `update jobs
+        set attempt = ?, activity_id = case when upstream_id is not null then ? else activity_id end
+      where task_id = ? and kind = ?`,
+    [attempt, activityId, taskId, kind],
   );
 }
 
