@@ -85,8 +85,8 @@ export interface Answer {
 }
 
 /**
- * Records the result of an attempt and its consequence in one statement. If a newer delivery has
- * begun, the state of the callback stays unchanged.
+ * Records the result of an attempt and its consequence. The callback stays unchanged if a newer
+ * delivery has begun, or if this one has ended and the result is no success.
  */
 export async function finishAttempt(
   db: Knex,
@@ -101,7 +101,7 @@ export async function finishAttempt(
         where id = :id
      )
      update callbacks set state = :state, next_at = :nextAt, changed_at = now()
-      where task_id = :taskId and deliveries = :delivery`,
+      where task_id = :taskId and deliveries = :delivery and (state = 'pending' or :state = 'delivered')`,
     {
       ...{ id, status, latencyMs, taskId, delivery, ...after },
       ...{ error: seal(db, error), reply: seal(db, reply) },

@@ -90,6 +90,22 @@ function breakWhileItAnswers(status: number): void {
   };
 }
 
+test('a late failure does not undo what a second call of the attempt has delivered', async () => {
+  const id = await aTask();
+  const held: ServerResponse[] = [];
+  world.sink.answer = (_, response) => void held.push(response);
+  const late = deliver(id);
+  await until('the first call waits for its answer', () => held.length === 1);
+  world.sink.answer = (_, response) => void response.writeHead(204).end();
+  expect(await deliver(id)).toMatchObject({ state: 'delivered' });
+  held[0]?.writeHead(500).end();
+  await late;
+  expect(await findCallback(world.database.db, id)).toMatchObject({
+    state: 'delivered',
+    nextAt: null,
+  });
+});
+
 test.each([204, 500])(
   'a message that was answered %i but not recorded is sent again under the same id',
   async (status) => {

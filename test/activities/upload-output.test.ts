@@ -12,7 +12,11 @@ import { quietWorker } from '../support/callbacks';
 import { type Canaries, startCanaries } from '../support/canaries';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { plantFile } from '../support/files';
+import { until } from '../support/until';
 import { insertTaskRow } from '../support/upstream';
+import { webServers } from '../support/web-servers';
+
+const serve = webServers();
 
 let database: TestDatabase;
 let folder: string;
@@ -109,6 +113,23 @@ test('a lost video ends the upload', async () => {
     status: 'failed',
     error: 'The video is not kept any more.',
   });
+});
+
+test('a late refusal does not undo what a second call has uploaded', async () => {
+  const answers: ((status: number) => void)[] = [];
+  const host = await serve((request, response) => {
+    request.resume().on('end', () => answers.push((status) => response.writeHead(status).end()));
+  });
+  const taskId = await aVideo({ output_upload_url: `http://${host}/video.mp4` });
+  const late = upload(taskId, { allowHosts: [host] });
+  await until('the first call waits for its answer', () => answers.length === 1);
+  const second = upload(taskId, { allowHosts: [host] });
+  await until('the second call waits for its answer', () => answers.length === 2);
+  answers[1]?.(200);
+  await second;
+  answers[0]?.(403);
+  await late;
+  expect(await outcomeOf(taskId)).toEqual({ status: 'succeeded' });
 });
 
 test('concurrent uploads of one account are limited; the next one waits', async () => {

@@ -154,7 +154,10 @@ export async function renewSource(db: Knex, id: string, url: string): Promise<vo
   );
 }
 
-/** Ends the upload of a video and shows its outcome in the object of the task. */
+/**
+ * Ends the upload of a video and shows its outcome in the object of the task. A failure does not undo
+ * an outcome: a call that was given up may still run.
+ */
 export async function endOutputUpload(
   db: Knex,
   taskId: string,
@@ -162,10 +165,13 @@ export async function endOutputUpload(
 ): Promise<void> {
   await db.transaction((trx) =>
     changeFinalObject(trx, taskId, async (object) => {
-      await trx.raw(
-        `update files set output_upload_url = null where task_id = ? and role = 'video'`,
+      const { rows } = await trx.raw<{ rows: unknown[] }>(
+        `update files set output_upload_url = null
+          where task_id = ? and role = 'video' and output_upload_url is not null
+         returning 1`,
         [taskId],
       );
+      if (rows.length === 0 && outcome.status !== 'succeeded') return null;
       return { ...object, output_upload: outcome };
     }),
   );
