@@ -2,7 +2,7 @@
 
 import type { JobStatus } from '../../src/domain/job';
 import { failureOf } from './ark-faults';
-import { field, numberOf, textOf } from './http-exchange';
+import { field, numberOf, textOf, unixSecondsOf } from './http-exchange';
 import type { JobReading } from './provider';
 
 const statuses: Readonly<Record<string, JobStatus>> = {
@@ -26,11 +26,11 @@ export function readingOf(item: unknown): JobReading {
 
 function resultOf(item: unknown) {
   const content = field(item, 'content');
-  const finishedAt = numberOf(field(item, 'updated_at'));
+  const finishedAt = unixSecondsOf(field(item, 'updated_at'));
   return {
     videoUrl: textOf(field(content, 'video_url')),
     lastFrameUrl: textOf(field(content, 'last_frame_url')),
-    expiresAt: isUnixSeconds(finishedAt) ? Math.floor(finishedAt) + linkLifeSeconds : null,
+    expiresAt: finishedAt === null ? null : finishedAt + linkLifeSeconds,
     durationSeconds: numberOf(field(item, 'duration')),
     resolution: textOf(field(item, 'resolution')),
     ratio: textOf(field(item, 'ratio')),
@@ -42,11 +42,6 @@ function resultOf(item: unknown) {
 
 // The provider signs its links for 24 hours from the end of the job.
 const linkLifeSeconds = 24 * 3600;
-
-/** Unix seconds from 2001 to 2286. A number outside has another unit and counts as absent. */
-function isUnixSeconds(value: number | null): value is number {
-  return value !== null && value >= 1e9 && value < 1e10;
-}
 
 function wholeOf(value: unknown): number | null {
   return Number.isSafeInteger(value) ? (value as number) : null;

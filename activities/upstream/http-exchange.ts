@@ -173,3 +173,9 @@ export function textOf(value: unknown): string | null {
 export function numberOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
+
+/** Unix seconds from 2001 to 2286. A number outside has another unit and counts as absent. */
+export function unixSecondsOf(value: unknown): number | null {
+  const seconds = numberOf(value);
+  return seconds !== null && seconds >= 1e9 && seconds < 1e10 ? Math.floor(seconds) : null;
+}

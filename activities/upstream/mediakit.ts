@@ -4,7 +4,7 @@
 
 import type { JobStatus, RequestedJob } from '../../src/domain/job';
 import type { UpstreamAnswer } from './http-exchange';
-import { exchange, field, numberOf, textOf } from './http-exchange';
+import { exchange, field, numberOf, textOf, unixSecondsOf } from './http-exchange';
 import type { FaultKind, JobReading, Provider, ProviderAccess } from './provider';
 import { UpstreamFault } from './provider';
 import { readEach, readEachMaxMs, readMaxMs } from './read-each';
@@ -101,7 +101,7 @@ function readingOf(item: unknown): JobReading {
       result: {
         videoUrl: textOf(field(result, 'video_url')),
         lastFrameUrl: null,
-        expiresAt: numberOf(field(item, 'expires_at')),
+        expiresAt: unixSecondsOf(field(item, 'expires_at')),
         durationSeconds: numberOf(field(result, 'duration')),
         resolution: textOf(field(result, 'resolution')),
         ratio: null,

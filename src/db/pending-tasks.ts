@@ -52,7 +52,7 @@ export async function failPending(
   message: string,
 ): Promise<{ readonly object: TaskObject; readonly hasCallback: boolean } | null> {
   const { rows: found } = await db.raw<{ rows: { object: TaskObject; nowSeconds: number }[] }>(
-    `select object, extract(epoch from now())::int as "nowSeconds"
+    `select object, floor(extract(epoch from now()))::int as "nowSeconds"
        from tasks where id = ? and start_at is not null`,
     [taskId],
   );

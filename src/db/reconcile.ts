@@ -24,7 +24,7 @@ export interface OpenRow {
 
 const columns = `
   id, account_id as "accountId", plan,
-  trace_id as "traceId", model, extract(epoch from created_at)::int as "createdAtSeconds",
+  trace_id as "traceId", model, floor(extract(epoch from created_at))::int as "createdAtSeconds",
   ${epochMs('now()')} as "nowMs",
   ${epochMs('deadline_at')} as "deadlineAtMs", callback_url as "callbackUrl",
   request #> '{metadata,labels}' as labels`;

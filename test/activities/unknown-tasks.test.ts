@@ -101,6 +101,21 @@ test('a few lost tasks are closed at once', () =>
     expect(await heldMicros(transactions().db)).toBe(0);
   }));
 
+test('a task that is closed keeps its time of creation to the second', () =>
+  transactions().open(async (world) => {
+    const { db } = transactions();
+    const [{ taskId }] = (await loseMany(transactions(), 1)) as [Orphan];
+    const late = `date_trunc('second', created_at) + interval '0.9 seconds'`;
+    const { rows } = await db.raw<{ rows: { seconds: number }[] }>(
+      `update tasks set created_at = ${late} where id = ?
+       returning floor(extract(epoch from created_at))::int as seconds`,
+      [taskId],
+    );
+    expect((await runReconciler(transactions(), world)).closed).toEqual([taskId]);
+    const { object } = await db('tasks').where({ id: taskId }).first('object');
+    expect(object.created_at).toBe(rows[0]?.seconds);
+  }));
+
 test('terminated tasks are closed at once, whatever their number', () =>
   transactions().open(async (world) => {
     const begun = await beginMany(transactions(), world, 'terminated', 6);

@@ -162,6 +162,17 @@ describe('Idempotency-Key', () => {
     });
   });
 
+  test('no body is the one of an erased task, not even a faulty one', async () => {
+    const headers = { 'idempotency-key': 'erased' };
+    const { json } = await api.create({}, headers);
+    await api.finish(json.id);
+    await api.db('tasks').where({ id: json.id }).update({ request_hash: '' });
+    for (const body of [{}, { duration: 99 }]) {
+      const { status, json: reply } = await api.create(body, headers);
+      expect([status, reply.error?.code]).toEqual([409, 'idempotency_key_reused']);
+    }
+  });
+
   test('concurrent equal calls create one task, and another body meanwhile is a 409', async () => {
     let open = () => {};
     api.temporal.gate = new Promise((resolve) => {

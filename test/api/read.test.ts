@@ -183,6 +183,18 @@ describe('Prefer: wait', () => {
     expect(Date.now() - started).toBeGreaterThanOrEqual(900);
   });
 
+  test('ends in time although the clock is set back meanwhile', async () => {
+    const id = await aTask();
+    const waiting = get(id, { prefer: 'wait=1' });
+    await get(id);
+    api.wallStep = -3_600_000;
+    try {
+      expect((await waiting).json.status).toBe('submitted');
+    } finally {
+      api.wallStep = 0;
+    }
+  });
+
   test.each([
     ['wait=3600', 'wait=60'],
     ['wait="45"', 'wait=45'],

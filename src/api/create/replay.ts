@@ -22,8 +22,9 @@ export function createReplay({ db }: ApiDeps): Replay {
   const replay: Replay = {
     async find(taskId, { request, faults }) {
       const row = await findRow(taskId);
+      if (!row) return null;
       // A faulty body was never accepted, so it differs from the body of any task.
-      return row && replay.of(row, faults.length > 0 ? '' : hashOfRequest(request));
+      return faults.length > 0 ? refusedOutcome(keyReused) : replay.of(row, hashOfRequest(request));
     },
 
     async of(row, requestHash) {

@@ -180,17 +180,17 @@ async function cancelPending(deps: ApiDeps, ctx: KeyedCall, taskId: string): Pro
  * Reads the task until it is final, the time is up, the caller is gone or the process is stopping.
  */
 async function readUntilFinal(
-  { now, listener, isServing }: ApiDeps,
+  { listener, isServing }: ApiDeps,
   ctx: KeyedCall,
   taskId: string,
   waitMs: number,
   read: () => Promise<Found | undefined>,
 ): Promise<Found | undefined> {
-  const until = now() + waitMs;
-  const mayWait = () => now() < until && isServing() && !ctx.res.destroyed;
+  const until = performance.now() + waitMs;
+  const mayWait = () => performance.now() < until && isServing() && !ctx.res.destroyed;
   for (;;) {
     // Listening begins before the read, so that no change between the two is missed.
-    const change = mayWait() ? listener.changed(taskId, until - now()) : null;
+    const change = mayWait() ? listener.changed(taskId, until - performance.now()) : null;
     const found = await read();
     if (!change || !found || isFinal(found.status)) return found;
     await change;

@@ -35,8 +35,8 @@ export const fileColumns = `
   id, account_id as "accountId", role, state, key, link_token as "linkToken",
   source_url as "sourceUrl", name, media, content_type as "contentType", length,
   encode(sha256, 'hex') as sha256, duration_ms as "durationMs",
-  extract(epoch from created_at)::int as "createdAtSeconds",
-  extract(epoch from expires_at)::int as "expiresAtSeconds",
+  floor(extract(epoch from created_at))::int as "createdAtSeconds",
+  floor(extract(epoch from expires_at))::int as "expiresAtSeconds",
   floor(extract(epoch from expires_at - now()))::int as "secondsLeft",
   removed_because as "removedBecause"`;
 

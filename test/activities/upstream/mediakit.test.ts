@@ -86,12 +86,17 @@ test.each([
   await expect(enhancer.read('enh-1')).rejects.toMatchObject({ kind });
 });
 
-test('a completed job has its video and the expiry of the link', async () => {
+test.each([
+  ['in seconds', 1_900_000_000, 1_900_000_000],
+  ['with a fraction', 1_900_000_000.5, 1_900_000_000],
+  ['in milliseconds, which is not taken for seconds', 1_900_000_000_000, null],
+  ['that is no number', '2030-03-17T17:46:40Z', null],
+])('a completed job has its video and the expiry of the link %s', async (_, sent, expiresAt) => {
   const result = { video_url: 'https://v/hd.mp4', duration: 5, resolution: '1080p', fps: 60 };
-  service.say = () => ({ body: { success: true, status: 'completed', expires_at: 9, result } });
+  service.say = () => ({ body: { success: true, status: 'completed', expires_at: sent, result } });
   expect(await enhancer.read('enh-1')).toMatchObject({
     status: 'succeeded',
-    result: { videoUrl: 'https://v/hd.mp4', durationSeconds: 5, expiresAt: 9, framesPerSecond: 60 },
+    result: { videoUrl: 'https://v/hd.mp4', durationSeconds: 5, expiresAt, framesPerSecond: 60 },
   });
 });
 
