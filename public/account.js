@@ -1,6 +1,6 @@
 // The account page: available and held money, and every movement, newest first.
 
-import { clock, money } from './format.js';
+import { clock, exactMoney, money } from './format.js';
 import { MoreButton, usePages } from './pagination.js';
 import { html } from './preact.js';
 
@@ -22,31 +22,34 @@ export function AccountPage({ api, account }) {
       <div class="scroll" tabindex="0" role="region" aria-label="Statement">
         <table class="statement">
           <thead>
-            <tr><th scope="col">When</th><th scope="col">What</th><th scope="col">Task</th><th
-              scope="col">Change</th><th scope="col">Available</th></tr>
+            <tr><th scope="col">When</th><th scope="col">What</th><th scope="col">Change</th><th
+              scope="col">Available</th><th scope="col">Task</th></tr>
           </thead>
           <tbody>
-            ${list.rows.map(
-              (row) => html`
-                <tr key=${row.number}>
-                  <td>${clock(row.at)}</td>
-                  <td>${row.reason}<${Moved} row=${row} /></td>
-                  <td>${
-                    row.task_id
-                      ? html`<a href=${`#/tasks/${row.task_id}`}
-                    title=${row.task_id}>…${row.task_id.slice(-6)}</a>`
-                      : ''
-                  }</td>
-                  <td class=${Number(row.change) > 0 ? 'plus' : ''}>${money(row.change)}</td>
-                  <td>${money(row.balance_after)}</td>
-                </tr>
-              `,
-            )}
+            ${list.rows.map((row) => html`<${Movement} key=${row.number} row=${row} />`)}
           </tbody>
         </table>
       </div>
       <${MoreButton} load=${list.load} />
     </main>
+  `;
+}
+
+function Movement({ row }) {
+  return html`
+    <tr>
+      <td>${clock(row.at)}</td>
+      <td>${row.reason}<${Moved} row=${row} /></td>
+      <td class=${Number(row.change) > 0 ? 'plus' : ''}>${exactMoney(row.change)}</td>
+      <td>${exactMoney(row.balance_after)}</td>
+      <td>
+        ${
+          row.task_id &&
+          html`<a href=${`#/tasks/${row.task_id}`} title=${row.task_id}>
+          …${row.task_id.slice(-6)}</a>`
+        }
+      </td>
+    </tr>
   `;
 }
 
@@ -56,5 +59,5 @@ export function AccountPage({ api, account }) {
  */
 function Moved({ row }) {
   if (Number(row.change) !== 0 || Number(row.amount) === 0) return null;
-  return html`<small>${money(row.amount)}</small>`;
+  return html`<small>${exactMoney(row.amount)}</small>`;
 }

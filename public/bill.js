@@ -1,6 +1,6 @@
 // What a task holds or has cost, line by line.
 
-import { count, money } from './format.js';
+import { count, exactMoney, money } from './format.js';
 import { html } from './preact.js';
 import { Items } from './quote.js';
 
@@ -14,13 +14,14 @@ export function BillCard({ billing, usage, status }) {
     <section class="ticket" aria-label="Bill">
       <h2>${titles[status] ?? 'Held'}</h2>
       <p class="sum">
-        <strong data-test="charged">${money(isSettled ? charged : held)}</strong> ${currency}
+        <strong data-test="charged">
+          ${money(isSettled ? charged : held)}</strong> ${currency}
       </p>
       <${Items} items=${items} />
       <dl>
-        <div><dt>Held at submission</dt><dd>${money(held)}</dd></div>
-        ${isSettled && html`<div><dt>Charged</dt><dd>${money(charged)}</dd></div>`}
-        ${isSettled && html`<div><dt>Returned</dt><dd>${money(refunded)}</dd></div>`}
+        <div><dt>Held at submission</dt><dd>${exactMoney(held)}</dd></div>
+        ${isSettled && html`<div><dt>Charged</dt><dd>${exactMoney(charged)}</dd></div>`}
+        ${isSettled && html`<div><dt>Returned</dt><dd>${exactMoney(refunded)}</dd></div>`}
         ${
           usage &&
           html`<div><dt>Tokens used</dt><dd data-test="tokens">

@@ -4,13 +4,13 @@ import { CodePanel } from './code-panel.js';
 import { Select, Strip, Text } from './controls.js';
 import { useAttempt } from './create-attempt.js';
 import { spread } from './faults.js';
-import { inputNames, money } from './format.js';
+import { inputNames, inputNote, money } from './format.js';
 import { go } from './hooks.js';
 import { MediaField } from './media.js';
 import { Enhance, enhanceNames, More, moreNames, Options, optionNames } from './options.js';
 import { html, useEffect, useRef, useState } from './preact.js';
 import { Quote, useQuote } from './quote.js';
-import { emptyDraft, fitDraft, isDraft, mediaOf, requestOf } from './request.js';
+import { emptyDraft, fitDraft, isDraft, mediaOf, missingOf, requestOf } from './request.js';
 import { recall, remember } from './session.js';
 import { Frame } from './svg.js';
 
@@ -24,39 +24,24 @@ export function ComposePage({ api, around, account, models }) {
   const [draft, setDraft] = useState(() => startDraft(models));
   const form = useRef(null);
   const model = models.find(({ id }) => id === draft.model) ?? models[0];
-  const { body, faults: own } = requestOf(draft, model);
-  const isWrong = Object.keys(own).length > 0;
-  const attempt = useAttempt(api, (task) => {
-    account.refresh();
-    go('tasks', task.id);
-  });
+  const sending = useSending({ api, draft, model, account, form });
+  const { attempt, asked, faults } = sending;
   /** An upload ends later, so it passes a function of the draft as it is then. */
   const change = (more) => {
     setDraft((now) => {
       const next = { ...now, ...(typeof more === 'function' ? more(now) : more) };
       return fitDraft(next, models.find(({ id }) => id === next.model) ?? models[0]);
     });
-    attempt.clearFault();
+    sending.changed();
   };
   useEffect(() => remember('draft', draft), [draft]);
-  const asked = useQuote(api, body);
-  const fault = attempt.fault ?? asked.fault;
-  const { fields, rest } = fault ? spread(fault, namesOf(draft, model)) : { fields: {}, rest: [] };
-  const faults = { ...(attempt.fault ? fields : early(fields, body)), ...own };
-  useEffect(() => {
-    if (attempt.fault) form.current?.querySelector('[aria-invalid=true]')?.focus();
-  }, [attempt.fault]);
-  const submit = (event) => {
-    event.preventDefault();
-    if (!isWrong && attempt.state === 'idle') attempt.create(body, draft);
-  };
   const onKeyDown = (event) => {
-    if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) submit(event);
+    if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) sending.submit(event);
   };
   const shared = { draft, model, change, faults };
   return html`
     <main class="compose">
-      <form class="sheet" ref=${form} onSubmit=${submit} onKeyDown=${onKeyDown} novalidate>
+      <form class="sheet" ref=${form} onSubmit=${sending.submit} onKeyDown=${onKeyDown} novalidate>
         <h1>Create a video</h1>
         <${Basics} ...${shared} api=${api} models=${models} samples=${around.samples} />
         <${Shape} ...${shared} />
@@ -64,16 +49,54 @@ export function ComposePage({ api, around, account, models }) {
         ${model.features.super_resolution && html`<${Enhance} ...${shared} />`}
         <${More} ...${shared} />
         <div class="act">
-          ${rest.length > 0 && html`<p class="fault" role="alert">${rest.join('\n')}</p>`}
-          <${Send} attempt=${attempt} quote=${asked.quote} disabled=${isWrong} />
+          ${
+            sending.rest.length > 0 &&
+            html`<p class="fault" role="alert">
+            ${sending.rest.join('\n')}</p>`
+          }
+          <${Send} attempt=${attempt} quote=${asked.quote} disabled=${sending.isWrong} />
         </div>
       </form>
       <aside>
         <${Quote} ...${asked} account=${account} />
-        <${CodePanel} body=${body} />
+        <${CodePanel} body=${sending.body} />
       </aside>
     </main>
   `;
+}
+
+/** The request of the draft, its price, its faults by field, and what sends it. */
+function useSending({ api, draft, model, account, form }) {
+  const { body, faults: own } = requestOf(draft, model);
+  const missing = missingOf(draft, model);
+  const isWrong = Object.keys(own).length > 0;
+  /** How often the form was sent since its last change. */
+  const [tries, setTries] = useState(0);
+  const attempt = useAttempt(api, (task) => {
+    account.refresh();
+    go('tasks', task.id);
+  });
+  const asked = useQuote(api, body);
+  const fault = attempt.fault ?? asked.fault;
+  const { fields, rest } = fault ? spread(fault, namesOf(draft, model)) : { fields: {}, rest: [] };
+  const isSent = tries > 0 || attempt.fault;
+  useEffect(() => {
+    if (isSent) form.current?.querySelector('[aria-invalid=true]')?.focus();
+  }, [tries, attempt.fault]);
+  return {
+    ...{ body, attempt, asked, rest, isWrong },
+    faults: { ...(isSent ? { ...fields, ...missing } : early(fields, body)), ...own },
+    changed() {
+      attempt.clearFault();
+      setTries(0);
+    },
+    submit(event) {
+      event.preventDefault();
+      if (isWrong || attempt.state !== 'idle') return;
+      setTries(tries + 1);
+      if (Object.keys(missing).length === 0) attempt.create(body, draft);
+    },
+  };
 }
 
 /**
@@ -126,12 +149,14 @@ function Basics({ api, draft, model, models, change, faults, samples }) {
       ${
         modes.length > 1 &&
         html`<${Strip} label="Mode" name="mode" value=${draft.mode} options=${modes}
+          note=${`Default is ${draft.model} itself. The others are variants with their own price.`}
           fault=${faults.mode} onValue=${(mode) => change({ mode })} />`
       }
     </div>
     <${Strip} label="Made from" name="input_type" value=${draft.inputType}
       fault=${faults.input_type}
       options=${model.inputs.types.map((type) => [type, inputNames[type]])}
+      note=${inputNote(draft.inputType, model.inputs)}
       onValue=${(inputType) => change({ inputType })} />
     ${mediaOf(draft, model).map(
       (slot) => html`<${MediaField} key=${slot.name} api=${api} slot=${slot} draft=${draft}

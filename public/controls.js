@@ -55,7 +55,7 @@ export function Select({ label, name, value, options, onValue, fault, hint }) {
 }
 
 /** A choice of a few: radio buttons styled as a strip. */
-export function Strip({ label, name, value, options, onValue, fault, hint, shape }) {
+export function Strip({ label, name, value, options, onValue, fault, hint, note, shape }) {
   const ids = useIds();
   return html`
     <fieldset
@@ -81,6 +81,7 @@ export function Strip({ label, name, value, options, onValue, fault, hint, shape
           `,
         )}
       </div>
+      ${note && html`<p class="small" aria-live="polite">${note}</p>`}
       <${Fault} id=${ids.fault} text=${fault} />
     </fieldset>
   `;

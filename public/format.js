@@ -1,11 +1,26 @@
 // Numbers, money and times as people read them.
 
-/** "9994.990600" → "9,994.9906 CNY". No place that counts is rounded away. */
+/**
+ * "9994.990600" → "9,994.99 CNY". An amount below 0.01 has two significant digits instead, so that
+ * only nothing is shown as 0.00.
+ */
 export function money(amount, currency) {
-  const [whole, places = ''] = String(amount).split('.');
-  const kept = places.replace(/0+$/, '').padEnd(2, '0');
-  const text = `${Number(whole) === 0 ? whole : Number(whole).toLocaleString('en')}.${kept}`;
+  const value = Number(amount);
+  const isSmall = value !== 0 && Math.abs(value) < 0.01;
+  const places = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+  const text = value.toLocaleString('en', isSmall ? { maximumSignificantDigits: 2 } : places);
   return currency ? `${text} ${currency}` : text;
+}
+
+/** "9994.990600" → "9,994.990600": all decimals, for amounts that are added up. */
+export function exactMoney(amount, currency) {
+  const text = String(amount).replace(/\B(?=(\d{3})+(?!\d)(?=\.))/g, ',');
+  return currency ? `${text} ${currency}` : text;
+}
+
+/** "46.000000" → "46.00"; "0.001250" → "0.00125". */
+export function unitPrice(amount) {
+  return String(amount).replace(/(\.\d\d\d*?)0+$/, '$1');
 }
 
 export function count(number) {
@@ -52,5 +67,17 @@ export const inputNames = {
   first_last_frame: 'First & last frame',
   reference: 'Reference',
 };
+
+export const kindNames = { image: 'an image', video: 'a video', audio: 'a sound' };
+
+/** The media that the input type needs on this model. */
+export function inputNote(inputType, { middle_frames: between }) {
+  if (inputType === 'text_to_video') return 'The prompt alone, without images.';
+  if (inputType === 'first_last_frame') {
+    const more = between ? ' Up to seven more can come between them.' : '';
+    return `Two images: the video begins with the first and ends with the last.${more}`;
+  }
+  return 'What the prompt refers to, for example a person, a place or a movement. One is enough.';
+}
 
 export const itemNames = { generation: 'Generation', super_resolution: 'Super-resolution' };

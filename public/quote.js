@@ -1,7 +1,7 @@
 // The hold of the task, requested shortly after the last change. A quote stores nothing.
 
 import { Fault } from './api.js';
-import { count, itemNames, money, span } from './format.js';
+import { count, exactMoney, itemNames, money, span, unitPrice } from './format.js';
 import { html, useEffect, useState } from './preact.js';
 
 const pauseMs = 350;
@@ -52,7 +52,8 @@ export function Quote({ quote, busy, fault, lost, account }) {
       ${
         isShort &&
         html`<p
-        class="fault">Available: ${money(available, currency)}. This is not enough.</p>`
+        class="fault">Available: ${exactMoney(available, currency)}. This is not enough for
+          ${exactMoney(hold, currency)}.</p>`
       }
       <p class="small">
         Held when you create the task. What it really used is charged, the rest returns; a failed
@@ -74,7 +75,7 @@ export function Items({ items }) {
                 ${itemNames[item.kind] ?? item.kind}
                 <small>${workOf(item)}</small>
               </th>
-              <td>${money(item.amount)}</td>
+              <td>${exactMoney(item.amount)}</td>
             </tr>
           `,
         )}
@@ -85,8 +86,8 @@ export function Items({ items }) {
 
 /** Prices are per million tokens; quantities are shown in tokens. */
 function workOf({ quantity, unit, unit_price: price }) {
-  if (!unit.startsWith('1M ')) return `${count(quantity)} ${unit} × ${money(price)}`;
-  return `${count(Number(quantity) * 1e6)} ${unit.slice(3)} at ${money(price)} a million`;
+  if (!unit.startsWith('1M ')) return `${count(quantity)} ${unit} × ${unitPrice(price)}`;
+  return `${count(Number(quantity) * 1e6)} ${unit.slice(3)} at ${unitPrice(price)} a million`;
 }
 
 function whyNone(busy, fault, lost) {

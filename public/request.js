@@ -1,6 +1,8 @@
 // Turns the form into the body of a request. Options that the chosen model lacks are not in the
 // form and not in the body. Everything else is sent as entered, because the API validates it.
 
+import { kindNames } from './format.js';
+
 export const emptyDraft = {
   model: '',
   prompt: '',
@@ -66,6 +68,24 @@ export function mediaOf({ inputType }, { inputs }) {
     { name: 'videos', kind: 'video', max: inputs.videos_max },
     { name: 'audios', kind: 'audio', max: inputs.audios_max },
   ].filter(({ max }) => max > 0);
+}
+
+/** What is still missing, by field. Without it the form is not sent. */
+export function missingOf(draft, model) {
+  const missing = {};
+  if (!draft.prompt.trim()) missing.prompt = 'Write what the video should show.';
+  const slots = mediaOf(draft, model);
+  if (draft.inputType === 'first_last_frame' && draft.images.length < 2) {
+    missing.images =
+      draft.images.length === 0
+        ? 'Add the first and the last frame.'
+        : 'Add the last frame. For a video from a single image choose “Reference” above.';
+  }
+  if (draft.inputType === 'reference' && slots.every(({ name }) => draft[name].length === 0)) {
+    const kinds = slots.map(({ kind }) => kindNames[kind]);
+    missing[slots[0].name] = `Add ${kinds.join(' or ')}. For a prompt alone choose “Text” above.`;
+  }
+  return missing;
 }
 
 /** A draft has a fixed resolution. */

@@ -37,7 +37,7 @@ export function TaskPage({ api, id, around, account }) {
         <${Screen} task=${task} />
         ${known.body && html`<p class="words">${known.body.prompt}</p>`}
         <${Facts} task=${task} />
-        <${Actions} api=${api} task=${task} known=${known} around=${around}
+        <${Actions} key=${isFinal(task)} api=${api} task=${task} known=${known} around=${around}
           onChanged=${polled.refresh} />
         ${known.body && html`<${CodePanel} body=${known.body} />`}
       </div>
@@ -79,7 +79,7 @@ function Facts({ task }) {
     ['Resolution', video.resolution],
     ['Ratio', video.ratio],
     ['Seed', task.seed],
-    ['Link lives until', video.expires_at && clock(video.expires_at)],
+    ['Kept until', video.expires_at && clock(video.expires_at)],
     ['Labels', task.labels && labelsText(task.labels)],
   ].filter(([, value]) => value !== undefined && value !== '');
   return html`<dl class="facts">
@@ -94,14 +94,19 @@ function Facts({ task }) {
 function Actions({ api, task, known, around, onChanged }) {
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState('');
-  const cancel = async () => {
+  const act = async (work) => {
     setBusy(true);
     setFault('');
-    await api.cancel(task.id).catch((error) => {
+    await work().catch((error) => {
       setBusy(false);
       setFault(error.message);
     });
     onChanged();
+  };
+  const cancel = () => act(() => api.cancel(task.id));
+  const remove = () => {
+    if (!confirm('Delete the video? Its link ends at once.')) return;
+    void act(() => api.removeContent(task.id));
   };
   const again = () => {
     remember('draft', known.draft);
@@ -111,8 +116,10 @@ function Actions({ api, task, known, around, onChanged }) {
     <div class="actions">
       ${
         task.video_url &&
-        html`<a class="button" href=${task.video_url} target="_blank"
-        rel="noopener" download>Open the video</a>`
+        html`<a class="button" href=${task.video_url} target="_blank" rel="noopener"
+          download=${`${task.id}.mp4`}>Download</a>
+          <button type="button" class="danger" disabled=${busy} onClick=${remove}>
+            Delete video</button>`
       }
       ${
         !isFinal(task) &&

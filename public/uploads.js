@@ -1,9 +1,8 @@
 // Files on their way into the service, one after the other.
 
+import { kindNames } from './format.js';
 import { useState } from './preact.js';
 import { noteFile } from './session.js';
-
-const kindNames = { image: 'an image', video: 'a video', audio: 'a sound' };
 
 /** `take(files)` uploads at most `room` of them; each stored one is passed to `onStored`. */
 export function useUploads(api, { kind, room, onStored }) {

@@ -48,7 +48,9 @@ export function inputTypeFaults(inputType: InputType, stated: boolean, media: Me
           param: 'images',
           message:
             `images: "first_last_frame" needs 2 to 9 images, the first and the last frame among them; got ${images.length}.` +
-            (images.length === 1 ? ' For a single image send input_type "reference".' : ''),
+            (images.length === 1
+              ? ' Add the last frame as the second image. For a single image send input_type "reference".'
+              : ''),
         });
       }
       return faults;

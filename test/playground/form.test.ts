@@ -12,7 +12,7 @@ on.describeInBrowser('the form of the playground', (site) => {
         prompt: 'x',
         ...body,
       });
-      return String(json.hold).replace(/0{1,4}$/, '');
+      return Number(json.hold).toFixed(2);
     };
     const shown = (hold: string) =>
       page.locator('.ticket:not(.busy) [data-test=hold]', { hasText: hold }).waitFor();
@@ -41,6 +41,57 @@ on.describeInBrowser('the form of the playground', (site) => {
     await page.context().close();
   });
 
+  test('an empty field says what to write in it, and nothing is sent', async () => {
+    const { page } = await on.visit(site, site.service.apiKey);
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/generations')) sent.push(request.method());
+    });
+    await page.locator('.ticket:not(.busy) [data-test=hold]').waitFor();
+    await on.createButton(page).click();
+    await page.locator('.field .fault', { hasText: 'Write what the video should show.' }).waitFor();
+    expect(await page.evaluate('document.activeElement.name')).toBe('prompt');
+    await on.promptOf(page).fill('a boat');
+    await page.locator('.fault').waitFor({ state: 'detached' });
+    await page.getByRole('radio', { name: 'Reference' }).check({ force: true });
+    await on.createButton(page).click();
+    await page
+      .locator('[data-kind=image] .fault', { hasText: 'Add an image or a video' })
+      .waitFor();
+    expect(await page.locator('.fault').count()).toBe(1);
+    expect(sent).toEqual([]);
+    await page.context().close();
+  });
+
+  test('each input type says what it needs', async () => {
+    const { page } = await on.visit(site, site.service.apiKey);
+    for (const [name, sentence] of [
+      ['Text', 'The prompt alone, without images.'],
+      ['First & last frame', 'begins with the first and ends with the last. Up to seven more'],
+      ['Reference', 'What the prompt refers to'],
+    ] as const) {
+      await page.getByRole('radio', { name, exact: true }).check({ force: true });
+      await page.locator('.strip', { hasText: 'Made from' }).getByText(sentence).waitFor();
+    }
+    await page.getByText('Default is studio-2.0 itself.').waitFor();
+    await page.context().close();
+  });
+
+  test.each([
+    ['9994.990600', '9,994.99', '9,994.990600'],
+    ['0.000000', '0.00', '0.000000'],
+    ['0.009999', '0.01', '0.009999'],
+    ['0.004912', '0.0049', '0.004912'],
+    ['-0.000001', '-0.000001', '-0.000001'],
+  ])('the amount %s is shown as %s, and exactly as %s', async (amount, short, exact) => {
+    const { page } = await on.visit(site);
+    const shown = await page.evaluate(
+      `import('/playground/format.js').then((f) => [f.money('${amount}'), f.exactMoney('${amount}', 'CNY')])`,
+    );
+    expect(shown).toEqual([short, `${exact} CNY`]);
+    await page.context().close();
+  });
+
   test('a field shows no fault before something is entered in it or the form is sent', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await page.getByRole('radio', { name: 'First & last frame' }).check({ force: true });
@@ -55,7 +106,7 @@ on.describeInBrowser('the form of the playground', (site) => {
     await address.press('Enter');
     await page.locator('.media .fault').waitFor({ state: 'detached' });
     await on.createButton(page).click();
-    await page.locator('.media .fault', { hasText: 'needs 2 to 9 images' }).waitFor();
+    await page.locator('.media .fault', { hasText: 'Add the last frame.' }).waitFor();
     await page.context().close();
   });
 

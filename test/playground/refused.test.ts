@@ -12,6 +12,7 @@ on.describeInBrowser('the playground, refused', (site) => {
     await page.getByRole('radio', { name: 'Reference' }).check({ force: true });
     await page.locator('input[name=images]').fill('http://example.com/x.png');
     await page.locator('input[name=images]').press('Enter');
+    await on.promptOf(page).fill('a boat --dur 15');
     await on.openMore(page);
     await page.locator('[name="metadata.seed"]').fill('-7');
     await on.createButton(page).click();
@@ -19,7 +20,7 @@ on.describeInBrowser('the playground, refused', (site) => {
 
     const { json } = await site.service.create({
       model: 'studio-2.0',
-      prompt: '',
+      prompt: 'a boat --dur 15',
       input_type: 'reference',
       images: ['http://example.com/x.png'],
       metadata: { seed: -7 },

@@ -19,9 +19,12 @@ on.describeInBrowser('the playground makes videos', (site) => {
     const { json: task } = await site.service.call('GET', `/v1/videos/generations/${id}`);
     expect(await film.getAttribute('src')).toBe(task.video_url);
     expect(await lastFrame.getAttribute('src')).toBe(task.data[0].last_frame_url);
-    expect(Number(await page.locator('[data-test=charged]').textContent())).toBe(
-      Number(task.billing.charged),
+    const charged = page.locator('[data-test=charged]');
+    expect(Number(await charged.textContent())).toBe(
+      Number(Number(task.billing.charged).toFixed(2)),
     );
+    const line = page.locator('.ticket dl div', { hasText: 'Charged' }).locator('dd');
+    expect(await line.textContent()).toBe(task.billing.charged);
     const tokens = (await page.locator('[data-test=tokens]').textContent()) ?? '';
     expect(Number(tokens.replaceAll(',', ''))).toBe(task.usage.completion_tokens);
     expect(
@@ -35,6 +38,13 @@ on.describeInBrowser('the playground makes videos', (site) => {
     await page.reload();
     await film.waitFor();
     await frame.waitFor();
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download' }).click();
+    expect((await download).suggestedFilename()).toBe(`${id}.mp4`);
+    page.once('dialog', (dialog) => dialog.accept());
+    await page.getByRole('button', { name: 'Delete video' }).click();
+    await page.getByText('The video is not kept any more: it was deleted.').waitFor();
+    expect(await page.getByRole('link', { name: 'Download' }).count()).toBe(0);
     expect(complaints).toEqual([]);
     expect([...hosts]).toEqual([new URL(site.service.url).host]);
     await page.context().close();
