@@ -267,6 +267,6 @@ test('the table shows the newest act first', async () => {
   await admin([`accounts`, 'terms', accountId, '--weight', '3', '--why', 'a\tnew contract']);
   await admin(`accounts terms ${accountId} --weight 3`);
   const { out } = await admin(`log --account ${accountId} --limit 1`);
-  expect(out).toMatch(/^NUMBER +AT +WHO +ACT +ACCOUNT +BEFORE +AFTER +WHY\n/);
+  expect(out).toMatch(/^NUMBER +AT +WHO +ACT +ACCOUNT +WHY +BEFORE +AFTER\n/);
   expect(out.trimEnd().split('\n')).toHaveLength(2);
 });

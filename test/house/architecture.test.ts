@@ -210,6 +210,7 @@ const readersOfTheEnvironment = {
   'bench/bare/server.ts': 'the bare reference, which has no settings',
   'bench/bare/worker.ts': 'the bare reference, which has no settings',
   'scripts/lib/run.mjs': 'hands it on to the tools it runs',
+  'scripts/running.mjs': 'reads DATA_DIR, without the reader of settings, which may not be built',
   'scripts/test.mjs': 'hands it on to the test runner',
 };
 

@@ -25,15 +25,22 @@ const log: AdminCommand = {
       { title: 'WHO', of: ({ who }) => who },
       { title: 'ACT', of: ({ command }) => command },
       { title: 'ACCOUNT', of: (act) => act.accountId },
-      { title: 'BEFORE', of: ({ before }) => shownState(before) },
-      { title: 'AFTER', of: ({ after }) => shownState(after) },
       { title: 'WHY', of: ({ why }) => why },
+      { title: 'BEFORE', of: ({ before }) => shownState(before) },
+      { title: 'AFTER', of: afterOf },
     ]);
     return { data: acts, text };
   },
 };
 
 export const logCommands = [log];
+
+/** Of a new thing only what is set. */
+function afterOf({ before, after }: LogRow): string {
+  if (Object.keys(before).length > 0) return shownState(after);
+  const text = JSON.stringify(after, (_, value) => (value === null ? undefined : value));
+  return shownState(JSON.parse(text) as LogRow['after']);
+}
 
 function shownState(state: LogRow['before']): string {
   const parts = Object.entries(state).map(([name, value]) => {

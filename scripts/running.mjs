@@ -1,0 +1,28 @@
+// `node scripts/running.mjs apiUrl`: prints one value of the `npm start` that runs in DATA_DIR, for
+// shell commands.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fail, root } from './lib/run.mjs';
+
+const [name = ''] = process.argv.slice(2);
+const folder = process.env.DATA_DIR || join(root, '.data');
+const file = read(join(folder, 'dev.json'));
+if (!file) {
+  fail(new Error(`No \`npm start\` runs in ${folder}. Start it and wait until everything runs.`));
+} else if (typeof file[name] !== 'string') {
+  const names = Object.keys(file).filter((key) => typeof file[key] === 'string');
+  fail(new Error(`There is no value "${name}". The values are ${names.join(', ')}.`));
+}
+process.stdout.write(`${file[name]}\n`);
+
+/** A stack that was killed leaves its file; one that runs answers the signal 0. */
+function read(path) {
+  try {
+    const values = JSON.parse(readFileSync(path, 'utf8'));
+    process.kill(values.pids.stack, 0);
+    return values;
+  } catch {
+    return null;
+  }
+}

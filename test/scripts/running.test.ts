@@ -1,0 +1,51 @@
+// The values of a running `npm start` for shell commands.
+
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'running-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const script = resolve(__dirname, '../../scripts/running.mjs');
+const running = async (...names: string[]) => {
+  const env = { PATH: process.env.PATH, DATA_DIR: folder };
+  const done = promisify(execFile)(process.execPath, [script, ...names], { env });
+  return done.catch(({ code, stdout, stderr }) => ({ code, stdout, stderr }));
+};
+const write = (text: string) => writeFileSync(join(folder, 'dev.json'), text);
+
+test('a value of the stack that runs is printed', async () => {
+  write(JSON.stringify({ apiUrl: 'http://127.0.0.1:8080', pids: { stack: process.pid } }));
+  expect(await running('apiUrl')).toEqual({ stdout: 'http://127.0.0.1:8080\n', stderr: '' });
+});
+
+test('another name is refused with the names there are', async () => {
+  write(JSON.stringify({ apiUrl: 'x', apiKey: 'y', pids: { stack: process.pid } }));
+  for (const names of [['apiurl'], ['pids'], []]) {
+    expect(await running(...names)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `There is no value "${names[0] ?? ''}". The values are apiUrl, apiKey.\n`,
+    });
+  }
+});
+
+test.each([
+  ['is not there', () => undefined],
+  ['is half written', () => write('{"pids":')],
+  ['has no process', () => write('{"apiUrl":"x"}')],
+  ['is of a dead stack', () => write('{"apiUrl":"x","pids":{"stack":999999999}}')],
+])('if the file %s, one sentence says so', async (_what, prepare) => {
+  prepare();
+  expect(await running('apiUrl')).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `No \`npm start\` runs in ${folder}. Start it and wait until everything runs.\n`,
+  });
+});
