@@ -2,7 +2,6 @@
 // other step of a workflow is left to the test. The system tests cover the whole chain.
 
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -10,6 +9,8 @@ import type { Knex } from 'knex';
 import { createApp } from '../../src/api/app';
 import { createStarter } from '../../src/api/create/starter';
 import type { ApiSettings, FinishedRequest } from '../../src/api/deps';
+import { isUpload } from '../../src/api/routes/files/read-upload';
+import { listen } from '../../src/commands/http-server';
 import type { TaskObject } from '../../src/contract/task';
 import { createAccount } from '../../src/db/accounts';
 import { createKey } from '../../src/db/api-keys';
@@ -138,9 +139,9 @@ export async function startApi(
     },
     settings: { ...testSettings, ...settings },
   });
-  const server = createServer(app.callback());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+  const settingNames = { host: 'HOST', port: 'PORT' };
+  const server = await listen(app.callback(), '127.0.0.1', 0, settingNames, { isUpload });
+  const url = `http://127.0.0.1:${server.port}`;
   const methods: Omit<TestApi, 'clock' | 'wallStep' | 'serving'> = {
     url,
     database,
@@ -178,10 +179,10 @@ export async function startApi(
       await db.raw(`select pg_notify('task_changed', ?)`, [taskId]);
     },
     async close() {
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
-      await starter.close();
+      const closed = server.close();
       await listener.close();
+      await closed;
+      await starter.close();
       await starterDb.destroy();
       await apiDb.destroy();
       if (!shared) await database.drop();

@@ -2,7 +2,7 @@
 // shared PostgreSQL and Temporal. This is faster than processes, which the system tests use.
 
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
@@ -10,7 +10,9 @@ import type { ActivityEvents } from '../../activities/events';
 import { createApp } from '../../src/api/app';
 import { createStarter } from '../../src/api/create/starter';
 import type { ApiSettings } from '../../src/api/deps';
+import { isUpload } from '../../src/api/routes/files/read-upload';
 import { parseCatalogue } from '../../src/catalogue/catalogue-file';
+import { listen } from '../../src/commands/http-server';
 import { createAccount } from '../../src/db/accounts';
 import { connect } from '../../src/db/database';
 import { giveKeys } from '../../src/db/sealed';
@@ -147,8 +149,14 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const directory = await openDirectory(join(folder, 'files'));
   const storage = options.storage?.(directory) ?? directory;
   let handle: RequestListener = () => undefined;
-  const server = await listen((request, response) => handle(request, response));
-  const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+  const server = await listen(
+    (request, response) => handle(request, response),
+    '127.0.0.1',
+    0,
+    { host: 'HOST', port: 'PORT' },
+    { isUpload },
+  );
+  const url = `http://127.0.0.1:${server.port}`;
   const app = createApp({
     db: serviceDb,
     storage,
@@ -222,10 +230,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     },
     async close() {
       await service.stopWorker();
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
-      await starter.close();
+      const closed = server.close();
       await listener.close();
+      await closed;
+      await starter.close();
       await temporal.close();
       await studio.close();
       await serviceDb.destroy();
@@ -281,12 +289,6 @@ function recording(events: { name: string; args: readonly unknown[] }[]): Activi
       (...args: unknown[]) =>
         void events.push({ name: String(name), args }),
   });
-}
-
-async function listen(handler: Parameters<typeof createServer>[1]): Promise<Server> {
-  const server = createServer(handler as never);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return server;
 }
 
 export async function call(
