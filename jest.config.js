@@ -45,6 +45,7 @@ module.exports = {
       globalSetup: '<rootDir>/test/support/cluster-setup.ts',
     },
   ],
+  testSequencer: '<rootDir>/test/support/longest-first.js',
   // Long enough for a liveness limit with margin on a busy machine; nothing asserts speed.
   testTimeout: 180_000,
 };

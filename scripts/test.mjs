@@ -105,14 +105,14 @@ async function runJest(projects, { covered = false } = {}) {
 }
 
 /**
- * Tests with servers wait half of the time, so at least two workers; four still have enough
+ * Tests with servers wait most of the time, so one worker more than cores; four still have enough
  * connections.
  */
 function workers() {
   // A cluster, and the service on it, are twenty processes.
   if (asked.cluster) return 1;
   const cores = availableParallelism();
-  return asked.fast ? cores : Math.min(4, Math.max(2, cores));
+  return asked.fast ? cores : Math.min(4, cores + 1);
 }
 
 function countsIn(file) {

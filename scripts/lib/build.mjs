@@ -71,7 +71,8 @@ function stampOfSources() {
   };
   for (const folder of ['src', 'studio', 'workflows', 'activities', 'bench']) {
     if (!existsSync(join(root, folder))) continue;
-    for (const name of readdirSync(join(root, folder), { recursive: true }).sort()) {
+    const names = readdirSync(join(root, folder), { encoding: 'utf8', recursive: true });
+    for (const name of names.sort()) {
       const path = join(root, folder, name);
       if (name.endsWith('.ts') || path.startsWith(join(root, ...assets, sep))) take(path);
     }
