@@ -41,7 +41,8 @@ export async function readEach(
   const all = eachAtOnce(upstreamIds, readsAtOnce, readOne).finally(() => {
     isDone = true;
   });
-  all.catch(() => undefined); // Awaited below; this prevents an unhandled rejection if `take` fails first.
+  // Awaited below; this prevents an unhandled rejection if `take` fails first.
+  all.catch(() => undefined); // Untested: only a defect gets here.
   while (!isDone || come.size > 0) {
     await Promise.race([all, setTimeout(handOnEveryMs)]);
     const readings = come;

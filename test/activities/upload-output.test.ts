@@ -1,12 +1,15 @@
 // Uploads to addresses of callers, one attempt at a time: which faults end them, and when they are given up.
 
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import type { ApplicationFailure } from '@temporalio/activity';
 import { createUploads } from '../../activities/results/upload-output';
 import { openDirectory } from '../../src/storage/directory';
-import type { Storage } from '../../src/storage/storage';
+import { type Storage, StorageError } from '../../src/storage/storage';
 import { aTaskId } from '../support/builders';
 import { quietWorker } from '../support/callbacks';
 import { type Canaries, startCanaries } from '../support/canaries';
@@ -51,7 +54,10 @@ async function aVideo(columns: Readonly<Record<string, unknown>> = {}): Promise<
   return taskId;
 }
 
-const upload = (taskId: string, over: { allowHosts?: string[] } = {}): Promise<void> => {
+const upload = (
+  taskId: string,
+  over: { allowHosts?: string[]; storage?: Storage } = {},
+): Promise<void> => {
   const run = createUploads({
     db: database.db,
     storage,
@@ -103,6 +109,20 @@ test('nothing is uploaded before the video is stored', async () => {
   const taskId = await aVideo({ output_upload_url: dead, state: 'awaited' });
   await upload(taskId);
   expect(await outcomeOf(taskId)).toBeUndefined();
+});
+
+test('an upload that the storage breaks off is repeated', async () => {
+  const receiver = createServer((request) => void request.resume());
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const host = `127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  const fault = new StorageError('away', 'The storage is away.');
+  const broken = new Readable({ read: () => void broken.destroy(fault) });
+  const taskId = await aVideo({ output_upload_url: `http://${host}/video.mp4` });
+  const over = { allowHosts: [host], storage: { ...storage, read: async () => broken } };
+  await expect(upload(taskId, over)).rejects.toBe(fault);
+  expect(await outcomeOf(taskId)).toBeUndefined();
+  receiver.closeAllConnections();
+  receiver.close();
 });
 
 test('a lost video ends the upload', async () => {

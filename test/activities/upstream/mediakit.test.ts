@@ -35,6 +35,7 @@ test.each([
   ['429', { status: 429, body: { error: { code: 'TooManyRequests' } } }, 'busy'],
   ['401', { status: 401, body: { error: { code: 'Unauthorized' } } }, 'operator'],
   ['403', { status: 403, body: { error: { code: 'AccountOverdue' } } }, 'operator'],
+  ['403 without a code', { status: 403, body: {} }, 'operator'],
   ['404', { status: 404, body: { error: { code: 'NotFound' } } }, 'not_found'],
   ['503 in its own form', { status: 503, body: { error: { code: 'Busy' } } }, 'unavailable'],
   ['503 of somebody in between', { status: 503, body: '<html>' }, 'ambiguous'],
@@ -113,6 +114,17 @@ test('a job unknown to the provider is left out; another fault fails the whole b
   expect([...(await readAll(enhancer, ['gone', 'there'])).keys()]).toEqual(['there']);
   service.say = () => ({ status: 429, body: {} });
   await expect(readAll(enhancer, ['one', 'two'])).rejects.toMatchObject({ kind: 'busy' });
+});
+
+test('after an answer that concerns every request the remaining jobs are not read', async () => {
+  let reads = 0;
+  service.say = () => {
+    reads += 1;
+    return { status: 429, body: {} };
+  };
+  const ids = Array.from({ length: 200 }, (_, n) => `enh-${n}`);
+  await expect(readAll(enhancer, ids)).rejects.toMatchObject({ kind: 'busy' });
+  expect(reads).toBeLessThan(ids.length);
 });
 
 test('one unreadable job does not hide the others; if none can be read, it is a fault', async () => {

@@ -1,0 +1,69 @@
+// One copy of a result, and the question for another link, without a task around them.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { copyResult } from '../../activities/results/copy-result';
+import { askForNewLink } from '../../activities/results/new-link';
+import type { ResultRow } from '../../src/db/files/results';
+import { openDirectory } from '../../src/storage/directory';
+import type { Storage } from '../../src/storage/storage';
+import { aTaskId } from '../support/builders';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { mp4 } from '../support/files';
+
+let database: TestDatabase;
+let folder: string;
+let storage: Storage;
+let provider: Server;
+let answer: RequestListener;
+beforeAll(async () => {
+  database = await createTestDatabase(2);
+  folder = await mkdtemp(join(tmpdir(), 'video-files-'));
+  storage = await openDirectory(folder);
+  provider = createServer((request, response) => answer(request, response));
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
+});
+afterAll(async () => {
+  provider?.closeAllConnections();
+  provider?.close();
+  await database?.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const key = 'results/task_a/video';
+
+/** The row of a video that is not in the database. */
+function aRow(): { row: ResultRow; host: string } {
+  const host = `127.0.0.1:${(provider.address() as AddressInfo).port}`;
+  const row = { id: 'file_gone', role: 'video', media: 'video', key } as const;
+  return { row: { ...row, sourceUrl: `http://${host}/video.mp4` } as ResultRow, host };
+}
+
+function copy(): Promise<unknown> {
+  const { row, host } = aRow();
+  const deps = { db: database.db, storage, allowHosts: [host] };
+  return copyResult(deps, row, new AbortController().signal);
+}
+
+test('a video of more than four gigabytes is refused before it is read', async () => {
+  answer = (_, response) => {
+    response.writeHead(200, { 'content-length': '5000000000' });
+    response.write(mp4(5));
+  };
+  await expect(copy()).rejects.toThrow('The file has 5000000000 bytes.');
+  expect(await storage.length(key)).toBeNull();
+});
+
+test('a copy whose row was removed meanwhile leaves no bytes', async () => {
+  answer = (_, response) => void response.end(mp4(5));
+  await expect(copy()).resolves.toMatchObject({ bytes: mp4(5).length });
+  expect(await storage.length(key)).toBeNull();
+});
+
+test('a task without a job has no other link', async () => {
+  const deps = { db: database.db, channels: { find: () => undefined } };
+  expect(await askForNewLink(deps, aTaskId(), aRow().row)).toBe('none');
+});
