@@ -1,5 +1,5 @@
-// Two thousand cycles with one seed; test/long runs more.
+// A thousand cycles with one seed; test/long runs more.
 
 import { testBank } from './ledger.bank';
 
-testBank({ cycles: 2_000, seeds: 1, minutesEach: 4 });
+testBank({ cycles: 1_000, seeds: 1, minutesEach: 4 });
