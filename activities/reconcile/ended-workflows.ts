@@ -3,10 +3,11 @@
 // the slice of open tasks.
 
 import type { Client } from '@temporalio/client';
-import { findOpenRows } from '../../src/db/reconcile';
+import { findOpenRows, type OpenRow } from '../../src/db/reconcile';
 import { workflowNames } from '../../workflows/messages';
 import { type CloseDeps, closeStopped } from './close-task';
 import { stateOf } from './find-workflow';
+import { oneByOne } from './one-by-one';
 
 // Temporal updates its visibility store with a delay. Ten minutes cover this delay and one or two missed
 // runs of the reconciler.
@@ -16,11 +17,15 @@ const endedMax = 2_000;
 /** The ids of the tasks that were closed. */
 export async function closeEnded(deps: CloseDeps): Promise<string[]> {
   const closed: string[] = [];
-  for (const row of await findOpenRows(deps.db, await listRecentlyEnded(deps.client, deps.now()))) {
+  const rows = await findOpenRows(deps.db, await listRecentlyEnded(deps.client, deps.now()));
+  const close = async (row: OpenRow): Promise<void> => {
     // A newer workflow of the same task may run.
-    if ((await stateOf(deps.client, row.id)) !== 'ended') continue;
+    if ((await stateOf(deps.client, row.id)) !== 'ended') return;
     if (await closeStopped(deps, row)) closed.push(row.id);
-  }
+  };
+  await oneByOne(rows, close, ({ id }) => {
+    deps.events.finding('stuck', id, 'its workflow could not be described');
+  });
   return closed;
 }
 

@@ -5,10 +5,13 @@ import type { Client } from '@temporalio/client';
 import type { Knex } from 'knex';
 import { drawAwaited } from '../../src/db/files/results';
 import { storeLaterWorkflowId, workflowNames } from '../../workflows/messages';
+import type { ActivityEvents } from '../events';
+import { oneByOne } from './one-by-one';
 
 export interface CopyStartDeps {
   readonly db: Knex;
   readonly client: Client;
+  readonly events: Pick<ActivityEvents, 'finding'>;
   /** The task queue of the workflows. */
   readonly taskQueue: string;
 }
@@ -19,10 +22,10 @@ const limit = 100;
 
 /** A copy that is running is not affected. */
 export async function restartLostCopies(
-  { db, client, taskQueue }: CopyStartDeps,
+  { db, client, taskQueue, events }: CopyStartDeps,
   seconds = afterSeconds,
 ): Promise<void> {
-  for (const taskId of await drawAwaited(db, seconds, limit)) {
+  const start = async (taskId: string): Promise<void> => {
     await client.workflow.start(workflowNames.storeLater, {
       workflowId: storeLaterWorkflowId(taskId),
       workflowIdConflictPolicy: 'USE_EXISTING',
@@ -30,5 +33,8 @@ export async function restartLostCopies(
       args: [{ taskId }],
       staticSummary: `storage of ${taskId}`,
     });
-  }
+  };
+  await oneByOne(await drawAwaited(db, seconds, limit), start, (taskId) => {
+    events.finding('stuck', taskId, 'the copy of its results could not be started');
+  });
 }

@@ -3,10 +3,11 @@
 // is closed. If many are unknown at once, the worker probably has a wrong Temporal address or
 // namespace: they are closed only after an operator has confirmed the loss.
 
-import { isLossConfirmed, nextSlice } from '../../src/db/reconcile';
+import { isLossConfirmed, nextSlice, type OpenRow } from '../../src/db/reconcile';
 import { areTooManyUnknown } from '../../src/domain/unknown-tasks';
 import { type CloseDeps, closeStopped } from './close-task';
 import { stateOf } from './find-workflow';
+import { oneByOne } from './one-by-one';
 
 export interface SliceDeps extends CloseDeps {
   /** Above this share of the described tasks, unknown ones are not closed. */
@@ -22,7 +23,12 @@ export async function checkSlice(
 ): Promise<{ checked: number; closed: string[]; stuck: string[] }> {
   const slice = await nextSlice(deps.db, sliceSize);
   const states = new Map<string, Awaited<ReturnType<typeof stateOf>>>();
-  for (const { id } of slice) states.set(id, await stateOf(deps.client, id));
+  const describe = async ({ id }: OpenRow): Promise<void> => {
+    states.set(id, await stateOf(deps.client, id));
+  };
+  await oneByOne(slice, describe, ({ id }) => {
+    deps.events.finding('stuck', id, 'its workflow could not be described');
+  });
   const inState = (state: string) => slice.filter(({ id }) => states.get(id) === state);
   const stuck = inState('stuck').map(({ id }) => id);
   for (const id of stuck) deps.events.finding('stuck', id, 'its workflow tasks keep failing');

@@ -1,9 +1,10 @@
 // Tasks long past their deadline: their workflow cannot act any more, so it is terminated and the task
 // is closed as expired.
 
-import { WorkflowNotFoundError } from '@temporalio/client';
-import { listOverdue } from '../../src/db/reconcile';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { listOverdue, type OpenRow } from '../../src/db/reconcile';
 import { type CloseDeps, closeStopped } from './close-task';
+import { oneByOne } from './one-by-one';
 
 // By then the workflow's own timer has ended the task, unless it cannot run.
 const graceSeconds = 300;
@@ -13,14 +14,21 @@ const storingGraceSeconds = 2 * 3_600;
 /** The ids of the tasks that were closed. */
 export async function stopOverdue(deps: CloseDeps): Promise<string[]> {
   const stopped: string[] = [];
-  for (const row of await listOverdue(deps.db, graceSeconds, storingGraceSeconds)) {
-    try {
-      await deps.client.workflow.getHandle(row.id).terminate('past its deadline');
-    } catch (error) {
-      // Untested: Temporal goes away in the middle of a run; the next run starts over.
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-    }
+  const overdue = await listOverdue(deps.db, graceSeconds, storingGraceSeconds);
+  const stop = async (row: OpenRow): Promise<void> => {
+    await terminate(deps.client, row.id);
     if (await closeStopped(deps, row)) stopped.push(row.id);
-  }
+  };
+  await oneByOne(overdue, stop, ({ id }) => {
+    deps.events.finding('stuck', id, 'its workflow could not be terminated');
+  });
   return stopped;
+}
+
+async function terminate(client: Client, taskId: string): Promise<void> {
+  try {
+    await client.workflow.getHandle(taskId).terminate('past its deadline');
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
 }

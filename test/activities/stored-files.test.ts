@@ -147,7 +147,8 @@ test.each<[string, Readonly<Record<string, unknown>>]>([
   const temporal = await connectTemporal();
   try {
     const taskId = await aResult(columns);
-    const deps = { db, client: temporal.client, taskQueue: uniqueTaskQueue() };
+    const { events } = recording();
+    const deps = { db, client: temporal.client, taskQueue: uniqueTaskQueue(), events };
     await restartLostCopies(deps);
     await restartLostCopies(deps);
     const copy = temporal.client.workflow.getHandle(storeLaterWorkflowId(taskId));

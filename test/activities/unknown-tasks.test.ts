@@ -5,7 +5,8 @@ import { randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import { createBillingActivities } from '../../activities/billing';
 import type { ActivityEvents } from '../../activities/events';
-import { confirmLoss } from '../../src/db/reconcile';
+import { closeStopped } from '../../activities/reconcile/close-task';
+import { confirmLoss, findOpenRows } from '../../src/db/reconcile';
 import { heldMicros } from '../support/books';
 import { runReconciler, useRealTransactions } from '../support/real-transactions';
 import type { World } from '../support/task-world';
@@ -101,9 +102,36 @@ test('a few lost tasks are closed at once', () =>
     expect(await heldMicros(transactions().db)).toBe(0);
   }));
 
+test('a task whose workflow Temporal can neither terminate nor describe keeps no other from its end', () =>
+  transactions().open(async (world) => {
+    const { findings, ...rounds } = recording();
+    const ids = idsOf(await loseMany(transactions(), 3));
+    const [broken = '', overdue = '', lost] = ids;
+    await rounds.db.raw(
+      `update tasks set deadline_at = now() - interval '10 minutes' where id = any(?)`,
+      [[broken, overdue]],
+    );
+    const { client } = world.env;
+    const workflow = Object.create(client.workflow) as Client['workflow'];
+    workflow.getHandle = (...given) => {
+      if (given[0] === broken) throw new Error('13 INTERNAL: the history is damaged');
+      return client.workflow.getHandle(...given);
+    };
+    const report = await runReconciler(rounds, world, { ...client, workflow } as Client);
+    expect(report).toMatchObject({ stopped: [overdue], closed: [lost] });
+    expect(findings).toEqual(
+      expect.arrayContaining([
+        ['stuck', broken, 'its workflow could not be terminated'],
+        ['stuck', broken, 'its workflow could not be described'],
+      ]),
+    );
+    await runReconciler(rounds, world);
+    expect(await heldMicros(rounds.db)).toBe(0);
+  }));
+
 test('a task that is closed keeps its time of creation to the second', () =>
   transactions().open(async (world) => {
-    const { db } = transactions();
+    const { db, events } = transactions();
     const [{ taskId }] = (await loseMany(transactions(), 1)) as [Orphan];
     const late = `date_trunc('second', created_at) + interval '0.9 seconds'`;
     const { rows } = await db.raw<{ rows: { seconds: number }[] }>(
@@ -111,7 +139,10 @@ test('a task that is closed keeps its time of creation to the second', () =>
        returning floor(extract(epoch from created_at))::int as seconds`,
       [taskId],
     );
-    expect((await runReconciler(transactions(), world)).closed).toEqual([taskId]);
+    const [row] = await findOpenRows(db, [taskId]);
+    const { closeTask } = createBillingActivities(transactions());
+    const deps = { db, events, closeTask, client: world.env.client, taskQueue: world.taskQueue };
+    expect(row && (await closeStopped({ ...deps, now: Date.now }, row))).toBe(true);
     const { object } = await db('tasks').where({ id: taskId }).first('object');
     expect(object.created_at).toBe(rows[0]?.seconds);
   }));
