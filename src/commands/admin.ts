@@ -5,7 +5,7 @@
 import { userInfo } from 'node:os';
 import { type Config, ConfigError } from '../config/config';
 import { resembled } from '../contract/near-names';
-import { checkSchema, connect, isRetryable } from '../db/database';
+import { checkSchema, connect, isOutcomeUnknown, isRetryable } from '../db/database';
 import { type Act, logged } from '../db/operator-log';
 import { UnfitRole } from '../db/roles';
 import { SchemaMismatch } from '../db/schema-mismatch';
@@ -123,12 +123,16 @@ export async function runCommand(
     return (await answer.afterwards?.(inLog)) ?? answer;
   } catch (error) {
     if (!isRetryable(error)) throw error;
-    throw new CommandError(`The database does not answer any more: ${(error as Error).message}`);
+    const fault = `The database does not answer any more: ${(error as Error).message}`;
+    throw new CommandError(subject && isOutcomeUnknown(error) ? `${fault}\n${maybeDone}` : fault);
   } finally {
     await temporal.close();
     await db.destroy();
   }
 }
+
+const maybeDone =
+  'It is not known whether the command was carried out: `admin log` shows it if it was.';
 
 function actOf(input: Input): Act {
   const why = input.option('why');

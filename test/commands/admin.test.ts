@@ -13,6 +13,7 @@ import { adminWith } from '../support/admin';
 import { aClosing, anOpening, openNew } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { aFinalTask } from '../support/callbacks';
+import { startCutter } from '../support/cutter';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { temporalAddress, uniqueTaskQueue } from '../support/temporal';
 
@@ -37,6 +38,22 @@ async function anAccount(credit?: string): Promise<string> {
   const { json } = await admin(credit ? [...words, '--credit', credit] : words);
   return json.accountId;
 }
+
+test('if the answer of the database is lost, the command says where to see if it was carried out', async () => {
+  const id = await anAccount();
+  const cutter = await startCutter(database.operatorUrl);
+  try {
+    cutter.cutAt('COMMIT', 'after');
+    const credit = ['accounts', 'credit', id, '5.00'];
+    const { exitCode, err } = await admin(credit, { DATABASE_URL: cutter.url });
+    expect(cutter.hasCut()).toBe(true);
+    expect(exitCode).toBe(1);
+    expect(err).toContain('It is not known whether the command was carried out');
+    expect((await admin(`log --account ${id} --json`)).json[0].command).toContain('credit');
+  } finally {
+    await cutter.close();
+  }
+});
 
 describe('accounts', () => {
   test('a new account has a working key, a signing secret and its opening credit', async () => {
