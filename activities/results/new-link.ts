@@ -51,7 +51,9 @@ async function readLink(
     role === 'video' ? await findJob(db, { taskId, kind: 'super_resolution' }) : null;
   const job = enhanced ?? (await findJob(db, { taskId, kind: 'generation' }));
   if (!wasSent(job) || !job.upstreamId) return null;
-  const reading = await channels.find(job.channel)?.provider.read(job.upstreamId, taskId);
-  const { videoUrl, lastFrameUrl } = reading?.result ?? {};
+  const channel = channels.find(job.channel);
+  if (!channel) throw new UpstreamFault('unavailable', 'ChannelGone', '');
+  const { result } = await channel.provider.read(job.upstreamId, taskId);
+  const { videoUrl, lastFrameUrl } = result ?? {};
   return (role === 'video' ? videoUrl : lastFrameUrl) ?? null;
 }

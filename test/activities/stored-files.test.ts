@@ -10,6 +10,8 @@ import type { ActivityEvents } from '../../activities/events';
 import { removeExpired } from '../../activities/reconcile/expired-files';
 import { restartLostCopies } from '../../activities/reconcile/lost-copies';
 import { createRemoveUnknown } from '../../activities/reconcile/unknown-objects';
+import { askForNewLink } from '../../activities/results/new-link';
+import { findResults } from '../../src/db/files/results';
 import { openDirectory } from '../../src/storage/directory';
 import { type Storage, StorageError } from '../../src/storage/storage';
 import { storeLaterWorkflowId } from '../../workflows/messages';
@@ -157,6 +159,26 @@ test.each<[string, Readonly<Record<string, unknown>>]>([
   } finally {
     await temporal.close();
   }
+});
+
+test('a video does not count as lost while its channel is not in the catalogue, for a day', async () => {
+  const asked = async (hoursAgo: number) => {
+    const source_expires_at = db.raw(`now() - make_interval(hours => ?)`, [hoursAgo]);
+    const taskId = await aResult({ source_url: 'https://example.com/1.mp4', source_expires_at });
+    await db('jobs').insert({
+      task_id: taskId,
+      kind: 'generation',
+      account_id: 'acct_test',
+      state: 'closed',
+      channel: 'gone',
+      upstream_model: 'm',
+      upstream_id: taskId,
+    });
+    const [row] = await findResults(db, taskId);
+    return row && askForNewLink({ db, channels: { find: () => undefined } }, taskId, row);
+  };
+  expect(await asked(1)).toBe('later');
+  expect(await asked(25)).toBe('none');
 });
 
 test('the row of an upload that was removed 35 days ago is deleted', async () => {
