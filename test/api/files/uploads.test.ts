@@ -120,6 +120,10 @@ describe('a refused upload leaves neither a row nor bytes', () => {
     return made;
   };
   const small = png(1_000);
+  const cutForm = Buffer.concat([
+    Buffer.from('--x\r\ncontent-disposition: form-data; name="file"; filename="a.png"\r\n\r\n'),
+    small,
+  ]);
 
   test.each<[string, () => Promise<Sent>, number, string]>([
     ['text', () => send('A paper boat'), 415, 'unsupported_media_type'],
@@ -146,6 +150,12 @@ describe('a refused upload leaves neither a row nor bytes', () => {
     [
       'a form that ends early',
       () => send('--x\r\n', { type: 'multipart/form-data; boundary=x' }),
+      400,
+      'invalid_value',
+    ],
+    [
+      'a form that ends inside its file',
+      () => send(cutForm, { type: 'multipart/form-data; boundary=x' }),
       400,
       'invalid_value',
     ],

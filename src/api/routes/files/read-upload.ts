@@ -75,7 +75,7 @@ async function readForm(request: IncomingMessage, declaredBytes: number | null):
       reject(error);
     };
     form.once('filesLimit', () => fail(oneFile('more than one')));
-    form.once('error', () => fail(refused('invalid_value', 'The multipart form is malformed.')));
+    form.on('error', () => fail(malformed()));
     form.once('finish', resolve);
     request.once('close', () => {
       if (!request.complete) fail(cutOff());
@@ -83,9 +83,14 @@ async function readForm(request: IncomingMessage, declaredBytes: number | null):
   });
   const found = new Promise<SentFile>((resolve) => {
     form.once('file', (_field, file, name) => {
-      file.once('error', () => undefined);
-      bytes = file;
-      resolve({ bytes: file, name: nameOf(name ?? null), declaredBytes, complete });
+      const sent = new PassThrough();
+      // Of a form that ends inside its file, the parser reports an error on the form and on the
+      // file, in either order; the reader of the file may have left by then.
+      sent.on('error', () => undefined);
+      file.on('error', () => sent.destroy(malformed()));
+      file.pipe(sent);
+      bytes = sent;
+      resolve({ bytes: sent, name: nameOf(name ?? null), declaredBytes, complete });
     });
   });
   complete.catch(() => undefined); // The reader of the file gets the error too.
@@ -119,6 +124,10 @@ export function tooLarge(bytesMax: number, bytes: number, what = 'A file'): Refu
 
 function oneFile(found: string): Refused {
   return refused('invalid_value', `The form must hold one file; it holds ${found}.`);
+}
+
+function malformed(): Refused {
+  return refused('invalid_value', 'The multipart form is malformed.');
 }
 
 function cutOff(): Refused {
