@@ -98,6 +98,16 @@ test('the bytes are passed on whole, in parts and as HEAD, without a header of t
   expect(ranges).toEqual([undefined, 'bytes=10-19', undefined]);
 });
 
+test.each([
+  ['several ranges', { range: 'bytes=0-9,20-29' }],
+  ['a range of another unit', { range: 'items=0-9' }],
+  ['a range of a known file', { range: 'bytes=0-9', 'if-range': '"known"' }],
+])('%s count as absent', async (_, headers) => {
+  const { reply, body } = await read(await awaited(), { headers });
+  expect([reply.status, body.equals(bytes)]).toEqual([200, true]);
+  expect(ranges).toEqual([undefined]);
+});
+
 test.each([400, 403, 404, 500])(
   'a provider that answers %i is a 503 to try again',
   async (status) => {

@@ -7,7 +7,17 @@ import type { ApiCall } from '../../context';
 import { refuse } from '../../context';
 import type { ApiDeps } from '../../deps';
 import { unavailable } from '../../errors';
+import { isOneRange } from './byte-range';
 import { cutStalled, setInertHeaders } from './send-bytes';
+
+/**
+ * Undefined for several ranges: some providers answer them as a multipart body. Undefined with
+ * `If-Range` too, because nothing here shows whether the file is still the same.
+ */
+function rangeOf({ req }: ApiCall): string | undefined {
+  const { range, 'if-range': known } = req.headers;
+  return known === undefined && isOneRange(range) ? range : undefined;
+}
 
 const types = { video: 'video/mp4', last_frame: 'image/png', upload: '' } as const;
 
@@ -19,10 +29,9 @@ export async function passThrough(
   ctx: ApiCall,
   { sourceUrl, role }: FileRow,
 ): Promise<void> {
-  const { range } = ctx.req.headers;
   const found = await openDownload(sourceUrl ?? '', {
     allowHosts: settings.allowHosts,
-    range,
+    range: rangeOf(ctx),
   }).catch(() => null);
   if (!found || (found.status !== 200 && found.status !== 206)) {
     found?.body.destroy();
