@@ -4,12 +4,12 @@
 
 import type { JobFailure } from '../../src/domain/job';
 import type { UpstreamAnswer } from './http-exchange';
-import { field, textOf } from './http-exchange';
+import { codeOf, field } from './http-exchange';
 import type { FaultKind } from './provider';
 import { UpstreamFault } from './provider';
 
 export function classifyFault(answer: UpstreamAnswer): UpstreamFault {
-  const code = textOf(field(field(answer.json, 'error'), 'code'));
+  const code = codeOf(field(answer.json, 'error'));
   const kind = kindOf(answer.status, code);
   return new UpstreamFault(
     kind,
@@ -46,7 +46,7 @@ export function failureOf(status: 'failed' | 'cancelled' | 'expired', error: unk
   if (status === 'expired') {
     return { code: 'expired', sentence: 'The generator let the task expire before it was done.' };
   }
-  const code = textOf(field(error, 'code')) ?? '';
+  const code = codeOf(error) ?? '';
   return { code: code || 'failed', sentence: sentenceOf(code) };
 }
 

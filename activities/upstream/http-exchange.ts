@@ -170,6 +170,14 @@ export function textOf(value: unknown): string | null {
   return value.toWellFormed().replaceAll('\0', '') || null;
 }
 
+const codeCharsMax = 100;
+
+/** The code of an error. It is logged and stored, so only the beginning of a long one is kept. */
+export function codeOf(error: unknown): string | null {
+  const code = field(error, 'code');
+  return textOf(typeof code === 'string' ? code.slice(0, codeCharsMax) : code);
+}
+
 export function numberOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }

@@ -4,7 +4,7 @@
 
 import type { JobStatus, RequestedJob } from '../../src/domain/job';
 import type { UpstreamAnswer } from './http-exchange';
-import { exchange, field, numberOf, textOf, unixSecondsOf } from './http-exchange';
+import { codeOf, exchange, field, numberOf, textOf, unixSecondsOf } from './http-exchange';
 import type { FaultKind, JobReading, Provider, ProviderAccess } from './provider';
 import { UpstreamFault } from './provider';
 import { readEach, readEachMaxMs, readMaxMs } from './read-each';
@@ -116,14 +116,14 @@ function readingOf(item: unknown): JobReading {
     return {
       status,
       word,
-      failure: { code: textOf(field(field(item, 'error'), 'code')) ?? word, sentence },
+      failure: { code: codeOf(field(item, 'error')) ?? word, sentence },
     };
   }
   return { status, word };
 }
 
 function classify(answer: UpstreamAnswer): UpstreamFault {
-  const code = textOf(field(field(answer.json, 'error'), 'code'));
+  const code = codeOf(field(answer.json, 'error'));
   return new UpstreamFault(
     (code && kindOfCode(code)) || kindOf(answer, code),
     code ?? `HTTP_${answer.status}`,

@@ -109,10 +109,11 @@ function plainError(error: unknown, depth = 0): unknown {
 }
 
 // An address keeps its host and path, without user, password and query. Keys are found in any text
-// by their prefix (vk_, whsec_). Each pattern begins with a string that every match contains.
+// by their prefix (vk_, whsec_). Each pattern begins with a string that every match contains. The
+// time of each grows in proportion to the line: a provider chooses a part of it.
 const patterns: readonly (readonly [string, RegExp, string])[] = [
-  ['://', /([a-z][a-z0-9+.-]*:\/\/)[^\s"'/?#@\\]*@/gi, '$1…@'],
-  ['://', /([a-z][a-z0-9+.-]*:\/\/[^\s"'?#\\]*)[?#][^\s"'\\]*/gi, '$1?…'],
+  ['://', /(?<=:\/\/)[^\s"'/?#@\\]*@/g, '…@'],
+  ['://', /[?#](?<=:\/\/[^\s"'?#\\]*[?#])[^\s"'\\]*/g, '?…'],
   ['vk_|whsec_', /\b(vk_|whsec_)[A-Za-z0-9_+/=-]+/g, '$1…'],
   ['bearer', /\b(Bearer) [^\s"'\\]+/gi, '$1 …'],
 ];

@@ -34,6 +34,17 @@ test.each([
   expect(text).toContain('something');
 });
 
+// A search that starts again at each character would take hours.
+test.each([
+  ['letters', 'a'.repeat(500_000)],
+  ['schemes', 'a://'.repeat(125_000)],
+  ['slashes', '://'.repeat(170_000)],
+  ['question marks', '?'.repeat(500_000)],
+])('a long text of %s is written in a short time', (_, text) => {
+  const line = written((log) => log.info({ code: `${text} ://` }, 'something'));
+  expect(line).toContain('something');
+});
+
 test('an address keeps its host and path', () => {
   const text = written((log) => log.info({ url: 'https://media.example/a/b.png?sign=1' }, 'read'));
   expect(JSON.parse(text).url).toBe('https://media.example/a/b.png?…');
