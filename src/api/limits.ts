@@ -31,6 +31,8 @@ const bucketsMax = 50_000;
 export interface Buckets {
   /** Null if the call is allowed. */
   take(name: string, ownRate?: number | null): Denied | null;
+  /** As `take`, but the call does not count. */
+  peek(name: string): Denied | null;
   /** Returns a token, for a call to which the limit did not apply after all. */
   giveBack(name: string, ownRate?: number | null): void;
   remaining(name: string, ownRate?: number | null): number;
@@ -62,19 +64,25 @@ export function createBuckets(limit: RateLimit): Buckets {
     return full;
   };
 
+  const refusalOf = ({ tokens }: Bucket, { perSecond, burst }: ReturnType<typeof sizeOf>) => {
+    if (tokens >= 1) return null;
+    const seconds = Math.max(1, Math.ceil((1 - tokens) / perSecond));
+    const allowed = `${perSecond} times a second (up to ${burst} at once)`;
+    const message = `${subject} ${allowed}, and did so more often. Try again in ${seconds} s.`;
+    return denied(rateLimited(message), limitHeaders(burst, seconds));
+  };
+
   return {
     take(name, ownRate) {
       const size = sizeOf(ownRate);
-      const { perSecond, burst } = size;
       const bucket = bucketOf(name, size);
-      if (bucket.tokens >= 1) {
-        bucket.tokens -= 1;
-        return null;
-      }
-      const seconds = Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond));
-      const allowed = `${perSecond} times a second (up to ${burst} at once)`;
-      const message = `${subject} ${allowed}, and did so more often. Try again in ${seconds} s.`;
-      return denied(rateLimited(message), limitHeaders(burst, seconds));
+      const refused = refusalOf(bucket, size);
+      if (!refused) bucket.tokens -= 1;
+      return refused;
+    },
+    peek(name) {
+      const size = sizeOf(null);
+      return refusalOf(bucketOf(name, size), size);
     },
     giveBack(name, ownRate) {
       const size = sizeOf(ownRate);

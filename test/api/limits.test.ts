@@ -1,11 +1,13 @@
 // Limits by key and by address, applied before a body is read and before the database or Temporal
 // is called.
 
+import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { makeApiKey } from '../../src/db/api-keys';
 import { newTaskId } from '../../src/db/ids';
 import { create, startApi, type TestApi, textBody, until } from '../support/api';
 import { countStatements } from '../support/database';
+import { plantFile } from '../support/files';
 import { call } from '../support/service';
 
 let api: TestApi;
@@ -180,6 +182,37 @@ describe('the limits of an address', () => {
       ...Array<number>(3).fill(429),
     ]);
     expect((await read(json.id)).status).toBe(200);
+  });
+
+  test('tasks of another account count as unknown, so that the limit tells nothing of them', async () => {
+    api = await startApi({ unknownRatePerSecond: 2 });
+    const ids: string[] = [];
+    for (let task = 0; task < 4; task += 1) ids.push((await api.create()).json.id);
+    await api.finish(ids[0]!);
+    expect((await api.call('GET', `${create}/${ids[0]}`)).status).toBe(200);
+    const { apiKey } = await api.anAccount();
+    const paths = [ids[0], ids[1], ids[2], `${ids[3]}/callbacks`];
+    const statuses: number[] = [];
+    for (const path of paths) {
+      statuses.push((await call(api.url, apiKey, 'GET', `${create}/${path}`)).status);
+    }
+    expect(statuses).toEqual([404, 404, 429, 429]);
+    expect((await api.call('GET', `${create}/${ids[2]}`)).status).toBe(200);
+  });
+
+  test('look-ups of unknown links are limited before the database is asked', async () => {
+    api = await startApi({ unknownRatePerSecond: 4 });
+    const known = await plantFile(api, Buffer.alloc(10));
+    const read = (token: string) => fetch(`${api.url}/files/${token}.mp4`);
+    expect((await read(known.token)).status).toBe(200);
+    const statements = countStatements(api.apiDb);
+    const unknown = () => read(randomBytes(24).toString('base64url'));
+    expect(await statusesOf(12, unknown)).toEqual([
+      ...Array<number>(4).fill(404),
+      ...Array<number>(8).fill(429),
+    ]);
+    expect(statements.stop()).toBe(4);
+    expect((await read(known.token)).status).toBe(200);
   });
 
   test('behind a trusted proxy each caller has its own address', async () => {

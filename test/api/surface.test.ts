@@ -5,6 +5,7 @@ import { request } from 'node:http';
 import { errorSchema } from '../../src/contract/reply-schema';
 import { makeApiKey, revokeKey } from '../../src/db/api-keys';
 import { create, startApi, type TestApi, textBody } from '../support/api';
+import { countStatements } from '../support/database';
 import { call } from '../support/service';
 
 let api: TestApi;
@@ -320,5 +321,16 @@ describe('documents', () => {
     const missing = await raw('GET', '/readyz', {});
     api.temporal.reachable = true;
     expect([missing.status, JSON.parse(missing.text).parts.temporal]).toEqual([503, false]);
+  });
+
+  test('probes at the same time share one statement', async () => {
+    const { max } = api.apiDb.client.pool;
+    const taken = await Promise.all(Array.from({ length: max }, () => api.apiDb.transaction()));
+    const statements = countStatements(api.apiDb);
+    const probes = await Promise.all(Array.from({ length: 20 }, () => raw('GET', '/readyz', {})));
+    expect(statements.stop()).toBe(1);
+    for (const transaction of taken) await transaction.rollback();
+    for (const { status } of probes) expect(status).toBe(503);
+    expect((await raw('GET', '/readyz', {})).status).toBe(200);
   });
 });

@@ -19,7 +19,7 @@ export function callbackRoutes(
     if (!isTaskId(id)) return refuse(ctx, taskNotFound);
     const callback = await findTaskCallback(db, id);
     const asker = askerOf(ctx);
-    const isOwn = callback ? callback.accountId === asker.accountId : await find(id, asker);
+    const isOwn = callback?.accountId === asker.accountId || (await find(id, asker)) !== undefined;
     if (!callback || !isOwn) return refuse(ctx, taskNotFound);
     const attempts = await listAttempts(db, id);
     ctx.body = {

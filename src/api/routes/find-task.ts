@@ -43,7 +43,9 @@ export function createFindTask(deps: ApiDeps, unknownLookups: Buckets): FindTask
   const findRow = gatheredFindTask(deps.db);
   const finals = createMemory<Remembered>(deps.elapsed, rememberedMax);
   const unknown = createMemory<true>(deps.now, rememberedMax);
-  const countUnknown = (taskId: string, { address }: Asker): void => {
+  // A task of another account counts too: otherwise this limit would tell it from one that does not
+  // exist.
+  const countUnknown = (taskId: string, { address }: Asker): undefined => {
     if (unknown.recall(taskId)) return;
     const limited = unknownLookups.take(address);
     if (limited) throw new Refused(limited.refusal, limited.headers);
@@ -52,11 +54,10 @@ export function createFindTask(deps: ApiDeps, unknownLookups: Buckets): FindTask
   const find = async (taskId: string, asker: Asker): Promise<Found | undefined> => {
     const { accountId } = asker;
     const known = finals.recall(taskId);
-    if (known) return known.accountId === accountId ? known.found : undefined;
+    if (known) return known.accountId === accountId ? known.found : countUnknown(taskId, asker);
     if (!isTaskId(taskId)) return undefined;
     const row = await findRow(taskId);
-    if (!row) countUnknown(taskId, asker);
-    if (row?.accountId !== accountId) return undefined;
+    if (row?.accountId !== accountId) return countUnknown(taskId, asker);
     // A pending row decides, since its workflow already shows the state that it is about to store.
     if (row.status === 'pending') return fromRow(row);
     if (!isFinal(row.status)) return furtherOf(deps, row);

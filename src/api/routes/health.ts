@@ -11,11 +11,17 @@ export function opsRoutes(router: ApiRouter, deps: ApiDeps): void {
     ctx.body = { alive: true };
   });
 
+  // Every caller may probe, so probes at the same time share one statement and one call to Temporal.
+  let asked: Promise<[database: boolean, temporal: boolean]> | undefined;
+  const ask = () => {
+    asked ??= Promise.all([isDatabaseReady(deps), deps.temporal.isReady()]).finally(() => {
+      asked = undefined;
+    });
+    return asked;
+  };
+
   router.get('/readyz', async (ctx) => {
-    const [database, temporal] = await Promise.all([
-      isDatabaseReady(deps),
-      deps.temporal.isReady(),
-    ]);
+    const [database, temporal] = await ask();
     const parts = {
       database,
       temporal,

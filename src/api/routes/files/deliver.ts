@@ -1,6 +1,7 @@
 // GET and HEAD /files/{token}.{ext}: the public link of a file. It needs no key on purpose: the token
 // is random, so only whoever was given the link has it, and the row revokes it.
 
+import { LRUCache } from 'lru-cache';
 import type { Refusal } from '../../../contract/error';
 import { type FileRow, findFileByToken } from '../../../db/files/links';
 import { addressOf } from '../../auth';
@@ -15,9 +16,10 @@ import { allowAnyPage, sendBytes } from './send-bytes';
 const presignedSeconds = 3_600;
 
 export function deliveryRoutes(router: ApiRouter, deps: ApiDeps, unknownLookups: Buckets): void {
+  const findLinked = createFindLinked(deps, unknownLookups);
   router.get('/files/:token.:ext', async (ctx) => {
     allowAnyPage(ctx);
-    const file = await findLinked(deps, ctx, unknownLookups);
+    const file = await findLinked(ctx);
     const refusal = file ? refusalOf(file) : fileNotFound;
     if (!file || refusal) return refuse(ctx, refusal ?? fileNotFound);
     if (file.state === 'awaited') return passThrough(deps, ctx, file);
@@ -29,14 +31,26 @@ export function deliveryRoutes(router: ApiRouter, deps: ApiDeps, unknownLookups:
 }
 
 const tokenShape = /^[\w-]{32,64}$/;
+const knownMax = 10_000;
 
-async function findLinked({ db }: ApiDeps, ctx: ApiContext, unknownLookups: Buckets) {
-  const token = String(ctx.params.token ?? '');
-  const file = tokenShape.test(token) ? await findFileByToken(db, token) : null;
-  if (file) return file;
-  const limited = unknownLookups.take(addressOf(ctx));
-  if (limited) throw new Refused(limited.refusal, limited.headers);
-  return null;
+/**
+ * An address that has looked up too many unknown links is refused before the look-up. Links that
+ * this process has found before are looked up all the same.
+ */
+function createFindLinked({ db }: ApiDeps, unknownLookups: Buckets) {
+  const known = new LRUCache<string, true>({ max: knownMax });
+  const refuseLimited = (limited: ReturnType<Buckets['take']>): void => {
+    if (limited) throw new Refused(limited.refusal, limited.headers);
+  };
+  return async (ctx: ApiContext): Promise<FileRow | null> => {
+    const token = String(ctx.params.token ?? '');
+    const address = addressOf(ctx);
+    if (!known.has(token)) refuseLimited(unknownLookups.peek(address));
+    const file = tokenShape.test(token) ? await findFileByToken(db, token) : null;
+    if (file) known.set(token, true);
+    else refuseLimited(unknownLookups.take(address));
+    return file;
+  };
 }
 
 function refusalOf({ state, role, secondsLeft, removedBecause }: FileRow): Refusal | null {
