@@ -3,6 +3,8 @@
 import type { Knex } from 'knex';
 import type { Media } from '../../domain/media-type';
 import type { RemovedBecause } from '../../domain/results';
+import { gathered } from '../gathered';
+import { askPrepared } from '../prepared-statements';
 import { unseal } from '../sealed';
 
 export type FileRole = 'upload' | 'video' | 'last_frame';
@@ -40,12 +42,13 @@ export const fileColumns = `
   floor(extract(epoch from expires_at - now()))::int as "secondsLeft",
   removed_because as "removedBecause"`;
 
-export async function findFileByToken(db: Knex, token: string): Promise<FileRow | null> {
-  const { rows } = await db.raw<{ rows: FileRow[] }>(
-    `select ${fileColumns} from files where link_token = ?`,
-    [token],
-  );
-  return rows[0] ? unsealedFile(db, rows[0]) : null;
+/** Files by the tokens of their links, batched: a link may be on a page that many people open at once. */
+export function gatheredFindFile(db: Knex): (token: string) => Promise<FileRow | null> {
+  return gathered(async (tokens) => {
+    const text = `select ${fileColumns} from files where link_token = any($1)`;
+    const rows = await askPrepared<FileRow>(db, 'find_files', text, [tokens]);
+    return new Map(rows.map((row) => [row.linkToken, unsealedFile(db, row)]));
+  });
 }
 
 /** Decrypts the sealed columns of a row. */

@@ -4,7 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import { gatheredFindFile } from '../../../src/db/files/links';
 import { startApi, type TestApi, until } from '../../support/api';
+import { countStatements } from '../../support/database';
 import { type Planted, plantFile } from '../../support/files';
 
 let api: TestApi;
@@ -119,6 +121,20 @@ test('unknown links are 404 and limited by address, known ones are not', async (
   expect((await read(link(file))).reply.status).toBe(200);
   api.clock += 60_000;
   expect((await read(`${api.url}/files/short.mp4`)).reply.status).toBe(404);
+});
+
+test('concurrent reads of many links each get their own file, and share a statement', async () => {
+  const files = await Promise.all(
+    Array.from({ length: 5 }, (_, at) => plantFile(api, Buffer.from(`file ${at}`))),
+  );
+  const asked = Array.from({ length: 10 }, () => files).flat();
+  const bodies = await Promise.all(asked.map(async (one) => (await read(link(one))).body));
+  expect(bodies.map(String)).toEqual(asked.map((one) => `file ${files.indexOf(one)}`));
+  const statements = countStatements(api.apiDb);
+  const find = gatheredFindFile(api.apiDb);
+  const found = await Promise.all([...asked.map(({ token }) => token), 'unknown'].map(find));
+  expect(found.map((row) => row?.id)).toEqual([...asked.map(({ id }) => id), undefined]);
+  expect(statements.stop()).toBe(1);
 });
 
 test('an object that is missing is a fault of the service', async () => {

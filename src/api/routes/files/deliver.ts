@@ -3,7 +3,7 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Refusal } from '../../../contract/error';
-import { type FileRow, findFileByToken } from '../../../db/files/links';
+import { type FileRow, gatheredFindFile } from '../../../db/files/links';
 import { addressOf } from '../../auth';
 import type { ApiContext, ApiRouter } from '../../context';
 import { Refused, refuse } from '../../context';
@@ -38,6 +38,7 @@ const knownMax = 10_000;
  * this process has found before are looked up all the same.
  */
 function createFindLinked({ db }: ApiDeps, unknownLookups: Buckets) {
+  const find = gatheredFindFile(db);
   const known = new LRUCache<string, true>({ max: knownMax });
   const refuseLimited = (limited: ReturnType<Buckets['take']>): void => {
     if (limited) throw new Refused(limited.refusal, limited.headers);
@@ -46,7 +47,7 @@ function createFindLinked({ db }: ApiDeps, unknownLookups: Buckets) {
     const token = String(ctx.params.token ?? '');
     const address = addressOf(ctx);
     if (!known.has(token)) refuseLimited(unknownLookups.peek(address));
-    const file = tokenShape.test(token) ? await findFileByToken(db, token) : null;
+    const file = tokenShape.test(token) ? await find(token) : null;
     if (file) known.set(token, true);
     else refuseLimited(unknownLookups.take(address));
     return file;
