@@ -2,4 +2,4 @@
 
 import { testKills } from './kills';
 
-testKills({ posts: 300, clients: 32, rounds: 1, minutes: 15 });
+testKills({ posts: 200, clients: 32, rounds: 1, minutes: 15, createsPerSecond: 4 });

@@ -13,6 +13,8 @@ interface KillsSize {
   /** How often the list of faults is repeated. */
   readonly rounds: number;
   readonly minutes: number;
+  /** So that the creates last as long as the faults. */
+  readonly createsPerSecond?: number;
 }
 
 type Fault = (world: World) => Promise<void>;
@@ -55,7 +57,7 @@ const faults: Readonly<Record<string, Fault>> = {
   'everything dies at once': killAndStart(everything),
 };
 
-export function testKills({ posts, clients, rounds, minutes }: KillsSize): void {
+export function testKills({ posts, clients, rounds, minutes, createsPerSecond }: KillsSize): void {
   const { seed, random } = seedOf();
   let world: World;
   beforeAll(async () => {
@@ -66,7 +68,7 @@ export function testKills({ posts, clients, rounds, minutes }: KillsSize): void 
   test(
     `${posts} creates survive every part dying under load (CHAOS_SEED=${seed})`,
     async () => {
-      const crowd = startCrowd(world, { posts, clients, random });
+      const crowd = startCrowd(world, { posts, clients, random, createsPerSecond });
       for (let round = 0; round < rounds; round += 1) {
         for (const [, strike] of shuffled(Object.entries(faults), random)) {
           await strike(world);
