@@ -49,13 +49,24 @@ export interface ActivityEvents {
     outcome: 'failed' | 'late' | 'lost',
     why: string,
   ): void;
-  /** An upload to an address of the caller. After `again` it is repeated. */
-  outputUpload(taskId: string, outcome: 'succeeded' | 'failed' | 'again', why: string): void;
+  /** An attempt to upload a video to an address of the caller. After `again` it is repeated. */
+  outputUpload(
+    taskId: string,
+    outcome: 'succeeded' | 'failed' | 'again',
+    why: string,
+    result: UploadResult,
+  ): void;
   cancelGivenUp(taskId: string, kind: string, why: string): void;
   finding(kind: FindingKind, taskId: string, why: string): void;
   /** Called once per completed audit. */
   audited(differences: readonly Difference[]): void;
 }
+
+/**
+ * What came of an attempt: an answer of the address, none, or nothing was sent, because the address is
+ * not allowed or the storage does not have the video.
+ */
+export type UploadResult = 'accepted' | 'refused' | 'no_answer' | 'not_sent';
 
 export type UpstreamOperation = 'create' | 'read' | 'list' | 'cancel';
 

@@ -8,7 +8,7 @@ import { GuardedFailure } from '../../src/outbound/guarded-request';
 import { putBytes, type Upload } from '../../src/outbound/upload';
 import type { Storage } from '../../src/storage/storage';
 import { createHostShare } from '../callbacks/per-host-limit';
-import type { ActivityEvents } from '../events';
+import type { ActivityEvents, UploadResult } from '../events';
 
 export interface UploadDeps {
   readonly db: Knex;
@@ -53,30 +53,37 @@ async function uploadOnce(deps: UploadDeps, taskId: string, row: ResultRow): Pro
   const fault = row.state === 'stored' ? await send(deps, row) : notKept;
   if (!fault) {
     await endOutputUpload(deps.db, taskId, { status: 'succeeded' });
-    deps.events.outputUpload(taskId, 'succeeded', '');
+    deps.events.outputUpload(taskId, 'succeeded', '', 'accepted');
   } else if (fault.isFinal || row.waitedSeconds > triedForSeconds) {
     await endOutputUpload(deps.db, taskId, { status: 'failed', error: fault.why });
-    deps.events.outputUpload(taskId, 'failed', fault.why);
+    deps.events.outputUpload(taskId, 'failed', fault.why, fault.result);
   } else {
-    deps.events.outputUpload(taskId, 'again', fault.why);
+    deps.events.outputUpload(taskId, 'again', fault.why, fault.result);
     const pause = Math.min(pauseMs.max, Math.max(pauseMs.min, row.waitedSeconds * 500));
     throw comeBack(`The video is not uploaded yet. ${fault.why}`, Math.round(pause));
   }
 }
 
 interface Fault {
+  readonly result: Exclude<UploadResult, 'accepted'>;
   readonly why: string;
   /** Another attempt would fail as well. */
   readonly isFinal: boolean;
 }
 
-const notKept: Fault = { why: 'The video is not kept any more.', isFinal: true };
+const notKept: Fault = {
+  result: 'not_sent',
+  why: 'The video is not kept any more.',
+  isFinal: true,
+};
 
 /** Null if the receiver accepted the video. */
 async function send(deps: UploadDeps, row: ResultRow): Promise<Fault | null> {
   const { cancellationSignal: signal } = Context.current();
   const bytes = await deps.storage.read(row.key);
-  if (!bytes) return { why: 'The storage does not have the video.', isFinal: false };
+  if (!bytes) {
+    return { result: 'not_sent', why: 'The storage does not have the video.', isFinal: false };
+  }
   try {
     const status = await putBytes({
       url: row.outputUploadUrl ?? '',
@@ -88,11 +95,13 @@ async function send(deps: UploadDeps, row: ResultRow): Promise<Fault | null> {
       ...(deps.uploadLimits ? { limits: deps.uploadLimits } : {}),
     });
     if (status >= 200 && status < 300) return null;
-    return { why: `The address answered ${status}.`, isFinal: isRefusal(status) };
+    const why = `The address answered ${status}.`;
+    return { result: 'refused', why, isFinal: isRefusal(status) };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof GuardedFailure)) throw error;
-    return { why: error.message, isFinal: error.code === 'address_not_allowed' };
+    const isFinal = error.code === 'address_not_allowed';
+    return { result: isFinal ? 'not_sent' : 'no_answer', why: error.message, isFinal };
   }
 }
 

@@ -230,6 +230,13 @@ export const metrics = {
     labels: ['outcome'],
     buckets: requestSeconds,
   },
+  video_output_upload_attempts_total: {
+    kind: 'counter',
+    of: 'worker',
+    help: 'Attempts to send a video to the address that its caller gave, by result.',
+    labels: ['result'],
+    known: ['accepted', 'refused', 'no_answer', 'not_sent'],
+  },
   video_findings_total: {
     kind: 'counter',
     of: 'worker',

@@ -23,7 +23,7 @@ export function createEvents(log: Logger, meters: Meters, keepSpan: KeepSpan): W
       ...lifeOfTasks(log, meters, keepSpan),
       ...upstreamEvents(log, meters),
       ...missingJobs(log, meters),
-      ...results(log),
+      ...results(log, meters),
       ...reconciler(log, meters),
     },
   };
@@ -160,7 +160,10 @@ function missingJobs(log: Logger, meters: Meters): EventsOf<'jobGone' | 'channel
   };
 }
 
-function results(log: Logger): EventsOf<'resultStored' | 'resultNotStored' | 'outputUpload'> {
+function results(
+  log: Logger,
+  meters: Meters,
+): EventsOf<'resultStored' | 'resultNotStored' | 'outputUpload'> {
   return {
     resultStored(task, role, bytes, seconds) {
       log.info({ event: 'result_stored', task, role, bytes, seconds }, 'a result was stored');
@@ -170,7 +173,8 @@ function results(log: Logger): EventsOf<'resultStored' | 'resultNotStored' | 'ou
       if (outcome === 'lost') log.error(fields, 'a result could not be stored in time');
       else log.warn(fields, 'a result is not stored yet');
     },
-    outputUpload(task, outcome, why) {
+    outputUpload(task, outcome, why, result) {
+      meters.add('video_output_upload_attempts_total', { result });
       const fields = { event: 'output_upload', task, outcome, why };
       log.info(fields, 'a video was sent to the address of its caller, or could not be');
     },

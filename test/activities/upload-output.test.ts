@@ -7,10 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { ApplicationFailure } from '@temporalio/activity';
-import { createUploads } from '../../activities/results/upload-output';
+import { createUploads, type UploadDeps } from '../../activities/results/upload-output';
 import { openDirectory } from '../../src/storage/directory';
 import { type Storage, StorageError } from '../../src/storage/storage';
+import { createLogger } from '../../src/telemetry/logger';
+import { createMeters } from '../../src/telemetry/meters';
+import { createEvents } from '../../src/worker/activity-events';
 import { aTaskId } from '../support/builders';
+import { startCallbackSink } from '../support/callback-sink';
 import { quietWorker } from '../support/callbacks';
 import { type Canaries, startCanaries } from '../support/canaries';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -54,10 +58,7 @@ async function aVideo(columns: Readonly<Record<string, unknown>> = {}): Promise<
   return taskId;
 }
 
-const upload = (
-  taskId: string,
-  over: { allowHosts?: string[]; storage?: Storage } = {},
-): Promise<void> => {
+const upload = (taskId: string, over: Partial<UploadDeps> = {}): Promise<void> => {
   const run = createUploads({
     db: database.db,
     storage,
@@ -179,4 +180,32 @@ test('concurrent uploads of one account are limited; the next one waits', async 
       'Waits for its turn.',
     ]),
   );
+});
+
+test('each attempt is counted by its result', async () => {
+  const meters = createMeters('worker');
+  const log = createLogger(
+    { level: 'error', format: 'json', name: 'worker' },
+    { write: () => undefined },
+  );
+  const events = createEvents(log, meters, () => undefined).activities;
+  const sink = await startCallbackSink();
+  const statuses = [200, 403, 503];
+  sink.answer = (_, response) => void response.writeHead(statuses.shift() ?? 500).end();
+  const gone = `127.0.0.1:${canaries.port}`;
+  const hosts = [sink.hostPort, sink.hostPort, sink.hostPort, gone];
+  for (const host of [...hosts, 'inside.example:1']) {
+    const taskId = await aVideo({ output_upload_url: `http://${host}/video.mp4` });
+    await upload(taskId, { events, allowHosts: hosts }).catch(() => undefined);
+  }
+  await sink.close();
+  const counted = await meters.registry
+    .getSingleMetric('video_output_upload_attempts_total')
+    ?.get();
+  expect(counted?.values.map(({ labels, value }) => [labels.result, value])).toEqual([
+    ['accepted', 1],
+    ['refused', 2],
+    ['no_answer', 1],
+    ['not_sent', 1],
+  ]);
 });

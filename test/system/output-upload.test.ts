@@ -120,6 +120,7 @@ test('a receiver that hangs delays nothing and is called again until it takes th
   expect(eventsOf(json.id)[0]?.args.slice(1)).toEqual([
     'again',
     'The address took or sent no byte for 1 s.',
+    'no_answer',
   ]);
   const took = taking();
   expect((await uploaded(json.id, 'succeeded')).output_upload).toEqual({ status: 'succeeded' });
