@@ -162,6 +162,7 @@ function readPassThrough(sent: JsonObject, faults: Fault[]): Record<string, unkn
     if (fault) faults.push(fault);
     return !fault;
   });
+  if (passed.length === 0 && isAbsent(sent.tools)) return {};
   const options = Object.fromEntries(passed);
   // Undocumented fields of a tool are passed through too, so they count.
   const bytes = Buffer.byteLength(JSON.stringify({ ...options, tools: sent.tools }));

@@ -42,8 +42,11 @@ export function parseRequest(body: JsonObject): ParsedRequest {
   const size = sizeCounts ? read<string>('size') : undefined;
   const duration = readDuration(body, faults);
   const metadata = parseMetadata(body.metadata, faults);
-  refuseMisplaced(body, faults);
-  const ignored = unknownNames(body, faults);
+  const others = Object.keys(body).filter(
+    (name) => !topLevelNames.has(name) && !isAbsent(body[name]),
+  );
+  refuseMisplaced(body, others, faults);
+  const ignored = unknownNames(others, faults);
   const request: VideoRequest = {
     model,
     prompt,
@@ -108,9 +111,9 @@ function readDuration(body: JsonObject, faults: Fault[]): number | undefined {
   return value === undefined ? undefined : Number(value);
 }
 
-function refuseMisplaced(body: JsonObject, faults: Fault[]): void {
-  for (const name of Object.keys(metadataFields)) {
-    if (isAbsent(body[name])) continue;
+function refuseMisplaced(body: JsonObject, others: readonly string[], faults: Fault[]): void {
+  for (const name of others) {
+    if (!metadataNames.has(name)) continue;
     faults.push(
       invalid(
         name,
@@ -120,15 +123,13 @@ function refuseMisplaced(body: JsonObject, faults: Fault[]): void {
   }
 }
 
-const topLevelNames = [...Object.keys(requestFields), 'metadata'];
-const metadataNames = Object.keys(metadataFields);
+const topLevelNames = new Set([...Object.keys(requestFields), 'metadata']);
+const metadataNames = new Set(Object.keys(metadataFields));
 const knownNames = [...topLevelNames, ...metadataNames];
 
 /** Refuses names that resemble a field, and returns the others. */
-function unknownNames(body: JsonObject, faults: Fault[]): string[] {
-  const unknown = Object.keys(body).filter(
-    (name) => !knownNames.includes(name) && !isAbsent(body[name]),
-  );
+function unknownNames(others: readonly string[], faults: Fault[]): string[] {
+  const unknown = others.filter((name) => !metadataNames.has(name));
   return unknown.filter((name, index) => {
     const meant = index < comparedMax ? meantBy(name) : undefined;
     if (meant !== undefined) faults.push(misspelt(name, meant));
@@ -140,7 +141,7 @@ function meantBy(name: string): string | undefined {
   if (name.length > comparedCharsMax) return undefined;
   const known = resembled(name, knownNames);
   if (known === undefined) return synonymOf(name);
-  return topLevelNames.includes(known) ? known : `metadata.${known}`;
+  return topLevelNames.has(known) ? known : `metadata.${known}`;
 }
 
 function sketch(value: unknown): string {
