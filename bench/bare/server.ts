@@ -8,6 +8,9 @@ import { Pool } from 'pg';
 const pool = new Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 const remembered = JSON.stringify({ id: 'task', status: 'succeeded', padding: 'x'.repeat(900) });
 
+// The service's refusal names the models of the key and so has about 290 bytes.
+const otherModels = 'x'.repeat(160);
+
 const app = new Koa();
 app.use(async (ctx) => {
   if (ctx.method === 'POST') {
@@ -15,7 +18,10 @@ app.use(async (ctx) => {
     for await (const chunk of ctx.req) text += String(chunk);
     const { model } = JSON.parse(text) as { model?: string };
     ctx.status = 400;
-    ctx.body = { code: 'unknown_model', message: `There is no model ${model}.`, data: null };
+    const message = `There is no model ${model}. ${otherModels}`;
+    ctx.body = {
+      error: { message, type: 'invalid_request_error', param: 'model', code: 'unknown' },
+    };
     return;
   }
   ctx.type = 'application/json';
