@@ -22,6 +22,7 @@ import {
   readInput,
   takeFlags,
 } from './admin/command-line';
+import { encryptionCommands } from './admin/encryption';
 import { eraseCommands } from './admin/erase';
 import { helpOn } from './admin/help';
 import { keyCommands } from './admin/keys';
@@ -49,6 +50,7 @@ export const adminCommands: readonly AdminCommand[] = [
   ...callbackCommands,
   ...storageCommands,
   ...reconcileCommands,
+  ...encryptionCommands,
   ...logCommands,
 ];
 

@@ -7,7 +7,7 @@ import type { Knex } from 'knex';
 /** The subject that an act changes. `id` is null if the act creates it. */
 export interface Subject {
   /** `money`: an account whose balance changes too. Its row is locked until the act has ended. */
-  readonly kind: 'account' | 'money' | 'key' | 'task' | 'reconciler';
+  readonly kind: 'account' | 'money' | 'key' | 'task' | 'reconciler' | 'encryption';
   readonly id: string | null;
 }
 
@@ -68,7 +68,7 @@ async function find(trx: Knex.Transaction, { kind, id }: Subject): Promise<Known
   }
   const { rows } = await trx.raw<{ rows: Known[] }>(
     finders[kind],
-    kind === 'reconciler' ? [] : [id],
+    kind === 'reconciler' || kind === 'encryption' ? [] : [id],
   );
   return rows[0];
 }
@@ -107,6 +107,7 @@ const finders: Readonly<Record<Subject['kind'], string>> = {
   reconciler: `select null as "accountId",
                       jsonb_build_object('lossConfirmedUntil', loss_confirmed_until) as state
                  from reconcile_state`,
+  encryption: `select null as "accountId", '{}'::jsonb as state`,
 };
 
 export interface LogRow {

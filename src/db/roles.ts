@@ -57,7 +57,7 @@ const ofOperator: Privileges = {
   audited_books: 'select',
   budgets: 'select, insert, update, delete',
   callbacks: 'select, insert, update',
-  callback_attempts: 'select, delete',
+  callback_attempts: 'select, update (error, reply), delete',
   files: 'select, update, delete',
   operator_log: 'select, insert',
 };

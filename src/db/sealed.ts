@@ -46,6 +46,11 @@ export function unseal<T extends string | null>(db: Knex, stored: T): T | string
   return decrypt(Buffer.from(rest, 'base64'), keyWithId(keysOf(db), id)).toString('utf8');
 }
 
+/** The same text, encrypted with the first key. */
+export function reseal(db: Knex, stored: string): string {
+  return seal(db, unseal(db, stored));
+}
+
 /** Encrypts a value for a json column. `open` has the fields that statements read. */
 export function sealValue<T>(db: Knex, value: T, open: object = {}): T | Sealed {
   if (keysOf(db).length === 0) return value;
