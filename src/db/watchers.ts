@@ -32,7 +32,9 @@ export async function listUnwatched(db: Knex, quietSeconds: number): Promise<rea
 /** Channels that have jobs, including channels that are gone from the catalogue. */
 export async function listChannelsInUse(db: Knex): Promise<readonly string[]> {
   const { rows } = await db.raw<{ rows: { channel: string }[] }>(
-    `select distinct channel from jobs where state in ('sending', 'open', 'reported')`,
+    // Two selects, since each can use an index of jobs in these states.
+    `select channel from jobs where state = 'sending'
+      union select channel from jobs where state in ('open', 'reported')`,
   );
   return rows.map((row) => row.channel);
 }

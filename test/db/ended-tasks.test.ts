@@ -1,0 +1,95 @@
+// Statements that run every minute or at each scrape do not read the rows of ended tasks. PostgreSQL
+// counts the rows that a connection reads.
+
+import type { Knex } from 'knex';
+import { takeOverdueDeliveries } from '../../src/db/callbacks';
+import { drawAwaited } from '../../src/db/files/results';
+import { listExpired } from '../../src/db/files/retention';
+import { dropDeadUpload, forgetRemovedUploads } from '../../src/db/files/uploads';
+import { readStoredBytes } from '../../src/db/files/usage';
+import { claimChecks } from '../../src/db/jobs/checks';
+import { listOpenJobs, listUnacknowledged } from '../../src/db/jobs/queries';
+import { closeTask } from '../../src/db/ledger';
+import { listOldTasks } from '../../src/db/old-tasks';
+import { readOpenWork } from '../../src/db/open-work';
+import { claimStarts, listExpiredPending } from '../../src/db/pending-tasks';
+import { listJobsOfEnded, listOverdue, nextSlice } from '../../src/db/reconcile';
+import { listChannelsInUse, listUnwatched } from '../../src/db/watchers';
+import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
+import { aTaskId } from '../support/builders';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+
+let database: TestDatabase;
+let db: Knex;
+const ended = 5_000;
+const tables = ['tasks', 'jobs', 'callbacks', 'callback_attempts', 'files', 'transfers'];
+
+beforeAll(async () => {
+  database = await createTestDatabase(2);
+  db = database.db;
+  const accountId = await anAccountWith(db, 'acct', 1_000_000);
+  const id = aTaskId();
+  await openNew(db, anOpening(accountId, id, 100));
+  await closeTask(db, aClosing(id, 100, 40));
+  await db.raw(
+    `insert into tasks (id, account_id, model, status, version, object, request, plan, request_hash,
+                        trace_id, created_at, deadline_at, finished_at)
+     select id || n, account_id, model, status, version, object, request, plan, request_hash,
+            trace_id, created_at, deadline_at, finished_at
+       from tasks, generate_series(1, ?::int) n`,
+    [ended],
+  );
+  await db.raw(`delete from jobs`);
+  await db.raw(`
+    insert into jobs (task_id, kind, account_id, channel, state, upstream_id, opened_at)
+    select id, 'generation', account_id, 'studio', 'closed', id, now() from tasks;
+    insert into callbacks (task_id, account_id, url, state)
+    select id, account_id, 'https://example.com', 'delivered' from tasks;
+    insert into callback_attempts (task_id, delivery, attempt, at)
+    select id, 1, 1, now() from tasks;
+    insert into files (id, account_id, task_id, role, state, key, link_token, media, expires_at,
+                       removed_because, removed_at)
+    select id, account_id, id, 'video', 'removed', id, id, 'video', now(), 'expired', now()
+      from tasks;
+    analyze`);
+});
+afterAll(() => database?.drop());
+
+test.each<[string, (trx: Knex.Transaction) => Promise<unknown>]>([
+  ['metrics', readOpenWork],
+  ['stored bytes', readStoredBytes],
+  ['channels in use', listChannelsInUse],
+  ['unwatched channels', (trx) => listUnwatched(trx, 60)],
+  ['open jobs', (trx) => listOpenJobs(trx, 'studio', 0, 1)],
+  ['unacknowledged jobs', (trx) => listUnacknowledged(trx, 'studio', 0, 1, 60)],
+  ['stalled placements', (trx) => claimChecks(trx, 100)],
+  ['jobs of ended tasks', (trx) => listJobsOfEnded(trx, 60, 100)],
+  ['pending tasks', (trx) => claimStarts(trx, { perAccountMax: 10, limit: 100, leaseSeconds: 5 })],
+  ['expired pending tasks', (trx) => listExpiredPending(trx, 100)],
+  ['slice of open tasks', (trx) => nextSlice(trx, 100)],
+  ['overdue tasks', (trx) => listOverdue(trx, 60, 60)],
+  ['overdue callbacks', (trx) => takeOverdueDeliveries(trx, 60, 100)],
+  ['results to be copied', (trx) => drawAwaited(trx, 60, 100)],
+  ['expired files', (trx) => listExpired(trx, 100)],
+  ['dead uploads', (trx) => dropDeadUpload(trx, 60, async () => undefined)],
+  ['removed uploads', (trx) => forgetRemovedUploads(trx, 35, 100)],
+  ['old tasks', (trx) => listOldTasks(trx, null, { tasksKeptDays: 400, filesKeptDays: 30 }, 200)],
+])('%s: the rows of ended tasks are not read', async (_, statement) => {
+  const read = await db.transaction(async (trx) => {
+    const before = await rowsRead(trx);
+    await statement(trx);
+    return (await rowsRead(trx)) - before;
+  });
+  // The planner reads some rows at the ends of an index.
+  expect(read).toBeLessThan(ended / 50);
+});
+
+/** The rows of the tables that this connection has read. */
+async function rowsRead(trx: Knex.Transaction): Promise<number> {
+  const { rows } = await trx.raw(
+    `select coalesce(sum(seq_tup_read + idx_tup_fetch), 0)::int as read
+       from pg_stat_xact_user_tables where relname = any(?)`,
+    [tables],
+  );
+  return rows[0].read;
+}
