@@ -1,7 +1,10 @@
 // Deletes tasks that ended long ago, with all their rows; closing entries keep the sums of the
 // ledger. One pass over the old tasks an hour; a long one continues in the next runs. Each batch is
-// a transaction of its own, so a run that dies loses at most one batch.
+// a transaction of its own, so a run that dies loses at most one batch. The pause after a batch is three
+// times as long as the batch, so calls find three quarters of the time undisturbed, and a busy database
+// is asked less often.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { closeTasks, type KeptDays, listOldTasks, type Position } from '../../src/db/old-tasks';
 
@@ -12,6 +15,7 @@ export interface OldTaskDeps extends KeptDays {
 const batchSize = 200;
 const runForMs = 20_000;
 const passEveryMs = 3_600_000;
+const pauseFactor = 3;
 
 /** Returns the number of tasks that were deleted. */
 export type DeleteOld = () => Promise<number>;
@@ -27,12 +31,14 @@ export function createDeleteOld({ db, tasksKeptDays, filesKeptDays }: OldTaskDep
     if (after === null) nextPassAt = now() + passEveryMs;
     const until = now() + runForMs;
     let deleted = 0;
-    do {
+    for (;;) {
+      const began = now();
       const batch = await listOldTasks(db, after, kept, batchSize);
       const ids = batch.map(({ id }) => id);
       if (ids.length > 0) deleted += await closeTasks(db, ids);
       after = batch.length < batchSize ? null : (batch.at(-1) ?? null);
-    } while (after !== null && now() < until);
-    return deleted;
+      if (after === null || now() >= until) return deleted;
+      await pause((now() - began) * pauseFactor);
+    }
   };
 }

@@ -436,6 +436,15 @@ create trigger operator_log_not_truncated before truncate on operator_log
   execute function refuse_change();
 `;
 
+/** Vacuum of the tables that lose many rows. */
+const vacuum = `
+-- The search for old tasks and the list of an account pass over the index entries of deleted rows until
+-- a vacuum, so it comes at a fiftieth of the rows instead of a fifth.
+${['tasks', 'task_labels', 'jobs', 'transfers', 'callbacks', 'callback_attempts', 'files']
+  .map((table) => `alter table ${table} set (autovacuum_vacuum_scale_factor = 0.02);`)
+  .join('\n')}
+`;
+
 export const schema = [
   customers,
   tasks,
@@ -446,5 +455,6 @@ export const schema = [
   files,
   encryption,
   operators,
+  vacuum,
   closeTasksFunction,
 ].join('');
