@@ -1,6 +1,7 @@
 // `npm run bench`: measures every row against a bare reference in the same run and prints the
 // table. A run with an error, an unfinished task or wrong books prints no table. `-- --only
-// post,get` measures some rows, `-- --quick` uses small sizes.
+// post,get` measures some rows, `-- --quick` uses small sizes, and `-- --old-tasks 1670000` lets the row
+// retention delete among ten million rows.
 
 import { parseArgs } from 'node:util';
 import { audit } from '../src/db/ledger-audit';
@@ -15,6 +16,7 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '5' },
     'creating-seconds': { type: 'string', default: '240' },
+    'old-tasks': { type: 'string', default: '200000' },
   },
 });
 
@@ -31,6 +33,7 @@ async function main(): Promise<void> {
     quick: values.quick,
     rounds: Number(values.rounds),
     creatingSeconds: Number(values['creating-seconds']),
+    oldTasks: Number(values['old-tasks']),
   };
   const { world, close } = await openWorld(settings, say);
   try {

@@ -36,6 +36,8 @@ interface Settings {
   readonly rounds: number;
   /** The time limit for creating the waiting tasks. */
   readonly creatingSeconds: number;
+  /** The number of old tasks, of six rows each, in the row `retention`. */
+  readonly oldTasks: number;
   /** Small sizes, to check that every row works. The figures mean nothing. */
   readonly quick: boolean;
 }

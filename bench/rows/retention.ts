@@ -1,122 +1,210 @@
-// The deletion of old tasks: its rate among more than a million rows, and what a quiet account notices of
-// it. Then what 100,000 kept results cost, compared with 1,000: a list, a run over the storage, and a
-// pass over the old tasks. The bench fails if an old task stays or the books do not agree.
+// The deletion of old tasks: its rate among more than a million rows (`--old-tasks` for another number),
+// the first batches against the last, and what a quiet account notices of it. Then what 100,000 kept
+// results cost, compared with 1,000: a list, a run over the storage, and a pass over the old tasks. The
+// bench fails if an old task stays or the books do not agree.
 
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { removeExpired } from '../../activities/reconcile/expired-files';
+import type { Pool } from 'pg';
 import { createDeleteOld } from '../../activities/reconcile/old-tasks';
-import { createRemoveUnknown } from '../../activities/reconcile/unknown-objects';
-import { loadCatalogue } from '../../src/catalogue/catalogue-file';
-import { projectFolder } from '../../src/commands/package-info';
 import { setTerms } from '../../src/db/account-terms';
 import { audit } from '../../src/db/ledger-audit';
 import { listTasks } from '../../src/db/list-tasks';
-import { openDirectory } from '../../src/storage/directory';
-import { atMost, besideQuiet, type Finding, type Row } from '../row';
-import { openWire, requestText } from '../support/http-load';
-import { ledgerTasks } from '../support/ledger-task';
-import { writeBooks } from '../support/many-movements';
+import { closeTasks, listOldTasks, type Position } from '../../src/db/old-tasks';
+import { besideQuiet, type Finding, p99, type Row } from '../row';
+import { keptResults } from '../support/kept-results';
 import { seedOld } from '../support/old-tasks';
-import { inOwnDatabase } from '../support/own-database';
-import { alternate, compare, median } from '../support/rounds';
-import { createText } from '../support/tasks';
-import { type Account, models, type World } from '../world';
+import { connectWithoutLimits } from '../support/own-database';
+import { type Quiet, timeQuiet } from '../support/quiet-calls';
+import { median, timed } from '../support/rounds';
+import type { Account, World } from '../world';
 
 const kept = { tasksKeptDays: 400, filesKeptDays: 30 };
-const flatMax = 1.1;
+const laterMax = 1.5;
+const batchSize = 200;
+// So that the row ends in minutes, however many there are.
+const deletedMax = 300_000;
 
 export const retentionRow: Row = {
   name: 'retention',
   async measure(world: World): Promise<readonly Finding[]> {
-    return [...(await deleting(world)), ...(await keeping(world))];
+    return [...(await deleting(world)), ...(await keptResults(world))];
   },
 };
 
 async function deleting(world: World): Promise<readonly Finding[]> {
-  const { db, settings, say } = world;
+  const { db, pool, settings, say } = world;
   const loud = await world.anAccount();
   const quiet = await world.anAccount();
-  const tasks = settings.quick ? 2_000 : 200_000;
+  const tasks = settings.quick ? 2_000 : settings.oldTasks;
   // For ever, so that the worker leaves them to this row.
   await setTerms(db, loud.accountId, { tasksKeptDays: 0 });
   const rows = await seedOld(world, loud, tasks);
   say(`  ${rows} rows of ${tasks} old tasks written`);
-  const { differences } = await audit(db);
-  if (differences.length > 0) throw new Error(`The books differ: ${JSON.stringify(differences)}`);
+  const before = { space: await spaceOf(pool), auditSeconds: await auditSeconds(db) };
   // As the hourly audit records it.
   await db.raw(`insert into audited_books select account_id, last_seq, available, held from balances
                 on conflict (account_id) do update set seq = excluded.seq,
                   available = excluded.available, held = excluded.held`);
-  await timeQuiet(world, quiet, pause(2_000));
-  const alone = await timeQuiet(world, quiet, pause(settings.quick ? 2_000 : 20_000));
   await setTerms(db, loud.accountId, { tasksKeptDays: 100 });
-  const deleteOld = createDeleteOld({ db, ...kept });
-  let deleted = 0;
-  const started = performance.now();
-  const run = async () => {
-    while (deleted < tasks) {
-      const more = await deleteOld();
-      deleted += more;
-      if (more === 0) throw new Error(`Only ${deleted} of ${tasks} old tasks were deleted.`);
-    }
-  };
-  const beside = await timeQuiet(world, quiet, run());
-  const seconds = (performance.now() - started) / 1_000;
-  say(`  ${deleted} old tasks deleted in ${seconds.toFixed(1)} s`);
+  const service = await besideService(world, quiet);
+  say(`  ${service.deleted} deleted by the service in ${service.seconds.toFixed(0)} s`);
+  const rest = await deleteRest(world);
+  say(`  ${rest.deleted} more deleted in ${rest.seconds.toFixed(0)} s`);
+  const deleted = service.deleted + rest.deleted;
   const left = await db('tasks').where({ account_id: loud.accountId }).count('* as n').first();
-  if (Number(left?.n) !== 1) throw new Error(`${left?.n} tasks are left instead of 1.`);
+  const expected = 1 + tasks - deleted;
+  if (Number(left?.n) !== expected) throw new Error(`${left?.n} tasks are left, not ${expected}.`);
+  const among = `among ${rows.toLocaleString('en')} rows`;
   return [
     {
-      figure: `old tasks deleted, of ${rows.toLocaleString('en')} rows`,
+      figure: `old tasks deleted in a run of the service, ${among}`,
       unit: 'tasks/s',
-      ours: deleted / seconds,
-      note: `${Math.round(((deleted / seconds) * rows) / tasks)} rows a second`,
+      ours: service.deleted / service.seconds,
+      note: 'three quarters of the time are pauses',
     },
-    slower('create', alone.creates, beside.creates),
-    slower('list', alone.lists, beside.lists),
+    slower('create', service.alone.creates, service.beside.creates),
+    slower('GET', service.alone.reads, service.beside.reads),
+    slower('list', service.alone.lists, service.beside.lists),
+    ...withoutPauses(rest, among, rows / tasks),
+    ...(await leftBehind(world, loud, before, `after ${deleted.toLocaleString('en')} deletions`)),
   ];
 }
 
-interface Quiet {
-  readonly creates: number[];
-  readonly lists: number[];
+function withoutPauses(
+  { batches, deleted, seconds }: Awaited<ReturnType<typeof deleteRest>>,
+  among: string,
+  rowsEach: number,
+): readonly Finding[] {
+  const tenth = Math.ceil(batches.length / 10);
+  const [first, last] = [median(batches.slice(0, tenth)), median(batches.slice(-tenth))];
+  const rate = deleted / seconds;
+  return [
+    {
+      figure: `old tasks deleted without pauses, ${among}`,
+      unit: 'tasks/s',
+      ours: rate,
+      note: `${Math.round(rate * rowsEach)} rows a second; a batch of ${batchSize}: median ${median(batches).toFixed(0)} ms, p99 ${p99(batches).toFixed(0)} ms`,
+    },
+    {
+      figure: 'a batch, the last tenth of them against the first',
+      unit: 'ms',
+      ours: last,
+      reference: first,
+      ratio: last / first,
+      wanted: `≤ ${laterMax}`,
+      met: last <= laterMax * first,
+      note: `medians of ${tenth} batches`,
+    },
+  ];
 }
 
-/** Creates and lists of a quiet account until something is done, in milliseconds. */
-async function timeQuiet(
-  { apiUrl }: World,
-  account: Account,
-  done: Promise<unknown>,
-): Promise<Quiet> {
-  const { hostname, port } = new URL(apiUrl);
-  const wire = await openWire(hostname, Number(port));
-  const took: Quiet = { creates: [], lists: [] };
-  const headers = { authorization: `Bearer ${account.apiKey}` };
-  const list = requestText('GET', '/v1/tasks?limit=20', headers);
-  const timed = async (text: string, into: number[]) => {
-    const began = performance.now();
-    const { status, body } = await wire.exchange(text);
-    into.push(performance.now() - began);
-    if (status !== 200) throw new Error(`A quiet account was answered with ${status}: ${body}`);
-  };
-  let isDone = false;
-  const end = done.finally(() => {
-    isDone = true;
-  });
-  while (!isDone) {
-    await timed(createText(account, models.instant), took.creates);
-    for (let nth = 0; nth < 2; nth += 1) {
-      await timed(list, took.lists);
-      await pause(20);
-    }
+/** Dead rows and their cost, space, and the audit. */
+async function leftBehind(
+  { db, pool }: World,
+  { accountId }: Account,
+  before: { readonly space: Space; readonly auditSeconds: number },
+  when: string,
+): Promise<readonly Finding[]> {
+  const search = await timed(() => listOldTasks(db, null, kept, batchSize));
+  const list = await timed(() => listTasks(db, { accountId, limit: 20 }));
+  const after = await spaceOf(pool);
+  const audited = await auditSeconds(db);
+  const vacuumed = await timed(() => pool.query(`vacuum analyze ${emptied.join(', ')}`));
+  const { megabytes } = await spaceOf(pool);
+  return [
+    {
+      figure: `the first search of a pass, ${when}`,
+      unit: 'ms',
+      ours: search,
+      note: `a list of that account then takes ${list.toFixed(1)} ms; ${after.deadRows.toLocaleString('en')} dead rows, autovacuum ran ${after.vacuums - before.space.vacuums} times`,
+    },
+    {
+      figure: `full audit, ${when}`,
+      unit: 's',
+      ours: audited,
+      reference: before.auditSeconds,
+      note: 'the reference is before them; no difference in either',
+    },
+    {
+      figure: `tables and indexes, ${when}`,
+      unit: 'MB',
+      ours: after.megabytes,
+      reference: before.space.megabytes,
+      note: `${megabytes.toFixed(0)} MB after a vacuum of ${(vacuumed / 1_000).toFixed(1)} s`,
+    },
+  ];
+}
+
+/** A quiet account's calls alone and beside runs of the service, in turns, so that other load affects both. */
+async function besideService(world: World, account: Account) {
+  const { db, settings } = world;
+  const noCalls = (): Quiet => ({ creates: [], reads: [], lists: [] });
+  const [alone, beside] = [noCalls(), noCalls()];
+  const deleteOld = createDeleteOld({ db, ...kept });
+  let deleted = 0;
+  let seconds = 0;
+  await timeQuiet(world, account, pause(2_000), noCalls());
+  for (let turn = 0; turn < (settings.quick ? 1 : 3); turn += 1) {
+    await timeQuiet(world, account, pause(settings.quick ? 2_000 : 20_000), alone);
+    const run = timed(async () => {
+      deleted += await deleteOld();
+    });
+    await timeQuiet(world, account, run, beside);
+    seconds += (await run) / 1_000;
   }
-  await end;
-  wire.close();
-  return took;
+  return { alone, beside, deleted, seconds };
+}
+
+/** Deletes old tasks as fast as possible; the time of each batch is in milliseconds. */
+async function deleteRest({ stack }: World) {
+  const db = await connectWithoutLimits(stack.addresses.databaseUrl);
+  const batches: number[] = [];
+  let deleted = 0;
+  let after: Position | null = null;
+  const ms = await timed(async () => {
+    for (let size = batchSize; size === batchSize && deleted < deletedMax; ) {
+      batches.push(
+        await timed(async () => {
+          const old = await listOldTasks(db, after, kept, batchSize);
+          const ids = old.map(({ id }) => id);
+          if (ids.length > 0) deleted += await closeTasks(db, ids);
+          after = old.at(-1) ?? null;
+          size = old.length;
+        }),
+      );
+    }
+  });
+  await db.destroy();
+  return { batches, deleted, seconds: ms / 1_000 };
+}
+
+async function auditSeconds(db: Knex): Promise<number> {
+  const ms = await timed(async () => {
+    const { differences } = await audit(db);
+    if (differences.length > 0) throw new Error(`The books differ: ${JSON.stringify(differences)}`);
+  });
+  return ms / 1_000;
+}
+
+const emptied = ['tasks', 'jobs', 'transfers', 'files'];
+
+interface Space {
+  readonly megabytes: number;
+  readonly deadRows: number;
+  readonly vacuums: number;
+}
+
+async function spaceOf(pool: Pool): Promise<Space> {
+  const { rows } = await pool.query<Space>(
+    `select sum(pg_total_relation_size(relid))::float8 / 1e6 as megabytes,
+            sum(n_dead_tup)::int as "deadRows", sum(autovacuum_count)::int as vacuums
+       from pg_stat_user_tables where relname = any($1)`,
+    [emptied],
+  );
+  const [space] = rows;
+  if (!space) throw new Error('A sum answers one row.');
+  return space;
 }
 
 function slower(what: string, alone: readonly number[], beside: readonly number[]): Finding {
@@ -126,88 +214,4 @@ function slower(what: string, alone: readonly number[], beside: readonly number[
     beside,
     `median ${median(beside).toFixed(1)} ms, quiet ${median(alone).toFixed(1)} ms; ${beside.length} calls`,
   );
-}
-
-/** What the reconciler and a list do, in milliseconds. */
-interface Kept {
-  readonly list: () => Promise<number>;
-  readonly sweep: () => Promise<number>;
-  readonly pass: () => Promise<number>;
-}
-
-async function keeping({ stack, settings }: World): Promise<readonly Finding[]> {
-  const { databaseUrl } = stack.addresses;
-  const [few, many] = [1_000, settings.quick ? 2_000 : 100_000];
-  return inOwnDatabase(databaseUrl, 'bench_kept_few', (small) =>
-    inOwnDatabase(databaseUrl, 'bench_kept_many', async (large) => {
-      const folder = await mkdtemp(join(tmpdir(), 'video-bench-kept-'));
-      try {
-        const [least, most] = [
-          await resultsKept(small, join(folder, 'few'), few),
-          await resultsKept(large, join(folder, 'many'), many),
-        ];
-        const findings: Finding[] = [];
-        for (const [name, figure] of [
-          ['list', 'a list of ended tasks'],
-          ['sweep', 'a run of the reconciler over files and storage'],
-          ['pass', 'a pass over the old tasks'],
-        ] as const) {
-          const found = await alternate(settings.rounds, most[name], least[name]);
-          const title = `${figure}, ${many.toLocaleString('en')} kept results against ${few}`;
-          findings.push(atMost(title, 'ms', compare(found), flatMax));
-        }
-        return findings;
-      } finally {
-        await rm(folder, { recursive: true, force: true });
-      }
-    }),
-  );
-}
-
-async function resultsKept(db: Knex, folder: string, count: number): Promise<Kept> {
-  const catalogue = await loadCatalogue(join(projectFolder(), 'catalogue.yaml'), {});
-  await writeBooks(db, ledgerTasks(catalogue), { accounts: 1, tasksEach: count });
-  await db.raw(`
-    insert into files (id, account_id, task_id, role, state, key, link_token, media, content_type,
-                       length, expires_at)
-    select 'file_' || id, account_id, id, 'video', 'stored', 'results/' || id || '/video', id,
-           'video', 'video/mp4', 1, now() + interval '30 days'
-      from tasks`);
-  await db.raw('vacuum analyze files');
-  const storage = await openDirectory(folder);
-  for (let nth = 1; nth <= count; nth += 1) {
-    const of = join(folder, 'results', `task_1_${nth}`);
-    await mkdir(of, { recursive: true });
-    await writeFile(join(of, 'video'), 'x');
-  }
-  const finding = (...found: unknown[]) => {
-    throw new Error(`The sweep found ${JSON.stringify(found)}.`);
-  };
-  const events = { finding } as unknown as Parameters<typeof createRemoveUnknown>[0]['events'];
-  const page = { accountId: 'acct_1', status: 'succeeded', limit: 20 } as const;
-  return {
-    list: () => each(100, () => listTasks(db, page)),
-    sweep: () =>
-      each(10, async () => {
-        // Each call checks the next 500 objects of the storage.
-        const removeUnknown = createRemoveUnknown({ db, storage, events, unknownPercentMax: 20 });
-        const removed =
-          (await removeExpired({ db, storage })) +
-          (await removeUnknown()) +
-          (await removeUnknown());
-        if (removed > 0) throw new Error(`${removed} kept results were removed.`);
-      }),
-    pass: () => each(100, () => createDeleteOld({ db, ...kept })()),
-  };
-}
-
-/** The median time of some calls. */
-async function each(calls: number, call: () => Promise<unknown>): Promise<number> {
-  const took: number[] = [];
-  for (let nth = 0; nth < calls; nth += 1) {
-    const began = performance.now();
-    await call();
-    took.push(performance.now() - began);
-  }
-  return median(took);
 }

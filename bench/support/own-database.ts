@@ -4,11 +4,17 @@
 import type { Knex } from 'knex';
 import { connect, migrate } from '../../src/db/database';
 
-/** The limit of the connection on this side. */
-async function waitLonger(db: Knex): Promise<void> {
+/**
+ * One connection, so that a session setting applies to every statement: filling tables takes longer
+ * than the service's statement timeout.
+ */
+export async function connectWithoutLimits(url: string): Promise<Knex> {
+  const db = connect({ url, poolMax: 1, applicationName: 'bench' });
+  await db.raw(`set statement_timeout = '10min'`);
   const connection = await db.client.acquireConnection();
   connection.connectionParameters.query_timeout = 10 * 60_000;
   await db.client.releaseConnection(connection);
+  return db;
 }
 
 export async function inOwnDatabase<T>(
@@ -21,12 +27,8 @@ export async function inOwnDatabase<T>(
   url.pathname = `/${name}`;
   try {
     await server.raw(`create database ${name}`);
-    // One connection, so that a session setting applies to every statement: filling tables takes
-    // longer than the service's statement timeout.
-    const db = connect({ url: url.href, poolMax: 1, applicationName: 'bench' });
+    const db = await connectWithoutLimits(url.href);
     try {
-      await db.raw(`set statement_timeout = '10min'`);
-      await waitLonger(db);
       await migrate(db);
       return await work(db, url.href);
     } finally {

@@ -1,0 +1,105 @@
+// What 100,000 kept results cost, compared with 1,000: a list, a run of the reconciler over the storage,
+// and a pass over the old tasks.
+
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Knex } from 'knex';
+import { removeExpired } from '../../activities/reconcile/expired-files';
+import { createDeleteOld } from '../../activities/reconcile/old-tasks';
+import { createRemoveUnknown } from '../../activities/reconcile/unknown-objects';
+import { loadCatalogue } from '../../src/catalogue/catalogue-file';
+import { projectFolder } from '../../src/commands/package-info';
+import { listTasks } from '../../src/db/list-tasks';
+import { openDirectory } from '../../src/storage/directory';
+import { atMost, type Finding } from '../row';
+import type { World } from '../world';
+import { ledgerTasks } from './ledger-task';
+import { writeBooks } from './many-movements';
+import { inOwnDatabase } from './own-database';
+import { alternate, compare, median, timed } from './rounds';
+
+const kept = { tasksKeptDays: 400, filesKeptDays: 30 };
+const flatMax = 1.1;
+
+/** What the reconciler and a list do, in milliseconds. */
+interface Kept {
+  readonly list: () => Promise<number>;
+  readonly sweep: () => Promise<number>;
+  readonly pass: () => Promise<number>;
+}
+
+export async function keptResults({ stack, settings }: World): Promise<readonly Finding[]> {
+  const { databaseUrl } = stack.addresses;
+  const [few, many] = [1_000, settings.quick ? 2_000 : 100_000];
+  return inOwnDatabase(databaseUrl, 'bench_kept_few', (small) =>
+    inOwnDatabase(databaseUrl, 'bench_kept_many', async (large) => {
+      const folder = await mkdtemp(join(tmpdir(), 'video-bench-kept-'));
+      try {
+        const [least, most] = [
+          await resultsKept(small, join(folder, 'few'), few),
+          await resultsKept(large, join(folder, 'many'), many),
+        ];
+        const findings: Finding[] = [];
+        for (const [name, figure] of [
+          ['list', 'a list of ended tasks'],
+          ['sweep', 'a run of the reconciler over files and storage'],
+          ['pass', 'a pass over the old tasks'],
+        ] as const) {
+          const found = await alternate(settings.rounds, most[name], least[name]);
+          const title = `${figure}, ${many.toLocaleString('en')} kept results against ${few}`;
+          findings.push(atMost(title, 'ms', compare(found), flatMax));
+        }
+        return findings;
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    }),
+  );
+}
+
+async function resultsKept(db: Knex, folder: string, count: number): Promise<Kept> {
+  const catalogue = await loadCatalogue(join(projectFolder(), 'catalogue.yaml'), {});
+  await writeBooks(db, ledgerTasks(catalogue), { accounts: 1, tasksEach: count });
+  await db.raw(`
+    insert into files (id, account_id, task_id, role, state, key, link_token, media, content_type,
+                       length, expires_at)
+    select 'file_' || id, account_id, id, 'video', 'stored', 'results/' || id || '/video', id,
+           'video', 'video/mp4', 1, now() + interval '30 days'
+      from tasks`);
+  await db.raw('vacuum analyze files');
+  const storage = await openDirectory(folder);
+  for (let nth = 1; nth <= count; nth += 1) {
+    const of = join(folder, 'results', `task_1_${nth}`);
+    await mkdir(of, { recursive: true });
+    await writeFile(join(of, 'video'), 'x');
+  }
+  const finding = (...found: unknown[]) => {
+    throw new Error(`The sweep found ${JSON.stringify(found)}.`);
+  };
+  const events = { finding } as unknown as Parameters<typeof createRemoveUnknown>[0]['events'];
+  const page = { accountId: 'acct_1', status: 'succeeded', limit: 20 } as const;
+  return {
+    list: () => each(100, () => listTasks(db, page)),
+    sweep: () =>
+      each(10, async () => {
+        // Each call checks the next 500 objects of the storage.
+        const removeUnknown = createRemoveUnknown({ db, storage, events, unknownPercentMax: 20 });
+        const removed =
+          (await removeExpired({ db, storage })) +
+          (await removeUnknown()) +
+          (await removeUnknown());
+        if (removed > 0) throw new Error(`${removed} kept results were removed.`);
+      }),
+    pass: () => each(100, () => createDeleteOld({ db, ...kept })()),
+  };
+}
+
+/** The median time of some calls. */
+async function each(calls: number, call: () => Promise<unknown>): Promise<number> {
+  const took: number[] = [];
+  for (let nth = 0; nth < calls; nth += 1) {
+    took.push(await timed(call));
+  }
+  return median(took);
+}
