@@ -108,12 +108,12 @@ export function startCrowd(world: World, options: CrowdOptions): Crowd {
 }
 
 /**
- * One task, enhanced and with a callback unless it is plain; the caller repeats the create until the
- * outcome is known.
+ * One task, enhanced and with a callback unless it is plain, and uploaded to an address of the caller if there is one.
+ * The caller repeats the create until the outcome is known.
  */
 export function startTask(
   world: World,
-  { isPlain = false } = {},
+  { isPlain = false, outputUrl }: { isPlain?: boolean; outputUrl?: string } = {},
 ): {
   readonly entry: Created;
   untilFinal(withinMs: number): Promise<void>;
@@ -126,7 +126,7 @@ export function startTask(
     super_resolution_config: { resolution: '1080p' },
   };
   const body = isPlain
-    ? textTask()
+    ? textTask({}, outputUrl ? { metadata: { output_upload_url: outputUrl } } : {})
     : textTask({ run_s: 0.5, enhance: { run_s: 0.5 } }, { metadata });
   const made = create(world, entry, body, 0);
   return {

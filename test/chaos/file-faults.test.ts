@@ -10,6 +10,8 @@ const each = [
   'API after the record of an upload',
   'storage after the head of an upload',
   'API after the record of a deletion',
+  'worker within the bytes of an output',
+  'worker before the record of an output',
 ];
 
 testFileFaults(

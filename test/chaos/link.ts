@@ -1,6 +1,6 @@
 // A TCP proxy between two parts. It can make the link slow, silent or broken. It can also run a
-// trap: an action just before a certain message is passed on, or just after it was answered and
-// before the answer arrives. A connection that fell silent for good is never closed.
+// trap: an action just before a certain message is passed on, in the middle of it, or just after it
+// was answered and before the answer arrives. A connection that fell silent for good is never closed.
 
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
@@ -18,7 +18,7 @@ export type LinkFault = (typeof linkFaults)[number];
 interface Trap {
   /** The trap runs at the first message that contains all of these texts. */
   readonly containing: readonly string[];
-  readonly when: 'before' | 'after';
+  readonly when: 'before' | 'within' | 'after';
   spring(): void;
 }
 
@@ -75,7 +75,8 @@ export async function startLink(target: () => { host: string; port: number }): P
         const sprung = trap;
         trap = null;
         fired += 1;
-        if (sprung.when === 'before') return sprung.spring();
+        if (sprung.when === 'within') far.write(bytes.subarray(0, bytes.length / 2));
+        if (sprung.when !== 'after') return sprung.spring();
         awaited = sprung;
       }
       pass(bytes, far, near);

@@ -1,4 +1,4 @@
-// Every kill of a copy, an upload and a deletion, with 200 tasks in all.
+// Every kill of a copy, an upload, a deletion and an output, with 200 tasks in all.
 
 import { fileKills, testFileFaults } from '../chaos/file-faults';
 
