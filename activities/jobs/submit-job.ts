@@ -4,9 +4,10 @@
 
 import { type ApplicationFailure, CompleteAsyncError } from '@temporalio/activity';
 import type { SentJob } from '../../src/db/jobs/queries';
-import { findJob, wasSent } from '../../src/db/jobs/queries';
+import { wasSent } from '../../src/db/jobs/queries';
 import { takeSlot } from '../../src/db/jobs/slots';
-import { beginEnhancing, takeOver, waitForTurn } from '../../src/db/jobs/steps';
+import { beginEnhancing, waitForTurn } from '../../src/db/jobs/steps';
+import { takeOver } from '../../src/db/jobs/take-over';
 import { findRequest } from '../../src/db/tasks';
 import type { ChannelChoice } from '../../src/domain/catalogue';
 import {
@@ -88,11 +89,10 @@ async function tryChannels(deps: JobDeps, input: RequestedJob): Promise<Submitte
  * when that attempt died.
  */
 async function resume(deps: JobDeps, input: RequestedJob): Promise<Submitted> {
-  // From now on a report of the job's end completes this activity. The job is read afterwards, in
-  // case its end was stored before.
+  // From now on a report of the job's end completes this activity; an end that was stored before is in
+  // the row.
   const [activityId, attempt] = [waitingActivity(), thisAttempt()];
-  await takeOver(deps.db, input, { activityId, attempt });
-  const job = await findJob(deps.db, input);
+  const job = await takeOver(deps.db, input, { activityId, attempt });
   if (job?.report && isFinalReport(job.report)) return { outcome: 'ended', report: job.report };
   if (job?.upstreamId) return 'open';
   if (wasSent(job) && job.state === 'sending') return resolveLost(deps, input, job);

@@ -1,6 +1,7 @@
 // A job is created once at a studio that loses replies, answers late, cuts connections and returns
 // errors. Each call here is one attempt of the activity; a loop plays Temporal's retries.
 
+import type { Knex } from 'knex';
 import type { JobDeps } from '../../activities/deps';
 import { createFollowActivities } from '../../activities/jobs/read-and-cancel-job';
 import { createChannels } from '../../activities/upstream/channels';
@@ -269,6 +270,61 @@ test('a late refusal of an attempt that was given up changes nothing for the nex
   expect((await findJob(database.db, input))?.state).toBe('open');
   expect(await upstream.accepted(input.taskId)).toBe(0);
 });
+
+test('an attempt that meets the step of another from channel to channel does not send the job unnoticed', async () => {
+  type Answer = (status: number, body: object) => void;
+  const aChannel = async () => {
+    const answers: Answer[] = [];
+    const host = await serve((request, response) => {
+      request.resume().on('end', () => {
+        answers.push((status, body) => response.writeHead(status).end(JSON.stringify(body)));
+      });
+    });
+    return { answers, baseUrl: `http://${host}`, requestTimeoutMs: 30_000 };
+  };
+  const busy = { error: { code: 'ServerOverloaded' } };
+  for (let n = 0; n < 5; n += 1) {
+    const [{ answers: first, ...one }, { answers: second, ...two }] = [
+      await aChannel(),
+      await aChannel(),
+    ];
+    await open((base) => [
+      { ...base, ...one, id: `first ${n}` },
+      { ...base, ...two, id: `second ${n}` },
+    ]);
+    const input = await upstream.input();
+    const earlier = attempt(input).catch(() => null);
+    await until('the first create arrived', () => first.length === 1);
+    // The lock makes both attempts meet: the refusal of the earlier one is stored first.
+    const lock = await database.db.transaction();
+    await lock.raw('select 1 from jobs where task_id = ? for update', [input.taskId]);
+    const waiting = (count: number) => () => waitersOf(database.db, count);
+    first[0]?.(429, busy);
+    await until('the earlier attempt waits', waiting(1));
+    const later = upstream.attempt(input, {}, 2).catch(() => null);
+    await until('the later attempt waits', waiting(2));
+    await lock.commit();
+    await until('the second channel has a create', () => second.length > 0);
+    await Promise.race([later, until('it has another one', () => second.length > 1)]);
+    second[0]?.(429, busy);
+    const accepted = second.length > 1;
+    second[1]?.(200, { id: `cgt-${n}` });
+    await Promise.all([earlier, later]);
+    const { state, upstreamId } = (await findJob(database.db, input)) ?? {};
+    expect([state, upstreamId]).toEqual(accepted ? ['open', `cgt-${n}`] : ['planned', null]);
+    await upstream.close();
+  }
+  await open();
+});
+
+/** True if this number of statements waits for a lock. */
+async function waitersOf(db: Knex, count: number): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    `select 1 from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return rows.length === count;
+}
 
 test('jobs wait for a full channel, and accounts get its slots in turns', async () => {
   await open((base) => [{ ...base, id: 'gated', jobsInFlightMax: 2 }]);

@@ -3,7 +3,8 @@
 
 import { findJob } from '../../src/db/jobs/queries';
 import { giveTurns, releaseStranded, takeBackTurns, takeSlot } from '../../src/db/jobs/slots';
-import { storeOpened, waitForTurn } from '../../src/db/jobs/steps';
+import { forgetSending, storeOpened, waitForTurn } from '../../src/db/jobs/steps';
+import { takeOver } from '../../src/db/jobs/take-over';
 import { closeTask } from '../../src/db/ledger';
 import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
 import { aJobInput, aTaskId } from '../support/builders';
@@ -161,4 +162,18 @@ test('a task that ends while its job is being sent closes that job', async () =>
   expect((await findJob(db, order))?.state).toBe('closed');
   expect(await storeOpened(db, order, `job-of-${taskId}`, '1')).toBe('closed');
   expect(await takeSlot(db, order, to(aChannel()), null, 'first')).toBe('moved');
+});
+
+test('an attempt takes over a job as it is at that moment, and the earlier one changes nothing then', async () => {
+  const { db } = database;
+  const order = await aJob();
+  const later = { activityId: '1', attempt: 'later' };
+  expect(await takeSlot(db, order, to(aChannel()), null, 'earlier')).toBe('taken');
+  expect(await forgetSending(db, order, 'earlier')).toBe(true);
+  expect(await takeOver(db, order, later)).toMatchObject({ state: 'planned' });
+  const second = aChannel();
+  expect(await takeSlot(db, order, to(second), null, 'earlier')).toBe('taken');
+  expect(await takeOver(db, order, later)).toMatchObject({ state: 'sending', channel: second });
+  expect(await forgetSending(db, order, 'earlier')).toBe(false);
+  expect(await forgetSending(db, order, 'later')).toBe(true);
 });

@@ -33,7 +33,7 @@ export function wasSent(job: Job | null): job is SentJob {
   return job?.channel != null && job.upstreamModel !== null;
 }
 
-const columns = `
+export const jobColumns = `
   task_id as "taskId", kind, channel, upstream_model as "upstreamModel", state,
   upstream_id as "upstreamId", sent_at as "sentAt", report,
   gone_at as "goneAt", cancel,
@@ -41,10 +41,14 @@ const columns = `
 
 export async function findJob(db: Knex, name: JobName): Promise<Job | null> {
   const { rows } = await db.raw<{ rows: Job[] }>(
-    `select ${columns} from jobs where task_id = ? and kind = ?`,
+    `select ${jobColumns} from jobs where task_id = ? and kind = ?`,
     [name.taskId, name.kind],
   );
-  return rows[0] ? { ...rows[0], report: unsealValue(db, rows[0].report) } : null;
+  return rows[0] ? unsealedJob(db, rows[0]) : null;
+}
+
+export function unsealedJob(db: Knex, job: Job): Job {
+  return { ...job, report: unsealValue(db, job.report) };
 }
 
 /** Time since the task ended by the database's clock; 0 if it has not ended. */

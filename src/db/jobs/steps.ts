@@ -106,23 +106,6 @@ export async function storeOpened(
 }
 
 /**
- * This attempt takes over a job that an earlier one has sent. If the job was accepted upstream, this
- * activity waits for its end.
- */
-export async function takeOver(
-  db: Knex,
-  { taskId, kind }: JobName,
-  { activityId, attempt }: { readonly activityId: string; readonly attempt: string },
-): Promise<void> {
-  await db.raw(
-    `update jobs
-        set attempt = ?, activity_id = case when upstream_id is not null then ? else activity_id end
-      where task_id = ? and kind = ?`,
-    [attempt, activityId, taskId, kind],
-  );
-}
-
-/**
  * open → open or reported: stores any number of reports in one statement, and updates the task's
  * row if a job began to run. The end of a generation also plans its super-resolution. The version
  * of a task only grows, so two watchers of one channel do no harm.

@@ -1,0 +1,25 @@
+// An attempt of the activity takes over a job that an earlier attempt has sent. From then on only its
+// answers count (forgetSending in steps.ts).
+
+import type { Knex } from 'knex';
+import type { JobName } from '../../domain/job';
+import { type Job, jobColumns, unsealedJob } from './queries';
+
+/**
+ * Returns the job as it was taken over: in one statement, because the earlier attempt may still send
+ * the job to its next channel. If the job was accepted upstream, this activity waits for its end.
+ */
+export async function takeOver(
+  db: Knex,
+  { taskId, kind }: JobName,
+  { activityId, attempt }: { readonly activityId: string; readonly attempt: string },
+): Promise<Job | null> {
+  const { rows } = await db.raw<{ rows: Job[] }>(
+    `update jobs
+        set attempt = ?, activity_id = case when upstream_id is not null then ? else activity_id end
+      where task_id = ? and kind = ?
+     returning ${jobColumns}`,
+    [attempt, activityId, taskId, kind],
+  );
+  return rows[0] ? unsealedJob(db, rows[0]) : null;
+}
