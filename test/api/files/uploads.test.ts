@@ -237,6 +237,34 @@ describe('a refused upload leaves neither a row nor bytes', () => {
     });
   });
 
+  test.each(['image/png', 'multipart/form-data; boundary=x'])(
+    'a body of %s whose client leaves while its key is looked up',
+    async (type) => {
+      const { apiKey } = await api.anAccount();
+      const lock = await api.db.transaction();
+      await lock.raw('lock table api_keys in access exclusive mode');
+      const count = api.requests.length;
+      const sent = request(`${api.url}/v1/files`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${apiKey}`, 'content-type': type, 'content-length': 9 },
+      });
+      sent.on('error', () => undefined);
+      sent.write('A');
+      await untilAsync(async () => {
+        const waiting = await lock.raw(
+          `select 1 from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        return waiting.rows.length > 0;
+      });
+      sent.destroy();
+      await pause(200);
+      await lock.rollback();
+      await until(() => api.requests.length > count);
+      expect(api.requests.at(-1)).toMatchObject({ status: 400, code: 'invalid_value' });
+    },
+  );
+
   test('a storage that fails', async () => {
     const spied = jest
       .spyOn(api.storage, 'write')

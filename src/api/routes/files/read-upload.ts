@@ -31,6 +31,8 @@ const nameCharsMax = 255;
 
 export async function readUpload(ctx: ApiCall): Promise<SentFile> {
   const { req } = ctx;
+  // The client may have left while its key was looked up; no further event would say so.
+  if (req.destroyed) throw cutOff();
   const type = (req.headers['content-type'] ?? '').toLowerCase();
   const encoding = req.headers['content-encoding']?.trim().toLowerCase();
   if (encoding !== undefined && encoding !== 'identity') {
