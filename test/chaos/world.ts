@@ -6,6 +6,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
+import type { TemporalCluster } from '../../bench/support/cluster';
 import { figuresOf, pidOf } from '../../bench/support/process-figures';
 import { connect } from '../../src/db/database';
 import { creditAccount } from '../../src/db/ledger';
@@ -15,7 +16,6 @@ import { freePorts } from '../../src/embedded/ports';
 import { openDirectory } from '../../src/storage/directory';
 import type { Storage } from '../../src/storage/storage';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
-import type { TemporalCluster } from '../support/cluster';
 import { type Link, startLink } from './link';
 
 /** The two ends of a link: the caller and the server. */

@@ -1,7 +1,7 @@
 // The whole service on a Temporal cluster: two APIs and four workers, as separate processes.
 
+import { startCluster } from '../../bench/support/cluster';
 import { startWorld, type World, type WorldOptions } from '../chaos/world';
-import { startCluster } from '../support/cluster';
 
 export const openWithinMs = 240_000;
 

@@ -209,6 +209,7 @@ const readersOfTheEnvironment = {
   'bench/bare/bare.ts': 'says in the report how Node was started',
   'bench/bare/server.ts': 'the bare reference, which has no settings',
   'bench/bare/worker.ts': 'the bare reference, which has no settings',
+  'bench/support/temporal-build.ts': 'hands it on to the Go tool',
   'scripts/lib/run.mjs': 'hands it on to the tools it runs',
   'scripts/running.mjs': 'reads DATA_DIR, without the reader of settings, which may not be built',
   'scripts/test.mjs': 'hands it on to the test runner',

@@ -1,7 +1,7 @@
 // The programs of a Temporal cluster, built from their Go module: the server and the tool that
 // creates its schema. They are kept with the downloaded programs, by version.
 
-import { execFile } from 'node:child_process';
+import { type ExecFileException, execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cached, findCached } from '../../src/embedded/cache';
@@ -16,6 +16,9 @@ interface Programs {
   readonly server: string;
   readonly sqlTool: string;
 }
+
+const goIsMissing =
+  'The Temporal cluster is built from source, so install Go 1.25 or later (https://go.dev/dl) and put it on PATH.';
 
 const entry = {
   name: `temporal-cluster-${version}-${process.platform}-${process.arch}`,
@@ -38,7 +41,8 @@ function build(say: (line: string) => void = () => undefined): Promise<string> {
         try {
           await run('go', ['install', module], { env: { ...process.env, GOBIN: draft } });
         } catch (error) {
-          const { stderr, message } = error as { stderr?: string; message: string };
+          const { stderr, message, code } = error as ExecFileException;
+          if (code === 'ENOENT') throw new SetupError(goIsMissing);
           throw new SetupError(`"go install ${module}" failed:\n${stderr || message}`);
         }
       }

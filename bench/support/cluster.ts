@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time';
@@ -14,46 +15,28 @@ import { createPart, type Launched, type Part } from '../../src/dev-stack/superv
 import { startChild, untilReady } from '../../src/embedded/child';
 import { freePorts } from '../../src/embedded/ports';
 import { startPostgres } from '../../src/embedded/postgres';
-import { dynamicConfig } from '../../src/embedded/temporal';
+import {
+  addressOf,
+  configOf,
+  dynamicFile,
+  dynamicValues,
+  processes,
+  roleOf,
+  type Site,
+} from './cluster-configuration';
 import { temporalPrograms } from './temporal-build';
-import { until } from './until';
-
-/** The processes by name; the part of a name before its number is the role. */
-const processes = [
-  'temporal-frontend',
-  'temporal-history-1',
-  'temporal-history-2',
-  'temporal-matching-1',
-  'temporal-matching-2',
-  'temporal-worker',
-] as const;
-const roles = ['frontend', 'history', 'matching', 'worker'] as const;
-
-// Fewer than an operator chooses: every shard polls its queues, and the test machine is small.
-const historyShards = 64;
 
 export interface TemporalCluster {
   readonly address: string;
+  /** Of its PostgreSQL, as a superuser. */
+  readonly databaseUrl: string;
   /** The processes and their database, in the order in which they can be started. */
   readonly parts: ReadonlyMap<string, Part>;
   stop(): Promise<void>;
 }
 
-interface Ports {
-  /** Below 32,768, because the server keeps it as a 16-bit number. */
-  readonly membership: number;
-  readonly grpc: number;
-  readonly metrics: number;
-}
-
-interface Site {
-  readonly folder: string;
-  readonly logs: StackLogs;
-  readonly ports: ReadonlyMap<string, Ports>;
-  readonly database: { readonly url: URL };
-}
-
-export async function startCluster(): Promise<TemporalCluster> {
+/** 64 shards are fewer than an operator chooses: every shard polls its queues. */
+export async function startCluster({ historyShards = 64 } = {}): Promise<TemporalCluster> {
   const programs = await temporalPrograms();
   const folder = await mkdtemp(join(tmpdir(), 'video-cluster-'));
   await chmod(folder, 0o711);
@@ -70,7 +53,7 @@ export async function startCluster(): Promise<TemporalCluster> {
     const database = await startDatabase(folder, logs, parts);
     await createSchemas(programs.sqlTool, database.url);
     await writeFile(dynamicFile(folder), JSON.stringify(dynamicValues()));
-    const site = { folder, logs, database, ports: await portsOfAll() };
+    const site = { folder, logs, database, historyShards, ports: await portsOfAll() };
     const address = addressOf(site, 'temporal-frontend');
     for (const name of processes) {
       parts.set(
@@ -83,7 +66,7 @@ export async function startCluster(): Promise<TemporalCluster> {
     await parts.get(first)?.start();
     await Promise.all(others.map(async (name) => parts.get(name)?.start()));
     await createNamespace(address);
-    return { address, parts, stop };
+    return { address, databaseUrl: database.url.href, parts, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -159,72 +142,6 @@ async function launchProcess(program: string, site: Site, name: string): Promise
   return { child, stop: () => child.stop('SIGTERM', 15_000) };
 }
 
-const roleOf = (name: string) => name.replace(/^temporal-|-\d$/g, '');
-const addressOf = ({ ports }: Site, name: string) => `127.0.0.1:${ports.get(name)?.grpc}`;
-
-/** The file of one process. JSON is YAML too. */
-function configOf(site: Site, name: string): object {
-  // Of the other roles only the names count: their processes are found by the membership table.
-  const portsOf = (role: string) => {
-    const one = role === roleOf(name) ? name : processes.find((other) => roleOf(other) === role);
-    return site.ports.get(one ?? '');
-  };
-  const services = roles.map((role) => {
-    const { grpc, membership } = portsOf(role) ?? {};
-    const rpc = { grpcPort: grpc, membershipPort: membership, bindOnLocalHost: true };
-    return [role, { rpc }];
-  });
-  const { url } = site.database;
-  const sql = (databaseName: string, connections: number) => ({
-    sql: {
-      pluginName: 'postgres12',
-      databaseName,
-      connectAddr: url.host,
-      connectProtocol: 'tcp',
-      user: url.username,
-      password: url.password,
-      maxConns: connections,
-      maxIdleConns: connections,
-      maxConnLifetime: '1h',
-    },
-  });
-  const frontend = addressOf(site, 'temporal-frontend');
-  return {
-    log: { stdout: true, level: 'error' },
-    persistence: {
-      defaultStore: 'default',
-      visibilityStore: 'visibility',
-      numHistoryShards: historyShards,
-      datastores: { default: sql('temporal', 20), visibility: sql('temporal_visibility', 10) },
-    },
-    global: {
-      membership: { maxJoinDuration: '30s', broadcastAddress: '127.0.0.1' },
-      metrics: { prometheus: { listenAddress: `127.0.0.1:${site.ports.get(name)?.metrics}` } },
-    },
-    services: Object.fromEntries(services),
-    clusterMetadata: {
-      enableGlobalNamespace: false,
-      failoverVersionIncrement: 10,
-      masterClusterName: 'active',
-      currentClusterName: 'active',
-      clusterInformation: {
-        active: {
-          ...{ enabled: true, initialFailoverVersion: 1, rpcName: 'frontend' },
-          rpcAddress: frontend,
-        },
-      },
-    },
-    publicClient: { hostPort: frontend },
-    dcRedirectionPolicy: { policy: 'noop' },
-    dynamicConfigClient: { filepath: dynamicFile(site.folder), pollInterval: '10s' },
-  };
-}
-
-const dynamicFile = (folder: string) => join(folder, 'dynamic.yaml');
-
-const dynamicValues = () =>
-  Object.fromEntries(Object.entries(dynamicConfig).map(([key, value]) => [key, [{ value }]]));
-
 const serviceNames: Readonly<Record<string, string>> = {
   frontend: 'temporal.api.workflowservice.v1.WorkflowService',
   history: 'temporal.api.workflowservice.v1.HistoryService',
@@ -260,12 +177,11 @@ async function createNamespace(address: string): Promise<void> {
       namespace,
       workflowExecutionRetentionPeriod: msToTs('7 days'),
     });
-    const isKnown = () =>
-      workflowService.listSchedules({ namespace, maximumPageSize: 1 }).then(
-        () => true,
-        () => false,
-      );
-    await until('the namespace is known', isKnown, 60_000);
+    for (const end = Date.now() + 60_000; ; await pause(100)) {
+      const listed = workflowService.listSchedules({ namespace, maximumPageSize: 1 });
+      if (await listed.then(() => true).catch(() => false)) return;
+      if (Date.now() > end) throw new Error('The namespace is not known after a minute.');
+    }
   } finally {
     await connection.close();
   }
