@@ -21,6 +21,8 @@ export interface Finding {
 export interface Row {
   /** For `--only`. */
   readonly name: string;
+  /** Measured only if `--only` names it. */
+  readonly onlyByName?: true;
   measure(world: World): Promise<readonly Finding[]>;
 }
 

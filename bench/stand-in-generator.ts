@@ -18,7 +18,7 @@ const statusOfModel = { parked: 'queued', running: 'running', instant: 'succeede
 
 const jobs = new Map<string, Job>();
 const byTask = new Map<string, Job>();
-const counts = { creates: 0, lists: 0, reads: 0 };
+const counts = { creates: 0, lists: 0, reads: 0, callbacks: 0 };
 // About the tokens of four seconds of 480p.
 const usage = { completion_tokens: 40_000, total_tokens: 40_000 };
 
@@ -36,6 +36,8 @@ process.once('disconnect', () => process.exit(0));
 async function answer(request: IncomingMessage): Promise<{ status: number; body: unknown }> {
   const url = new URL(request.url ?? '/', 'http://generator');
   if (url.pathname.startsWith('/v1/videos')) return video(request);
+  if (url.pathname.startsWith('/api/v1/')) return enhance(request, url.pathname);
+  if (url.pathname === '/hook') return hear(request);
   const [, area, last = ''] = /^\/(control|contents\/generations\/tasks)\/?(.*)$/.exec(
     url.pathname,
   ) ?? [undefined, ''];
@@ -101,6 +103,26 @@ function video(request: IncomingMessage) {
   const id = `video_${'0'.repeat(24)}`;
   const known = { id, object: 'video', model: 'sora-2', status: 'queued', progress: 0 };
   return { status: 200, body: { ...known, created_at, seconds: '4', size: '720x1280' } };
+}
+
+/** For enhanced tasks: an enhancement has ended when it is first read. */
+function enhance(request: IncomingMessage, path: string) {
+  request.resume();
+  const id = path.split('/').at(-1) ?? '';
+  if (request.method === 'POST') {
+    enhancements += 1;
+    return { status: 200, body: { success: true, task_id: `enhance-${enhancements}` } };
+  }
+  const result = { video_url: `${address()}/files/${id}.mp4`, duration: 4, fps: 24 };
+  return { status: 200, body: { success: true, task_id: id, status: 'completed', result } };
+}
+
+let enhancements = 0;
+
+function hear(request: IncomingMessage) {
+  request.resume();
+  counts.callbacks += 1;
+  return { status: 200, body: {} };
 }
 
 function seed(count: number): void {

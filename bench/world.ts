@@ -57,6 +57,8 @@ export const models = {
   parked: 'bench-parked',
   running: 'bench-running',
   instant: 'bench-instant',
+  /** As `instant`, on the channel that is polled every three seconds. */
+  polled: 'bench-polled',
   /** As `parked`, on the channel that is polled ten times a second. */
   held: 'bench-held',
 } as const;
@@ -141,7 +143,7 @@ function startService(
   });
 }
 
-/** The shipped catalogue and three more models, all served by the stand-in generator. */
+/** The shipped catalogue and more models, all served by the stand-in generator. */
 function writeCatalogue(folder: string, generatorUrl: string): string {
   const catalogue = parse(readFileSync(join(projectFolder(), 'catalogue.yaml'), 'utf8'), {
     merge: true,
@@ -170,6 +172,7 @@ function writeCatalogue(folder: string, generatorUrl: string): string {
       [models.parked]: model('slow', 'parked'),
       [models.running]: model('slow', 'running'),
       [models.instant]: model('fast', 'instant'),
+      [models.polled]: model('slow', 'instant'),
       [models.held]: model('fast', 'parked'),
     },
   };

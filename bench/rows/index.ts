@@ -3,6 +3,7 @@
 import type { Row } from '../row';
 import { auditRow } from './audit';
 import { awayRow } from './away';
+import { clusterRow, shardsRow } from './cluster';
 import { createRow } from './create';
 import { crowdRow } from './crowd';
 import { fileRows } from './files';
@@ -43,4 +44,6 @@ export const rows: readonly Row[] = [
   awayRow,
   floodRow,
   waitingRow,
+  clusterRow,
+  shardsRow,
 ];

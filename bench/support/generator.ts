@@ -23,6 +23,7 @@ interface GeneratorCounts {
   readonly creates: number;
   readonly lists: number;
   readonly reads: number;
+  readonly callbacks: number;
   readonly jobs: number;
 }
 

@@ -45,11 +45,19 @@ export interface Side {
   readonly apiUrl: string;
   readonly db: Knex;
   readonly pool: Pool;
+  /** What its processes have besides the settings of the bench's own. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly worker: Part;
+  readonly api: Part;
   anAccount(): Promise<Account>;
   stop(): Promise<void>;
 }
 
-export async function anotherService(world: World, name: string): Promise<Side> {
+export async function anotherService(
+  world: World,
+  name: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Side> {
   const { databaseUrl, environment } = world.stack.addresses;
   await world.pool.query(`create database ${name}`);
   const url = new URL(databaseUrl);
@@ -57,7 +65,7 @@ export async function anotherService(world: World, name: string): Promise<Side> 
   const db = connect({ url: url.href, poolMax: 2, applicationName: 'bench' });
   await migrate(db);
   const pool = new Pool({ connectionString: url.href, max: 4 });
-  const own = { DATABASE_URL: url.href, TEMPORAL_TASK_QUEUE: name };
+  const own = { DATABASE_URL: url.href, TEMPORAL_TASK_QUEUE: name, ...more };
   const worker = await anotherWorker(world, `${name}-worker`, own);
   const api = await anotherApi(world, `${name}-api`, own);
   const pepper = environment.API_KEY_PEPPER ?? '';
@@ -65,6 +73,9 @@ export async function anotherService(world: World, name: string): Promise<Side> 
     apiUrl: api.url,
     db,
     pool,
+    environment: own,
+    worker,
+    api: api.part,
     anAccount: () => createAccount(db, { name: 'bench', pepper, creditMicros: openingMicros }),
     async stop() {
       await api.stop();

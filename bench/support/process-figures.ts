@@ -15,11 +15,32 @@ const ticksPerSecond = 100;
 
 export function figuresOf(pid: number): ProcessFigures {
   if (!existsSync('/proc/self/stat')) return askPs(pid);
-  // The name in parentheses may contain spaces; the fields after it do not.
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+  const [user = 0, system = 0] = statOf(pid).slice(11, 13);
   const rss = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  const cpuSeconds = (Number(stat[11]) + Number(stat[12])) / ticksPerSecond;
+  const cpuSeconds = (user + system) / ticksPerSecond;
   return { cpuSeconds, rssBytes: Number(rss) * 1_024 };
+}
+
+/** Of a process and its children, those that have ended included. Linux only. */
+export function familyCpuSeconds(pid: number): number {
+  const ended = statOf(pid).slice(13, 15).reduce(sum);
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
+  const alive = children.filter(Boolean).map((child) => {
+    try {
+      return figuresOf(Number(child)).cpuSeconds;
+    } catch {
+      return 0; // It has just ended.
+    }
+  });
+  return figuresOf(pid).cpuSeconds + ended / ticksPerSecond + alive.reduce(sum, 0);
+}
+
+const sum = (a: number, b: number) => a + b;
+
+/** The fields after the name, which is in parentheses and may contain spaces. */
+function statOf(pid: number): number[] {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return (text.split(') ').at(-1)?.split(' ') ?? []).map(Number);
 }
 
 function askPs(pid: number): ProcessFigures {

@@ -25,8 +25,9 @@ export function createText({ apiKey }: Account, model: string, more: object = {}
   );
 }
 
-export function readText({ apiKey }: Account, taskId: string): string {
-  return requestText('GET', `${path}/${taskId}`, { authorization: `Bearer ${apiKey}` });
+export function readText({ apiKey }: Account, taskId: string, headers = {}): string {
+  const all = { authorization: `Bearer ${apiKey}`, ...headers };
+  return requestText('GET', `${path}/${taskId}`, all);
 }
 
 /**
