@@ -120,10 +120,8 @@ describe('a refused upload leaves neither a row nor bytes', () => {
     return made;
   };
   const small = png(1_000);
-  const cutForm = Buffer.concat([
-    Buffer.from('--x\r\ncontent-disposition: form-data; name="file"; filename="a.png"\r\n\r\n'),
-    small,
-  ]);
+  const fileHead = '--x\r\ncontent-disposition: form-data; name="file"; filename="a.png"\r\n\r\n';
+  const cutForm = Buffer.concat([Buffer.from(fileHead), small]);
 
   test.each<[string, () => Promise<Sent>, number, string]>([
     ['text', () => send('A paper boat'), 415, 'unsupported_media_type'],
@@ -264,6 +262,31 @@ describe('a refused upload leaves neither a row nor bytes', () => {
       expect(api.requests.at(-1)).toMatchObject({ status: 400, code: 'invalid_value' });
     },
   );
+
+  test.each<[string, readonly (string | Buffer)[]]>([
+    ['first', []],
+    ['after its file', [fileHead, small, '\r\n']],
+  ])('a form with a large part without headers %s', async (_, start) => {
+    await leavesNothing(async () => {
+      const count = api.requests.length;
+      const parts = [...start, '--x\r\n\r\n', Buffer.alloc(90_000), '\r\n--x--\r\n'];
+      const body = Buffer.concat(parts.map((part) => Buffer.from(part as never)));
+      const sent = request(`${api.url}/v1/files`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${api.apiKey}`,
+          'content-type': 'multipart/form-data; boundary=x',
+          'content-length': body.length,
+        },
+      });
+      sent.on('error', () => undefined);
+      sent.end(body);
+      await pause(500);
+      sent.destroy();
+      await until(() => api.requests.length > count);
+      expect(api.requests.at(-1)?.status).not.toBe(200);
+    });
+  });
 
   test('a storage that fails', async () => {
     const spied = jest

@@ -78,9 +78,13 @@ async function readForm(request: IncomingMessage, declaredBytes: number | null):
     };
     form.once('filesLimit', () => fail(oneFile('more than one')));
     form.on('error', () => fail(malformed()));
-    form.once('finish', resolve);
-    request.once('close', () => {
-      if (!request.complete) fail(cutOff());
+    // The parser stops without an event at a large part without headers. The connection is then
+    // closed, as one that is silent.
+    const left = () => fail(cutOff());
+    request.socket.once('close', left);
+    form.once('finish', () => {
+      request.socket.off('close', left);
+      resolve();
     });
   });
   const found = new Promise<SentFile>((resolve) => {
