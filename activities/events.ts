@@ -40,8 +40,8 @@ export interface ActivityEvents {
   /** A result of a task was copied into the storage. */
   resultStored(taskId: string, role: string, bytes: number, seconds: number): void;
   /**
-   * A copy failed (`failed`); it is repeated. The task does not wait for it any more (`late`), or
-   * the provider's link expired before it was done (`lost`).
+   * `failed`: a copy failed and is repeated. `late`: the task no longer waits for it. `lost`: the
+   * provider's link expired before the copy was complete.
    */
   resultNotStored(
     taskId: string,
@@ -49,7 +49,7 @@ export interface ActivityEvents {
     outcome: 'failed' | 'late' | 'lost',
     why: string,
   ): void;
-  /** An attempt to upload a video to an address of the caller. After `again` it is repeated. */
+  /** An attempt to upload a video to an address of the caller. `again`: another attempt follows. */
   outputUpload(
     taskId: string,
     outcome: 'succeeded' | 'failed' | 'again',
@@ -63,8 +63,8 @@ export interface ActivityEvents {
 }
 
 /**
- * What came of an attempt: an answer of the address, none, or nothing was sent, because the address is
- * not allowed or the storage does not have the video.
+ * The result of an attempt. `not_sent`: the address is not allowed, or the storage does not have the
+ * video.
  */
 export type UploadResult = 'accepted' | 'refused' | 'no_answer' | 'not_sent';
 

@@ -66,7 +66,7 @@ export function createApi(key, { onSignedOut } = {}) {
   };
 }
 
-/** What the page learns without a key: the samples, and the address of the Temporal UI. */
+/** The data that the page loads without a key: the samples, and the address of the Temporal UI. */
 export async function loadSurroundings() {
   const reply = await send('/playground.json', {});
   return reply.json();

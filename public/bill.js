@@ -1,4 +1,4 @@
-// What a task holds or has cost, line by line.
+// The amount that a task holds or has cost, line by line.
 
 import { count, exactMoney, money } from './format.js';
 import { html } from './preact.js';

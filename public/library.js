@@ -24,7 +24,7 @@ function Videos({ api }) {
   const ask = (after) =>
     api.get(`/v1/tasks?status=succeeded&limit=12${after ? `&after=${after}` : ''}`);
   const list = usePages(ask, () => 10_000, [api]);
-  // Of a task whose video is deleted here, the answer replaces the row.
+  // After a video is deleted here, the answer replaces the row of its task.
   const [changed, setChanged] = useState({});
   const remove = async ({ id }) => {
     const task = await api.removeContent(id);

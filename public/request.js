@@ -70,7 +70,7 @@ export function mediaOf({ inputType }, { inputs }) {
   ].filter(({ max }) => max > 0);
 }
 
-/** What is still missing, by field. Without it the form is not sent. */
+/** The inputs that are still missing, by field. Without them the form is not sent. */
 export function missingOf(draft, model) {
   const missing = {};
   if (!draft.prompt.trim()) missing.prompt = 'Write what the video should show.';

@@ -1,4 +1,4 @@
-// What survives a reload: the key, the draft, an unanswered attempt, and what this page has seen of
+// The data that survives a reload: the key, the draft, an unanswered attempt, and the last answers for
 // its tasks. It is in session storage, so it ends with the tab; signing out deletes it at once.
 
 const prefix = 'playground.';

@@ -44,7 +44,7 @@ export async function deliverCallback({
       await sleep(outcome.nextInMs, { summary: coming.slice(0, 200) });
     }
   } catch (error) {
-    if (!isCancellation(error)) throw error; // Untested: only a defect gets here.
+    if (!isCancellation(error)) throw error; // Untested: only a defect leads here.
     // "Cancel" in the Temporal UI ends the delivery for good, so the reconciler must not count it
     // as lost.
     await CancellationScope.nonCancellable(() => activities.stopCallback({ taskId, delivery }));

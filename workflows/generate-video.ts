@@ -110,7 +110,7 @@ async function untilDeadline(
     });
     return isFailure(report) ? failedUpstream(report) : { succeeded: true };
   } catch (error) {
-    if (!isCancellation(error)) throw error; // Untested: only a defect gets here.
+    if (!isCancellation(error)) throw error; // Untested: only a defect leads here.
     return timeIsUp ? lastCheck(task) : cancelled();
   } finally {
     working.cancel(); // Cancels the timer of the deadline.

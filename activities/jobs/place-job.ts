@@ -50,7 +50,7 @@ export async function place(
     deps.channels.succeeded(channel.id);
     return await adopt(deps, input, candidate, upstreamId);
   } catch (error) {
-    if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect gets here.
+    if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.
     const { kind, code } = error;
     if (kind === 'caller') {
       // The codes for a video that cannot be fetched are not documented, so any refusal is retried

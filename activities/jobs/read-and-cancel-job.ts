@@ -43,7 +43,7 @@ export function createFollowActivities(deps: JobDeps) {
           await found.provider.cancel(id, input.taskId);
         }
       } catch (error) {
-        if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect gets here.
+        if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.
         throw notTaken('The provider did not take the cancel.');
       }
     },

@@ -152,7 +152,7 @@ async function lookUp(
   try {
     return await findLostJob(deps, input, lost, provider);
   } catch (error) {
-    if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect gets here.
+    if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.
     throw trouble('SubmissionUnknown', 'The lost job could not be looked up.', error.retryAfterMs);
   }
 }

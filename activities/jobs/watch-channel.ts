@@ -158,7 +158,7 @@ async function ask(
   try {
     await provider.readMany(ids, (readings) => take(jobs, readings));
   } catch (error) {
-    if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect gets here.
+    if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.
     deps.channels.failed(input.channel, error.kind, error.retryAfterMs);
     return false;
   }

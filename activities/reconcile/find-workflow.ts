@@ -35,6 +35,6 @@ async function describe(
     return await client.workflow.getHandle(taskId).describe();
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error; // Untested: Temporal is away; the next check or run is soon.
+    throw error; // Untested: Temporal is unavailable; the next check or run tries again.
   }
 }

@@ -1,9 +1,9 @@
-// Calls of Temporal for one task after another. A call that fails for one task keeps no other from
-// its turn.
+// Calls Temporal for one task after another. If the call for one task fails, the next tasks still get
+// theirs.
 
 import { isRetryable } from '../../src/db/database';
 
-// After this many failed calls Temporal is probably away. The run ends, and the next one starts over.
+// After this many failed calls Temporal is probably unavailable. The run ends; the next one begins anew.
 const failuresMax = 3;
 
 export async function oneByOne<T>(

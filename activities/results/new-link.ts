@@ -30,7 +30,7 @@ export async function askForNewLink(
     await renewSource(deps.db, row.id, url);
     return 'renewed';
   } catch (error) {
-    if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect gets here.
+    if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.
     return error.kind === 'not_found' || row.isSourceLongDead ? 'none' : 'later';
   }
 }

@@ -182,7 +182,7 @@ export function numberOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
-/** Unix seconds from 2001 to 2286. A number outside has another unit and counts as absent. */
+/** Unix seconds from 2001 to 2286. A number outside this range has another unit and counts as absent. */
 export function unixSecondsOf(value: unknown): number | null {
   const seconds = numberOf(value);
   return seconds !== null && seconds >= 1e9 && seconds < 1e10 ? Math.floor(seconds) : null;

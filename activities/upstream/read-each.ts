@@ -33,7 +33,7 @@ export async function readEach(
       come.set(id, await read(id));
       count += 1;
     } catch (error) {
-      if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect gets here.
+      if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.
       if (error.kind !== 'not_found') trouble = error;
     }
   };
@@ -42,7 +42,7 @@ export async function readEach(
     isDone = true;
   });
   // Awaited below; this prevents an unhandled rejection if `take` fails first.
-  all.catch(() => undefined); // Untested: only a defect gets here.
+  all.catch(() => undefined); // Untested: only a defect leads here.
   while (!isDone || come.size > 0) {
     await Promise.race([all, setTimeout(handOnEveryMs)]);
     const readings = come;

@@ -63,7 +63,7 @@ export function labelledQuery(db: Knex, filter: TaskFilter, [name, value]: Label
   return inPeriod(query, filter, 'task_id');
 }
 
-/** Of the tasks with these ids, those that match the other labels and the filter. */
+/** Selects the tasks among these ids that match the other labels and the filter. */
 function amongQuery(db: Knex, filter: TaskFilter, others: readonly Label[], ids: string[]) {
   const query = db('tasks')
     .select(db.raw(rowColumns))

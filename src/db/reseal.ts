@@ -1,5 +1,5 @@
-// The keys that stored rows are encrypted with, and the encryption of older rows with the first key. A
-// table is read by ranges of its pages, so each statement takes the same short time.
+// Counts the rows under each encryption key, and encrypts older rows with the first key. A table is
+// read by ranges of its pages, so that every statement is short.
 
 import type { Knex } from 'knex';
 import { reseal } from './sealed';
@@ -27,7 +27,7 @@ const columnsOf = (table: Table) => Object.entries(tables[table]) as [string, 'j
 const keyOf = ([column, type]: [string, 'json' | 'text']) =>
   `substring(${type === 'json' ? `${column} ->> 'sealed'` : column} from '^sealed:([^:]+):')`;
 
-/** Of every key that was ever first, and of those that rows name. */
+/** The counts of every key that the database knows, and of every other key that a row names. */
 export async function countByKey(db: Knex): Promise<readonly KeyUse[]> {
   const none = Object.fromEntries(sealedTables.map((table) => [table, 0])) as Record<Table, number>;
   const known = await db('encryption_keys').orderBy('created_at').pluck('id');
@@ -53,8 +53,8 @@ export async function countByKey(db: Knex): Promise<readonly KeyUse[]> {
 }
 
 /**
- * Encrypts the texts under other keys with the first one; returns the number of rows. A row whose text
- * has changed meanwhile stays as it is.
+ * Encrypts the texts under other keys with the first one; returns the number of rows. If a text changes
+ * in between, its row is left out.
  */
 export async function resealRows(db: Knex, firstKeyId: string): Promise<number> {
   let resealed = 0;

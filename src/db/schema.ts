@@ -379,7 +379,7 @@ create table files (
   content_type      text,
   length            bigint check (length >= 0),
   sha256            bytea,
-  -- Of audio and video that was uploaded.
+  -- The length of uploaded audio and video.
   duration_ms       integer,
   -- Pixels of a video that a task made.
   width             integer,

@@ -88,7 +88,7 @@ export async function findStored(db: Knex, taskId: string) {
   return rows[0] && { ...rows[0], object: unsealValue(db, rows[0].object) };
 }
 
-/** What is stored as the object of a final task. The audit reads its bill. */
+/** The stored form of a final task's object. Its bill stays readable, because the audit reads it. */
 export function sealObject(db: Knex, object: TaskObject): object {
   return sealValue(db, object, { billing: object.billing });
 }

@@ -68,7 +68,7 @@ function boxAt(bytes: Uint8Array): Box | null {
   return bytes.length < 16 ? null : { name, size: u64(bytes, 8), headBytes: 16 };
 }
 
-/** Of the content of `mvhd`: its version, two times, the time scale and the duration. */
+/** Reads the content of `mvhd`: its version, two times, the time scale and the duration. */
 function lengthOf(head: Uint8Array): number | null {
   if (head.length < 32) return null;
   const isLong = head[0] === 1;

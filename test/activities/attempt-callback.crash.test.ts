@@ -90,7 +90,7 @@ function breakWhileItAnswers(status: number): void {
   };
 }
 
-test('a late failure does not undo what a second call of the attempt has delivered', async () => {
+test('a delivery stays recorded if an earlier call of the same attempt fails later', async () => {
   const id = await aTask();
   const held: ServerResponse[] = [];
   world.sink.answer = (_, response) => void held.push(response);

@@ -57,13 +57,13 @@ test('a video of more than four gigabytes is refused before it is read', async (
   expect(await storage.length(key)).toBeNull();
 });
 
-test('a copy whose row was removed meanwhile leaves no bytes', async () => {
+test('if the row of a file is removed during its copy, the copied bytes are deleted', async () => {
   answer = (_, response) => void response.end(mp4(5));
   await expect(copy()).resolves.toMatchObject({ bytes: mp4(5).length });
   expect(await storage.length(key)).toBeNull();
 });
 
-test('a task without a job has no other link', async () => {
+test('no new link is asked for if the task has no job', async () => {
   const deps = { db: database.db, channels: { find: () => undefined } };
   expect(await askForNewLink(deps, aTaskId(), aRow().row)).toBe('none');
 });

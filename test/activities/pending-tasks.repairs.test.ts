@@ -86,7 +86,7 @@ test('a pending task past its deadline ends as failed, uncharged, and is called 
   await delivery.terminate();
 });
 
-test('a pending task whose id no caller was given is withdrawn after a minute', async () => {
+test('a pending task is withdrawn after a minute if no caller has received its id', async () => {
   const [old, young] = [await aPendingTask(2, false), await aPendingTask(0, false)];
   const why = 'no caller was given this pending task';
   expect(await settle()).toEqual([['withdrawn', old.taskId, why]]);

@@ -170,7 +170,7 @@ test('a lost job is not given up while its provider’s list cannot be read', as
   expect(await placed(input)).toMatchObject({ outcome: 'open' });
 });
 
-test('a job that may be at a channel gone from the catalogue is offered to no other', async () => {
+test('a job is sent to no other channel if it may be at one that left the catalogue', async () => {
   await open((base) => [{ ...base, id: 'first', honoursIdempotencyKey: false }, base]);
   const input = await upstream.input({ create: { lose_reply: true, times: 1 } });
   await expect(attempt(input)).rejects.toThrow();
@@ -245,7 +245,7 @@ test('a job that may be at the first channel is never offered to the second', as
   expect(await upstream.accepted(input.taskId)).toBe(1);
 });
 
-test('a late refusal of an attempt that was given up changes nothing for the next attempt', async () => {
+test('a late refusal of an earlier attempt does not change the job of the next attempt', async () => {
   const answers: ((status: number, body: object) => void)[] = [];
   const slow = await serve((request, response) => {
     request.resume().on('end', () => {
@@ -271,7 +271,7 @@ test('a late refusal of an attempt that was given up changes nothing for the nex
   expect(await upstream.accepted(input.taskId)).toBe(0);
 });
 
-test('an attempt that meets the step of another from channel to channel does not send the job unnoticed', async () => {
+test('if two attempts change the job at the same time, no create is sent without a record', async () => {
   type Answer = (status: number, body: object) => void;
   const aChannel = async () => {
     const answers: Answer[] = [];

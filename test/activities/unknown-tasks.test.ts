@@ -102,7 +102,7 @@ test('a few lost tasks are closed at once', () =>
     expect(await heldMicros(transactions().db)).toBe(0);
   }));
 
-test('a task whose workflow Temporal can neither terminate nor describe keeps no other from its end', () =>
+test('a workflow that Temporal can neither terminate nor describe does not stop the reconciler from ending other tasks', () =>
   transactions().open(async (world) => {
     const { findings, ...rounds } = recording();
     const ids = idsOf(await loseMany(transactions(), 3));
@@ -129,7 +129,7 @@ test('a task whose workflow Temporal can neither terminate nor describe keeps no
     expect(await heldMicros(rounds.db)).toBe(0);
   }));
 
-test('a task that is closed keeps its time of creation to the second', () =>
+test('the reconciler does not change the creation time of a task that it closes', () =>
   transactions().open(async (world) => {
     const { db, events } = transactions();
     const [{ taskId }] = (await loseMany(transactions(), 1)) as [Orphan];

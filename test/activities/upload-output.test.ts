@@ -112,7 +112,7 @@ test('nothing is uploaded before the video is stored', async () => {
   expect(await outcomeOf(taskId)).toBeUndefined();
 });
 
-test('an upload that the storage breaks off is repeated', async () => {
+test('an upload is repeated if the storage ends the read early', async () => {
   const receiver = createServer((request) => void request.resume());
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   const host = `127.0.0.1:${(receiver.address() as AddressInfo).port}`;
@@ -126,7 +126,7 @@ test('an upload that the storage breaks off is repeated', async () => {
   receiver.close();
 });
 
-test('a lost video ends the upload', async () => {
+test('if the video is lost, its upload ends', async () => {
   const removed = { state: 'removed', removed_because: 'lost' };
   const taskId = await aVideo({ output_upload_url: dead, ...removed });
   await upload(taskId);
@@ -136,7 +136,7 @@ test('a lost video ends the upload', async () => {
   });
 });
 
-test('a late refusal does not undo what a second call has uploaded', async () => {
+test('an upload stays recorded if an earlier call of the activity is refused later', async () => {
   const answers: ((status: number) => void)[] = [];
   const host = await serve((request, response) => {
     request.resume().on('end', () => answers.push((status) => response.writeHead(status).end()));

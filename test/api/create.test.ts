@@ -162,7 +162,7 @@ describe('Idempotency-Key', () => {
     });
   });
 
-  test('no body is the one of an erased task, not even a faulty one', async () => {
+  test('every body is refused under the key of an erased task, a faulty one too', async () => {
     const headers = { 'idempotency-key': 'erased' };
     const { json } = await api.create({}, headers);
     await api.finish(json.id);
@@ -173,7 +173,7 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  test('concurrent equal calls create one task, and another body meanwhile is a 409', async () => {
+  test('concurrent equal calls create one task, and a different body under their key is a 409', async () => {
     let open = () => {};
     api.temporal.gate = new Promise((resolve) => {
       open = resolve;
@@ -519,7 +519,7 @@ describe('limits', () => {
     }
   });
 
-  test('of a burst, creates beyond the starts in progress are answered pending at once', async () => {
+  test('in a burst, creates without a free start slot are answered pending at once', async () => {
     let open = () => {};
     api.temporal.gate = new Promise((resolve) => {
       open = resolve;

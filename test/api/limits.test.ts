@@ -184,7 +184,7 @@ describe('the limits of an address', () => {
     expect((await read(json.id)).status).toBe(200);
   });
 
-  test('tasks of another account count as unknown, so that the limit tells nothing of them', async () => {
+  test('tasks of another account count as unknown, so that the limit does not show that they exist', async () => {
     api = await startApi({ unknownRatePerSecond: 2 });
     const ids: string[] = [];
     for (let task = 0; task < 4; task += 1) ids.push((await api.create()).json.id);

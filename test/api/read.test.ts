@@ -183,7 +183,7 @@ describe('Prefer: wait', () => {
     expect(Date.now() - started).toBeGreaterThanOrEqual(900);
   });
 
-  test('ends in time although the clock is set back meanwhile', async () => {
+  test('ends in time even if the clock is set back during the wait', async () => {
     const id = await aTask();
     const waiting = get(id, { prefer: 'wait=1' });
     await get(id);

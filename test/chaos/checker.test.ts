@@ -54,7 +54,7 @@ test('the checker finds a lost task', async () => {
   expect(await judged([...good, lost])).toContain('task_lost was accepted and is lost');
 });
 
-test('the checker finds a task whose id no caller was given', async () => {
+test('the checker finds a task whose id no caller has received', async () => {
   expect(await judged(good.slice(1))).toContain('1 tasks whose id no caller was given');
 });
 

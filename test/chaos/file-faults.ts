@@ -176,7 +176,7 @@ export function testFileFaults(kills: readonly Kill[], each: number): void {
     180_000,
   );
 
-  test('all tasks ended as without a kill, and files and objects agree', async () => {
+  test('all tasks end as they would without a kill, and every file has its object', async () => {
     await Promise.all(unfinished);
     const storage = createS3(files.s3.settings, files.s3.folder);
     await untilStored(files);

@@ -106,7 +106,7 @@ test('the schedules of the reconciler and the audit run', async () => {
   }
 });
 
-test('1,000 more tasks are lost, made twice or charged wrongly in no case', async () => {
+test('of 1,000 more tasks none is lost, made twice or charged wrongly', async () => {
   const { random } = seedOf();
   const before = await world.db('tasks').select('id');
   const accepted = before.map(({ id }: { id: string }) => ({

@@ -39,7 +39,7 @@ async function anAccount(credit?: string): Promise<string> {
   return json.accountId;
 }
 
-test('if the answer of the database is lost, the command says where to see if it was carried out', async () => {
+test('if the answer of the database is lost, the command names the place that shows if it was carried out', async () => {
   const id = await anAccount();
   const cutter = await startCutter(database.operatorUrl);
   try {

@@ -90,7 +90,7 @@ async function readAll(db: Knex, id: string) {
   };
 }
 
-test('rows under an older key are counted and encrypted with the first one, and stay what they are', async () => {
+test('rows under an older key are counted and encrypted with the first one, and their texts stay the same', async () => {
   const accountId = await anAccountWith(database.db, 'acct', 1_000_000);
   const [old, both] = [withKeys(older), withKeys(newer, older)];
   const ids = [];
@@ -126,7 +126,7 @@ test('rows under an older key are counted and encrypted with the first one, and 
   expect((await admin('encryption reseal --json')).json).toMatchObject({ resealed: 0 });
 });
 
-test('a row that changes meanwhile keeps its new value', async () => {
+test('a row that changes during the encryption keeps its new value', async () => {
   const accountId = await anAccountWith(database.db, 'acct', 1_000_000);
   const [old, both] = [withKeys(older), withKeys(newer, older)];
   const ids: string[] = [];
@@ -162,7 +162,7 @@ test('a row that changes meanwhile keeps its new value', async () => {
   }
 });
 
-test('without a key nothing is done', async () => {
+test('without a key the command is refused', async () => {
   expect(await admin('encryption reseal', { ENCRYPTION_KEYS: '' })).toMatchObject({
     exitCode: 2,
     err: 'ENCRYPTION_KEYS is not set: there is no key to use.\n',

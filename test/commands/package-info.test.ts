@@ -24,7 +24,7 @@ test('the commit is that of the cloned folder', () => {
   expect(commit).toBe(git('rev-parse', 'HEAD'));
 });
 
-test('the commit is unknown in a folder that is no clone, in an empty one and without git', () => {
+test('the commit is unknown without a repository, without a commit, and in a damaged repository', () => {
   expect(projectCommit(folder)).toBe('unknown');
   git('init', '--quiet');
   expect(projectCommit(folder)).toBe('unknown');

@@ -74,7 +74,7 @@ test.each<[string, (trx: Knex.Transaction) => Promise<unknown>]>([
   ['dead uploads', (trx) => dropDeadUpload(trx, 60, async () => undefined)],
   ['removed uploads', (trx) => forgetRemovedUploads(trx, 35, 100)],
   ['old tasks', (trx) => listOldTasks(trx, null, { tasksKeptDays: 400, filesKeptDays: 30 }, 200)],
-])('%s: the rows of ended tasks are not read', async (_, statement) => {
+])('%s reads no rows of ended tasks', async (_, statement) => {
   const read = await db.transaction(async (trx) => {
     const before = await rowsRead(trx);
     await statement(trx);

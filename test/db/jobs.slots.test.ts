@@ -23,16 +23,16 @@ const aChannel = () => `channel-${++channelsMade}`;
 const to = (channel: string) => ({ channel, upstreamModel: 'm' });
 
 async function aJob(accountId = 'acct_test') {
-  const order = aJobInput({ accountId });
-  await insertTaskRow(database.db, order.taskId);
-  await planJob(database.db, order);
-  return order;
+  const job = aJobInput({ accountId });
+  await insertTaskRow(database.db, job.taskId);
+  await planJob(database.db, job);
+  return job;
 }
 
 async function aWaitingJob(channels: readonly string[], accountId?: string) {
-  const order = await aJob(accountId);
-  expect(await waitForTurn(database.db, order, channels)).toBe(true);
-  return order;
+  const job = await aJob(accountId);
+  expect(await waitForTurn(database.db, job, channels)).toBe(true);
+  return job;
 }
 
 /** Ages the waiting time and the turn of this job. */
@@ -139,10 +139,10 @@ test('a turn whose notification failed is given again at once', async () => {
 
 test('concurrent jobs never take more slots than the channel has', async () => {
   const channel = aChannel();
-  const orders = [];
-  for (let n = 0; n < 20; n += 1) orders.push(await aJob());
+  const jobs = [];
+  for (let n = 0; n < 20; n += 1) jobs.push(await aJob());
   const slots = await Promise.all(
-    orders.map((order) => takeSlot(database.db, order, to(channel), 5, 'first')),
+    jobs.map((job) => takeSlot(database.db, job, to(channel), 5, 'first')),
   );
   expect(slots.filter((slot) => slot === 'taken')).toHaveLength(5);
 });
@@ -152,28 +152,28 @@ test('a task that ends while its job is being sent closes that job', async () =>
   const accountId = await anAccountWith(db, `acct_${aTaskId()}`, 10_000_000);
   const taskId = aTaskId();
   await openNew(db, anOpening(accountId, taskId, 1_000_000));
-  const order = aJobInput({ taskId, accountId });
+  const job = aJobInput({ taskId, accountId });
   const sending = await db.transaction();
-  expect(await takeSlot(sending, order, to(aChannel()), null, 'first')).toBe('taken');
+  expect(await takeSlot(sending, job, to(aChannel()), null, 'first')).toBe('taken');
   const closing = closeTask(db, aClosing(taskId, 1_000_000, null));
   await new Promise((resolve) => setTimeout(resolve, 300));
   await sending.commit();
   await closing;
-  expect((await findJob(db, order))?.state).toBe('closed');
-  expect(await storeOpened(db, order, `job-of-${taskId}`, '1')).toBe('closed');
-  expect(await takeSlot(db, order, to(aChannel()), null, 'first')).toBe('moved');
+  expect((await findJob(db, job))?.state).toBe('closed');
+  expect(await storeOpened(db, job, `job-of-${taskId}`, '1')).toBe('closed');
+  expect(await takeSlot(db, job, to(aChannel()), null, 'first')).toBe('moved');
 });
 
-test('an attempt takes over a job as it is at that moment, and the earlier one changes nothing then', async () => {
+test('an attempt takes over a job in its current state, and the earlier attempt can no longer change it', async () => {
   const { db } = database;
-  const order = await aJob();
+  const job = await aJob();
   const later = { activityId: '1', attempt: 'later' };
-  expect(await takeSlot(db, order, to(aChannel()), null, 'earlier')).toBe('taken');
-  expect(await forgetSending(db, order, 'earlier')).toBe(true);
-  expect(await takeOver(db, order, later)).toMatchObject({ state: 'planned' });
+  expect(await takeSlot(db, job, to(aChannel()), null, 'earlier')).toBe('taken');
+  expect(await forgetSending(db, job, 'earlier')).toBe(true);
+  expect(await takeOver(db, job, later)).toMatchObject({ state: 'planned' });
   const second = aChannel();
-  expect(await takeSlot(db, order, to(second), null, 'earlier')).toBe('taken');
-  expect(await takeOver(db, order, later)).toMatchObject({ state: 'sending', channel: second });
-  expect(await forgetSending(db, order, 'earlier')).toBe(false);
-  expect(await forgetSending(db, order, 'later')).toBe(true);
+  expect(await takeSlot(db, job, to(second), null, 'earlier')).toBe('taken');
+  expect(await takeOver(db, job, later)).toMatchObject({ state: 'sending', channel: second });
+  expect(await forgetSending(db, job, 'earlier')).toBe(false);
+  expect(await forgetSending(db, job, 'later')).toBe(true);
 });

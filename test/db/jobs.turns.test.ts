@@ -25,21 +25,21 @@ async function anAccount(terms: { weight?: number; running_max?: number } = {}) 
 }
 
 async function aJob(accountId: string) {
-  const order = aJobInput({ accountId });
-  await insertTaskRow(database.db, order.taskId);
-  await planJob(database.db, order);
-  return order;
+  const job = aJobInput({ accountId });
+  await insertTaskRow(database.db, job.taskId);
+  await planJob(database.db, job);
+  return job;
 }
 
 /** Adds waiting jobs of one account; the first has waited longest. */
 async function wait(accountId: string, count: number, channels: readonly string[]) {
-  const orders = [];
+  const jobs = [];
   for (let n = 0; n < count; n += 1) {
-    const order = await aJob(accountId);
-    expect(await waitForTurn(database.db, order, channels)).toBe(true);
-    orders.push(order);
+    const job = await aJob(accountId);
+    expect(await waitForTurn(database.db, job, channels)).toBe(true);
+    jobs.push(job);
   }
-  return orders;
+  return jobs;
 }
 
 /** Adds waiting jobs of one account to the queue of a channel, in one statement. */
@@ -138,12 +138,12 @@ describe('the limit of running tasks of an account', () => {
   test('counts over all channels, also for concurrent starts', async () => {
     const account = await anAccount({ running_max: 3 });
     const channels = [aChannel(), aChannel()];
-    const orders = [];
-    for (let n = 0; n < 20; n += 1) orders.push(await aJob(account));
+    const jobs = [];
+    for (let n = 0; n < 20; n += 1) jobs.push(await aJob(account));
     // One channel has ten slots, the other has no limit.
     const slots = await Promise.all(
-      orders.map((order, n) =>
-        takeSlot(database.db, order, to(channels[n % 2] ?? ''), n % 2 ? null : 10, 'first'),
+      jobs.map((job, n) =>
+        takeSlot(database.db, job, to(channels[n % 2] ?? ''), n % 2 ? null : 10, 'first'),
       ),
     );
     expect(slots.filter((slot) => slot === 'taken')).toHaveLength(3);

@@ -179,7 +179,7 @@ describe('claimStarts', () => {
   });
 });
 
-test('only tasks whose id was given to no caller are withdrawn', async () => {
+test('a task is withdrawn only if no caller has received its id', async () => {
   const account = await anAccount(0);
   const [mine, theirs] = [aTaskId(), aTaskId()];
   await storePending(database.db, anOpening(account, mine, 1).input, { answered: true });
@@ -190,7 +190,7 @@ test('only tasks whose id was given to no caller are withdrawn', async () => {
   expect(await markAnswered(database.db, theirs, 0)).toBeNull();
 });
 
-test('a pending task that is asked for again and again is written once', async () => {
+test('repeated calls for a pending task write its row once', async () => {
   const { input } = anOpening(await anAccount(0), aTaskId(), 1);
   await storePending(database.db, input);
   const version = async () => {

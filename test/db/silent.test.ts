@@ -69,7 +69,7 @@ const work: Readonly<Record<string, (accountId: string) => Promise<unknown>>> = 
     creditAccount(db, { accountId, amountMicros: 1, reference: 'again', reason: 'x' }),
 };
 
-test.each(Object.keys(work))('%s on a silent connection fails in time', async (name) => {
+test.each(Object.keys(work))('%s fails in time if its connection falls silent', async (name) => {
   const account = await anAccountWith(database.db, 'a', 5);
   await silenceThePool();
   expect(isRetryable(await outcomeOf(() => work[name]!(account)))).toBe(true);

@@ -145,7 +145,7 @@ describe('a file that another user planted', () => {
     await expect(cached(tool, cache)).rejects.toThrow(/is not safe .* it belongs to user 65534/);
   });
 
-  test('cannot be used: the start fails if another user can write to the cache or move it', async () => {
+  test('stops the start if another user can write to the cache or move it', async () => {
     await chmod(cache, 0o777);
     await expect(cached(tool, cache)).rejects.toThrow(/is not safe .* other users can write to it/);
     await expect(cached(tool, join(cache, 'inner'))).rejects.toThrow(/everybody can write to/);
@@ -153,7 +153,7 @@ describe('a file that another user planted', () => {
     await cached(tool, join(cache, 'inner'));
   });
 
-  test('cannot exist for root, whose cache is not in a temporary folder', () => {
+  test('is not possible by default, because the cache is in no folder that other users may change', () => {
     if (process.getuid?.() === 0) expect(cacheFolder()).toBe('/var/cache/video-generation-service');
     else expect(cacheFolder()).toMatch(/\.cache\/video-generation-service$/);
   });

@@ -83,14 +83,17 @@ on.describeInBrowser('the form of the playground', (site) => {
     ['0.009999', '0.01', '0.009999'],
     ['0.004912', '0.0049', '0.004912'],
     ['-0.000001', '-0.000001', '-0.000001'],
-  ])('the amount %s is shown as %s, and exactly as %s', async (amount, short, exact) => {
-    const { page } = await on.visit(site);
-    const shown = await page.evaluate(
-      `import('/playground/format.js').then((f) => [f.money('${amount}'), f.exactMoney('${amount}', 'CNY')])`,
-    );
-    expect(shown).toEqual([short, `${exact} CNY`]);
-    await page.context().close();
-  });
+  ])(
+    'the amount %s is shown as %s, and as %s in a list that is added up',
+    async (amount, short, exact) => {
+      const { page } = await on.visit(site);
+      const shown = await page.evaluate(
+        `import('/playground/format.js').then((f) => [f.money('${amount}'), f.exactMoney('${amount}', 'CNY')])`,
+      );
+      expect(shown).toEqual([short, `${exact} CNY`]);
+      await page.context().close();
+    },
+  );
 
   test('a field shows no fault before something is entered in it or the form is sent', async () => {
     const { page } = await on.visit(site, site.service.apiKey);

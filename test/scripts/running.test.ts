@@ -20,12 +20,12 @@ const running = async (...names: string[]) => {
 };
 const write = (text: string) => writeFileSync(join(folder, 'dev.json'), text);
 
-test('a value of the stack that runs is printed', async () => {
+test('a value of the running stack is printed', async () => {
   write(JSON.stringify({ apiUrl: 'http://127.0.0.1:8080', pids: { stack: process.pid } }));
   expect(await running('apiUrl')).toEqual({ stdout: 'http://127.0.0.1:8080\n', stderr: '' });
 });
 
-test('another name is refused with the names there are', async () => {
+test('an unknown name is refused, and the message lists the known names', async () => {
   write(JSON.stringify({ apiUrl: 'x', apiKey: 'y', pids: { stack: process.pid } }));
   for (const names of [['apiurl'], ['pids'], []]) {
     expect(await running(...names)).toEqual({

@@ -22,7 +22,7 @@ interface Locked {
   readonly dev?: boolean;
 }
 
-test('has exactly the packages of production in the lock file', () => {
+test('the list has exactly the production packages of the lock file', () => {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/sbom.mjs'], {
     cwd: project,
     encoding: 'utf8',

@@ -107,7 +107,7 @@ test('a presigned link works without a key until its time is up, with the conten
   expect(other.status).toBe(403);
 });
 
-describe('a service that answers', () => {
+describe('if the server answers', () => {
   test.each([
     [507, 'InsufficientStorage', 'full'],
     [403, 'QuotaExceeded', 'full'],
@@ -115,7 +115,7 @@ describe('a service that answers', () => {
     [500, 'InternalError', 'away'],
     [400, 'AuthorizationHeaderMalformed', 'denied'],
     [400, 'IncompleteBody', 'wrong length'],
-  ])('%i %s: %s', async (status, code, fault) => {
+  ])('%i %s, the fault is "%s"', async (status, code, fault) => {
     const endpoint = await serve((_, response) => {
       response.writeHead(status, { 'content-type': 'application/xml' });
       response.end(`<Error><Code>${code}</Code><Message>The reason.</Message></Error>`);
@@ -129,12 +129,12 @@ describe('a service that answers', () => {
 
   const limits = { idleMs: 300 };
 
-  test('nothing: it is away', async () => {
+  test('nothing, the fault is "away"', async () => {
     const endpoint = await serve(() => undefined);
     expect(await faultsOf(storageWith({ endpoint, limits }))).toEqual(Array(5).fill('away'));
   });
 
-  test('the half of an object: the reader gets an error', async () => {
+  test('half of an object, the reader gets an error', async () => {
     const endpoint = await serve((_, response) => {
       response.writeHead(200, { 'content-length': 10 });
       response.write('half.');
@@ -143,7 +143,7 @@ describe('a service that answers', () => {
     await expect(buffer(bytes as Readable)).rejects.toMatchObject({ fault: 'away' });
   });
 
-  test('no 100 Continue: the body is sent after a pause', async () => {
+  test('no 100 Continue, the body is sent after a pause', async () => {
     const received: string[] = [];
     const endpoint = await serve(async (request, response) => {
       received.push((await buffer(request)).toString());

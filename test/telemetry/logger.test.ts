@@ -40,7 +40,7 @@ test.each([
   ['schemes', 'a://'.repeat(125_000)],
   ['slashes', '://'.repeat(170_000)],
   ['question marks', '?'.repeat(500_000)],
-])('a long text of %s is written in a short time', (_, text) => {
+])('a long text of %s is logged in a short time', (_, text) => {
   const line = written((log) => log.info({ code: `${text} ://` }, 'something'));
   expect(line).toContain('something');
 });

@@ -56,8 +56,8 @@ export interface AdminCommand {
   readonly options: Readonly<Record<string, Option>>;
   readonly about: string;
   /**
-   * What the command changes, for the log of operators; null if it only reads with these words. A
-   * command without it always reads, and the database refuses its writes.
+   * The thing that the command changes, for the log of operators; null if it only reads with these
+   * words. A command without this function always reads, and the database refuses its writes.
    */
   readonly changes?: (input: Input) => Subject | null;
   /** True if the command changes the schema, also an outdated one. */

@@ -35,7 +35,7 @@ const log: AdminCommand = {
 
 export const logCommands = [log];
 
-/** Of a new thing only what is set. */
+/** The state after the act. If the act created something, fields without a value are left out. */
 function afterOf({ before, after }: LogRow): string {
   if (Object.keys(before).length > 0) return shownState(after);
   const text = JSON.stringify(after, (_, value) => (value === null ? undefined : value));

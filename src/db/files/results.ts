@@ -155,8 +155,8 @@ export async function renewSource(db: Knex, id: string, url: string): Promise<vo
 }
 
 /**
- * Ends the upload of a video and shows its outcome in the object of the task. A failure does not undo
- * an outcome: a call that was given up may still run.
+ * Ends the upload of a video and stores its outcome in the object of the task. An earlier call may
+ * still run after a retry began, so a failure does not replace a stored outcome.
  */
 export async function endOutputUpload(
   db: Knex,

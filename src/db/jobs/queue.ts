@@ -38,11 +38,11 @@ const pendingPositions = `
 
 type FindPosition = (taskId: string) => Promise<QueuePosition | null>;
 
-/** Of submitted tasks; null for a task that does not wait for a slot. */
+/** The position of a submitted task; null if it does not wait for a slot. */
 export const gatheredFindPosition = (db: Knex): FindPosition =>
   positions(db, 'find_positions', waitingPositions);
 
-/** Of pending tasks; null for a task that is not pending any more. */
+/** The position of a pending task; null if it is not pending any more. */
 export const gatheredFindPendingPosition = (db: Knex): FindPosition =>
   positions(db, 'find_pending_positions', pendingPositions);
 

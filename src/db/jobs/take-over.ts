@@ -6,8 +6,8 @@ import type { JobName } from '../../domain/job';
 import { type Job, jobColumns, unsealedJob } from './queries';
 
 /**
- * Returns the job as it was taken over: in one statement, because the earlier attempt may still send
- * the job to its next channel. If the job was accepted upstream, this activity waits for its end.
+ * Takes the job over and returns it. This is one statement, because the earlier attempt may still
+ * send the job to its next channel. If the job was accepted upstream, this activity waits for its end.
  */
 export async function takeOver(
   db: Knex,

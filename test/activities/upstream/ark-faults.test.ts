@@ -39,7 +39,7 @@ test.each([
   expect(classifyFault(answer(status, code)).kind).toBe(kind);
 });
 
-test('of a long code the beginning is kept', () => {
+test('a long code is cut, and its beginning is kept', () => {
   const code = 'InternalServiceError'.padEnd(1_000_000, 'x');
   expect(classifyFault(answer(500, code)).code).toBe(code.slice(0, 100));
   expect(failureOf('failed', { code }).code).toBe(code.slice(0, 100));

@@ -21,7 +21,7 @@ const planOf = (id: string) => api.temporal.submitted.find(({ taskId }) => taskI
 test.each([
   ['its id', () => image.id],
   ['its link', () => link(image)],
-])('a file may stand in images by %s, and the plan keeps its id', async (_, sent) => {
+])('an image may be named by %s, and the plan keeps the id of the file', async (_, sent) => {
   const { status, json } = await api.create({ images: [sent()] });
   expect(status).toBe(200);
   expect(planOf(json.id)?.files).toEqual({ [sent()]: image.id });

@@ -216,7 +216,7 @@ describe('a refused upload leaves neither a row nor bytes', () => {
       'multipart/form-data; boundary=x',
       '--x\r\ncontent-disposition: form-data; name="file"; filename="a.png"\r\n\r\n',
     ],
-  ])('%s whose client leaves in the middle', async (_, type, start) => {
+  ])('%s is stored in no part if its client disconnects in the middle', async (_, type, start) => {
     await leavesNothing(async () => {
       const count = (await rows()).length;
       const sent = request(`${api.url}/v1/files`, {
@@ -236,7 +236,7 @@ describe('a refused upload leaves neither a row nor bytes', () => {
   });
 
   test.each(['image/png', 'multipart/form-data; boundary=x'])(
-    'a body of %s whose client leaves while its key is looked up',
+    'a body of %s is a 400 if its client disconnects while its key is looked up',
     async (type) => {
       const { apiKey } = await api.anAccount();
       const lock = await api.db.transaction();
@@ -266,7 +266,7 @@ describe('a refused upload leaves neither a row nor bytes', () => {
   test.each<[string, readonly (string | Buffer)[]]>([
     ['first', []],
     ['after its file', [fileHead, small, '\r\n']],
-  ])('a form with a large part without headers %s', async (_, start) => {
+  ])('a form is refused if a large part without headers comes %s', async (_, start) => {
     await leavesNothing(async () => {
       const count = api.requests.length;
       const parts = [...start, '--x\r\n\r\n', Buffer.alloc(90_000), '\r\n--x--\r\n'];
@@ -288,7 +288,7 @@ describe('a refused upload leaves neither a row nor bytes', () => {
     });
   });
 
-  test('a storage that fails', async () => {
+  test('a failing storage is a 500, and nothing is stored', async () => {
     const spied = jest
       .spyOn(api.storage, 'write')
       .mockRejectedValue(new Error('The disk is gone.'));
@@ -351,7 +351,7 @@ describe('the files of an account', () => {
     expect(await daysOf()).toBe(30);
   });
 
-  test('are deleted at once: the bytes, the link, and the place they took', async () => {
+  test('are deleted at once: the bytes, the link, and their share of the limit', async () => {
     const { json } = await send(png(700));
     const path = `/v1/files/${json.id}`;
     expect((await api.call('DELETE', path)).json).toEqual({

@@ -31,7 +31,7 @@ const nameCharsMax = 255;
 
 export async function readUpload(ctx: ApiCall): Promise<SentFile> {
   const { req } = ctx;
-  // The client may have left while its key was looked up; no further event would say so.
+  // If the client disconnected while its key was looked up, no further event reports it.
   if (req.destroyed) throw cutOff();
   const type = (req.headers['content-type'] ?? '').toLowerCase();
   const encoding = req.headers['content-encoding']?.trim().toLowerCase();
@@ -90,8 +90,8 @@ async function readForm(request: IncomingMessage, declaredBytes: number | null):
   const found = new Promise<SentFile>((resolve) => {
     form.once('file', (_field, file, name) => {
       const sent = new PassThrough();
-      // Of a form that ends inside its file, the parser reports an error on the form and on the
-      // file, in either order; the reader of the file may have left by then.
+      // If a form ends inside its file, the parser reports an error on the form and on the file, in
+      // either order. By then the file may have no reader.
       sent.on('error', () => undefined);
       file.on('error', () => sent.destroy(malformed()));
       file.pipe(sent);
