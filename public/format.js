@@ -2,7 +2,7 @@
 
 /**
  * "9994.990600" → "9,994.99 CNY". An amount below 0.01 has two significant digits instead, so that
- * only nothing is shown as 0.00.
+ * only zero is shown as 0.00.
  */
 export function money(amount, currency) {
   const value = Number(amount);

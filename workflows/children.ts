@@ -33,7 +33,7 @@ async function start(
       staticSummary,
     });
   } catch (error) {
-    // Untested: two closers of one task at the same moment; the reconciler's side is tested.
+    // Untested: workflow and reconciler close a task at the same moment; the reconciler's part is tested.
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
 }

@@ -39,7 +39,7 @@ export async function offerFreeSlots(deps: NotifyDeps, channel: string): Promise
   await signalTurns(deps, await giveTurns(deps.db, channel, found.channel.jobsInFlightMax));
 }
 
-/** Wakes jobs whose channels are all gone from the catalogue. */
+/** Ends the wait of jobs whose channels have all left the catalogue. */
 export async function wakeStranded(deps: NotifyDeps): Promise<void> {
   await signalTurns(deps, await releaseStranded(deps.db, deps.channels.ids()));
 }

@@ -1,5 +1,5 @@
-// Budgets. The amount spent is summed from the transfers at each query, so there is no counter that
-// could drift.
+// Budgets. The amount spent is summed from the transfers at each query, so no counter can differ from
+// them.
 
 import type { Knex } from 'knex';
 import type { BudgetPeriod, BudgetState } from '../domain/budget';

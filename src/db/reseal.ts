@@ -4,7 +4,7 @@
 import type { Knex } from 'knex';
 import { reseal } from './sealed';
 
-/** The sealed columns. One of type json has the encrypted text in its field `sealed`. */
+/** The sealed columns. A column of type json has the encrypted text in its field `sealed`. */
 const tables = {
   tasks: { request: 'json', object: 'json', callback_url: 'text' },
   jobs: { report: 'json' },
@@ -17,7 +17,7 @@ type Table = keyof typeof tables;
 
 export const sealedTables = Object.keys(tables) as Table[];
 
-/** The rows of each table that have a text under this key. */
+/** The number of rows in each table that have a text under this key. */
 export type KeyUse = { readonly keyId: string } & Readonly<Record<Table, number>>;
 
 const pagesAtOnce = 64;

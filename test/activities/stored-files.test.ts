@@ -161,7 +161,7 @@ test.each<[string, Readonly<Record<string, unknown>>]>([
   }
 });
 
-test('a video does not count as lost while its channel is not in the catalogue, for a day', async () => {
+test('for a day after its channel has left the catalogue a video does not count as lost', async () => {
   const asked = async (hoursAgo: number) => {
     const source_expires_at = db.raw(`now() - make_interval(hours => ?)`, [hoursAgo]);
     const taskId = await aResult({ source_url: 'https://example.com/1.mp4', source_expires_at });

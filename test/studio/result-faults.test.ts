@@ -124,7 +124,7 @@ test('size_bytes sends exactly this many bytes', async () => {
   expect(await readAll(reply)).toEqual({ bytes: 1_000_001, isWhole: true });
 });
 
-test('the result link of an enhancement takes the same faults', async () => {
+test('the same faults apply to the result link of an enhancement', async () => {
   const script = { render: 'none', result: { status: 404 } };
   const { json } = await studio.enhance({ studio: script });
   const { result } = await studio.reaching(json.task_id, 'completed');

@@ -12,7 +12,7 @@ export interface QueryReader {
   readonly names: readonly string[];
   /** The text of a parameter; null if it is absent, empty or repeated. */
   text(name: string): string | null;
-  /** As `text`, for a number, which may not be empty. */
+  /** The digits of a parameter; null if it is absent or repeated. An empty value is a fault. */
   digits(name: string): string | null;
   /** Records the first fault of a parameter. Returns null, to be used as its value. */
   fault(name: string, sentence: string): null;

@@ -28,7 +28,7 @@ describe('the body of a generation', () => {
     ['first_last_frame', 2, ['first_frame', 'last_frame']],
     ['first_last_frame', 4, ['first_frame', 'middle_frame', 'middle_frame', 'last_frame']],
     ['reference', 3, ['reference_image', 'reference_image', 'reference_image']],
-  ] as const)('%s with %i images names every role', (inputType, images, roles) => {
+  ] as const)('%s with %i images sends a role for every image', (inputType, images, roles) => {
     const input = aJobInput({
       request: aRequest({ images: Array.from({ length: images }, (_, n) => image(n)) }),
       plan: aPlan({ inputType }),

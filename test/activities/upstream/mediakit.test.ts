@@ -116,7 +116,7 @@ test('a job unknown to the provider is left out; another fault fails the whole b
   await expect(readAll(enhancer, ['one', 'two'])).rejects.toMatchObject({ kind: 'busy' });
 });
 
-test('after an answer that concerns every request the remaining jobs are not read', async () => {
+test('after an answer that refuses every request the remaining jobs are not read', async () => {
   let reads = 0;
   service.say = () => {
     reads += 1;
