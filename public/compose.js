@@ -65,7 +65,7 @@ export function ComposePage({ api, around, account, models }) {
   `;
 }
 
-/** The request of the draft, its price, its faults by field, and what sends it. */
+/** The request of the draft, its price, its faults by field, and the function that sends it. */
 function useSending({ api, draft, model, account, form }) {
   const { body, faults: own } = requestOf(draft, model);
   const missing = missingOf(draft, model);
@@ -100,8 +100,8 @@ function useSending({ api, draft, model, account, form }) {
 }
 
 /**
- * The faults to show before the form is sent: only those of fields with a value, because nobody has
- * filled in the others yet. Of a single frame, only those of its address: another frame may follow.
+ * The faults to show before the form is sent: only those of fields with a value, because the others
+ * are still to be filled in. For a single frame only the faults of its address: another may follow.
  */
 function early(fields, body) {
   const valueAt = (name) => name.split('.').reduce((at, part) => at?.[part], body);

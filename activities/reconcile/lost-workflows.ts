@@ -17,7 +17,7 @@ export interface SliceDeps extends CloseDeps {
 // 200 describes a run are 3 a second: a tenth of what one Temporal server answers beside its work.
 const sliceSize = 200;
 
-/** The number of tasks that were checked, the ids of those that were closed, and of stuck ones. */
+/** Returns the number of checked tasks, the ids of closed tasks and the ids of stuck tasks. */
 export async function checkSlice(
   deps: SliceDeps,
 ): Promise<{ checked: number; closed: string[]; stuck: string[] }> {

@@ -1,8 +1,8 @@
 // Deletes tasks that ended long ago, with all their rows; closing entries keep the sums of the
-// ledger. One pass over the old tasks an hour; a long one continues in the next runs. Each batch is
-// a transaction of its own, so a run that dies loses at most one batch. The pause after a batch is three
-// times as long as the batch, so calls find three quarters of the time undisturbed, and a busy database
-// is asked less often.
+// ledger. A pass over the old tasks starts once an hour; a long pass continues in the next runs. Each
+// batch is a transaction of its own, so a run that dies loses at most one batch. The pause after a batch
+// is three times as long as the batch, so deletion takes a quarter of the time at most, and less of a
+// busy database.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';

@@ -1,5 +1,5 @@
-// Budgets. The amount spent is summed from the transfers at each query, so no counter can differ from
-// them.
+// Budgets. The amount spent is summed from the transfers at each query, so there is no
+// stored counter that could become wrong.
 
 import type { Knex } from 'knex';
 import type { BudgetPeriod, BudgetState } from '../domain/budget';

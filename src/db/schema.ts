@@ -415,8 +415,8 @@ create table encryption_keys (
 
 /** Operators: what they did. */
 const operators = `
--- One act of an operator, written in its transaction: who did it, with which command, what it changed,
--- and why. No foreign key, because the act stays known.
+-- One act of an operator, written in its transaction: the operator, the command, the change and the
+-- reason. No foreign key, because the act outlives the rows that it changed.
 create table operator_log (
   id         bigint generated always as identity primary key,
   at         timestamptz not null default now(),
@@ -438,8 +438,8 @@ create trigger operator_log_not_truncated before truncate on operator_log
 
 /** Vacuum of the tables that lose many rows. */
 const vacuum = `
--- The search for old tasks and the list of an account pass over the index entries of deleted rows until
--- a vacuum, so it comes at a fiftieth of the rows instead of a fifth.
+-- The search for old tasks and the list of an account read the index entries of deleted rows until a
+-- vacuum. So a vacuum starts when a fiftieth of the rows is dead; the default is a fifth.
 ${['tasks', 'task_labels', 'jobs', 'transfers', 'callbacks', 'callback_attempts', 'files']
   .map((table) => `alter table ${table} set (autovacuum_vacuum_scale_factor = 0.02);`)
   .join('\n')}

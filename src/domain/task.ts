@@ -177,7 +177,7 @@ const statusMessages = {
 export const cancelledMessage = 'The task was cancelled by the caller.';
 export const stoppedMessage = 'The task was stopped by the service.';
 
-/** Why a task failed that ran out of time, whoever ends it: its workflow or the reconciler. */
+/** The error of a task that ran out of time, ended by its workflow or by the reconciler. */
 export function expiredMessage(afterSeconds: number): string {
   return `The task expired after ${afterSeconds} seconds.`;
 }

@@ -193,7 +193,7 @@ describe('a valid value', () => {
     expect(readConfig('dev', { [name]: given })).toMatchObject({ [key]: value });
   });
 
-  test('unknown variables are kept in the environment, for the catalogue to name', () => {
+  test('unknown variables stay in the environment, because the catalogue may name them', () => {
     const config = readConfig('dev', { ARK_API_KEY: 'x', PORTS: 'y' });
     expect(config.environment).toEqual({ ARK_API_KEY: 'x', PORTS: 'y' });
   });

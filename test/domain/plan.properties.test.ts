@@ -167,7 +167,7 @@ test('a tier as size equals that tier as resolution', () => {
   );
 });
 
-test('the hash of a request does not depend on the order of its fields, and tells requests apart', () => {
+test('different requests have different hashes, and the order of the fields does not matter', () => {
   fc.assert(
     fc.property(requestBody, requestBody, (body, other) => {
       const shuffled = Object.fromEntries(Object.entries(body).reverse());

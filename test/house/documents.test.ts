@@ -227,6 +227,6 @@ function everyFile(): string[] {
   return every;
 }
 
-test('the file that the pages name for the settings reads them', () => {
+test('the source file of the settings that the pages name exists and lists them', () => {
   expect(codeOf('src/config/config.ts')).toContain('export function settingRows');
 });

@@ -24,7 +24,7 @@ export function answerPageFile(ctx: ApiContext, { type, body, etag }: PageFile):
   else ctx.body = body;
 }
 
-/** Computes the value at first use, so that pages nobody opens cost nothing. */
+/** Computes the value at first use, so that a page that is never opened costs nothing. */
 export function lazily<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {

@@ -1,5 +1,5 @@
 // GET and HEAD /files/{token}.{ext}: the public link of a file. It needs no key on purpose: the token
-// is random, so only whoever was given the link has it, and the row revokes it.
+// is random and cannot be guessed, and a change of the row revokes the link.
 
 import { LRUCache } from 'lru-cache';
 import type { Refusal } from '../../../contract/error';
