@@ -70,7 +70,8 @@ const metadataParts = {
   },
   return_last_frame: {
     schema: z.boolean().meta({
-      description: 'Ask for the last frame as a picture (`data[0].last_frame_url`). Default false.',
+      description:
+        'Ask for the last frame of the base video as a picture (`data[0].last_frame_url`). Default false.',
     }),
     wanted: flag,
   },
