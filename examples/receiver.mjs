@@ -12,16 +12,28 @@ import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 const bytesMax = 256 * 1024;
 
 // During a rotation, name both secrets, the new one first, separated by a space.
-const webhooks = (process.env.WEBHOOK_SECRET ?? '')
-  .split(' ')
-  .filter(Boolean)
-  .map((secret) => new Webhook(secret));
+const webhooks = readSecrets();
 
 /**
  * The ids of accepted messages. In production use a table with a unique column, written in the same
  * transaction as the work.
  */
 const taken = new Set();
+
+function readSecrets() {
+  const secrets = (process.env.WEBHOOK_SECRET ?? '').split(' ').filter(Boolean);
+  const areComplete = secrets.length > 0 && secrets.every((text) => text.startsWith('whsec_'));
+  try {
+    if (areComplete) return secrets.map((secret) => new Webhook(secret));
+  } catch {
+    // Not base64; the sentence below says what is needed.
+  }
+  console.error(
+    'WEBHOOK_SECRET must be the whsec_… of your account; ' +
+      'with `npm start`, `node scripts/running.mjs webhookSecret` prints it.',
+  );
+  return process.exit(1);
+}
 
 /** The task of the message. Throws if the signature is wrong, or older than five minutes. */
 function verify(body, headers) {
@@ -75,8 +87,6 @@ function work(task) {
 }
 
 function main() {
-  if (webhooks.length === 0)
-    throw new Error('Set WEBHOOK_SECRET: `npm start` writes one to .data/dev.json.');
   const server = createServer((request, response) => {
     receive(request).then(
       (status) => response.writeHead(status).end(),

@@ -32,10 +32,11 @@ afterAll(async () => {
   await database?.drop();
 });
 
+const receiverFile = join(__dirname, '../../examples/receiver.mjs');
+
 async function startReceiver(secrets: string): Promise<{ receiver: Program; url: string }> {
-  const file = join(__dirname, '../../examples/receiver.mjs');
   const env = { WEBHOOK_SECRET: secrets, PORT: '0' };
-  const program = runProgram(process.execPath, [file], { env });
+  const program = runProgram(process.execPath, [receiverFile], { env });
   await until('it listens', () => program.err().includes('listening on'));
   const address = /http:\/\/\S+/.exec(program.err())?.[0] ?? '';
   return { receiver: program, url: `${address}/hook` };
@@ -59,6 +60,19 @@ function signedAt(seconds: number, body: string): Record<string, string> {
 const post = async (body: string, headers: Record<string, string>) =>
   (await fetch(url, { method: 'POST', body, headers })).status;
 const nowSeconds = () => Math.floor(Date.now() / 1000);
+
+test.each([
+  ['no secret', ''],
+  ['a secret without whsec_', 'c2VjcmV0'],
+  ['a secret that was cut', 'whsec_abc'],
+])('%s ends the receiver with one sentence', async (_, wrong) => {
+  const env = { WEBHOOK_SECRET: wrong, PORT: '0' };
+  const program = runProgram(process.execPath, [receiverFile], { env });
+  expect(await program.code).toBe(1);
+  expect(program.err()).toMatch(
+    /^WEBHOOK_SECRET must be the whsec_… of your account; .*prints it\.\n$/,
+  );
+});
 
 test('a delivery is verified, accepted and processed', async () => {
   const id = await aFinalTask(database, url);
