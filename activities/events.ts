@@ -34,8 +34,7 @@ export interface ActivityEvents {
   /** A provider lists none of our open jobs. */
   channelBlind(channel: string, open: number): void;
   unknownStatus(channel: string, word: string): void;
-  /** A job began to run or ended, this long after its acceptance. */
-  jobChanged(channel: string, kind: string, taskId: string, status: string, seconds: number): void;
+  jobChanged(change: JobChangedEvent): void;
   watchRound(channel: string, open: number, changed: number, ms: number): void;
   /** A result of a task was copied into the storage. */
   resultStored(taskId: string, role: string, bytes: number, seconds: number): void;
@@ -79,6 +78,18 @@ interface UpstreamRequestEvent {
   readonly code: string | undefined;
   /** Absent if the request was about several tasks. */
   readonly taskId: string | undefined;
+}
+
+/** A job began to run or ended. */
+interface JobChangedEvent {
+  readonly channel: string;
+  readonly kind: string;
+  readonly taskId: string;
+  readonly status: string;
+  /** Time since the job was accepted. */
+  readonly seconds: number;
+  /** The code of its failure: the provider's own if it sent one. */
+  readonly code: string | undefined;
 }
 
 export interface ClosedTaskEvent {

@@ -176,7 +176,9 @@ async function takeChanges(
   if (changes.length === 0) return;
   await storeReports(deps.db, changes);
   for (const { taskId, kind, report, ageSeconds } of changes) {
-    deps.events.jobChanged(channel, kind, taskId, report.status, ageSeconds);
+    const { status, failure } = report;
+    const seconds = ageSeconds;
+    deps.events.jobChanged({ channel, kind, taskId, status, seconds, code: failure?.code });
   }
   await notifyTasks(deps, changes);
 }

@@ -132,12 +132,10 @@ function upstreamEvents(
       const shown = word.slice(0, 40);
       log.warn({ event: 'unknown_status', channel, word: shown }, 'a status word is unknown');
     },
-    jobChanged(channel, kind, task, status, seconds) {
+    jobChanged({ channel, kind, taskId: task, status, seconds, code }) {
       meters.observe('video_job_seconds', { channel, kind, until: status }, seconds);
-      log.info(
-        { event: 'job_changed', task, channel, kind, status, seconds },
-        'a job changed its status',
-      );
+      const fields = { event: 'job_changed', task, channel, kind, status, seconds, code };
+      log.info(fields, 'a job changed its status');
     },
     watchRound(channel, open, changed, ms) {
       meters.observe('video_watch_round_duration_seconds', { channel }, ms / 1000);

@@ -408,6 +408,22 @@ describe('tasks', () => {
     expect(json).toMatchObject({ taskId: id, jobs: [{ upstreamId: 'cgt-findable' }] });
   });
 
+  test('the code of a failed job is shown', async () => {
+    const id = aTaskId();
+    await openNew(database.db, anOpening(await anAccount('10'), id, 1_000_000));
+    const code = 'OutputVideoSensitiveContentDetected';
+    const failure = { code, sentence: 'The generated video was withheld.' };
+    const upstream = { channel: 'studio', upstream_model: 'studio-2.0', upstream_id: 'cgt-failed' };
+    const report = { kind: 'generation', upstreamId: 'cgt-failed', status: 'failed', failure };
+    await database
+      .db('jobs')
+      .where({ task_id: id })
+      .update({ ...upstream, state: 'reported', report: JSON.stringify(report) });
+    const { out } = await admin(`tasks show ${id}`);
+    expect(out).toMatch(/^JOB .* FAILURE +FINDING$/m);
+    expect(out).toMatch(new RegExp(`^generation .* cgt-failed .* ${code} `, 'm'));
+  });
+
   test('a finished task, or one without a workflow, cannot be cancelled', async () => {
     const account = await anAccount('10');
     const [final, lost] = [aTaskId(), aTaskId()];

@@ -151,6 +151,13 @@ describe('logs', () => {
     );
     expect(ofTheTask.length).toBeGreaterThan(0);
   });
+
+  test('the line of a failed job has the code of its provider', () => {
+    const changes = lines()
+      .map((line) => JSON.parse(line))
+      .filter(({ event, task }) => event === 'job_changed' && task === ids.failed);
+    expect(changes.at(-1)).toMatchObject({ status: 'failed', code: 'InternalServiceError' });
+  });
 });
 
 describe('traces', () => {

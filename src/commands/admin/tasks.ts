@@ -38,6 +38,7 @@ const show: AdminCommand = {
       { title: 'STATE', of: ({ state }) => state },
       { title: 'UPSTREAM ID', of: ({ upstreamId }) => upstreamId },
       { title: 'SENT', of: ({ sentAt }) => sentAt },
+      { title: 'FAILURE', of: ({ report }) => report?.failure?.code },
       { title: 'FINDING', of: findingOf },
     ]);
     return { data, text: `${fields(plain)}\n\n${rows}\n\n${JSON.stringify(task, null, 2)}` };
