@@ -7,7 +7,7 @@ import { accountDisabled } from '../db/payment-refusals';
 import { type Authenticate, addressOf } from './auth';
 import { type ApiCall, type KeyedCall, Refused } from './context';
 import type { ApiSettings } from './deps';
-import { type CallerLimit, createBuckets, createCallerLimit } from './limits';
+import { type CallerLimit, createBuckets, createCallerLimit, showLimit } from './limits';
 
 export type Admit = (ctx: ApiCall) => Promise<KeyedCall>;
 
@@ -54,9 +54,7 @@ export function createAdmission(
     const rateLimit = limits[kindOf(ctx)];
     const limited = rateLimit.take(caller);
     if (limited) throw new Refused(limited.refusal, limited.headers);
-    for (const [name, value] of Object.entries(rateLimit.headersOf(caller))) {
-      ctx.res.setHeader(name, value);
-    }
+    showLimit(ctx, rateLimit.headersOf(caller));
     if (caller.accountDisabled) throw new Refused(accountDisabled);
     return ctx as KeyedCall;
   };

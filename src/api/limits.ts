@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { Refusal } from '../contract/error';
 import type { Rates } from '../db/account-terms';
 import type { Caller } from '../db/accounts';
-import type { Denied, Headers } from './context';
+import type { ApiCall, Denied, Headers } from './context';
 import { denied } from './context';
 
 interface RateLimit {
@@ -135,6 +135,13 @@ export function createCallerLimit(
         : ofKeys.headersOf(keyId, ofKey);
     },
   };
+}
+
+/** Sets the RateLimit headers of a reply, unless it shows a limit with fewer calls left. */
+export function showLimit({ res }: ApiCall, headers: Headers): void {
+  const shown = Number(res.getHeader('RateLimit-Remaining') ?? Number.POSITIVE_INFINITY);
+  if (shown < Number(headers['RateLimit-Remaining'])) return;
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
 }
 
 export function rateLimited(message: string): Refusal {

@@ -146,7 +146,9 @@ export const table = z.object({
     .describe('Time a create waits for its workflow before it answers `pending`.'),
   CREATE_RATE_PER_SECOND: whole(1, 100_000)
     .default(50)
-    .describe('Tasks a key may create per second in each API process.'),
+    .describe(
+      'Tasks a key may create per second in each API process; refused creates count, replays do not.',
+    ),
   CREATE_BURST: whole(1, 100_000).default(1_000).describe('Tasks a key may create at once.'),
   REQUEST_RATE_PER_SECOND: whole(1, 500_000)
     .default(250)

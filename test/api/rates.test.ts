@@ -112,6 +112,32 @@ test('reads have rates of a key and of an account, and the headers show the near
   expect(headers.get('ratelimit-remaining')).toBe('0');
 });
 
+test('a create shows the limit with fewer calls left, a replay the limit on requests', async () => {
+  // Ten creates and a hundred requests at once.
+  api = await startApi({ createRatePerSecond: 5, createBurst: 10, requestRatePerSecond: 20 });
+  const shown = async (body: unknown, key?: string) => {
+    const headers = key ? { 'idempotency-key': key } : {};
+    const reply = await call(api.url, api.apiKey, 'POST', create, body, headers);
+    const of = (name: string) => reply.headers.get(`ratelimit-${name}`);
+    return [reply.status, of('limit'), of('remaining'), of('reset')];
+  };
+  expect(await shown(textBody, 'one')).toEqual([200, '10', '9', '1']);
+  expect(await shown(textBody, 'one')).toEqual([200, '100', '98', '1']);
+  expect(await shown('{"no json')).toEqual([400, '100', '97', '1']);
+  const faulty = { ...textBody, duration: 99 };
+  for (let left = 8; left >= 0; left -= 1) {
+    expect(await shown(faulty)).toEqual([400, '10', String(left), left > 4 ? '1' : '2']);
+  }
+  expect(await shown(textBody)).toEqual([429, '10', '0', '1']);
+});
+
+test('a create shows the limit on requests if fewer of these are left', async () => {
+  api = await startApi({ createRatePerSecond: 5, createBurst: 10, requestRatePerSecond: 1 });
+  const { headers } = await api.create();
+  expect(headers.get('ratelimit-limit')).toBe('5');
+  expect(headers.get('ratelimit-remaining')).toBe('4');
+});
+
 test('a changed rate is in force once the key is not remembered any more', async () => {
   api = await startApi({ createRatePerSecond: 5, createBurst: 5 });
   const { keyId, apiKey } = await api.aKey({});

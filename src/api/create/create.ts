@@ -7,7 +7,7 @@ import { newTaskId, taskIdForKey } from '../../db/ids';
 import type { AtOnce } from '../at-once';
 import type { KeyedCall } from '../context';
 import type { ApiDeps } from '../deps';
-import { createCallerLimit } from '../limits';
+import { createCallerLimit, showLimit } from '../limits';
 import { createAccept } from './accept';
 import { answerCreate, type CreateOutcome, refusedOutcome } from './answer';
 import { planForCaller } from './plan-request';
@@ -34,6 +34,7 @@ export function createTask(deps: ApiDeps, atOnce: AtOnce): (ctx: KeyedCall) => P
     const { caller, traceId } = ctx.state;
     const limited = rateLimit.take(caller);
     if (limited) return limited;
+    showLimit(ctx, rateLimit.headersOf(caller));
     const { plan, refusal } = await planForCaller(parsed, deps, caller);
     if (!plan) return refusedOutcome(refusal);
     const taskId = keyedId ?? newTaskId(now());
