@@ -36,6 +36,8 @@ export function stackEnvironment(
     PUBLIC_URL: publicUrl,
     PLAYGROUND: 'true',
     CREATE_RATE_PER_SECOND: '1000',
+    // As many times the rate as by default. A rate of the environment has the default burst.
+    ...(given.CREATE_RATE_PER_SECOND ? {} : { CREATE_BURST: '20000' }),
     REQUEST_RATE_PER_SECOND: '5000',
     QUOTE_RATE_PER_SECOND: '1000',
     READ_RATE_PER_SECOND: '100000',
