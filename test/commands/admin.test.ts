@@ -61,9 +61,10 @@ describe('accounts', () => {
       ...['accounts', 'create', '--name', 'Müller & Söhne', '--credit', '100.00', '--json'],
     ]);
     expect(exitCode).toBe(0);
-    expect(Object.keys(json)).toEqual(['accountId', 'apiKey', 'webhookSecret']);
+    expect(Object.keys(json)).toEqual(['accountId', 'keyId', 'apiKey', 'webhookSecret']);
     const found = await findKeyByDigest(database.db, [digestKey(pepper, json.apiKey)]);
-    expect(found).toMatchObject({ accountId: json.accountId, revokedAt: null });
+    const { accountId, keyId } = json;
+    expect(found).toMatchObject({ accountId, keyId, revokedAt: null });
     expect(await activeSecrets(database.db, json.accountId)).toEqual([json.webhookSecret]);
     const { json: shown } = await admin(`accounts show ${json.accountId} --json`);
     expect(shown).toMatchObject({

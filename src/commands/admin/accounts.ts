@@ -50,8 +50,8 @@ const create: AdminCommand = {
     }
     const { apiKeyPepper: pepper } = demand(config, ['API_KEY_PEPPER']);
     const created = await createAccount(db(), { ...account, pepper, limits });
-    const { accountId, apiKey, webhookSecret } = created;
-    const data = { accountId, apiKey, webhookSecret };
+    const { accountId, keyId, apiKey, webhookSecret } = created;
+    const data = { accountId, keyId, apiKey, webhookSecret };
     const text = `${fields(data)}\n\nKey and secret are not shown again.`;
     return { data, text, created: accountId };
   },
