@@ -49,7 +49,8 @@ export function inputTypeFaults(inputType: InputType, stated: boolean, media: Me
           message:
             `images: "first_last_frame" needs 2 to 9 images, the first and the last frame among them; got ${images.length}.` +
             (images.length === 1
-              ? ' Add the last frame as the second image. For a single image send input_type "reference".'
+              ? ' Add the last frame as the second image, or send the image twice: the video then begins and ends with it. ' +
+                'To use a single image as a reference send input_type "reference".'
               : ''),
         });
       }

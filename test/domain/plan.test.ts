@@ -83,7 +83,7 @@ describe('input type', () => {
       'frames with one image',
       { input_type: 'first_last_frame', images: images(1) },
       ['images invalid_value'],
-      /2 to 9/,
+      /2 to 9 images.*got 1\..* or send the image twice.*input_type "reference"/,
     ],
     [
       'frames without images',
