@@ -16,7 +16,7 @@ function curl(origin, body) {
     `  -H "Authorization: Bearer $API_KEY" \\`,
     `  -H 'Content-Type: application/json' \\`,
     `  -d '${quoted}' \\`,
-    "  | tee /dev/stderr | grep -o 'task_[0-9a-z]\\{26\\}' | head -n 1)",
+    "  | tee -a /dev/stderr | grep -o 'task_[0-9a-z]\\{26\\}' | head -n 1)",
     '',
     '# The answer comes when the task has ended, or after 60 seconds.',
     `curl -s ${origin}${path}/$TASK_ID \\`,
