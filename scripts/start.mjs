@@ -3,4 +3,5 @@
 
 import { becomes } from './lib/become.mjs';
 
-await becomes('dev', process.argv.slice(2), { quiet: false });
+const args = process.argv.slice(2);
+await becomes('dev', args, { quiet: args.includes('--help') });

@@ -12,7 +12,11 @@ import { createProgress } from './progress';
 import { type Stack, startStack } from './stack';
 
 export const dev: Command<'dev'> = async ({ config, args }) => {
-  const { without, receivers } = optionsOf(args);
+  const { without, receivers, help } = optionsOf(args);
+  if (help) {
+    process.stdout.write(`${usage}\n`);
+    return 0;
+  }
   const progress = createProgress(process.stdout);
   let stack: Stack | undefined;
   let stopping = false;
@@ -69,16 +73,24 @@ async function stopMidway(starting: Promise<Stack>): Promise<void> {
   await Promise.race([starting.then((stack) => stack.stop()).catch(() => undefined), soon]);
 }
 
+const usage = `Usage: npm start -- [options]
+  --without <parts>       leave parts out; the parts are ${partNames.join(', ')}
+  --receiver <host:port>  allow callbacks to this address, and media from it
+Both options take several values, separated by commas.`;
+
 function optionsOf(args: readonly string[]) {
   const several = { type: 'string', multiple: true } as const;
   try {
-    const options = { without: several, receiver: several };
-    const { without = [], receiver = [] } = parseArgs({ args: [...args], options }).values;
-    return { without: wordsOf(without).map(partOf), receivers: wordsOf(receiver).map(receiverOf) };
+    const options = { without: several, receiver: several, help: { type: 'boolean' } } as const;
+    const { without = [], receiver = [], help } = parseArgs({ args: [...args], options }).values;
+    return {
+      without: wordsOf(without).map(partOf),
+      receivers: wordsOf(receiver).map(receiverOf),
+      help,
+    };
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    const usage = 'Write: npm start -- --receiver <host:port>, or npm start -- --without <parts>.';
-    throw new CommandError(`${usage} ${(error as Error).message}`, 2);
+    throw new CommandError(`${(error as Error).message}\n${usage}`, 2);
   }
 }
 

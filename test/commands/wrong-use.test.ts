@@ -50,7 +50,7 @@ test.each<[string, string[], Record<string, string>, RegExp]>([
     'an unknown flag',
     ['dev', '--witout', 'api'],
     {},
-    /Write: npm start -- --receiver <host:port>, or npm start -- --without <parts>\./,
+    /Unknown option '--witout'.*\nUsage: npm start -- \[options\]\n.*--without <parts>/,
   ],
   [
     'a receiver without a port',
@@ -98,6 +98,13 @@ test.each<[string, string[], Record<string, string>, RegExp]>([
   const ended = await runProcess(args, { DATA_DIR: data.path, PORT: '0', ...over });
   expect(ended).toMatchObject({ code: 2, err: expect.stringMatching(sentence) });
   expect(ended.err).not.toMatch(stackTrace);
+  expect(readdirSync(data.path)).not.toContain('dev.json');
+});
+
+test('--help prints the options and the names of the parts and starts nothing', async () => {
+  const { code, out, err } = await runProcess(['dev', '--help'], { DATA_DIR: data.path });
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(out).toMatch(/^Usage: npm start .*\n.*postgres, temporal, studio, worker, api\n/);
   expect(readdirSync(data.path)).not.toContain('dev.json');
 });
 
