@@ -76,6 +76,8 @@ interface UpstreamRequestEvent {
   readonly outcome: string;
   readonly ms: number;
   readonly code: string | undefined;
+  /** The name of the field that the provider refused. */
+  readonly param: string | undefined;
   /** Absent if the request was about several tasks. */
   readonly taskId: string | undefined;
 }

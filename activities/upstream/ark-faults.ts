@@ -4,18 +4,20 @@
 
 import type { JobFailure } from '../../src/domain/job';
 import type { UpstreamAnswer } from './http-exchange';
-import { codeOf, field } from './http-exchange';
+import { codeOf, field, paramOf } from './http-exchange';
 import type { FaultKind } from './provider';
 import { UpstreamFault } from './provider';
 
 export function classifyFault(answer: UpstreamAnswer): UpstreamFault {
-  const code = codeOf(field(answer.json, 'error'));
+  const error = field(answer.json, 'error');
+  const code = codeOf(error);
   const kind = kindOf(answer.status, code);
   return new UpstreamFault(
     kind,
     code ?? `HTTP_${answer.status}`,
     kind === 'caller' ? sentenceOf(code ?? '') : 'The generator could not take the task.',
     answer.retryAfterMs,
+    { param: paramOf(error) },
   );
 }
 

@@ -178,6 +178,15 @@ export function codeOf(error: unknown): string | null {
   return textOf(typeof code === 'string' ? code.slice(0, codeCharsMax) : code);
 }
 
+/**
+ * The name of the field that a provider refused. It is logged, so a text that is no name, and may
+ * quote the caller, counts as absent.
+ */
+export function paramOf(error: unknown): string | undefined {
+  const param = field(error, 'param');
+  return typeof param === 'string' && /^[\w.[\]-]{1,100}$/.test(param) ? param : undefined;
+}
+
 export function numberOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }

@@ -4,7 +4,7 @@
 
 import type { JobStatus, RequestedJob } from '../../src/domain/job';
 import type { UpstreamAnswer } from './http-exchange';
-import { codeOf, exchange, field, numberOf, textOf, unixSecondsOf } from './http-exchange';
+import { codeOf, exchange, field, numberOf, paramOf, textOf, unixSecondsOf } from './http-exchange';
 import type { FaultKind, JobReading, Provider, ProviderAccess } from './provider';
 import { UpstreamFault } from './provider';
 import { readEach, readEachMaxMs, readMaxMs } from './read-each';
@@ -123,12 +123,14 @@ function readingOf(item: unknown): JobReading {
 }
 
 function classify(answer: UpstreamAnswer): UpstreamFault {
-  const code = codeOf(field(answer.json, 'error'));
+  const error = field(answer.json, 'error');
+  const code = codeOf(error);
   return new UpstreamFault(
     (code && kindOfCode(code)) || kindOf(answer, code),
     code ?? `HTTP_${answer.status}`,
     'Super-resolution did not accept this video.',
     answer.retryAfterMs,
+    { param: paramOf(error) },
   );
 }
 

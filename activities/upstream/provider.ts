@@ -92,8 +92,14 @@ export type FaultKind =
   /** The provider does not know the job that was asked for. */
   | 'not_found';
 
+interface FaultOptions extends ErrorOptions {
+  readonly param?: string | undefined;
+}
+
 export class UpstreamFault extends Error {
   override readonly name = 'UpstreamFault';
+  /** The name of the field that the provider refused; for logs. */
+  readonly param: string | undefined;
   constructor(
     readonly kind: FaultKind,
     /** The provider's own code if it sent one; for logs, never for customers. */
@@ -101,8 +107,9 @@ export class UpstreamFault extends Error {
     /** Our sentence for the customer; shown for `caller` faults only. */
     readonly sentence: string,
     readonly retryAfterMs: number | null = null,
-    options?: ErrorOptions,
+    options?: FaultOptions,
   ) {
     super(`${kind}: ${code}`, options);
+    this.param = options?.param;
   }
 }

@@ -16,16 +16,16 @@ export function withReports(
     work: () => Promise<T>,
   ): Promise<T> {
     const started = performance.now();
-    const report = (outcome: string, code?: string) => {
+    const report = (outcome: string, { code, param }: Partial<UpstreamFault> = {}) => {
       const ms = performance.now() - started;
-      events.upstream({ channel, operation, outcome, ms, code, taskId });
+      events.upstream({ channel, operation, outcome, ms, code, param, taskId });
     };
     try {
       const answer = await work();
       report('ok');
       return answer;
     } catch (error) {
-      if (error instanceof UpstreamFault) report(error.kind, error.code);
+      if (error instanceof UpstreamFault) report(error.kind, error);
       throw error;
     }
   }

@@ -103,10 +103,10 @@ function upstreamEvents(
   | 'watchRound'
 > {
   return {
-    upstream({ channel, operation, outcome, ms, code, taskId: task }) {
+    upstream({ channel, operation, outcome, ms, code, param, taskId: task }) {
       const labels = { channel, operation, outcome };
       meters.observe('video_upstream_request_duration_seconds', labels, ms / 1000);
-      const fields = { event: 'upstream', task, channel, operation, outcome, ms, code };
+      const fields = { event: 'upstream', task, channel, operation, outcome, ms, code, param };
       if (outcome === 'operator') log.error(fields, 'a channel refuses our account');
       else if (outcome === 'ok') log.debug(fields, 'upstream request');
       else log.warn(fields, 'upstream fault');

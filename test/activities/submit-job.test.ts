@@ -207,6 +207,17 @@ test('a fault of the caller’s input fails the job on the first channel', async
   expect(await upstream.requests()).toBe(1);
 });
 
+test('the event of a refused create names the field', async () => {
+  await open();
+  const input = await upstream.input({ rnder: 'none' });
+  expect(await placed(input, 1)).toMatchObject({ outcome: 'rejected' });
+  const refused = { operation: 'create', outcome: 'caller', code: 'InvalidParameter' };
+  expect(upstream.events).toContainEqual({
+    name: 'upstream',
+    args: [expect.objectContaining({ ...refused, param: 'studio.rnder', taskId: input.taskId })],
+  });
+});
+
 test.each([
   ['is down', (base: Channel) => ({ ...base, baseUrl: 'http://127.0.0.1:1/api/v3' })],
   ['refuses our key', (base: Channel) => ({ ...base, apiKeyEnv: 'OTHER' })],

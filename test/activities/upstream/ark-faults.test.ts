@@ -46,6 +46,17 @@ test('a long code is cut, and its beginning is kept', () => {
 });
 
 test.each([
+  ['content[0].image_url', 'content[0].image_url'],
+  ['', undefined],
+  ['a sunset over the sea', undefined],
+  ['x'.repeat(101), undefined],
+  [{ name: 'ratio' }, undefined],
+])('of the param %j the fault keeps %j: only a name is logged', (param, kept) => {
+  const json = { error: { code: 'InvalidParameter', param } };
+  expect(classifyFault({ ...answer(400, null), json }).param).toBe(kept);
+});
+
+test.each([
   ['InputTextSensitiveContentDetected', /prompt was refused/],
   ['InputImageSensitiveContentDetected', /image was refused/],
   ['InputVideoSensitiveContentDetected.PolicyViolation', /video was refused/],
