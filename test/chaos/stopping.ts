@@ -50,7 +50,7 @@ export function testStopping({
         const asked = Date.now();
         // As a supervisor stops it; the development stack waits less.
         part.kill('SIGTERM');
-        expect(await end).toEqual({ code: 0, signal: null });
+        expect([name, await end]).toEqual([name, { code: 0, signal: null }]);
         expect(Date.now() - asked).toBeLessThan(stopWithinMs * 4);
         await part.start();
       }
