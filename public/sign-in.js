@@ -51,6 +51,9 @@ export function SignIn({ onKey, notice }) {
         <button class="primary" disabled=${busy}>${busy ? 'Signing in…' : 'Sign in'}</button>
       </form>
       <p class="small">
+        <code>npm start</code> prints a key; in an installation your operator gives you one.
+      </p>
+      <p class="small">
         The key stays in this tab and is forgotten with it. <a href="/docs">API documentation</a>
       </p>
     </main>

@@ -18,12 +18,13 @@ const titles = {
 export function Timeline({ task, known, lost }) {
   const isOver = task.status === 'succeeded' || task.status === 'failed';
   const now = useNow(1000, !isOver);
+  const rows = rowsOf(task, known);
   const end = isOver ? task.finished_at : Math.max(task.created_at, now / 1000);
   return html`
     <section class="card" aria-label="Timeline">
       <h2>Timeline</h2>
       <ol class="line">
-        ${rowsOf(task, known).map(
+        ${rows.map(
           ({ step, title, state, at }) => html`
             <li key=${step} class=${state} data-step=${step} data-state=${state}
               aria-current=${state === 'now' ? 'step' : undefined}>
@@ -36,6 +37,10 @@ export function Timeline({ task, known, lost }) {
       ${
         steps.some((step) => known.seen?.[step]) &&
         html`<p class="small">“seen”: when this page first saw the step.</p>`
+      }
+      ${
+        rows.some(({ state, at }) => state === 'done' && !at) &&
+        html`<p class="small">A step without a time ended before this page saw it.</p>`
       }
       <dl>
         <div><dt>${isOver ? 'Took' : 'Elapsed'}</dt><dd data-test="elapsed">

@@ -4,6 +4,9 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import * as on from './browser';
 
+const notScrolled = `(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(
+  document.querySelector('.scroll'))`;
+
 on.describeInBrowser('the form of the playground', (site) => {
   test('the form shows the price of the request that it would send', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
@@ -212,6 +215,10 @@ on.describeInBrowser('the form of the playground', (site) => {
       await page.getByRole('heading', { level: 1 }).waitFor();
       const wide = await page.evaluate('document.documentElement.scrollWidth');
       expect([view, Number(wide) <= width]).toEqual([view, true]);
+      if (view === 'account') {
+        await page.locator('.statement tbody tr').first().waitFor();
+        expect(await page.evaluate(notScrolled)).toBe(true);
+      }
       // Two lines of text in a button or a link of the header would be higher.
       for (const item of await page.locator('.top :is(a, button):visible').all()) {
         expect((await item.boundingBox())?.height).toBeLessThan(48);

@@ -50,6 +50,22 @@ on.describeInBrowser('the playground makes videos', (site) => {
     await page.context().close();
   });
 
+  test('a page that opens a finished task says why its steps have no time', async () => {
+    const first = await on.visit(site, site.service.apiKey);
+    await on.promptOf(first.page).fill('a lighthouse at dawn');
+    await on.direct(first.page, { render: 'none' });
+    const id = await on.create(first.page);
+    await on.untilEnd(first.page, 'done');
+    await first.page.context().close();
+
+    const { page } = await on.visit(site, site.service.apiKey);
+    await page.goto(`${site.service.url}/#/tasks/${id}`);
+    await on.untilEnd(page, 'done');
+    expect(await page.locator('[data-step=storing]').textContent()).toBe('Storing the video');
+    await page.getByText('A step without a time ended before this page saw it.').waitFor();
+    await page.context().close();
+  });
+
   const jpeg = /\.jpg$/;
   test.each([
     ['Text', [], { input_type: 'text_to_video' }],
