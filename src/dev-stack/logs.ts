@@ -42,16 +42,28 @@ export function openLogs(folder: string, show: (line: string) => void): StackLog
   };
 }
 
+// The fields that say what a line is about.
+const subjects = ['channel', 'operation', 'code', 'param', 'task', 'why'];
+
 /** A warning or error as one readable line; null for every other line. */
 function sentenceOf(line: string): string | null {
   if (!isShown.test(line)) return null;
   try {
-    const { level, msg, err } = JSON.parse(line) as Record<string, unknown>;
-    const cause = (err as { message?: string } | undefined)?.message;
-    return `${String(level)}: ${String(msg)}${cause ? ` (${cause.split('\n')[0]})` : ''}`;
+    const entry = JSON.parse(line) as Record<string, unknown>;
+    const cause = (entry.err as { message?: string } | undefined)?.message?.split('\n')[0];
+    const named = subjects.filter((name) => typeof entry[name] === 'string');
+    const about = [cause, ...named.map((name) => `${name} ${String(entry[name])}`)].filter(Boolean);
+    const detail = about.length > 0 ? ` (${about.join(', ')})` : '';
+    return oneLine(`${String(entry.level)}: ${String(entry.msg)}${detail}`);
   } catch {
     return null;
   }
+}
+
+/** A code is chosen by a provider, so control characters are removed to protect the terminal. */
+function oneLine(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
 }
 
 /** The last line that may explain why a part ended: a warning, or a line that is not a log line. */

@@ -38,6 +38,28 @@ test('the terminal shows warnings and errors as sentences, the file keeps everyt
   await rm(folder, { recursive: true });
 });
 
+test('the terminal names the subject of a warning', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'video-logs-'));
+  const shown: string[] = [];
+  const logs = openLogs(folder, (line) => void shown.push(line));
+  const refused = { channel: 'studio', operation: 'create', code: 'InvalidParameter' };
+  const said = lines((log) => {
+    log.warn({ event: 'upstream', task: 'task_1', ...refused, ms: 12 }, 'upstream fault');
+    log.warn({ task: 'task_2', role: 'video', why: 'HTTP_500' }, 'a result is not stored yet');
+    log.error({ err: new Error('the disk is full'), task: 'task_3' }, 'it failed');
+    log.warn({ code: 'red\u001b[31m\nnext' }, 'upstream fault');
+  });
+  for (const line of said) logs.take('worker', line);
+  await logs.close();
+  expect(shown).toEqual([
+    'worker: warn: upstream fault (channel studio, operation create, code InvalidParameter, task task_1)',
+    'worker: warn: a result is not stored yet (task task_2, why HTTP_500)',
+    'worker: error: it failed (the disk is full, task task_3)',
+    'worker: warn: upstream fault (code red [31m next)',
+  ]);
+  await rm(folder, { recursive: true });
+});
+
 test('the reported cause of an exit is the last warning, or the last line that is not a log line', () => {
   const last = lines((log) => {
     log.error('no database');
