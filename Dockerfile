@@ -41,6 +41,7 @@ COPY public public
 
 ARG COMMIT=unknown
 ENV NODE_ENV=production \
+  MALLOC_ARENA_MAX=1 \
   COMMIT=$COMMIT \
   HOST=0.0.0.0 \
   PORT=8080 \
@@ -51,7 +52,7 @@ ENV NODE_ENV=production \
 VOLUME /data
 USER node
 # Node is process 1 and handles the signals itself: SIGTERM stops it, SIGHUP reads the catalogue again.
-ENTRYPOINT ["node", "--enable-source-maps", "--min-semi-space-size=16", "--max-semi-space-size=32", "dist/src/main.js"]
+ENTRYPOINT ["node", "--enable-source-maps", "--min-semi-space-size=16", "--max-semi-space-size=16", "dist/src/main.js"]
 
 FROM base AS studio
 USER root

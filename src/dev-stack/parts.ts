@@ -86,7 +86,9 @@ export function newPart(site: Site, name: string, launch: () => Promise<Launched
  * API and worker need about 7 % less processor time, for some tens of megabytes (docs/decisions.md,
  * 21).
  */
-export const heapFlags = ['--min-semi-space-size=16', '--max-semi-space-size=32'];
+export const heapFlags = ['--min-semi-space-size=16', '--max-semi-space-size=16'];
+/** One arena of the C library, also set in the image and in package.json (docs/decisions.md, 21). */
+export const heapEnvironment = { MALLOC_ARENA_MAX: '1' };
 
 /**
  * A process of ours reports over its channel that it is ready, and stops when the channel closes.
@@ -101,7 +103,10 @@ export function processPart(
     let isReady = false;
     const child = startChild(process.execPath, {
       args: ['--enable-source-maps', ...heapFlags, mainFile(), kind],
-      env: { ...site.options.environment, ...environment, LOG_FORMAT: 'json' },
+      env: {
+        ...{ ...site.options.environment, ...environment },
+        ...{ ...heapEnvironment, LOG_FORMAT: 'json' },
+      },
       cwd: projectFolder(),
       onLine: (line) => site.logs.take(name, line),
       onMessage: (message) => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { loadCatalogue } from '../../src/catalogue/catalogue-file';
 import { type ProcessName, readConfig, settingRows } from '../../src/config/config';
-import { heapFlags } from '../../src/dev-stack/parts';
+import { heapEnvironment, heapFlags } from '../../src/dev-stack/parts';
 import { allOf, environmentIn, stageOf } from '../support/dockerfile';
 import { codeOf, filesIn, read, root } from './sources';
 
@@ -627,13 +627,17 @@ describe('Dockerfile', () => {
       'dist/src/main.js',
     ]);
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-    for (const name of ['api', 'worker']) expect(scripts[name]).toContain(heapFlags.join(' '));
+    for (const name of ['api', 'worker']) {
+      expect(scripts[name]).toContain(heapFlags.join(' '));
+      expect(scripts[name]).toContain(Object.entries(heapEnvironment)[0]?.join('='));
+    }
+    expect(environment).toMatchObject(heapEnvironment);
     expect(allOf(service, 'CMD')).toEqual(['["api"]']);
     expect(allOf(studio, 'CMD')).toEqual(['["studio"]']);
   });
 
   test('its settings exist, and its exposed ports belong to them', () => {
-    const { NODE_ENV: _, COMMIT: __, ...ofOurs } = environment;
+    const { NODE_ENV: _, COMMIT: __, MALLOC_ARENA_MAX: ___, ...ofOurs } = environment;
     expect(Object.keys(ofOurs).filter((name) => !settings.has(name))).toEqual([]);
     expect(settings.has('COMMIT')).toBe(true);
     const config = readConfig('dev', ofOurs);
