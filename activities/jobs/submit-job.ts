@@ -73,6 +73,7 @@ async function tryChannels(deps: JobDeps, input: RequestedJob): Promise<Submitte
       continue;
     }
     if (deps.now() - asked > sendWithinMs) {
+      await notSent(deps, input);
       throw trouble('TooLate', 'This worker was paused for too long to send the create.', null);
     }
     const placed = await place(deps, input, candidate, false);

@@ -180,13 +180,15 @@ test('a job is sent to no other channel if it may be at one that left the catalo
   expect(await upstream.accepted(input.taskId)).toBe(1);
 });
 
-test('a worker that was paused after storing "sending" does not send the create', async () => {
-  await open();
+test('a create that a paused worker did not send is sent by the next attempt, without a look-up', async () => {
+  await open((base) => [{ ...base, honoursIdempotencyKey: false, hasList: false }]);
   const input = await upstream.input();
   let asked = 0;
   const now = () => Date.now() + 6_000 * asked++;
   await expect(attempt(input, { now })).rejects.toMatchObject({ type: 'TooLate' });
   expect(await upstream.accepted(input.taskId)).toBe(0);
+  expect(await placed(input, 1)).toMatchObject({ outcome: 'open' });
+  expect(await upstream.accepted(input.taskId)).toBe(1);
 });
 
 test('without a list and idempotency keys a lost create fails the task and is not repeated', async () => {

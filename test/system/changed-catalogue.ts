@@ -86,7 +86,8 @@ function channelOf(id: string, baseUrl: string, slots: number | null): Channel {
     protocol: 'ark',
     baseUrl,
     apiKeyEnv: 'OLD_KEY',
-    requestTimeoutMs: 120_000,
+    // The creates in progress are answered at the end, on a slow machine after minutes.
+    requestTimeoutMs: 400_000,
     pollIntervalMs: 1_000,
     jobsInFlightMax: slots,
     honoursIdempotencyKey: false,
