@@ -37,6 +37,7 @@ export function createRemoveUnknown(deps: ObjectDeps): RemoveUnknown {
       if (slice.length < size) listing = listAll(storage);
       return await removeUnknown(deps, slice, now);
     } catch (error) {
+      await listing.return(undefined);
       // The next run begins anew.
       listing = listAll(storage);
       if (error instanceof StorageError) return 0;

@@ -182,8 +182,8 @@ export const table = z.object({
       'Reads with `Prefer: wait` that a key may have open; further ones are answered at once.',
     ),
   CONNECTIONS_MAX: whole(10, 1_000_000)
-    .default(10_000)
-    .describe('Connections an API process accepts at once.'),
+    .default(5_000)
+    .describe('Connections an API process accepts at once, about 85 KB each.'),
   TRUSTED_PROXIES: whole(0, 10)
     .default(0)
     .describe(
