@@ -1,6 +1,5 @@
 // One HTTP request to a provider, with a time limit and a size limit. A failure records whether the
-// request can have arrived. Connections are kept alive; redirects are not followed; nothing is
-// retried here.
+// request can have arrived. Redirects are not followed; nothing is retried here.
 
 import http from 'node:http';
 import https from 'node:https';
@@ -32,12 +31,14 @@ export interface UpstreamAnswer {
 const answerBytesMax = 8 * 1024 * 1024;
 
 // At most 64 sockets per host: further requests wait here rather than exhaust the provider's
-// connections. Reads have their own sockets, so that slow creates do not hold them up.
-const socketsOf = () => ({
-  'http:': new http.Agent({ keepAlive: true, maxSockets: 64, scheduling: 'lifo' }),
-  'https:': new https.Agent({ keepAlive: true, maxSockets: 64, scheduling: 'lifo' }),
+// connections. Reads have their own sockets, so that slow creates do not hold them up. A create never
+// uses an idle connection: if the provider has just closed it, or it has fallen silent, it is not
+// known whether the create arrived, and looking it up takes minutes (docs/decisions.md, 5).
+const socketsOf = (keepAlive: boolean) => ({
+  'http:': new http.Agent({ keepAlive, maxSockets: 64, scheduling: 'lifo' }),
+  'https:': new https.Agent({ keepAlive, maxSockets: 64, scheduling: 'lifo' }),
 });
-const agents = { reads: socketsOf(), writes: socketsOf() };
+const agents = { reads: socketsOf(true), writes: socketsOf(false) };
 
 export async function exchange(request: UpstreamRequest): Promise<UpstreamAnswer> {
   const url = new URL(request.url);

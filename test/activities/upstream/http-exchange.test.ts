@@ -3,6 +3,7 @@
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { exchange } from '../../../activities/upstream/http-exchange';
 import { type Canned, startCanned } from '../../support/canned';
 
@@ -44,6 +45,23 @@ test('hanging creates do not delay a read', async () => {
   hanging.closeAllConnections();
   hanging.close();
   await ended;
+});
+
+test('a create does not use a connection that was idle', async () => {
+  const used = new WeakSet<object>();
+  const closing = createServer(({ socket }, response) => {
+    if (used.has(socket)) return socket.resetAndDestroy();
+    used.add(socket);
+    response.end('{}');
+  });
+  await new Promise<void>((resolve) => closing.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(closing.address() as AddressInfo).port}`;
+  for (const _ of [1, 2]) {
+    const create = { method: 'POST', url, apiKey: 'key', timeoutMs: 5_000 } as const;
+    expect(await exchange(create)).toMatchObject({ status: 200 });
+    await setTimeout(50);
+  }
+  closing.close();
 });
 
 test('an invalid Retry-After is ignored', async () => {
