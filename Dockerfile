@@ -52,7 +52,7 @@ ENV NODE_ENV=production \
 VOLUME /data
 USER node
 # Node is process 1 and handles the signals itself: SIGTERM stops it, SIGHUP reads the catalogue again.
-ENTRYPOINT ["node", "--enable-source-maps", "--min-semi-space-size=16", "--max-semi-space-size=16", "dist/src/main.js"]
+ENTRYPOINT ["node", "--enable-source-maps", "--min-semi-space-size=8", "--max-semi-space-size=8", "dist/src/main.js"]
 
 FROM base AS studio
 USER root

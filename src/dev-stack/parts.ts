@@ -82,11 +82,10 @@ export function newPart(site: Site, name: string, launch: () => Promise<Launched
 
 /**
  * Node's options here, in the image and in the scripts of package.json. Node's young generation
- * starts so small that a few requests fill it and are copied repeatedly. With 16 MB from the start
- * API and worker need about 7 % less processor time, for some tens of megabytes (docs/decisions.md,
- * 21).
+ * starts so small that a few requests fill it and are copied repeatedly, and grows so large that the
+ * buffers of copied files stay in it for long (docs/decisions.md, 21).
  */
-export const heapFlags = ['--min-semi-space-size=16', '--max-semi-space-size=16'];
+export const heapFlags = ['--min-semi-space-size=8', '--max-semi-space-size=8'];
 /** One arena of the C library, also set in the image and in package.json (docs/decisions.md, 21). */
 export const heapEnvironment = { MALLOC_ARENA_MAX: '1' };
 
