@@ -183,7 +183,7 @@ export const table = z.object({
     ),
   CONNECTIONS_MAX: whole(10, 1_000_000)
     .default(5_000)
-    .describe('Connections an API process accepts at once, about 85 KB each.'),
+    .describe('Connections an API process accepts at once, up to 115 KB each.'),
   TRUSTED_PROXIES: whole(0, 10)
     .default(0)
     .describe(
