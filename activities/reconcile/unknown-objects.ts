@@ -1,7 +1,8 @@
 // Objects in the storage that no file has: of a removed file whose bytes were not deleted, or of a
-// database that was restored. Each run looks at a slice of the storage; after the last slice it begins
-// anew. Objects without a row are left alone for a day, because their rows may be on their way. If many
-// have none, the storage probably belongs to another database too, and none of them is deleted.
+// database that was restored. Each run looks at a slice of the storage; after the last slice, or an
+// error, the next run starts at the beginning. Objects without a row are left alone for a day, because
+// their rows may be on their way. If many have none, the storage probably belongs to another database
+// too, and none of them is deleted.
 
 import { findRowsOfKeys } from '../../src/db/files/retention';
 import { areTooManyUnknown } from '../../src/domain/unknown-tasks';
@@ -38,7 +39,6 @@ export function createRemoveUnknown(deps: ObjectDeps): RemoveUnknown {
       return await removeUnknown(deps, slice, now);
     } catch (error) {
       await listing.return(undefined);
-      // The next run begins anew.
       listing = listAll(storage);
       if (error instanceof StorageError) return 0;
       throw error; // Untested: the database goes away in the middle of a run; the next run starts over.

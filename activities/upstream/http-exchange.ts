@@ -31,9 +31,9 @@ export interface UpstreamAnswer {
 const answerBytesMax = 8 * 1024 * 1024;
 
 // At most 64 sockets per host: further requests wait here rather than exhaust the provider's
-// connections. Reads have their own sockets, so that slow creates do not hold them up. A create never
-// uses an idle connection: if the provider has just closed it, or it has fallen silent, it is not
-// known whether the create arrived, and looking it up takes minutes (docs/decisions.md, 5).
+// connections. Reads have their own sockets, so that slow creates do not hold them up. Each create
+// opens a connection. On an idle one that the provider has just closed, the create fails and nobody
+// knows whether it arrived (docs/decisions.md, 5).
 const socketsOf = (keepAlive: boolean) => ({
   'http:': new http.Agent({ keepAlive, maxSockets: 64, scheduling: 'lifo' }),
   'https:': new https.Agent({ keepAlive, maxSockets: 64, scheduling: 'lifo' }),

@@ -180,7 +180,7 @@ test('a job is sent to no other channel if it may be at one that left the catalo
   expect(await upstream.accepted(input.taskId)).toBe(1);
 });
 
-test('a create that a paused worker did not send is sent by the next attempt, without a look-up', async () => {
+test('if a worker paused before it sent a create, the next attempt sends it without a look-up', async () => {
   await open((base) => [{ ...base, honoursIdempotencyKey: false, hasList: false }]);
   const input = await upstream.input();
   let asked = 0;

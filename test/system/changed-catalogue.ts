@@ -86,7 +86,7 @@ function channelOf(id: string, baseUrl: string, slots: number | null): Channel {
     protocol: 'ark',
     baseUrl,
     apiKeyEnv: 'OLD_KEY',
-    // The creates in progress are answered at the end, on a slow machine after minutes.
+    // Longer than the test holds a create, which takes minutes on a slow machine.
     requestTimeoutMs: 400_000,
     pollIntervalMs: 1_000,
     jobsInFlightMax: slots,

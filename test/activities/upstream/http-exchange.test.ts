@@ -1,11 +1,12 @@
 // Requests to a provider: its Retry-After header, separate sockets for reads, and the end of a
 // process.
 
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { exchange } from '../../../activities/upstream/http-exchange';
 import { type Canned, startCanned } from '../../support/canned';
+import { webServers } from '../../support/web-servers';
+
+const startServer = webServers();
 
 let service: Canned;
 beforeAll(async () => {
@@ -33,35 +34,32 @@ test('Retry-After delays creates by two minutes at most', async () => {
 });
 
 test('hanging creates do not delay a read', async () => {
-  const hanging = createServer((request, response) => {
+  const hanging = await startServer((request, response) => {
     if (request.method === 'GET') response.end('{}');
   });
-  await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(hanging.address() as AddressInfo).port}`;
-  const common = { url, apiKey: 'key', timeoutMs: 5_000 };
+  const common = { url: `http://${hanging}`, apiKey: 'key', timeoutMs: 5_000 };
   const creates = Array.from({ length: 70 }, () => exchange({ ...common, method: 'POST' }));
-  const ended = Promise.allSettled(creates);
+  void Promise.allSettled(creates);
   expect(await exchange({ ...common, method: 'GET' })).toMatchObject({ status: 200 });
-  hanging.closeAllConnections();
-  hanging.close();
-  await ended;
 });
 
-test('a create does not use a connection that was idle', async () => {
+test('each create opens a connection of its own', async () => {
   const used = new WeakSet<object>();
-  const closing = createServer(({ socket }, response) => {
+  const host = await startServer(({ socket }, response) => {
     if (used.has(socket)) return socket.resetAndDestroy();
     used.add(socket);
     response.end('{}');
   });
-  await new Promise<void>((resolve) => closing.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(closing.address() as AddressInfo).port}`;
+  const create = {
+    method: 'POST',
+    url: `http://${host}`,
+    apiKey: 'key',
+    timeoutMs: 5_000,
+  } as const;
   for (const _ of [1, 2]) {
-    const create = { method: 'POST', url, apiKey: 'key', timeoutMs: 5_000 } as const;
     expect(await exchange(create)).toMatchObject({ status: 200 });
     await setTimeout(50);
   }
-  closing.close();
 });
 
 test('an invalid Retry-After is ignored', async () => {
