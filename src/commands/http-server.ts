@@ -64,6 +64,7 @@ export async function listen(
   setting: AddressSettings,
   { connectionsMax, isUpload = () => false }: ListenOptions = {},
 ): Promise<Listening> {
+  const handle = handleTogether(handler);
   const serve: RequestListener = (request, response) => {
     if (!isUpload(request)) limitBodyTime(request, response);
     // The timeout begins when the reply is complete, if the system has not taken all of it by then.
@@ -72,7 +73,7 @@ export async function listen(
       if (request.socket.writableLength > 0) request.socket.setTimeout(unreadMs);
       if (!request.complete) discardRest(request);
     });
-    handler(request, response);
+    handle(request, response);
   };
   const server = createServer(limits, serve);
   // A client that asks first (`Expect: 100-continue`) gets the answer when its body is read. It
@@ -95,6 +96,21 @@ export async function listen(
       await closed;
       clearTimeout(cut);
     },
+  };
+}
+
+/**
+ * Handles requests that are read in the same turn of the event loop together, so that their replies
+ * are sent together too (docs/decisions.md, 28).
+ */
+function handleTogether(handler: RequestListener): RequestListener {
+  const waiting: (() => void)[] = [];
+  const handleAll = (): void => {
+    for (const handle of waiting.splice(0)) handle();
+  };
+  return (request, response) => {
+    if (waiting.length === 0) setImmediate(handleAll);
+    waiting.push(() => handler(request, response));
   };
 }
 

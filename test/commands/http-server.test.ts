@@ -50,6 +50,20 @@ test('a caller that does not read its reply is disconnected', async () => {
   await until('it is cut', () => closed.includes('/large'), 60_000);
 }, 70_000);
 
+test('requests that arrive together on one connection are answered in their order', async () => {
+  server = await start();
+  const { socket, state } = ask('/large');
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  let bytes = 0;
+  socket.on('data', (data) => {
+    bytes += data.length;
+    state.text = String(data);
+  });
+  await until('both are answered', () => state.closed);
+  expect(bytes).toBeGreaterThan(large.length);
+  expect(state.text.endsWith('ok')).toBe(true);
+});
+
 test('connections beyond the maximum are closed, and one that ends makes room', async () => {
   server = await start(2);
   const open = [ask('/'), ask('/')];
