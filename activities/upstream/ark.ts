@@ -8,7 +8,7 @@ import { classifyFault } from './ark-faults';
 import { itemsOf, readListing } from './ark-listing';
 import { readingOf } from './ark-readings';
 import type { UpstreamAnswer, UpstreamRequest } from './http-exchange';
-import { exchange, field, numberOf, textOf } from './http-exchange';
+import { exchange, field, numberOf, upstreamIdOf } from './http-exchange';
 import type { JobReading, ListWindow, Provider, ProviderAccess, TakeReadings } from './provider';
 import { readEach, readEachMaxMs, readMaxMs } from './read-each';
 
@@ -38,7 +38,7 @@ export function createArk(access: ProviderAccess): Provider {
           ...(access.honoursIdempotencyKey ? { 'idempotency-key': input.taskId } : {}),
         },
       });
-      const id = textOf(field(answer.json, 'id'));
+      const id = upstreamIdOf(field(answer.json, 'id'));
       if (answer.status === 200 && id) return id;
       throw classifyFault(answer);
     },
@@ -111,7 +111,7 @@ async function readMany(
     const items = itemsOf(page);
     const readings = new Map<string, JobReading>();
     for (const item of items) {
-      const id = textOf(field(item, 'id'));
+      const id = upstreamIdOf(field(item, 'id'));
       if (id) readings.set(id, readingOf(item));
     }
     await take(readings);
@@ -196,7 +196,7 @@ function listedJobOf(item: unknown, { plan }: JobInput): ListedJob {
     return echoed !== sent;
   };
   return {
-    upstreamId: textOf(field(item, 'id')),
+    upstreamId: upstreamIdOf(field(item, 'id')),
     seed: numberOf(field(item, 'seed')),
     createdAtMs: createdAt === null ? null : createdAt * 1000,
     differs:

@@ -171,6 +171,14 @@ export function textOf(value: unknown): string | null {
   return value.toWellFormed().replaceAll('\0', '') || null;
 }
 
+/**
+ * The id of a job. A text above this length, or one with control characters or lone surrogates, is
+ * no id and counts as absent: a create with such an answer may have arrived.
+ */
+export function upstreamIdOf(value: unknown): string | null {
+  return typeof value === 'string' && /^[^\p{Cc}\p{Cs}]{1,256}$/u.test(value) ? value : null;
+}
+
 const codeCharsMax = 100;
 
 /** The code of an error. It is logged and stored, so only the beginning of a long one is kept. */

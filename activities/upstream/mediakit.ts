@@ -4,7 +4,16 @@
 
 import type { JobStatus, RequestedJob } from '../../src/domain/job';
 import type { UpstreamAnswer } from './http-exchange';
-import { codeOf, exchange, field, numberOf, paramOf, textOf, unixSecondsOf } from './http-exchange';
+import {
+  codeOf,
+  exchange,
+  field,
+  numberOf,
+  paramOf,
+  textOf,
+  unixSecondsOf,
+  upstreamIdOf,
+} from './http-exchange';
 import type { FaultKind, JobReading, Provider, ProviderAccess } from './provider';
 import { UpstreamFault } from './provider';
 import { readEach, readEachMaxMs, readMaxMs } from './read-each';
@@ -38,7 +47,7 @@ export function createMediakit(access: ProviderAccess): Provider {
         headers: { 'x-client-request-id': input.taskId },
         ...common,
       });
-      const id = textOf(field(answer.json, 'task_id'));
+      const id = upstreamIdOf(field(answer.json, 'task_id'));
       if (answer.status === 200 && field(answer.json, 'success') === true && id) return id;
       throw classify(answer);
     },

@@ -4,7 +4,7 @@
 
 /** One job as a provider lists it. */
 export interface ListedJob {
-  /** Null if the provider sent none. */
+  /** Null if the provider sent none, or one that is not readable. */
   readonly upstreamId: string | null;
   readonly seed: number | null;
   readonly createdAtMs: number | null;
@@ -51,7 +51,10 @@ export function findInListing(
   if (another) return unclear('several jobs carry its seed');
   if (ours?.differs) return unclear('a job carries its seed and other parameters');
   if (ours && isOld(ours)) return unclear('an older job carries its seed');
-  if (ours) return ours.upstreamId ? one(ours.upstreamId) : unclear('its job is listed without id');
+  if (ours)
+    return ours.upstreamId
+      ? one(ours.upstreamId)
+      : unclear('its job is listed without a readable id');
   if (!isComplete) return unclear('the list could not be read as a whole');
   const candidates = strangers.filter((job) => !isOld(job));
   if (candidates.some(({ seed }) => seed === null)) return unclear('a job does not show its seed');

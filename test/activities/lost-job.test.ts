@@ -136,6 +136,7 @@ test.each([
   ['other parameters', { resolution: '1280x720' }],
   ['a creation long before', { created_at: 1_000_000 }],
   ['no id', { id: undefined }],
+  ['an id of 257 characters', { id: 'x'.repeat(257) }],
 ])('the task waits if a job with its seed has %s', async (_, over) => {
   const input = await lostInput();
   await settle(input);
@@ -143,6 +144,39 @@ test.each([
   await waits(input);
   ark.echo = (job) => job;
   await expectAdopted(input);
+});
+
+test.each([
+  ['no id', undefined],
+  ['an id of 257 characters', 'x'.repeat(257)],
+  ['an id with a line break', 'cgt-1\n'],
+  ['an id with a C1 control character', 'cgt-1\u009b'],
+  ['an id with NUL', 'cgt-1\0'],
+  ['an id with a lone surrogate', 'cgt-1\ud800'],
+  ['a number as its id', 1],
+])('a create that is answered with %s is looked up, and is not sent again', async (_, id) => {
+  const input = await upstream.input();
+  ark.answeredId = () => id;
+  await waits(input);
+  ark.answeredId = (own) => own;
+  await settle(input);
+  await expectAdopted(input);
+});
+
+test('a job whose id is unreadable everywhere is refunded, with one create sent', async () => {
+  const id = 'x'.repeat(1_000_000);
+  const input = await upstream.input();
+  ark.answeredId = () => id;
+  ark.echo = (job) => ({ ...job, id });
+  await waits(input);
+  await settle(input);
+  await waits(input);
+  await settle(input, 600);
+  expect(await attempt(input)).toMatchObject({
+    outcome: 'rejected',
+    report: { failure: { code: 'submission_unknown', ours: true } },
+  });
+  expect(ark.creates.get(input.taskId)).toBe(1);
 });
 
 test('if the provider replaces seeds, the task waits and then fails, with one create sent', async () => {

@@ -23,6 +23,8 @@ export interface PlayedArk {
   readonly creates: Map<string, number>;
   /** The result of a create: it is accepted unless the connection is cut before. */
   onCreate: (body: Record<string, unknown>) => Fate | Promise<Fate>;
+  /** The id of a job as the answer to its create shows it. */
+  answeredId: (id: string) => unknown;
   /** Its clock, as its replies show it. */
   clockMs: () => number;
   /** False: the list ignores which ids were asked for. */
@@ -57,6 +59,7 @@ export async function startPlayedArk(): Promise<PlayedArk> {
     jobs: [],
     creates: new Map(),
     onCreate: () => 'answer',
+    answeredId: (id) => id,
     clockMs: Date.now,
     filters: true,
     lastKey: '',
@@ -121,7 +124,7 @@ async function create(
   const { id } = ark.add({ seed, resolution, ratio, duration });
   const task = String(request.headers['x-client-request-id']);
   ark.creates.set(task, (ark.creates.get(task) ?? 0) + 1);
-  if (fate === 'answer') say(response, { id });
+  if (fate === 'answer') say(response, { id: ark.answeredId(id) });
   else response.socket?.resetAndDestroy();
 }
 

@@ -27,8 +27,10 @@ const input = aJobInput({
 });
 
 test('a create returns the task id as the upstream id', async () => {
-  service.say = () => ({ body: { success: true, task_id: 'enh-1' } });
-  expect(await enhancer.create(input, 'enhance-video')).toBe('enh-1');
+  for (const id of ['enh-1', 'x'.repeat(256)]) {
+    service.say = () => ({ body: { success: true, task_id: id } });
+    expect(await enhancer.create(input, 'enhance-video')).toBe(id);
+  }
 });
 
 test.each([
@@ -62,6 +64,11 @@ test.each([
   ['success: false without a code', { body: { success: false } }, 'ambiguous'],
   ['a throttle with 400', { status: 400, body: { error: { code: 'FlowLimitExceeded' } } }, 'busy'],
   ['a success without an id', { body: { success: true } }, 'ambiguous'],
+  [
+    'a success with an id of 257 characters',
+    { body: { success: true, task_id: 'x'.repeat(257) } },
+    'ambiguous',
+  ],
 ] as const)('a create answered by %s is a fault of its kind', async (_, said, kind) => {
   service.say = () => said;
   await expect(enhancer.create(input, 'enhance-video')).rejects.toMatchObject({ kind });
