@@ -30,6 +30,7 @@ import { logCommands } from './admin/log';
 import { reconcileCommands } from './admin/reconcile';
 import { schemaCommands } from './admin/schema';
 import { storageCommands } from './admin/storage';
+import { escaped } from './admin/tables';
 import { taskCommands } from './admin/tasks';
 import { openTemporal } from './admin/temporal';
 import { termCommands } from './admin/terms';
@@ -69,8 +70,10 @@ export const admin: Command<'admin'> = ({ config, args }) =>
 export async function runAdmin(
   config: Config,
   args: readonly string[],
-  { out, err }: Output,
+  output: Output,
 ): Promise<number> {
+  const out = (text: string) => output.out(escaped(text));
+  const err = (text: string) => output.err(escaped(text));
   const { json, help, words } = takeFlags(args);
   try {
     const answer = await answerTo(config, words, help || words[0] === 'help');

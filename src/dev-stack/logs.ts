@@ -3,6 +3,7 @@
 
 import { createWriteStream, mkdirSync, renameSync, statSync, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
+import { unprintable } from '../commands/admin/tables';
 
 export interface StackLogs {
   take(part: string, line: string): void;
@@ -60,10 +61,9 @@ function sentenceOf(line: string): string | null {
   }
 }
 
-/** A code is chosen by a provider, so control characters are removed to protect the terminal. */
+/** A code is chosen by a provider. */
 function oneLine(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
+  return text.replace(unprintable, ' ');
 }
 
 /** The last line that may explain why a part ended: a warning, or a line that is not a log line. */

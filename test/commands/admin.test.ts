@@ -395,6 +395,28 @@ describe('tasks', () => {
     expect(out).toMatch(/^taskId +task_/);
   });
 
+  test('characters that change what a terminal shows are escaped', async () => {
+    const id = aTaskId();
+    await openNew(database.db, anOpening(await anAccount('10'), id, 1_000_000));
+    const odd = '\u0085\u009b31m\u2028\u2029\u202a\u202e\u2066\u2069\u001b\u007f';
+    const label = { order: `${odd}é—日本\u{1f600}` };
+    await database.db.raw(
+      `update tasks set trace_id = ?, object = jsonb_set(object::jsonb, '{labels}', ?) where id = ?`,
+      [`a${odd}b`, JSON.stringify(label), id],
+    );
+    const { out } = await admin(`tasks show ${id}`);
+    expect(out).toMatch(/^traceId +a 31m b$/m);
+    const escapes = String.raw`\u0085\u009b31m\u2028\u2029\u202a\u202e\u2066\u2069\u001b\u007f`;
+    expect(out).toContain(`"order": "${escapes}é—日本\u{1f600}"`);
+    const { out: json, json: parsed } = await admin(`tasks show ${id} --json`);
+    for (const text of [out, json]) {
+      expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u);
+    }
+    expect(parsed.task.labels).toEqual(label);
+    const { err } = await admin(['tasks', 'show', `task${odd}`]);
+    expect(err).toContain(String.raw`There is no task task\u0085\u009b31m`);
+  });
+
   test('a task is found by the upstream id of its job', async () => {
     const account = await anAccount('10');
     const id = aTaskId();

@@ -47,7 +47,7 @@ test('the terminal names the subject of a warning', async () => {
     log.warn({ event: 'upstream', task: 'task_1', ...refused, ms: 12 }, 'upstream fault');
     log.warn({ task: 'task_2', role: 'video', why: 'HTTP_500' }, 'a result is not stored yet');
     log.error({ err: new Error('the disk is full'), task: 'task_3' }, 'it failed');
-    log.warn({ code: 'red\u001b[31m\nnext' }, 'upstream fault');
+    log.warn({ code: 'red\u001b[31m\nnext\u202eend' }, 'upstream fault');
   });
   for (const line of said) logs.take('worker', line);
   await logs.close();
@@ -55,7 +55,7 @@ test('the terminal names the subject of a warning', async () => {
     'worker: warn: upstream fault (channel studio, operation create, code InvalidParameter, task task_1)',
     'worker: warn: a result is not stored yet (task task_2, why HTTP_500)',
     'worker: error: it failed (the disk is full, task task_3)',
-    'worker: warn: upstream fault (code red [31m next)',
+    'worker: warn: upstream fault (code red [31m next end)',
   ]);
   await rm(folder, { recursive: true });
 });

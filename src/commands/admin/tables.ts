@@ -1,5 +1,6 @@
 // Text output: tables, and the fields of one thing below each other. Numbers are right-aligned,
-// times are UTC to the second, and control characters are escaped to protect the terminal.
+// times are UTC to the second. Callers and providers chose some of the texts, so characters that
+// change what a terminal shows are replaced in a cell and escaped everywhere else.
 
 import { formatMicros } from '../../domain/money';
 
@@ -53,6 +54,19 @@ function pad(text: string, width: number, right: boolean): string {
 function textOf(cell: Cell): string {
   if (cell === null || cell === undefined) return '-';
   if (cell instanceof Date) return moment(cell);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-  return String(cell).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ') || '-';
+  return String(cell).replace(unprintable, ' ') || '-';
+}
+
+/** Control characters, U+2028, U+2029, and the characters that change the direction of a text. */
+export const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
+
+/** Escapes them as JSON does, so that a JSON document still has the same values. */
+export function escaped(text: string): string {
+  return text.replace(unprintable, (found) =>
+    Array.from(found, (char) => (char === '\n' ? char : codeOf(char))).join(''),
+  );
+}
+
+function codeOf(char: string): string {
+  return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
