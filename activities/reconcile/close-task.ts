@@ -4,7 +4,6 @@
 import type { Client } from '@temporalio/client';
 import type { Knex } from 'knex';
 import { isRetryable } from '../../src/db/database';
-import { wantCancel } from '../../src/db/jobs/cancels';
 import type { OpenRow } from '../../src/db/reconcile';
 import { billing } from '../../src/domain/pricing';
 import { expiredMessage, stoppedMessage, taskObject } from '../../src/domain/task';
@@ -52,10 +51,10 @@ async function closeRow(deps: CloseDeps, row: OpenRow): Promise<boolean> {
     },
   );
   const heldMicros = plan.hold.amountMicros;
-  const { first } = await deps.closeTask({ taskId: row.id, object, heldMicros, charge: [] });
+  // Its jobs are marked in the same transaction and stopped after all refunds.
+  const close = { taskId: row.id, object, heldMicros, charge: [], cancelJobs: true } as const;
+  const { first } = await deps.closeTask(close);
   if (!first) return false; // Untested: its workflow ended it in the same moment.
-  // Its jobs are stopped after all refunds.
-  await wantCancel(deps.db, row.id);
   deps.events.finding('closed', row.id, message);
   // The transaction recorded that the callback is owed; if it cannot be started now, a later run of
   // the reconciler starts it.

@@ -14,7 +14,8 @@ import type {
   TaskInput,
 } from '../domain/task-transactions';
 import { availableChange, closingMovements, holdId } from '../domain/transfers';
-import { closeJobsOfTask, planFirstJob } from './jobs/steps';
+import { closeJobsOfTask } from './jobs/cancels';
+import { planFirstJob } from './jobs/steps';
 import { refusalOf } from './payment-refusals';
 import { failPending } from './pending-tasks';
 import { prepared } from './prepared-statements';
@@ -108,7 +109,7 @@ interface Opening {
  * call returns it.
  */
 export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask> {
-  const { taskId, object, heldMicros, charge } = close;
+  const { taskId, object, heldMicros, charge, cancelJobs = false } = close;
   const movements = closingMovements(taskId, heldMicros, charge);
   let change = 0;
   let held = heldMicros;
@@ -155,6 +156,7 @@ export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask>
       heldMicros,
       change,
       count: movements.length,
+      cancelJobs,
       movements: JSON.stringify(rows),
     },
   );

@@ -59,6 +59,11 @@ export interface CloseTask {
   /** The amount held at submission; the transaction compares it with its own record. */
   readonly heldMicros: number;
   readonly charge: readonly BillingLine[];
+  /**
+   * True if no workflow cancels the jobs of the task that may still run upstream: the reconciler
+   * does it.
+   */
+  readonly cancelJobs?: true;
   /** The start of the task; if absent, `created_at` of the object has it to the second. */
   readonly createdAtMs?: number;
 }

@@ -1,11 +1,18 @@
 // Jobs that are still open although their task has ended: the reconciler cancels and closes them,
 // so that they take no slot.
 
+import type { Client } from '@temporalio/client';
+import { createBillingActivities } from '../../activities/billing';
 import { createFollowActivities } from '../../activities/jobs/read-and-cancel-job';
 import { stopLeftJobs } from '../../activities/reconcile/left-jobs';
+import { stopOverdue } from '../../activities/reconcile/overdue-tasks';
 import { wantCancel } from '../../src/db/jobs/cancels';
 import { findJob } from '../../src/db/jobs/queries';
 import { takeSlot } from '../../src/db/jobs/slots';
+import { openTask } from '../../src/db/ledger';
+import { taskObject } from '../../src/domain/task';
+import { anAccountWith, heldMicros, storePending } from '../support/books';
+import { aJobInput, aPlan, aRequest, aTaskInput } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { startUpstream, type Upstream } from '../support/upstream';
 
@@ -129,5 +136,49 @@ test('a job that arrives after the end of its task is cancelled even if the firs
   await round();
   const job = await findJob(database.db, input);
   expect(job?.cancel).toBeNull();
+  expect(await provider?.read(job?.upstreamId ?? '')).toMatchObject({ status: 'cancelled' });
+});
+
+/** An overdue task with a hold, whose job waits in the queue of its provider. */
+async function overdueInput() {
+  const accountId = await anAccountWith(database.db, 'acct_overdue', 100_000_000);
+  const plan = aPlan({ channels: [{ channel: 'studio', upstreamModel: 'studio-2.0' }] });
+  const request = aRequest({
+    metadata: { passThrough: { studio: { render: 'none', queue_s: 600 } } },
+  });
+  const task = aTaskInput({ accountId, plan });
+  const { taskId, traceId } = task;
+  const identity = { id: taskId, traceId, model: plan.model, createdAt: 1 };
+  await storePending(database.db, task, { request });
+  const object = taskObject(identity, { status: 'submitted' });
+  expect((await openTask(database.db, { input: task, object })).outcome).toBe('opened');
+  const input = aJobInput({ taskId, accountId, plan, request });
+  await upstream.attempt(input);
+  await database.db.raw(`update tasks set deadline_at = now() - interval '1 hour' where id = ?`, [
+    taskId,
+  ]);
+  return input;
+}
+
+test('if a worker dies right after it closed an overdue task, the job is cancelled by the next run', async () => {
+  const input = await overdueInput();
+  const { closeTask } = createBillingActivities(upstream.deps);
+  const workflow = { getHandle: () => ({ terminate: async () => undefined }) };
+  await stopOverdue({
+    ...upstream.deps,
+    client: { workflow } as unknown as Client,
+    taskQueue: 'unused',
+    // The transaction is the last step that this worker takes.
+    closeTask: async (close) => {
+      await closeTask(close);
+      throw new Error('The worker is gone.');
+    },
+  });
+  expect(await heldMicros(database.db)).toBe(0);
+  expect(await findJob(database.db, input)).toMatchObject({ state: 'closed', cancel: 'wanted' });
+  await round();
+  const job = await findJob(database.db, input);
+  expect(job?.cancel).toBeNull();
+  const { provider } = upstream.deps.channels.find('studio') ?? {};
   expect(await provider?.read(job?.upstreamId ?? '')).toMatchObject({ status: 'cancelled' });
 });

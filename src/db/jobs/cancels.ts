@@ -3,12 +3,25 @@
 import type { Knex } from 'knex';
 import type { JobName } from '../../domain/job';
 
+/** True for a job that was sent and may still run upstream. */
+const mayRun = `
+  sent_at is not null and (report is null or report->>'status' in ('queued', 'running'))`;
+
+/**
+ * Part of the statement that closes a task. With `:cancelJobs` the jobs that may still run are
+ * marked to be cancelled by the reconciler.
+ */
+export const closeJobsOfTask = `
+  update jobs
+     set state = 'closed',
+         cancel = case when cast(:cancelJobs as boolean) and ${mayRun} then 'wanted' else cancel end
+    from closed where task_id = :taskId`;
+
 /** Marks the sent, unfinished jobs of an ended task to be cancelled by the reconciler. */
 export async function wantCancel(db: Knex, taskId: string): Promise<void> {
   await db.raw(
     `update jobs set cancel = 'wanted'
-      where task_id = ? and sent_at is not null
-        and (report is null or report->>'status' in ('queued', 'running'))`,
+      where task_id = ? and ${mayRun}`,
     [taskId],
   );
 }

@@ -26,10 +26,6 @@ export interface Destination {
 export const planFirstJob = `
   insert into jobs (task_id, kind, account_id) select id, 'generation', account_id from opened`;
 
-/** Part of the statement that closes a task. */
-export const closeJobsOfTask = `
-  update jobs set state = 'closed' from closed where task_id = :taskId`;
-
 /** Part of the statement that erases tasks. */
 export const eraseReports = `
   update jobs set report = json_build_object('status', report->'status') from erased
