@@ -4,9 +4,15 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { wantCancel } from '../../src/db/jobs/cancels';
 import { findJob } from '../../src/db/jobs/queries';
-import { forgetSending, storeOpened } from '../../src/db/jobs/steps';
+import { forgetSending, storeOpened, storeRejected } from '../../src/db/jobs/steps';
 import type { Channel } from '../../src/domain/catalogue';
-import type { JobInput, PlacedJob, RequestedJob } from '../../src/domain/job';
+import type {
+  JobFailure,
+  JobInput,
+  JobReport,
+  PlacedJob,
+  RequestedJob,
+} from '../../src/domain/job';
 import type { JobDeps } from '../deps';
 import type { KnownChannel } from '../upstream/channels';
 import { UpstreamFault } from '../upstream/provider';
@@ -58,7 +64,7 @@ export async function place(
       const renewed = hasNewLink ? null : await withNewLink(deps, input);
       if (renewed) return place(deps, renewed, candidate, mayLieThere, true);
       await notSent(deps, input);
-      return rejected(input, code, error.sentence);
+      return rejected(deps, input, { code, sentence: error.sentence });
     }
     deps.channels.failed(channel.id, kind, error.retryAfterMs);
     if (kind === 'ambiguous' || mayLieThere) {
@@ -116,12 +122,8 @@ export async function failUnresolved(
   why: string,
 ): Promise<Submitted> {
   deps.events.lostJobUnresolved(channel.id, input.taskId, why);
-  return rejected(
-    input,
-    'submission_unknown',
-    'The task could not be handed to the generator.',
-    true,
-  );
+  const sentence = 'The task could not be handed to the generator.';
+  return rejected(deps, input, { code: 'submission_unknown', sentence, ours: true });
 }
 
 /** The id of the running activity, which stays open until the job has ended. */
@@ -135,12 +137,14 @@ export function thisAttempt(): string {
   return `${activityId}:${attempt}`;
 }
 
-function rejected(input: JobInput, code: string, sentence: string, ours?: true): Submitted {
-  const failure = { code, sentence, ...(ours ? { ours } : {}) };
-  return {
-    outcome: 'rejected',
-    report: { kind: input.kind, upstreamId: '', status: 'failed', failure },
-  };
+async function rejected(
+  { db }: JobDeps,
+  { taskId, kind }: JobInput,
+  failure: JobFailure,
+): Promise<Submitted> {
+  const report: JobReport = { kind, upstreamId: '', status: 'failed', failure };
+  await storeRejected(db, { taskId, kind }, thisAttempt(), report);
+  return { outcome: 'rejected', report };
 }
 
 /** An error that the policy retries, after `afterMs` if it is given. */

@@ -94,8 +94,10 @@ async function resume(deps: JobDeps, input: RequestedJob): Promise<Submitted> {
   // the row.
   const [activityId, attempt] = [waitingActivity(), thisAttempt()];
   const job = await takeOver(deps.db, input, { activityId, attempt });
-  if (job?.report && isFinalReport(job.report)) return { outcome: 'ended', report: job.report };
-  if (job?.upstreamId) return 'open';
+  if (job?.upstreamId) {
+    const { report } = job;
+    return report && isFinalReport(report) ? { outcome: 'ended', report } : 'open';
+  }
   if (wasSent(job) && job.state === 'sending') return resolveLost(deps, input, job);
   throw trouble('JobMoved', 'The job changed while it was read.', null);
 }

@@ -5,6 +5,7 @@ import type { Knex } from 'knex';
 import type { JobDeps } from '../../activities/deps';
 import { createFollowActivities } from '../../activities/jobs/read-and-cancel-job';
 import { createChannels } from '../../activities/upstream/channels';
+import { wantCancel } from '../../src/db/jobs/cancels';
 import { findJob } from '../../src/db/jobs/queries';
 import { giveTurns } from '../../src/db/jobs/slots';
 import { storeReports } from '../../src/db/jobs/steps';
@@ -197,6 +198,11 @@ test('without a list and idempotency keys a lost create fails the task and is no
   const input = await upstream.input({ create: { lose_reply: true, times: 1 } });
   expect((await placed(input)).outcome).toBe('rejected');
   expect(await upstream.accepted(input.taskId)).toBe(1);
+  expect((await findJob(database.db, input))?.report?.failure?.code).toBe('submission_unknown');
+  // It may run, so an attempt that is started again and the reconciler still look for it.
+  expect((await placed(input)).outcome).toBe('rejected');
+  await wantCancel(database.db, input.taskId);
+  expect(await findJob(database.db, input)).toMatchObject({ state: 'sending', cancel: 'wanted' });
 });
 
 test('a fault of the caller’s input fails the job on the first channel', async () => {
@@ -207,6 +213,26 @@ test('a fault of the caller’s input fails the job on the first channel', async
   const job = await placed(input, 1);
   expect(job).toMatchObject({ outcome: 'rejected', report: { status: 'failed' } });
   expect(await upstream.requests()).toBe(1);
+  expect(await findJob(database.db, input)).toMatchObject({
+    upstreamId: null,
+    report: {
+      failure: {
+        code: 'InputTextSensitiveContentDetected',
+        sentence: 'The prompt was refused by the content check.',
+      },
+    },
+  });
+});
+
+test('an accepted job does not keep the refusal of an earlier attempt', async () => {
+  await open();
+  const input = await upstream.input({
+    create: { status: 400, code: 'InputTextSensitiveContentDetected', times: 1 },
+  });
+  expect(await placed(input, 1)).toMatchObject({ outcome: 'rejected' });
+  // The worker died before Temporal knew of the refusal.
+  expect(await placed(input, 1)).toMatchObject({ outcome: 'open' });
+  expect(await findJob(database.db, input)).toMatchObject({ state: 'open', report: null });
 });
 
 test('the event of a refused create names the field', async () => {

@@ -5,6 +5,7 @@ import { Client, Connection } from '@temporalio/client';
 import { adminCommands } from '../../src/commands/admin';
 import { findKeyByDigest } from '../../src/db/accounts';
 import { digestKey, makeApiKey } from '../../src/db/api-keys';
+import { storeRejected } from '../../src/db/jobs/steps';
 import { closeTask } from '../../src/db/ledger';
 import { isLossConfirmed } from '../../src/db/reconcile';
 import { activeSecrets } from '../../src/db/webhook-secrets';
@@ -393,6 +394,9 @@ describe('tasks', () => {
     expect(open.map(({ taskId }: { taskId: string }) => taskId)).toEqual([first]);
     const { out } = await admin(`tasks show ${second}`);
     expect(out).toMatch(/^taskId +task_/);
+    const { code, message } = json.task.error;
+    expect(out).toMatch(new RegExp(`^error +${code}: ${message}$`, 'm'));
+    expect((await admin(`tasks show ${first}`)).out).not.toMatch(/^error/m);
   });
 
   test('characters that change what a terminal shows are escaped', async () => {
@@ -445,6 +449,24 @@ describe('tasks', () => {
     const { out } = await admin(`tasks show ${id}`);
     expect(out).toMatch(/^JOB .* FAILURE +FINDING$/m);
     expect(out).toMatch(new RegExp(`^generation .* cgt-failed .* ${code} `, 'm'));
+  });
+
+  test('the code of a job that no provider accepted is shown', async () => {
+    const id = aTaskId();
+    await openNew(database.db, anOpening(await anAccount('10'), id, 1_000_000));
+    await database.db('jobs').where({ task_id: id }).update({ attempt: '1:1' });
+    const name = { taskId: id, kind: 'generation' } as const;
+    const code = 'InvalidParameter.duration';
+    const sentence = 'The generator did not accept the value of duration.';
+    const report = { kind: name.kind, upstreamId: '', failure: { code, sentence } } as const;
+    await storeRejected(database.db, name, '1:2', { ...report, status: 'failed' });
+    expect((await admin(`tasks show ${id} --json`)).json.jobs).toMatchObject([{ report: null }]);
+    await storeRejected(database.db, name, '1:1', { ...report, status: 'failed' });
+    expect((await admin(`tasks show ${id}`)).out).toMatch(
+      new RegExp(`^generation .* ${code} `, 'm'),
+    );
+    const { jobs } = (await admin(`tasks show ${id} --json`)).json;
+    expect(jobs).toMatchObject([{ report: { failure: { code, sentence } } }]);
   });
 
   test('a finished task, or one without a workflow, cannot be cancelled', async () => {

@@ -2,6 +2,7 @@
 // customer's.
 
 import type { Knex } from 'knex';
+import type { TaskError, TaskObject } from '../../contract/task';
 import { taskStatuses } from '../../contract/vocabulary';
 import { findTaskCallback } from '../../db/callbacks';
 
@@ -41,7 +42,8 @@ const show: AdminCommand = {
       { title: 'FAILURE', of: ({ report }) => report?.failure?.code },
       { title: 'FINDING', of: findingOf },
     ]);
-    return { data, text: `${fields(plain)}\n\n${rows}\n\n${JSON.stringify(task, null, 2)}` };
+    const shown = { ...plain, ...(task.error ? { error: sentenceOf(task.error) } : {}) };
+    return { data, text: `${fields(shown)}\n\n${rows}\n\n${JSON.stringify(task, null, 2)}` };
   },
 };
 
@@ -125,7 +127,7 @@ const finished = (taskId: string) =>
   new CommandError(`The task ${taskId} has finished already; it is left as it is.`);
 
 function shownTask(row: TaskRow) {
-  const task = JSON.parse(row.object) as { readonly model: string };
+  const task = JSON.parse(row.object) as Pick<TaskObject, 'model' | 'error'>;
   return {
     taskId: row.id,
     accountId: row.accountId,
@@ -137,6 +139,8 @@ function shownTask(row: TaskRow) {
     task,
   };
 }
+
+const sentenceOf = ({ code, message }: TaskError) => `${code}: ${message}`;
 
 /** A remark on a job that needs the operator's attention. */
 function findingOf({ goneAt, cancel, state }: Job): string | null {

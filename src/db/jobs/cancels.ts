@@ -3,9 +3,13 @@
 import type { Knex } from 'knex';
 import type { JobName } from '../../domain/job';
 
-/** True for a job that was sent and may still run upstream. */
+/**
+ * True for a job that was sent and may still run upstream. Without an upstream id no report is the
+ * provider's.
+ */
 const mayRun = `
-  sent_at is not null and (report is null or report->>'status' in ('queued', 'running'))`;
+  sent_at is not null
+  and (report is null or upstream_id is null or report->>'status' in ('queued', 'running'))`;
 
 /**
  * Part of the statement that closes a task. With `:cancelJobs` the jobs that may still run are

@@ -76,8 +76,8 @@ export async function forgetSending(
 }
 
 /**
- * sending → open, with the upstream id and the activity that waits for the end. If the task has
- * ended, the job stays closed. `refused`: the job has another upstream id already, or another task
+ * sending → open, with the upstream id and the activity that waits for the end. The reason of an
+ * earlier attempt for a rejection is removed. If the task has ended, the job stays closed. `refused`: the job has another upstream id already, or another task
  * owns this upstream job, which can only happen when a lost job is looked up.
  */
 export async function storeOpened(
@@ -88,7 +88,8 @@ export async function storeOpened(
 ): Promise<'open' | 'closed' | 'refused'> {
   const opening = db.raw<{ rows: { state: string }[] }>(
     `update jobs set state = case state when 'sending' then 'open' else state end,
-            upstream_id = ?, activity_id = ?, opened_at = coalesce(opened_at, now())
+            upstream_id = ?, activity_id = ?, opened_at = coalesce(opened_at, now()),
+            report = case when upstream_id is not null then report end
       where task_id = ? and kind = ? and (upstream_id is null or upstream_id = ?)
         and not exists (select 1 from jobs other
                          where other.channel = jobs.channel and other.upstream_id = ?
@@ -99,6 +100,23 @@ export async function storeOpened(
   const { rows } = await opening.options(prepared('store_opened'));
   if (!rows[0]) return 'refused';
   return rows[0].state === 'closed' ? 'closed' : 'open';
+}
+
+/**
+ * Stores why no channel has the job, for operators; the state stays. If a later attempt has taken
+ * the job over, nothing is stored.
+ */
+export async function storeRejected(
+  db: Knex,
+  { taskId, kind }: JobName,
+  attempt: string,
+  report: JobReport,
+): Promise<void> {
+  await db.raw(
+    `update jobs set report = ?
+      where task_id = ? and kind = ? and attempt = ? and upstream_id is null`,
+    [JSON.stringify(sealValue(db, report, { status: report.status })), taskId, kind, attempt],
+  );
 }
 
 /**
