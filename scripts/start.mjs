@@ -1,7 +1,16 @@
 // `npm start`: installs missing packages, builds outdated files, then becomes the development
 // stack. The process stays the same, so that a signal reaches the code that can stop everything.
+// The help needs no packages.
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { becomes } from './lib/become.mjs';
+import { root } from './lib/run.mjs';
 
 const args = process.argv.slice(2);
-await becomes('dev', args, { quiet: args.includes('--help') });
+if (args.includes('--help')) {
+  const lines = JSON.parse(readFileSync(join(root, 'src', 'dev-stack', 'usage.json'), 'utf8'));
+  process.stdout.write(`${lines.join('\n')}\n`);
+} else {
+  await becomes('dev', args, { quiet: false });
+}

@@ -74,7 +74,7 @@ function stampOfSources() {
     const names = readdirSync(join(root, folder), { encoding: 'utf8', recursive: true });
     for (const name of names.sort()) {
       const path = join(root, folder, name);
-      if (name.endsWith('.ts') || path.startsWith(join(root, ...assets, sep))) take(path);
+      if (/\.(?:ts|json)$/.test(name) || path.startsWith(join(root, ...assets, sep))) take(path);
     }
   }
   for (const file of besides) take(join(root, file));

@@ -10,6 +10,7 @@ import type { DevFile } from './dev-file';
 import { type PartName, partNames } from './parts';
 import { createProgress } from './progress';
 import { type Stack, startStack } from './stack';
+import usageLines from './usage.json';
 
 export const dev: Command<'dev'> = async ({ config, args }) => {
   const { without, receivers, help } = optionsOf(args);
@@ -73,10 +74,8 @@ async function stopMidway(starting: Promise<Stack>): Promise<void> {
   await Promise.race([starting.then((stack) => stack.stop()).catch(() => undefined), soon]);
 }
 
-const usage = `Usage: npm start -- [options]
-  --without <parts>       leave parts out; the parts are ${partNames.join(', ')}
-  --receiver <host:port>  allow callbacks to this address, and media from it
-Both options take several values, separated by commas.`;
+// `scripts/start.mjs` prints the same lines before any package is installed.
+const usage = usageLines.join('\n');
 
 function optionsOf(args: readonly string[]) {
   const several = { type: 'string', multiple: true } as const;
