@@ -76,9 +76,10 @@ export async function forgetSending(
 }
 
 /**
- * sending → open, with the upstream id and the activity that waits for the end. The reason of an
- * earlier attempt for a rejection is removed. If the task has ended, the job stays closed. `refused`: the job has another upstream id already, or another task
- * owns this upstream job, which can only happen when a lost job is looked up.
+ * sending → open, with the upstream id and the activity that waits for the end. A rejection that an
+ * earlier attempt stored is removed. If the task has ended, the job stays closed. `refused`: the job
+ * has another upstream id already, or another task owns this upstream job, which can only happen
+ * when a lost job is looked up.
  */
 export async function storeOpened(
   db: Knex,
