@@ -93,7 +93,7 @@ test('a job that has ended is not cancelled, also if its report is sealed', asyn
     await openNew(db, anOpening(accountId, taskId, 10));
     await db('jobs')
       .where({ task_id: taskId })
-      .update({ state: 'open', channel: 'a', sent_at: db.fn.now() });
+      .update({ state: 'open', channel: 'a', sent_at: db.fn.now(), upstream_id: taskId });
     await storeReports(db, [{ taskId, kind: 'generation', report: { ...aSuccess(), status } }]);
     await wantCancel(db, taskId);
     const [job] = await db('jobs').where({ task_id: taskId, kind: 'generation' });
