@@ -1,7 +1,7 @@
 // Objects in the storage that no file has: of a removed file whose bytes were not deleted, or of a
 // database that was restored. Each run looks at a slice of the storage; after the last slice, or an
 // error, the next run starts at the beginning. Objects without a row are left alone for a day, because
-// their rows may be on their way. If many have none, the storage probably belongs to another database
+// their rows may not be stored yet. If many have none, the storage probably belongs to another database
 // too, and none of them is deleted.
 
 import { findRowsOfKeys } from '../../src/db/files/retention';

@@ -32,8 +32,8 @@ const answerBytesMax = 8 * 1024 * 1024;
 
 // At most 64 sockets per host: further requests wait here rather than exhaust the provider's
 // connections. Reads have their own sockets, so that slow creates do not hold them up. Each create
-// opens a connection. On an idle one that the provider has just closed, the create fails and nobody
-// knows whether it arrived (docs/decisions.md, 5).
+// opens its own connection. If a create were sent on an idle connection that the provider is about to
+// close, it could fail and still have arrived (docs/decisions.md, 5).
 const socketsOf = (keepAlive: boolean) => ({
   'http:': new http.Agent({ keepAlive, maxSockets: 64, scheduling: 'lifo' }),
   'https:': new https.Agent({ keepAlive, maxSockets: 64, scheduling: 'lifo' }),
@@ -172,8 +172,8 @@ export function textOf(value: unknown): string | null {
 }
 
 /**
- * The id of a job. A text above this length, or one with control characters or lone surrogates, is
- * no id and counts as absent: a create with such an answer may have arrived.
+ * The id of a job: at most 256 characters, without control characters and lone surrogates. Any other
+ * value counts as absent. The create with that answer may have arrived and is not sent again.
  */
 export function upstreamIdOf(value: unknown): string | null {
   return typeof value === 'string' && /^[^\p{Cc}\p{Cs}]{1,256}$/u.test(value) ? value : null;

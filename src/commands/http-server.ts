@@ -100,8 +100,8 @@ export async function listen(
 }
 
 /**
- * Handles requests that are read in the same turn of the event loop together, so that their replies
- * are sent together too (docs/decisions.md, 28).
+ * Handles all requests that arrive in one turn of the event loop at its end. Their replies are then
+ * sent together (docs/decisions.md, 28).
  */
 function handleTogether(handler: RequestListener): RequestListener {
   const waiting: (() => void)[] = [];

@@ -133,7 +133,7 @@ const jobs = `
 -- In the first three states \`check_at\` is the time to check whether the worker has died, and \`seen\` the
 -- state of the activity at the last check. \`attempt\` is the attempt of the activity that sends the create or
 -- looks for it: only its answer counts, because an attempt that was given up may still run. An upstream job
--- never belongs to two tasks. \`report\` is the last one of the provider, or tells why no provider has the job.
+-- never belongs to two tasks. \`report\` is the provider's last report, or the reason why no provider has the job.
 -- All of it but its status is sealed if the service has keys.
 create table jobs (
   task_id        text not null references tasks (id),

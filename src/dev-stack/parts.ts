@@ -82,8 +82,8 @@ export function newPart(site: Site, name: string, launch: () => Promise<Launched
 
 /**
  * Node's options here, in the image and in the scripts of package.json: a young generation of a fixed
- * size. A smaller one is collected more often, which takes processor time. A larger one frees the
- * buffers of copied files later, which takes memory (docs/decisions.md, 21).
+ * size. A smaller one takes more processor time. With a larger one, the buffers of copied files stay
+ * in memory for longer (docs/decisions.md, 21).
  */
 export const heapFlags = ['--min-semi-space-size=8', '--max-semi-space-size=8'];
 /** One arena of the C library, also set in the image and in package.json (docs/decisions.md, 21). */

@@ -60,8 +60,8 @@ export interface CloseTask {
   readonly heldMicros: number;
   readonly charge: readonly BillingLine[];
   /**
-   * True if no workflow cancels the jobs of the task that may still run upstream: the reconciler
-   * does it.
+   * True if the task has no workflow that could cancel its jobs. The reconciler then cancels those
+   * that may still run.
    */
   readonly cancelJobs?: true;
   /** The start of the task; if absent, `created_at` of the object has it to the second. */

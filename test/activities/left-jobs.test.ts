@@ -160,7 +160,7 @@ async function overdueInput() {
   return input;
 }
 
-test('if a worker dies right after it closed an overdue task, the job is cancelled by the next run', async () => {
+test('if a worker dies right after it closed an overdue task, the next run cancels the job', async () => {
   const input = await overdueInput();
   const { closeTask } = createBillingActivities(upstream.deps);
   const workflow = { getHandle: () => ({ terminate: async () => undefined }) };
@@ -168,7 +168,7 @@ test('if a worker dies right after it closed an overdue task, the job is cancell
     ...upstream.deps,
     client: { workflow } as unknown as Client,
     taskQueue: 'unused',
-    // The transaction is the last step that this worker takes.
+    // The worker dies after the transaction.
     closeTask: async (close) => {
       await closeTask(close);
       throw new Error('The worker is gone.');

@@ -163,7 +163,7 @@ test.each([
   await expectAdopted(input);
 });
 
-test('a job whose id is unreadable everywhere is refunded, with one create sent', async () => {
+test('if neither the create nor the list gives a readable id, the task is refunded after one create', async () => {
   const id = 'x'.repeat(1_000_000);
   const input = await upstream.input();
   ark.answeredId = () => id;

@@ -1,4 +1,4 @@
-// `npm start -- --help` in a new clone: the help is printed before any package is installed.
+// `npm start -- --help` in a new clone prints the help without installing a package.
 
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';

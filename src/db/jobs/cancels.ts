@@ -4,16 +4,16 @@ import type { Knex } from 'knex';
 import type { JobName } from '../../domain/job';
 
 /**
- * True for a job that was sent and may still run upstream. Without an upstream id no report is the
- * provider's.
+ * True for a job that was sent and may still run upstream. The report of a job without upstream id
+ * was written here, not by the provider, so it does not show that the job has ended.
  */
 const mayRun = `
   sent_at is not null
   and (report is null or upstream_id is null or report->>'status' in ('queued', 'running'))`;
 
 /**
- * Part of the statement that closes a task. With `:cancelJobs` the jobs that may still run are
- * marked to be cancelled by the reconciler.
+ * Part of the statement that closes a task. If `:cancelJobs` is true, the reconciler cancels the
+ * jobs that may still run.
  */
 export const closeJobsOfTask = `
   update jobs
