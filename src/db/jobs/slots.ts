@@ -144,6 +144,11 @@ export async function giveTurns(
   channel: string,
   slots: number | null,
 ): Promise<readonly JobName[]> {
+  // Most rounds find no waiting job and need no locks.
+  const { rows: waiting } = await db.raw<{ rows: unknown[] }>(
+    `select 1 from jobs where state = 'waiting' limit 1`,
+  );
+  if (waiting.length === 0) return [];
   const bindings = { channel, slots, taskId: '' };
   return db.transaction(async (trx) => {
     await lockSlots(trx, channel);
