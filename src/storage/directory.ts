@@ -43,11 +43,10 @@ function directory(folder: string): Storage {
     },
 
     async read(key, range) {
-      if ((await lengthOf(pathOf(key))) === null) return null;
+      if (!(await exists(pathOf(key)))) return null;
       return createReadStream(pathOf(key), range ? { start: range.first, end: range.last } : {});
     },
 
-    length: (key) => lengthOf(pathOf(key)),
     remove: (key) => rm(pathOf(key), { force: true }).catch(failAsStorage),
 
     async *list(prefix): AsyncGenerator<StoredObject> {
@@ -73,11 +72,12 @@ async function* filesBelow(folder: string): AsyncGenerator<string> {
   }
 }
 
-async function lengthOf(path: string): Promise<number | null> {
+async function exists(path: string): Promise<boolean> {
   try {
-    return (await stat(path)).size;
+    await access(path);
+    return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     return failAsStorage(error);
   }
 }

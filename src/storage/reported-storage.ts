@@ -10,7 +10,6 @@ export function reportedStorage(storage: Storage, report: (error: StorageError) 
   return {
     write: (...call) => storage.write(...call).catch(failed),
     read: (...call) => storage.read(...call).catch(failed),
-    length: (...call) => storage.length(...call).catch(failed),
     remove: (...call) => storage.remove(...call).catch(failed),
     presigned: (...call) => storage.presigned(...call).catch(failed),
     async *list(prefix) {

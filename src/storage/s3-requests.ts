@@ -22,7 +22,7 @@ export interface S3Settings {
 type Query = Readonly<Record<string, string>>;
 
 interface What {
-  readonly method: 'GET' | 'HEAD' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'PUT' | 'DELETE';
   /** Absent if the request is about the bucket. */
   readonly key?: string;
   readonly query?: Query;
@@ -71,8 +71,7 @@ export function createS3Requests(settings: S3Settings): S3Requests {
         if (isSuccess(reply)) return reply;
         const status = reply.statusCode ?? 0;
         const body = await text(reply);
-        const isMissing = status === 404 && (method === 'HEAD' || codeIn(body) === 'NoSuchKey');
-        if (isMissing) return null;
+        if (status === 404 && codeIn(body) === 'NoSuchKey') return null;
         throw faultOfReply(status, body);
       } catch (error) {
         outgoing.destroy();

@@ -37,19 +37,6 @@ export function createS3(settings: S3Settings, folder: string): Storage {
       return requests.ask({ method: 'GET', key, headers });
     },
 
-    async length(key) {
-      const reply = await requests.ask({ method: 'HEAD', key });
-      if (reply) {
-        reply.resume();
-        return Number(reply.headers['content-length']);
-      }
-      // The answer has no body that would tell a missing bucket from a missing key.
-      await drained(
-        await requests.ask({ method: 'GET', query: { 'list-type': '2', 'max-keys': '1' } }),
-      );
-      return null;
-    },
-
     async remove(key) {
       await drained(await requests.ask({ method: 'DELETE', key }));
     },

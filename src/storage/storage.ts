@@ -12,8 +12,6 @@ export interface Storage {
   write(key: string, bytes: Readable, options: WriteOptions): Promise<void>;
   /** The bytes of an object, or a range of them; null if there is no such object. */
   read(key: string, range?: ByteRange): Promise<Readable | null>;
-  /** The length of an object; null if there is no such object. */
-  length(key: string): Promise<number | null>;
   /** No error if there is no such object. */
   remove(key: string): Promise<void>;
   /** The objects whose keys begin with the prefix. */

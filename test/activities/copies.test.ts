@@ -12,7 +12,7 @@ import { openDirectory } from '../../src/storage/directory';
 import type { Storage } from '../../src/storage/storage';
 import { aTaskId } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
-import { mp4 } from '../support/files';
+import { lengthOf, mp4 } from '../support/files';
 
 let database: TestDatabase;
 let folder: string;
@@ -54,13 +54,13 @@ test('a video of more than four gigabytes is refused before it is read', async (
     response.write(mp4(5));
   };
   await expect(copy()).rejects.toThrow('The file has 5000000000 bytes.');
-  expect(await storage.length(key)).toBeNull();
+  expect(await lengthOf(storage, key)).toBeNull();
 });
 
 test('if the row of a file is removed during its copy, the copied bytes are deleted', async () => {
   answer = (_, response) => void response.end(mp4(5));
   await expect(copy()).resolves.toMatchObject({ bytes: mp4(5).length });
-  expect(await storage.length(key)).toBeNull();
+  expect(await lengthOf(storage, key)).toBeNull();
 });
 
 test('no new link is asked for if the task has no job', async () => {

@@ -8,7 +8,7 @@ import { createAccount } from '../../src/db/accounts';
 import { openDirectory } from '../../src/storage/directory';
 import { StorageError } from '../../src/storage/storage';
 import { createTestDatabase, type TestDatabase } from '../support/database';
-import { plantFile } from '../support/files';
+import { lengthOf, plantFile } from '../support/files';
 
 let database: TestDatabase;
 let folder: string;
@@ -43,9 +43,9 @@ test('an awaited upload of half an hour ago is deleted, one in progress and a st
   expect(await deleteDeadUploads({ db, inputs: { storage: refusing } })).toBe(0);
   expect(await db('files').where({ id: dead.id }).first('state')).toEqual({ state: 'awaited' });
   expect(await deleteDeadUploads({ db, inputs: { storage } })).toBe(1);
-  expect(await storage.length(dead.key)).toBeNull();
+  expect(await lengthOf(storage, dead.key)).toBeNull();
   const ids = await db('files').orderBy('id').pluck('id');
   expect(ids).toEqual(kept.map(({ id }) => id).sort());
-  for (const { key } of kept) expect(await storage.length(key)).toBe(5);
+  for (const { key } of kept) expect(await lengthOf(storage, key)).toBe(5);
   expect(await deleteDeadUploads({ db, inputs: { storage } })).toBe(0);
 });

@@ -17,7 +17,7 @@ import { type Storage, StorageError } from '../../src/storage/storage';
 import { storeLaterWorkflowId } from '../../workflows/messages';
 import { aTaskId } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
-import { plantFile } from '../support/files';
+import { lengthOf, plantFile } from '../support/files';
 import { connectTemporal, uniqueTaskQueue } from '../support/temporal';
 import { insertTaskRow } from '../support/upstream';
 
@@ -83,7 +83,7 @@ async function aResult(columns: Readonly<Record<string, unknown>>): Promise<stri
 const stateOf = (taskId: string) =>
   db('files').where({ task_id: taskId }).first('state', 'removed_because');
 const objectOf = async (taskId: string) => (await db('tasks').where({ id: taskId }).first()).object;
-const bytesOf = (taskId: string) => storage.length(`results/${taskId}/video`);
+const bytesOf = (taskId: string) => lengthOf(storage, `results/${taskId}/video`);
 
 test('the bytes of a file past its time are deleted, and the row says why; others stay', async () => {
   const old = await aResult({ state: 'stored', expires_at: db.raw(`now() - interval '1 second'`) });
@@ -124,8 +124,8 @@ test('an object of a removed file is deleted at once, one without a row after a 
     5,
     null,
   ]);
-  expect(await storage.length('results/task_nobody/video')).toBeNull();
-  expect(await storage.length('elsewhere/of-an-operator')).toBe(5);
+  expect(await lengthOf(storage, 'results/task_nobody/video')).toBeNull();
+  expect(await lengthOf(storage, 'elsewhere/of-an-operator')).toBe(5);
 });
 
 test('no object is deleted if many have no row, as in a storage that two installations share', async () => {
@@ -136,7 +136,7 @@ test('no object is deleted if many have no row, as in a storage that two install
   const remove = createRemoveUnknown({ db, storage, events, unknownPercentMax: 20 });
   expect(await remove(Date.now() + 2 * dayMs)).toBe(0);
   expect(findings).toEqual([['unknown_objects', '', expect.stringMatching(/^5 of \d+ stored/)]]);
-  for (const key of foreign) expect(await storage.length(key)).toBe(5);
+  for (const key of foreign) expect(await lengthOf(storage, key)).toBe(5);
 });
 
 test.each<[string, Readonly<Record<string, unknown>>]>([

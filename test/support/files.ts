@@ -2,6 +2,8 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import type { Storage } from '../../src/storage/storage';
 import type { TestApi } from './api';
 
 export interface Planted {
@@ -38,6 +40,12 @@ export async function plantFile(
     ...columns,
   });
   return { id, key, token, sha256: sha256.toString('hex') };
+}
+
+/** The length of an object; null if there is no such object. */
+export async function lengthOf(storage: Storage, key: string): Promise<number | null> {
+  const bytes = await storage.read(key);
+  return bytes && (await buffer(bytes)).length;
 }
 
 /** The beginning of a file of each accepted type, long enough to be recognised. */

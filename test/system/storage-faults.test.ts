@@ -24,7 +24,6 @@ let current: Storage;
 const switched: Storage = {
   write: (...call) => current.write(...call),
   read: (...call) => current.read(...call),
-  length: (...call) => current.length(...call),
   remove: (...call) => current.remove(...call),
   list: (...call) => current.list(...call),
   presigned: (...call) => current.presigned(...call),

@@ -9,7 +9,7 @@ import { closeTask } from '../../../src/db/ledger';
 import { taskObject } from '../../../src/domain/task';
 import { StorageError } from '../../../src/storage/storage';
 import { create, startApi, type TestApi } from '../../support/api';
-import { type Planted, plantFile } from '../../support/files';
+import { lengthOf, type Planted, plantFile } from '../../support/files';
 import { call } from '../../support/service';
 
 let api: TestApi;
@@ -64,7 +64,9 @@ async function aFinished(columns: Readonly<Record<string, unknown>> = {}): Promi
 const remove = (id: string, path = create) => api.call('DELETE', `${path}/${id}/content`);
 const read = async (id: string) => (await api.call('GET', `${create}/${id}`)).json;
 const lengths = ({ id }: Finished) =>
-  Promise.all(['video', 'last_frame'].map((role) => api.storage.length(`results/${id}/${role}`)));
+  Promise.all(
+    ['video', 'last_frame'].map((role) => lengthOf(api.storage, `results/${id}/${role}`)),
+  );
 
 const goneAs = (reason: string, { object }: Finished) => {
   const { video_url: _, ...rest } = object;

@@ -4,7 +4,7 @@
 import { deleteDeadUploads } from '../../../activities/reconcile/dead-uploads';
 import { startCutApi, type TestApi } from '../../support/api';
 import type { Cutter } from '../../support/cutter';
-import { mp4 } from '../../support/files';
+import { lengthOf, mp4 } from '../../support/files';
 
 let api: TestApi;
 let cutter: Cutter;
@@ -31,8 +31,8 @@ test.each([
   expect([status, cutter.hasCut()]).toEqual([503, true]);
   const [row] = await db('files').select('state', 'key');
   expect(row.state).toBe(state);
-  expect(await storage.length(row.key)).toBe(mp4(4).length);
+  expect(await lengthOf(storage, row.key)).toBe(mp4(4).length);
   await deleteDeadUploads({ db, inputs: { storage } }, 0);
   expect(await db('files')).toHaveLength(left);
-  expect(await storage.length(row.key)).toBe(left === 1 ? mp4(4).length : null);
+  expect(await lengthOf(storage, row.key)).toBe(left === 1 ? mp4(4).length : null);
 });
