@@ -1,6 +1,6 @@
-// The state of a task's workflow, and how it is shown: to callers by the update and the query, to
-// operators by search attributes and the details in the Temporal UI. The state only moves forward,
-// like that of its jobs (task-jobs.ts).
+// The state of a task's workflow, and how it is shown: to callers by the update, to operators by the
+// query, search attributes and the details in the Temporal UI. The state only moves forward, like
+// that of its jobs (task-jobs.ts). Reads of callers come from the task's row.
 
 import type { SearchAttributePair } from '@temporalio/common';
 import {

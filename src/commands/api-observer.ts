@@ -9,7 +9,6 @@ import type { Logger } from '../telemetry/logger';
 import type { Meters } from '../telemetry/meters';
 
 interface ApiObserver extends RequestObserver {
-  query(outcome: 'answered' | 'shared' | 'over_budget' | 'failed'): void;
   temporalFailure(what: string, error: unknown): void;
 }
 
@@ -18,7 +17,6 @@ export function observeApi(log: Logger, meters: Meters, keepSpan: KeepSpan): Api
   // have only fields of our own, and there are thousands per second.
   const requests = log.child({}, { redact: [] });
   return {
-    query: (outcome) => meters.add('video_workflow_queries_total', { outcome }),
     temporalFailure(what, error) {
       meters.add('video_temporal_failures_total', { what });
       log.warn({ event: 'temporal_failure', what, err: error }, 'Temporal did not answer in time');

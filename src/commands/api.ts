@@ -111,8 +111,6 @@ function openParts(config: ConfigOf<'api'>, log: Logger) {
     encryptionKeys: config.encryptionKeys ?? [],
     taskQueue: config.temporalTaskQueue,
     acceptTimeoutMs: config.acceptTimeoutMs,
-    queriesInFlightMax: config.queriesInFlightMax,
-    onQuery: observer.query,
     onError: observer.temporalFailure,
   });
   const starter = createStarter({

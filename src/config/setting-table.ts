@@ -192,11 +192,6 @@ export const table = z.object({
   QUEUED_TASKS_MAX: whole(1, 10_000_000)
     .default(10_000)
     .describe('Unfinished tasks an account may have, unless it has a `queued_max` of its own.'),
-  QUERIES_IN_FLIGHT_MAX: whole(1, 1_000)
-    .default(32)
-    .describe(
-      'Workflow queries an API process has open at once; above it GET answers from the stored row.',
-    ),
   DANGEROUSLY_ALLOW_HOSTS: list(hostPort())
     .default([])
     .describe(

@@ -32,13 +32,6 @@ export const metrics = {
     help: 'Requests that were refused, by the code in the answer.',
     labels: ['code'],
   },
-  video_workflow_queries_total: {
-    kind: 'counter',
-    of: 'api',
-    help: 'Queries to live workflows by outcome; without an answer the stored row is shown.',
-    labels: ['outcome'],
-    known: ['answered', 'shared', 'over_budget', 'failed'],
-  },
   video_temporal_failures_total: {
     kind: 'counter',
     of: 'api',

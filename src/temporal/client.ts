@@ -1,5 +1,5 @@
-// The API's client of Temporal: starts a task, queries a live one, cancels one. Errors of Temporal
-// become a few named outcomes here, so that no route handles gRPC errors.
+// The API's client of Temporal: starts a task, cancels one. Errors of Temporal become a few named
+// outcomes here, so that no route handles gRPC errors.
 
 import type { Connection } from '@temporalio/client';
 import {
@@ -8,11 +8,9 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { callbackWorkflowId, workflowNames } from '../../workflows/messages';
-import type { TaskObject } from '../contract/task';
 import type { TaskInput } from '../domain/task-transactions';
 import type { KeyRing } from '../encryption/key-ring';
 import { encryptionWith } from './payload-codec';
-import { createTaskQueries } from './query-task';
 import { type Submission, submitTask } from './submit-task';
 
 export interface TemporalClient {
@@ -21,11 +19,6 @@ export interface TemporalClient {
    * task.
    */
   submit(input: TaskInput): Promise<Submission>;
-  /**
-   * The workflow's own answer. Null if over budget, late or without a worker; then the stored row
-   * is used.
-   */
-  query(taskId: string, rowVersion: number): Promise<TaskObject | null>;
   /** Requests the cancellation of the workflow. `gone`: it has ended or does not exist. */
   cancel(taskId: string): Promise<'asked' | 'gone' | 'unavailable'>;
   /** Starts the callback of a task that ended without its workflow. */
@@ -45,8 +38,6 @@ interface TemporalClientOptions {
   readonly encryptionKeys: KeyRing;
   readonly taskQueue: string;
   readonly acceptTimeoutMs: number;
-  readonly queriesInFlightMax: number;
-  readonly onQuery?: (outcome: 'answered' | 'shared' | 'over_budget' | 'failed') => void;
   readonly onError?: (what: string, error: unknown) => void;
 }
 
@@ -59,7 +50,6 @@ export function createTemporalClient(options: TemporalClientOptions): TemporalCl
       if (submission.outcome === 'unanswered') options.onError?.('accept', submission.error);
       return submission;
     },
-    query: createTaskQueries(client, options),
     async cancel(taskId) {
       try {
         await client.workflow.getHandle(taskId).cancel();

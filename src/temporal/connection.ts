@@ -13,9 +13,6 @@ type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 
 // Calls during a request: long enough for a busy server, short enough for a waiting caller.
 const checkMs = 1_500;
-// A cached workflow answers in about 10 ms. A quarter of a second also covers a replay and a busy
-// machine, and is short for a caller that polls.
-const queryMs = 250;
 // Every other call.
 const callMs = 10_000;
 // A silent connection is replaced after 20 s. Temporal servers close connections that ping more
@@ -46,7 +43,6 @@ export function lazyConnection(access: Access, acceptTimeoutMs: number): Connect
   return connectWithin(access, {
     ExecuteMultiOperation: acceptTimeoutMs,
     PollWorkflowExecutionUpdate: acceptTimeoutMs,
-    QueryWorkflow: queryMs,
     GetSystemInfo: readyMs,
     DescribeWorkflowExecution: checkMs,
     GetWorkflowExecutionHistory: checkMs,

@@ -1,4 +1,4 @@
-// Reading and cancelling over HTTP: ownership, the choice between row and workflow, waiting, lists.
+// Reading and cancelling over HTTP: ownership, the state that is shown, waiting, lists.
 
 import {
   cancelledSchema,
@@ -6,7 +6,6 @@ import {
   taskSchema,
   tasksSchema,
 } from '../../src/contract/reply-schema';
-import { taskObject } from '../../src/domain/task';
 import { create, startApi, type TestApi, textBody, until } from '../support/api';
 import { findFunds } from '../support/funds';
 import { call } from '../support/service';
@@ -94,12 +93,6 @@ describe('the owner of a task', () => {
 });
 
 describe('the state that GET shows', () => {
-  const running = (id: string) =>
-    taskObject(
-      { id, traceId: 't', model: 'studio-2.0', createdAt: 1 },
-      { status: 'running', stage: 'generation' },
-    );
-
   test.each(['/v1/videos/generations', '/v1/video/generations'])(
     'GET %s/{id} has every documented field',
     async (path) => {
@@ -113,44 +106,31 @@ describe('the state that GET shows', () => {
         data: [],
       });
       expect(headers.get('retry-after')).toBe('3');
-      expect(headers.get('x-answered-by')).toBe('row');
       expect(headers.get('content-type')).toMatch(/^application\/json/);
     },
   );
 
-  test('is the workflow’s if it is later than the row’s', async () => {
+  test('a finished task has no Retry-After, and each reply has the same bytes', async () => {
     const id = await aTask();
-    api.temporal.live.set(id, running(id));
-    const { json, headers } = await get(id);
-    expect(json.status).toBe('running');
-    expect(headers.get('x-answered-by')).toBe('workflow');
-  });
-
-  test('is the row’s if it is later than the workflow’s', async () => {
-    const id = await aTask();
-    api.temporal.live.set(id, running(id));
     await api.finish(id);
-    const { json, headers } = await get(id);
+    const { json, headers, text } = await get(id);
     expect(json.status).toBe('failed');
-    expect(headers.get('x-answered-by')).toBe('row');
     expect(headers.get('retry-after')).toBeNull();
-    expect((await get(id)).text).toBe((await get(id)).text);
+    expect((await get(id)).text).toBe(text);
   });
 
-  test('is the row’s while Temporal is away', async () => {
-    const id = await aTask();
-    api.temporal.reachable = false;
-    expect((await get(id)).json.status).toBe('submitted');
-  });
-
-  test('is the row’s while the task is pending, whatever its workflow shows', async () => {
-    api.temporal.answer = 'unanswered';
-    const id = await aTask();
-    api.temporal.live.set(id, running(id));
-    const { json, headers } = await get(id);
-    expect(json.status).toBe('pending');
-    expect(headers.get('x-answered-by')).toBe('row');
-  });
+  test.each([
+    ['accept', 'submitted'],
+    ['unanswered', 'pending'],
+  ] as const)(
+    'is read while Temporal is away (its answer to the create: %s)',
+    async (answer, status) => {
+      api.temporal.answer = answer;
+      const id = await aTask();
+      api.temporal.reachable = false;
+      expect((await get(id)).json.status).toBe(status);
+    },
+  );
 
   test('an unknown task is a 404, also while Temporal is away', async () => {
     api.temporal.reachable = false;

@@ -11,7 +11,6 @@ import { createStarter } from '../../src/api/create/starter';
 import type { ApiSettings, FinishedRequest } from '../../src/api/deps';
 import { isUpload } from '../../src/api/routes/files/read-upload';
 import { listen } from '../../src/commands/http-server';
-import type { TaskObject } from '../../src/contract/task';
 import { createAccount } from '../../src/db/accounts';
 import { createKey } from '../../src/db/api-keys';
 import { connect } from '../../src/db/database';
@@ -41,8 +40,6 @@ interface HeldTemporal extends TemporalClient {
   readonly cancelled: string[];
   /** Tasks whose callback was started. */
   readonly calledBack: string[];
-  /** The answers of live tasks to queries. */
-  readonly live: Map<string, TaskObject>;
   reachable: boolean;
 }
 
@@ -209,7 +206,6 @@ function heldTemporal(db: Knex): HeldTemporal {
     submitted: [],
     cancelled: [],
     calledBack: [],
-    live: new Map(),
     reachable: true,
     async submit(input): Promise<Submission> {
       temporal.submitted.push(input);
@@ -217,7 +213,6 @@ function heldTemporal(db: Knex): HeldTemporal {
       if (temporal.answer === 'accept') return accept(db, input);
       return { outcome: 'unanswered', error: new Error('Temporal is away.') };
     },
-    query: async (taskId) => (temporal.reachable ? (temporal.live.get(taskId) ?? null) : null),
     async cancel(taskId) {
       if (!temporal.reachable) return 'unavailable';
       temporal.cancelled.push(taskId);

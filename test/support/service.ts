@@ -131,7 +131,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     encryptionKeys: options.encryptionKeys ?? [],
     taskQueue,
     acceptTimeoutMs,
-    queriesInFlightMax: 16,
   });
   const listener = createTaskListener(database.serviceUrl, () => undefined);
   const account = await createAccount(database.db, {

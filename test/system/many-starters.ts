@@ -65,7 +65,6 @@ function startOther({ db, taskQueue }: Service): () => Promise<void> {
     encryptionKeys: [],
     taskQueue,
     acceptTimeoutMs: 10_000,
-    queriesInFlightMax: 1,
   });
   const elapsed = () => performance.now();
   const onError = () => undefined;

@@ -1,11 +1,9 @@
-// Finds a task for its owner: from memory if it has ended, from its row while it is pending, else
-// the later state of its row and its workflow's query. So no read shows an older state than a read
-// before.
+// Finds a task for its owner: in its row, or in memory if it has ended.
 
 import type { TaskStatus } from '../../contract/vocabulary';
 import { isTaskId } from '../../db/ids';
-import { gatheredFindTask, type StoredTask } from '../../db/tasks';
-import { isFinal, stepOf } from '../../domain/task';
+import { gatheredFindTask } from '../../db/tasks';
+import { isFinal } from '../../domain/task';
 import { Refused } from '../context';
 import type { ApiDeps } from '../deps';
 import type { Buckets } from '../limits';
@@ -13,10 +11,8 @@ import { createMemory } from '../ttl-cache';
 
 export interface Found {
   readonly status: TaskStatus;
-  readonly step: number;
   /** The public task object as JSON. */
   readonly text: string;
-  readonly by: 'row' | 'workflow' | 'memory';
 }
 
 export interface FindTask {
@@ -58,12 +54,10 @@ export function createFindTask(deps: ApiDeps, unknownLookups: Buckets): FindTask
     if (!isTaskId(taskId)) return undefined;
     const row = await findRow(taskId);
     if (row?.accountId !== accountId) return countUnknown(taskId, asker);
-    // A pending row decides, since its workflow already shows the state that it is about to store.
-    if (row.status === 'pending') return fromRow(row);
-    if (!isFinal(row.status)) return furtherOf(deps, row);
-    const found = fromRow(row);
-    const remembered = { accountId, found: { ...found, by: 'memory' as const } };
-    finals.remember(taskId, remembered, deps.elapsed() + finalForMs);
+    const found = { status: row.status, text: row.object };
+    if (isFinal(row.status)) {
+      finals.remember(taskId, { accountId, found }, deps.elapsed() + finalForMs);
+    }
     return found;
   };
   return Object.assign(find, { forget: (taskId: string) => finals.forget(taskId) });
@@ -72,17 +66,4 @@ export function createFindTask(deps: ApiDeps, unknownLookups: Buckets): FindTask
 interface Remembered {
   readonly accountId: string;
   readonly found: Found;
-}
-
-/** The later of the stored state and the workflow's own answer. */
-async function furtherOf({ temporal }: ApiDeps, row: StoredTask): Promise<Found> {
-  const live = await temporal.query(row.id, row.version);
-  if (live && stepOf(live) > row.version) {
-    return { status: live.status, step: stepOf(live), text: JSON.stringify(live), by: 'workflow' };
-  }
-  return { ...fromRow(row), by: live ? 'workflow' : 'row' };
-}
-
-function fromRow(row: StoredTask): Found {
-  return { status: row.status, step: row.version, text: row.object, by: 'row' };
 }

@@ -197,8 +197,7 @@ async function readUntilFinal(
   }
 }
 
-function answerFound(ctx: KeyedCall, { status, text, by }: Found): void {
-  ctx.set('X-Answered-By', by);
+function answerFound(ctx: KeyedCall, { status, text }: Found): void {
   // The API document recommends polling every two to five seconds.
   if (!isFinal(status)) ctx.set('Retry-After', '3');
   answerJsonText(ctx, text);

@@ -42,7 +42,6 @@ export function openTemporal(config: Config): TemporalParts {
         encryptionKeys,
         taskQueue,
         acceptTimeoutMs: config.acceptTimeoutMs,
-        queriesInFlightMax: 1,
       }),
     async sdkClient() {
       const open = connected();

@@ -170,9 +170,8 @@ export async function storeReports(
 }
 
 /**
- * Moves the task's row to super-resolution before the workflow's query can answer with it;
- * otherwise a later read of the row could show an older state. The workflow has acknowledged the
- * end of the generation by then, so that job is closed.
+ * Moves the task's row to super-resolution. The workflow has acknowledged the end of the generation
+ * by then, so that job is closed.
  */
 export async function beginEnhancing(db: Knex, taskId: string): Promise<void> {
   const known = (await liveObjects(db, [taskId])).get(taskId);
