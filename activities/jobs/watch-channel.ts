@@ -108,7 +108,7 @@ async function goRound(round: Round): Promise<number> {
   await recoverStalledPlacements(deps);
   // A round is recorded only if a poll was answered or none was due, so that the reconciler reports
   // a channel whose jobs are not polled for long.
-  if (asked || due.length === 0) await recordRound(deps.db, channel, shard, open.length);
+  if (asked || due.length === 0) await recordRound(deps.db, channel, shard);
   round.advance();
   deps.events.watchRound(channel, open.length, changed, performance.now() - started);
   return open.length;

@@ -36,7 +36,6 @@ function resultOf(item: unknown) {
     ratio: textOf(field(item, 'ratio')),
     seed: wholeOf(field(item, 'seed')),
     completionTokens: tokensOf(field(field(item, 'usage'), 'completion_tokens')),
-    framesPerSecond: numberOf(field(item, 'framespersecond')),
   };
 }
 

@@ -116,7 +116,6 @@ function readingOf(item: unknown): JobReading {
         ratio: null,
         seed: null,
         completionTokens: null,
-        framesPerSecond: numberOf(field(result, 'fps')),
       },
     };
   }

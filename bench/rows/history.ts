@@ -119,7 +119,6 @@ const result = {
   ratio: '16:9',
   seed: 1,
   completionTokens: 100_000,
-  framesPerSecond: 24,
 };
 
 function findings({ short, long }: { short: number; long: number }): readonly Finding[] {

@@ -192,7 +192,6 @@ create table watchers (
   channel  text not null,
   shard    smallint not null,
   round_at timestamptz not null,
-  open     integer not null,
   primary key (channel, shard)
 );
 
@@ -386,7 +385,6 @@ create table files (
   width             integer,
   height            integer,
   created_at        timestamptz not null default now(),
-  stored_at         timestamptz,
   expires_at        timestamptz not null,
   removed_at        timestamptz,
   removed_because   text check (removed_because in ('expired', 'caller', 'operator', 'lost')),

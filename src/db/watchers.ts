@@ -3,16 +3,11 @@
 
 import type { Knex } from 'knex';
 
-export async function recordRound(
-  db: Knex,
-  channel: string,
-  shard: number,
-  open: number,
-): Promise<void> {
+export async function recordRound(db: Knex, channel: string, shard: number): Promise<void> {
   await db.raw(
-    `insert into watchers (channel, shard, round_at, open) values (?, ?, now(), ?)
-     on conflict (channel, shard) do update set round_at = now(), open = excluded.open`,
-    [channel, shard, open],
+    `insert into watchers (channel, shard, round_at) values (?, ?, now())
+     on conflict (channel, shard) do update set round_at = now()`,
+    [channel, shard],
   );
 }
 

@@ -29,7 +29,6 @@ export interface JobResult {
   readonly ratio: string | null;
   readonly seed: number | null;
   readonly completionTokens: number | null;
-  readonly framesPerSecond: number | null;
 }
 
 /** The reason why a job failed, in our own words: upstream texts are not passed on. */

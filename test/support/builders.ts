@@ -149,7 +149,6 @@ export function aSuccess(over: Partial<JobReport['result'] & object> = {}): JobR
       ratio: '16:9',
       seed: 42,
       completionTokens: 108_900,
-      framesPerSecond: 24,
       ...over,
     },
   };

@@ -35,7 +35,6 @@ export async function plantFile(
     content_type: contentType,
     length: bytes.length,
     sha256,
-    stored_at: db.fn.now(),
     expires_at: db.raw(`now() + interval '30 days'`),
     ...columns,
   });

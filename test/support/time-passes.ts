@@ -6,7 +6,7 @@ const timesOf = {
   tasks: ['created_at', 'deadline_at', 'finished_at'],
   callbacks: ['next_at', 'changed_at'],
   callback_attempts: ['at'],
-  files: ['created_at', 'stored_at', 'source_expires_at', 'expires_at'],
+  files: ['created_at', 'source_expires_at', 'expires_at'],
 } as const;
 
 export async function timePasses(db: Knex, taskId: string, hours: number): Promise<void> {

@@ -124,7 +124,7 @@ test('a worker is not ready while no watcher reads the open jobs', async () => {
     values ('t', 'generation', 'a', 'gone', 'm', 'open', now() - interval '5 minutes')`);
   await becomes({ watchers: false });
   await database.db.raw(
-    `insert into watchers (channel, shard, round_at, open) values ('gone', 0, now(), 1)`,
+    `insert into watchers (channel, shard, round_at) values ('gone', 0, now())`,
   );
   await isReady();
 });

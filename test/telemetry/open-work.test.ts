@@ -132,6 +132,6 @@ async function fill({ db }: TestDatabase): Promise<void> {
            ('t2', 'generation', 'a', '{two}', null, 'waiting', null),
            ('t3', 'generation', 'a', null, 'one', 'open', now() - interval '300 s'),
            ('t4', 'generation', 'a', null, 'one', 'closed', now() - interval '900 s');
-    insert into watchers (channel, shard, round_at, open)
-    values ('one', 0, now() - interval '20 s', 1), ('two', 0, now() - interval '1 h', 0)`);
+    insert into watchers (channel, shard, round_at)
+    values ('one', 0, now() - interval '20 s'), ('two', 0, now() - interval '1 h')`);
 }

@@ -140,8 +140,7 @@ export async function markStored(db: Knex, id: string, known: KnownBytes): Promi
 
 const markStatement = `
  update files
-    set state = 'stored', content_type = $1, length = $2, sha256 = $3, width = $4, height = $5,
-        stored_at = coalesce(stored_at, now())
+    set state = 'stored', content_type = $1, length = $2, sha256 = $3, width = $4, height = $5
   where id = $6 and state <> 'removed'
  returning id`;
 

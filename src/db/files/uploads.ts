@@ -82,7 +82,7 @@ export async function finishUpload(
 ): Promise<FileRow | null> {
   const { rows } = await db.raw<{ rows: FileRow[] }>(
     `update files
-        set state = 'stored', length = ?, sha256 = ?, duration_ms = ?, stored_at = now()
+        set state = 'stored', length = ?, sha256 = ?, duration_ms = ?
       where id = ? and state = 'awaited'
      returning ${fileColumns}`,
     [known.length, known.sha256, known.durationMs, id],

@@ -104,7 +104,7 @@ test.each([
   service.say = () => ({ body: { success: true, status: 'completed', expires_at: sent, result } });
   expect(await enhancer.read('enh-1')).toMatchObject({
     status: 'succeeded',
-    result: { videoUrl: 'https://v/hd.mp4', durationSeconds: 5, expiresAt, framesPerSecond: 60 },
+    result: { videoUrl: 'https://v/hd.mp4', durationSeconds: 5, expiresAt },
   });
 });
 
