@@ -49,8 +49,9 @@ export async function generateVideo(input: TaskInput): Promise<TaskObject> {
     if (!(await admit(task))) return leave(task);
 
     const ending = await untilDeadline(task, working, async () => {
-      const video = await generate(task);
-      return task.plan.enhancement && !isFailure(video) ? enhance(task, video) : video;
+      const video = await runJob(task, 'generation');
+      const isEnhanced = task.plan.enhancement && !isFailure(video);
+      return isEnhanced ? runJob(task, 'super_resolution') : video;
     });
 
     if (ending.succeeded) await store(task);
@@ -117,27 +118,15 @@ async function untilDeadline(
   }
 }
 
-/** Runs the generation and waits until the video is finished. */
-function generate(task: TaskState): Promise<JobReport> {
-  return runJob(task, 'generation', null);
-}
-
-/**
- * Runs super-resolution on the finished generation. The id and status of the task stay the same.
- */
-function enhance(task: TaskState, video: JobReport): Promise<JobReport> {
-  return runJob(task, 'super_resolution', video.result?.videoUrl ?? null);
-}
-
 /**
  * Has one of the plan's channels do the job, waiting for a free slot if all are full. Returns the
  * final report.
  */
-async function runJob(task: TaskState, kind: JobKind, videoUrl: string | null): Promise<JobReport> {
+async function runJob(task: TaskState, kind: JobKind): Promise<JobReport> {
   for (;;) {
     task.submitting(kind);
     const { submitJob } = proxyActivities<Activities>(jobPolicy(task.remainingMs()));
-    const job = await submitJob(task.jobInput(kind, videoUrl));
+    const job = await submitJob(task.jobInput(kind));
     if (job.outcome === 'rejected') return job.report;
     if (job.outcome === 'ended') {
       task.take(job.report);
@@ -203,7 +192,7 @@ async function abandonJobs(task: TaskState, final: TaskObject): Promise<void> {
   const kind = task.jobs.unfinished();
   if (!kind) return;
   try {
-    await cancelJob(task.jobInput(kind, null));
+    await cancelJob(task.jobInput(kind));
   } catch {
     // The activity logs and counts it, and the task's row shows it.
     await giveUpCancel({ taskId: task.id, kind });

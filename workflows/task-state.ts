@@ -94,10 +94,9 @@ export class TaskState {
     return { input: this.input, object: this.shown };
   }
 
-  jobInput(kind: JobKind, videoUrl: string | null): JobInput {
-    const { deadlineAtMs } = this;
+  jobInput(kind: JobKind): JobInput {
     const { taskId, accountId, plan, traceId } = this.input;
-    return { taskId, accountId, kind, plan, videoUrl, deadlineAtMs, traceId };
+    return { taskId, accountId, kind, plan, traceId };
   }
 
   /** The row is no longer pending, so its object is the state of the task. */

@@ -2,38 +2,41 @@
 // enhancer; then the provider of the base video is asked for a new link.
 
 import { findJob, wasSent } from '../../src/db/jobs/queries';
-import type { JobInput } from '../../src/domain/job';
+import { assert } from '../../src/domain/assert';
+import type { JobInput, RequestedJob } from '../../src/domain/job';
 import type { JobDeps } from '../deps';
 import { UpstreamFault } from '../upstream/provider';
 
 // The enhancer may queue the job before it fetches the video.
 const linkNeededForMs = 60 * 60_000;
 
-/** The job's input, with a new link if its link expires soon. */
-export async function withLivingLink<Input extends JobInput>(
-  deps: JobDeps,
-  input: Input,
-): Promise<Input> {
-  if (input.kind !== 'super_resolution') return input;
+/** The link of the video, a new one if the stored one expires soon; null for a generation. */
+export async function findBaseVideo(deps: JobDeps, input: JobInput): Promise<string | null> {
+  if (input.kind !== 'super_resolution') return null;
   const base = await findJob(deps.db, { taskId: input.taskId, kind: 'generation' });
-  const expiresAt = base?.report?.result?.expiresAt ?? null;
-  if (expiresAt === null || expiresAt * 1000 - deps.now() > linkNeededForMs) return input;
-  return (await withNewLink(deps, input)) ?? input;
+  const { videoUrl, expiresAt } = base?.report?.result ?? {};
+  assert(videoUrl, 'a video that is to be enhanced has a link');
+  if (!expiresAt || expiresAt * 1000 - deps.now() > linkNeededForMs) return videoUrl;
+  return (await findNewLink(deps, input)) ?? videoUrl;
 }
 
 /** Null if the provider has no newer link. */
-export async function withNewLink<Input extends JobInput>(
+export async function withNewLink(
   deps: JobDeps,
-  input: Input,
-): Promise<Input | null> {
+  input: RequestedJob,
+): Promise<RequestedJob | null> {
   if (input.kind !== 'super_resolution') return null;
-  const base = await findJob(deps.db, { taskId: input.taskId, kind: 'generation' });
+  const videoUrl = await findNewLink(deps, input);
+  return videoUrl && videoUrl !== input.videoUrl ? { ...input, videoUrl } : null;
+}
+
+async function findNewLink(deps: JobDeps, { taskId }: JobInput): Promise<string | null> {
+  const base = await findJob(deps.db, { taskId, kind: 'generation' });
   if (!wasSent(base) || !base.upstreamId) return null;
   try {
     const provider = deps.channels.find(base.channel)?.provider;
-    const reading = await provider?.read(base.upstreamId, input.taskId);
-    const videoUrl = reading?.result?.videoUrl;
-    return videoUrl && videoUrl !== input.videoUrl ? { ...input, videoUrl } : null;
+    const reading = await provider?.read(base.upstreamId, taskId);
+    return reading?.result?.videoUrl ?? null;
   } catch (error) {
     if (!(error instanceof UpstreamFault)) throw error;
     return null;

@@ -20,7 +20,7 @@ import type { LostJob } from '../../src/domain/lost-job';
 import type { JobDeps } from '../deps';
 import { whileBeating } from '../heartbeat';
 import { UpstreamFault } from '../upstream/provider';
-import { withLivingLink } from './base-video';
+import { findBaseVideo } from './base-video';
 import { clearsUpWithinMs, findLostJob } from './find-lost-job';
 import { type InputDeps, withInputAddresses } from './input-addresses';
 import {
@@ -45,9 +45,9 @@ export function createSubmitActivities(deps: SubmitDeps) {
     async submitJob(input: JobInput): Promise<PlacedJob> {
       const submitted = await whileBeating(async () => {
         if (input.kind === 'super_resolution') await beginEnhancing(deps.db, input.taskId);
-        const living = await withLivingLink(deps, input);
+        const videoUrl = await findBaseVideo(deps, input);
         const request = await findRequest(deps.db, input.taskId);
-        return tryChannels(deps, await withInputAddresses(deps, { ...living, request }));
+        return tryChannels(deps, await withInputAddresses(deps, { ...input, videoUrl, request }));
       });
       if (submitted === 'open') throw new CompleteAsyncError();
       return submitted;

@@ -33,10 +33,9 @@ export async function stopLeftJobs(deps: StopDeps): Promise<void> {
 }
 
 async function stop(deps: StopDeps, job: LeftJob): Promise<void> {
-  const { id: taskId, accountId, deadlineAtMs, traceId, plan, kind } = job;
+  const { taskId, kind } = job;
   try {
-    const input = { taskId, accountId, kind, traceId, deadlineAtMs, videoUrl: null };
-    await deps.cancelJob({ ...input, plan });
+    await deps.cancelJob(job);
   } catch {
     if (job.endedSeconds < givenUpSeconds) return;
     await deps.giveUpCancel({ taskId, kind });

@@ -4,7 +4,7 @@
 
 import type { Knex } from 'knex';
 import type { Labels } from '../contract/request';
-import type { JobKind } from '../domain/job';
+import type { JobInput } from '../domain/job';
 import type { Plan } from '../domain/plan-types';
 import { epochMs } from './tasks';
 
@@ -100,8 +100,7 @@ export async function listOverdue(
 }
 
 /** An unfinished job of a task that has ended. */
-export interface LeftJob extends OpenRow {
-  readonly kind: JobKind;
+export interface LeftJob extends JobInput {
   readonly endedSeconds: number;
 }
 
@@ -115,7 +114,8 @@ export async function listJobsOfEnded(
   limit: number,
 ): Promise<readonly LeftJob[]> {
   const { rows } = await db.raw<{ rows: LeftJob[] }>(
-    `select ${columns}, kind, extract(epoch from now() - finished_at)::int as "endedSeconds"
+    `select task_id as "taskId", account_id as "accountId", kind, plan, trace_id as "traceId",
+            extract(epoch from now() - finished_at)::int as "endedSeconds"
        from tasks join (select task_id, kind, cancel from jobs
                          where state in ('planned', 'waiting', 'sending')
                             or state in ('open', 'reported') or cancel = 'wanted') as job

@@ -40,17 +40,14 @@ export interface JobFailure {
 }
 
 /**
- * The work, its channels and its task: the input of `submitJob`. The caller's request is read from
- * the row of the task.
+ * The work, its channels and its task: the input of `submitJob`. The caller's request and the video
+ * to enhance are read from the database.
  */
 export interface JobInput {
   readonly taskId: string;
   readonly accountId: string;
   readonly kind: JobKind;
   readonly plan: Plan;
-  /** The video to enhance; null for a generation. */
-  readonly videoUrl: string | null;
-  readonly deadlineAtMs: number;
   /** The trace that the job's requests belong to. */
   readonly traceId: string;
 }
@@ -58,6 +55,8 @@ export interface JobInput {
 /** An order with the caller's request, in the form in which a channel gets it. */
 export interface RequestedJob extends JobInput {
   readonly request: VideoRequest;
+  /** The video to enhance; null for a generation. */
+  readonly videoUrl: string | null;
   /** An input file was removed after the create, so the job must not be sent. */
   readonly inputIsGone?: true;
 }

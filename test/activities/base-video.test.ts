@@ -70,7 +70,7 @@ async function enhancementOf(expiresInSeconds: number): Promise<JobInput> {
     ...base.plan,
     enhancement: enhancement && { ...enhancement, channels: ['enhancer'] },
   };
-  return { ...base, kind: 'super_resolution', plan, videoUrl: oldLink };
+  return { ...base, kind: 'super_resolution', plan };
 }
 
 test('a link that is valid long enough is used as it is', async () => {

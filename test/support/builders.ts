@@ -128,7 +128,6 @@ export function aJobInput(over: Partial<RequestedJob> = {}): RequestedJob {
     request: aRequest(),
     plan,
     videoUrl: null,
-    deadlineAtMs: Date.now() + 3_600_000,
     traceId,
     ...over,
   };
