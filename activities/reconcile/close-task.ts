@@ -6,7 +6,7 @@ import type { Knex } from 'knex';
 import { isRetryable } from '../../src/db/database';
 import type { OpenRow } from '../../src/db/reconcile';
 import { billing } from '../../src/domain/pricing';
-import { expiredMessage, stoppedMessage, taskObject } from '../../src/domain/task';
+import { expiredMessage, failedObject, stoppedMessage } from '../../src/domain/task';
 import type { ClosedTask, CloseTask } from '../../src/domain/task-transactions';
 import type { ActivityEvents } from '../events';
 import { startDelivery } from './lost-callbacks';
@@ -40,16 +40,8 @@ async function closeRow(deps: CloseDeps, row: OpenRow): Promise<boolean> {
   const { plan, nowMs } = row;
   const message =
     nowMs > row.deadlineAtMs ? expiredMessage(plan.expiresAfterSeconds) : stoppedMessage;
-  const { id, traceId, model, createdAtSeconds: createdAt, labels } = row;
-  const object = taskObject(
-    { id, traceId, model, createdAt, ...(labels ? { labels } : {}) },
-    {
-      status: 'failed',
-      finishedAt: Math.floor(nowMs / 1000),
-      error: { code: 'task_error', message },
-      billing: billing(plan, { lines: [], final: true }),
-    },
-  );
+  const bill = billing(plan, { lines: [], final: true });
+  const object = failedObject(row.object, message, Math.floor(nowMs / 1000), bill);
   const heldMicros = plan.hold.amountMicros;
   // Its jobs are marked in the same transaction and stopped after all refunds.
   const close = { taskId: row.id, object, heldMicros, charge: [], cancelJobs: true } as const;

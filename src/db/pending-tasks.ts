@@ -4,7 +4,7 @@
 import type { Knex } from 'knex';
 import type { TaskObject } from '../contract/task';
 import { createStartTurns, type StartTurns } from '../domain/start-turns';
-import { failedPendingObject, stepOf } from '../domain/task';
+import { failedObject, stepOf } from '../domain/task';
 import type { TaskInput } from '../domain/task-transactions';
 import { epochMs, findTask, type StoredTask, storedColumns } from './tasks';
 
@@ -57,7 +57,7 @@ export async function failPending(
     [taskId],
   );
   if (!found[0]) return null;
-  const object = failedPendingObject(found[0].object, message, found[0].nowSeconds);
+  const object = failedObject(found[0].object, message, found[0].nowSeconds);
   const { rows: ended } = await db.raw<{ rows: { hasCallback: boolean }[] }>(
     `update tasks
         set status = 'failed', version = ?, object = ?, start_at = null, finished_at = now()

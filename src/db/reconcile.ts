@@ -3,31 +3,24 @@
 // of the rolling slice, and until when tasks unknown to Temporal are closed whatever their number.
 
 import type { Knex } from 'knex';
-import type { Labels } from '../contract/request';
+import type { TaskObject } from '../contract/task';
 import type { JobInput } from '../domain/job';
 import type { Plan } from '../domain/plan-types';
 import { epochMs } from './tasks';
 
 export interface OpenRow {
   readonly id: string;
-  readonly accountId: string;
   readonly plan: Plan;
-  readonly traceId: string;
-  readonly model: string;
-  readonly createdAtSeconds: number;
+  readonly object: TaskObject;
   /** The time at which the row was read, by the database's clock like every time in a row. */
   readonly nowMs: number;
   readonly deadlineAtMs: number;
   readonly callbackUrl: string | null;
-  readonly labels: Labels | null;
 }
 
 const columns = `
-  id, account_id as "accountId", plan,
-  trace_id as "traceId", model, floor(extract(epoch from created_at))::int as "createdAtSeconds",
-  ${epochMs('now()')} as "nowMs",
-  ${epochMs('deadline_at')} as "deadlineAtMs", callback_url as "callbackUrl",
-  request #> '{metadata,labels}' as labels`;
+  id, plan, object, ${epochMs('now()')} as "nowMs", ${epochMs('deadline_at')} as "deadlineAtMs",
+  callback_url as "callbackUrl"`;
 
 /**
  * The next tasks of the rolling slice. At the end it continues from the start, so a slice is

@@ -97,14 +97,19 @@ export function runningObject(task: TaskObject, stage: Stage): TaskObject {
   return taskObject(identityIn(task), state);
 }
 
-/** The object of a pending task that ends. Nothing was held, so it has no billing. */
-export function failedPendingObject(
+/**
+ * The object of a task that ends without its workflow. A pending task has no bill, because nothing
+ * was held.
+ */
+export function failedObject(
   task: TaskObject,
   message: string,
   finishedAt: number,
+  billing?: Billing,
 ): TaskObject {
   const error = { code: 'task_error', message } as const;
-  return taskObject(identityIn(task), { status: 'failed', finishedAt, error });
+  const state = { status: 'failed' as const, finishedAt, error, ...(billing ? { billing } : {}) };
+  return taskObject(identityIn(task), state);
 }
 
 /** The object of a finished task after these of its results were removed, for one reason. */

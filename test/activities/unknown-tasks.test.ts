@@ -7,6 +7,8 @@ import { createBillingActivities } from '../../activities/billing';
 import type { ActivityEvents } from '../../activities/events';
 import { closeStopped } from '../../activities/reconcile/close-task';
 import { confirmLoss, findOpenRows } from '../../src/db/reconcile';
+import { billing } from '../../src/domain/pricing';
+import { stoppedMessage, taskObject } from '../../src/domain/task';
 import { heldMicros } from '../support/books';
 import { runReconciler, useRealTransactions } from '../support/real-transactions';
 import type { World } from '../support/task-world';
@@ -129,22 +131,34 @@ test('a workflow that Temporal can neither terminate nor describe does not stop 
     expect(await heldMicros(rounds.db)).toBe(0);
   }));
 
-test('the reconciler does not change the creation time of a task that it closes', () =>
+test('a task that the reconciler closes keeps its constant fields and shows the refund', () =>
   transactions().open(async (world) => {
     const { db, events } = transactions();
-    const [{ taskId }] = (await loseMany(transactions(), 1)) as [Orphan];
-    const late = `date_trunc('second', created_at) + interval '0.9 seconds'`;
-    const { rows } = await db.raw<{ rows: { seconds: number }[] }>(
-      `update tasks set created_at = ${late} where id = ?
-       returning floor(extract(epoch from created_at))::int as seconds`,
-      [taskId],
-    );
+    const [{ taskId, plan }] = (await loseMany(transactions(), 1)) as [Orphan];
+    const identity = {
+      id: taskId,
+      traceId: 't',
+      model: 'm',
+      createdAt: 7,
+      labels: { b: '1', a: '2' },
+    };
+    const held = billing(plan, { lines: [], final: false });
+    const stored = taskObject(identity, { status: 'running', stage: 'generation', billing: held });
+    await db('tasks')
+      .where({ id: taskId })
+      .update({ object: JSON.stringify(stored) });
     const [row] = await findOpenRows(db, [taskId]);
     const { closeTask } = createBillingActivities(transactions());
     const deps = { db, events, closeTask, client: world.env.client, taskQueue: world.taskQueue };
     expect(row && (await closeStopped({ ...deps, now: Date.now }, row))).toBe(true);
-    const { object } = await db('tasks').where({ id: taskId }).first('object');
-    expect(object.created_at).toBe(rows[0]?.seconds);
+    const { object } = await db('tasks').where({ id: taskId }).first(db.raw('object::text'));
+    const closed = taskObject(identity, {
+      status: 'failed',
+      finishedAt: Math.floor((row?.nowMs ?? 0) / 1_000),
+      error: { code: 'task_error', message: stoppedMessage },
+      billing: billing(plan, { lines: [], final: true }),
+    });
+    expect(object).toBe(JSON.stringify(closed));
   }));
 
 test('terminated tasks are closed at once, whatever their number', () =>
