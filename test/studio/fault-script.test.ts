@@ -195,9 +195,16 @@ describe('an invalid script', () => {
     ['a boolean as a string', { usage: 'false' }, 'studio.usage'],
     ['an empty code', { code: '' }, 'studio.code'],
     ['a status outside 200 to 599', { create: { status: 20 } }, 'studio.create.status'],
+    ['a status that is a string', { create: { status: '500' } }, 'studio.create.status'],
+    ['an unknown name in a list', { result: [{}, { lost: true }] }, 'studio.result[1].lost'],
+    ['too many faults', { create: Array(101).fill({}) }, 'studio.create'],
   ])('%s is refused', async (_, script, param) => {
     const { status, json } = await studio.create({ studio: script });
     expect(status).toBe(400);
     expect(json.error).toMatchObject({ code: 'InvalidParameter', param });
+  });
+  test('the refusal of an unknown name lists the known names', async () => {
+    const { json } = await studio.create({ studio: { create: { lost: true } } });
+    expect(json.error.message).toContain('known are status, code, times, lose_reply');
   });
 });
