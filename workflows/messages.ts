@@ -34,19 +34,10 @@ export interface Accepted {
   readonly task: CreatedTask;
 }
 
-/**
- * `taskQueue` is the queue of the loops. It is separate from the queue of task activities, so that
- * neither can starve the other.
- */
 export interface WatchInput {
   readonly channel: string;
   readonly shard: number;
   readonly shards: number;
-  readonly taskQueue: string;
-}
-
-export interface ReconcileInput {
-  readonly taskQueue: string;
 }
 
 /** The result of a run of the reconciler, shown as the workflow's result. */
@@ -57,10 +48,6 @@ export interface ReconcileReport {
   readonly stuck: readonly string[];
   /** Callbacks that were overdue and have been checked. */
   readonly callbacks: number;
-}
-
-export interface AuditInput {
-  readonly taskQueue: string;
 }
 
 /** The result of an audit, shown as the workflow's result. The log names each difference. */

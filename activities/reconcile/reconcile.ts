@@ -1,7 +1,7 @@
 // The run of the reconciler: repairs what no workflow will finish, in this order. Each duty is a file
 // of its own; docs/architecture.md lists all of them.
 
-import type { ReconcileInput, ReconcileReport } from '../../workflows/messages';
+import type { ReconcileReport } from '../../workflows/messages';
 import type { JobDeps } from '../deps';
 import { whileBeating } from '../heartbeat';
 import { wakeStranded } from '../jobs/notify-tasks';
@@ -33,7 +33,7 @@ export function createReconcileActivities(deps: ReconcileDeps) {
   const removeUnknown = createRemoveUnknown(deps);
   const deleteOld = createDeleteOld(deps);
   return {
-    reconcileOnce: (_input: ReconcileInput): Promise<ReconcileReport> =>
+    reconcileOnce: (): Promise<ReconcileReport> =>
       whileBeating(() => runReconciler(deps, removeUnknown, deleteOld)),
   };
 }

@@ -8,7 +8,7 @@ import {
   ScheduleOverlapPolicy,
   WorkflowExecutionAlreadyStartedError,
 } from '@temporalio/client';
-import type { audit, reconcile, watchChannel } from '../../workflows/loops';
+import type { watchChannel } from '../../workflows/loops';
 import { workflowNames } from '../../workflows/messages';
 import { searchAttributes } from '../../workflows/search-attributes';
 
@@ -109,7 +109,6 @@ async function ensureSchedule(
     workflowType: workflow,
     workflowId: scheduleId,
     taskQueue: queues.tasks,
-    args: [{ taskQueue: queues.loops }] as Parameters<typeof reconcile | typeof audit>,
     workflowExecutionTimeout,
   };
   // One run at a time: if a run takes longer than the interval, the next ones are skipped.
@@ -147,7 +146,7 @@ export async function ensureWatchers(
           workflowId: watcherId(queues, channel, shard, shards),
           workflowIdConflictPolicy: 'USE_EXISTING',
           taskQueue: queues.tasks,
-          args: [{ channel, shard, shards, taskQueue: queues.loops }],
+          args: [{ channel, shard, shards }],
           staticSummary: `watches ${channel}`,
         });
       } catch (error) {

@@ -28,7 +28,7 @@ test.each([1, 4])(
       stopping: stopping.signal,
       ensureWatchers: async (channels) => void ensured.push(channels),
     });
-    const input = { channel: 'studio', shard: 0, shards, taskQueue: 'loops' };
+    const input = { channel: 'studio', shard: 0, shards };
     expect(await new MockActivityEnvironment().run(watchJobs, input)).toBe('gone');
     expect(ensured).toEqual([[]]);
   },
@@ -44,7 +44,7 @@ test('a loop goes on if its number of shards is the catalogue’s', async () => 
     stopping: stopping.signal,
     ensureWatchers: async () => undefined,
   });
-  const input = { channel: 'studio', shard: 1, shards: 2, taskQueue: 'loops' };
+  const input = { channel: 'studio', shard: 1, shards: 2 };
   await expect(new MockActivityEnvironment().run(watchJobs, input)).rejects.toMatchObject({
     type: 'HandingOver',
   });

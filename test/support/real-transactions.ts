@@ -190,7 +190,5 @@ export async function runReconciler(
     startTask: async () => true,
     ensureWatchers: async () => undefined,
   } as never);
-  return (await new MockActivityEnvironment().run(reconcileOnce, {
-    taskQueue: '',
-  })) as ReconcileReport;
+  return (await new MockActivityEnvironment().run(reconcileOnce)) as ReconcileReport;
 }

@@ -150,20 +150,20 @@ async function recordLoops(
     Worker.create({ ...common, taskQueue, workflowBundle: bundle, activities }),
     Worker.create({ ...common, taskQueue: `${taskQueue}-callbacks`, activities }),
     Worker.create({ ...common, taskQueue: `${taskQueue}-files`, activities }),
+    Worker.create({ ...common, taskQueue: `${taskQueue}-loops`, activities }),
   ]);
   const runs = workers.map((worker) => worker.run());
-  const run = async (name: string, type: string, input: object) => {
+  const run = async (name: string, type: string, ...args: object[]) => {
     const workflowId = `recorded:${randomUUID()}`;
-    const args = [input];
     const handle = await env.client.workflow.start(type, { workflowId, taskQueue, args });
     await handle.result();
     await keep(name, workflowId, handle.firstExecutionRunId);
   };
-  const watch = { channel: 'studio', shard: 0, shards: 1, taskQueue };
+  const watch = { channel: 'studio', shard: 0, shards: 1 };
   await run('callback', workflowNames.deliverCallback, { taskId: aTaskId() });
   await run('watcher', workflowNames.watchChannel, watch);
-  await run('reconcile', workflowNames.reconcile, { taskQueue });
-  await run('audit', workflowNames.audit, { taskQueue });
+  await run('reconcile', workflowNames.reconcile);
+  await run('audit', workflowNames.audit);
   await run('store later', workflowNames.storeLater, { taskId: aTaskId() });
   for (const worker of workers) worker.shutdown();
   await Promise.all(runs);

@@ -168,9 +168,7 @@ test('a workflow whose tasks keep failing is reported and not changed', async ()
     await until(
       'the reconciler reports it',
       async () => {
-        const report = (await new MockActivityEnvironment().run(reconcileOnce, {
-          taskQueue: '',
-        })) as ReconcileReport;
+        const report = (await new MockActivityEnvironment().run(reconcileOnce)) as ReconcileReport;
         expect(report).toMatchObject({ closed: [] });
         return report.stuck.includes(json.id);
       },

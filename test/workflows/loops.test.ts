@@ -16,18 +16,21 @@ beforeAll(async () => {
 });
 afterAll(() => env?.teardown());
 
-async function run<T>(activities: object, type: string, input: object): Promise<T> {
+async function run<T>(activities: object, type: string, ...args: object[]): Promise<T> {
   const workflowId = `loop-${randomUUID()}`;
   const connection = env.nativeConnection;
-  const worker = await Worker.create({ ...workflows, connection, taskQueue, activities });
-  return worker.runUntil(async () => {
-    const args = [input];
-    const handle = await env.client.workflow.start(type, { workflowId, taskQueue, args });
-    return (await handle.result()) as T;
-  });
+  const worker = await Worker.create({ ...workflows, connection, taskQueue });
+  const loops = { connection, taskQueue: `${taskQueue}-loops`, activities };
+  const activityWorker = await Worker.create(loops);
+  return activityWorker.runUntil(
+    worker.runUntil(async () => {
+      const handle = await env.client.workflow.start(type, { workflowId, taskQueue, args });
+      return (await handle.result()) as T;
+    }),
+  );
 }
 
-const watch = { channel: 'studio', shard: 0, shards: 1, taskQueue };
+const watch = { channel: 'studio', shard: 0, shards: 1 };
 
 test('a watcher of a known channel continues as new', async () => {
   let rounds = 0;
@@ -52,14 +55,12 @@ test('a watcher whose worker stops is continued by the next attempt', async () =
 
 test('the reconciler’s report is the result of its workflow', async () => {
   const report = { checked: 3, closed: ['task_a'], stopped: [], stuck: [] };
-  const result = await run({ reconcileOnce: async () => report }, workflowNames.reconcile, {
-    taskQueue,
-  });
+  const result = await run({ reconcileOnce: async () => report }, workflowNames.reconcile);
   expect(result).toEqual(report);
 });
 
 test('the number of differences is the result of the audit’s workflow', async () => {
   const report = { differences: 2 };
-  const result = await run({ auditBooks: async () => report }, workflowNames.audit, { taskQueue });
+  const result = await run({ auditBooks: async () => report }, workflowNames.audit);
   expect(result).toEqual(report);
 });
