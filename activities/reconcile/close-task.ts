@@ -9,13 +9,12 @@ import { billing } from '../../src/domain/pricing';
 import { expiredMessage, failedObject, stoppedMessage } from '../../src/domain/task';
 import type { ClosedTask, CloseTask } from '../../src/domain/task-transactions';
 import type { ActivityEvents } from '../events';
-import { startDelivery } from './lost-callbacks';
+import type { StartDelivery } from './lost-callbacks';
 
 export interface CloseDeps {
   readonly db: Knex;
   readonly client: Client;
-  /** The queue of the tasks' workflows; callbacks are started on it. */
-  readonly taskQueue: string;
+  readonly startDelivery: StartDelivery;
   readonly now: () => number;
   readonly events: ActivityEvents;
   readonly closeTask: (close: CloseTask) => Promise<ClosedTask>;
@@ -51,6 +50,6 @@ async function closeRow(deps: CloseDeps, row: OpenRow): Promise<boolean> {
   // The transaction recorded that the callback is owed; if it cannot be started now, a later run of
   // the reconciler starts it.
   // Untested: Temporal goes away at that moment; lost callbacks are tested.
-  if (row.callbackUrl) await startDelivery(deps, { taskId: row.id }).catch(() => undefined);
+  if (row.callbackUrl) await deps.startDelivery({ taskId: row.id }).catch(() => undefined);
   return true;
 }

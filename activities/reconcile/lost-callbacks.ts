@@ -2,17 +2,16 @@
 // worker that closed the task died before starting one. The task's last transaction records that a
 // callback is owed, so the reconciler finds it and starts a delivery at the next attempt.
 
-import type { Client } from '@temporalio/client';
 import type { Knex } from 'knex';
 import { takeOverdueDeliveries } from '../../src/db/callbacks';
 import type { CallbackInput } from '../../workflows/messages';
-import { callbackWorkflowId, workflowNames } from '../../workflows/messages';
+
+/** Starts a delivery. If it is running already, nothing happens. */
+export type StartDelivery = (input: CallbackInput) => Promise<void>;
 
 interface LostCallbackDeps {
   readonly db: Knex;
-  readonly client: Client;
-  /** The task queue of the workflows. */
-  readonly taskQueue: string;
+  readonly startDelivery: StartDelivery;
 }
 
 // A delivery waits at most ten minutes for a busy receiver. An older one may be lost.
@@ -32,7 +31,7 @@ export async function restartLostCallbacks(
   let failures = 0;
   for (const { taskId, delivery, attempt } of overdue) {
     try {
-      await startDelivery(deps, { taskId, delivery, firstAttempt: attempt });
+      await deps.startDelivery({ taskId, delivery, firstAttempt: attempt });
     } catch (error) {
       // A later run starts it; one that Temporal refuses must not keep the others from theirs.
       failures += 1;
@@ -40,18 +39,4 @@ export async function restartLostCallbacks(
     }
   }
   return overdue.length;
-}
-
-/** Starts the workflow of a delivery. If it is running already, nothing happens. */
-export async function startDelivery(
-  { client, taskQueue }: Omit<LostCallbackDeps, 'db'>,
-  input: CallbackInput,
-): Promise<void> {
-  await client.workflow.start(workflowNames.deliverCallback, {
-    workflowId: callbackWorkflowId(input.taskId, input.delivery),
-    workflowIdConflictPolicy: 'USE_EXISTING',
-    taskQueue,
-    args: [input],
-    staticSummary: `callback of ${input.taskId}`,
-  });
 }

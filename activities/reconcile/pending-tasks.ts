@@ -1,7 +1,6 @@
 // Repairs pending tasks that no process is working on. A task past its deadline is ended. A task whose
 // id no caller was given is withdrawn. A task that no API process starts is started here.
 
-import type { Client } from '@temporalio/client';
 import type { Knex } from 'knex';
 import {
   claimStarts,
@@ -13,16 +12,14 @@ import { notifyTaskChanged } from '../../src/db/tasks';
 import { expiredMessage, stoppedMessage } from '../../src/domain/task';
 import type { TaskInput } from '../../src/domain/task-transactions';
 import type { ActivityEvents } from '../events';
-import { startDelivery } from './lost-callbacks';
+import type { StartDelivery } from './lost-callbacks';
 
 export interface PendingDeps {
   readonly db: Knex;
   readonly events: ActivityEvents;
   /** Starts the workflow of a task; false if it has completed. */
   readonly startTask: (input: TaskInput) => Promise<boolean>;
-  readonly client: Client;
-  /** The task queue of the tasks' workflows. */
-  readonly taskQueue: string;
+  readonly startDelivery: StartDelivery;
 }
 
 // Longer than a create can wait (ACCEPT_TIMEOUT_MS, at most 30 s); it marks the row before it
@@ -78,5 +75,5 @@ async function end(deps: PendingDeps, taskId: string, message: string): Promise<
   notifyTaskChanged(deps.db, taskId);
   deps.events.finding('closed', taskId, message);
   // If this fails, the delivery is started later as a lost callback.
-  if (ended.hasCallback) await startDelivery(deps, { taskId }).catch(() => undefined);
+  if (ended.hasCallback) await deps.startDelivery({ taskId }).catch(() => undefined);
 }

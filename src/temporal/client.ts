@@ -2,15 +2,11 @@
 // outcomes here, so that no route handles gRPC errors.
 
 import type { Connection } from '@temporalio/client';
-import {
-  Client,
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
-import { callbackWorkflowId, workflowNames } from '../../workflows/messages';
+import { Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { TaskInput } from '../domain/task-transactions';
 import type { KeyRing } from '../encryption/key-ring';
 import { encryptionWith } from './payload-codec';
+import { startDelivery } from './start-delivery';
 import { type Submission, submitTask } from './submit-task';
 
 export interface TemporalClient {
@@ -58,19 +54,7 @@ export function createTemporalClient(options: TemporalClientOptions): TemporalCl
         return error instanceof WorkflowNotFoundError ? 'gone' : 'unavailable';
       }
     },
-    async deliverCallback(taskId) {
-      try {
-        await client.workflow.start(workflowNames.deliverCallback, {
-          workflowId: callbackWorkflowId(taskId),
-          workflowIdReusePolicy: 'REJECT_DUPLICATE',
-          taskQueue: options.taskQueue,
-          args: [{ taskId }],
-          staticSummary: 'callback',
-        });
-      } catch (error) {
-        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      }
-    },
+    deliverCallback: (taskId) => startDelivery(client, options.taskQueue, { taskId }),
     async isReady() {
       try {
         await connection.workflowService.getSystemInfo({});

@@ -29,6 +29,7 @@ import {
   queuesOf,
   tryUntilDone,
 } from '../temporal/setup';
+import { startDelivery } from '../temporal/start-delivery';
 import { startTask } from '../temporal/submit-task';
 import { connectTo, type TemporalAccess } from './connections';
 import { createHealth, identity, type WorkerHealth } from './health';
@@ -198,6 +199,7 @@ function composeActivities(
     filesKeptDays: parts.files.keptDays,
     storage: parts.files.storage,
     startTask: (input) => startTask(client, queues.tasks, input),
+    startDelivery: (input) => startDelivery(client, queues.tasks, input),
     ensureWatchers: (inUse) => {
       const { channels } = catalogue();
       const gone = inUse.filter((id) => !channels[id]).map((id) => ({ id, watchers: 1 }));

@@ -167,7 +167,7 @@ test('if a worker dies right after it closed an overdue task, the next run cance
   await stopOverdue({
     ...upstream.deps,
     client: { workflow } as unknown as Client,
-    taskQueue: 'unused',
+    startDelivery: async () => undefined,
     // The worker dies after the transaction.
     closeTask: async (close) => {
       await closeTask(close);

@@ -2,7 +2,7 @@
 // next attempt. Callbacks that are being delivered, final or not due are left alone.
 
 import { defaultPayloadConverter } from '@temporalio/common';
-import { restartLostCallbacks, startDelivery } from '../../activities/reconcile/lost-callbacks';
+import { restartLostCallbacks } from '../../activities/reconcile/lost-callbacks';
 import {
   beginAttempt,
   beginResend,
@@ -10,7 +10,8 @@ import {
   finishAttempt,
   takeOverdueDeliveries,
 } from '../../src/db/callbacks';
-import { callbackWorkflowId } from '../../workflows/messages';
+import { startDelivery } from '../../src/temporal/start-delivery';
+import { type CallbackInput, callbackWorkflowId } from '../../workflows/messages';
 import { aFinalTask, createCallbackDatabase } from '../support/callbacks';
 import type { TestDatabase } from '../support/database';
 import { connectTemporal, uniqueTaskQueue } from '../support/temporal';
@@ -33,7 +34,8 @@ afterEach(() => database.db.raw(`update callbacks set state = 'stopped' where st
 
 const url = 'https://consumer.example.com/hook';
 const minute = 60;
-const deps = () => ({ db: database.db, client: temporal.client, taskQueue });
+const start = (input: CallbackInput) => startDelivery(temporal.client, taskQueue, input);
+const deps = () => ({ db: database.db, startDelivery: start });
 
 /** A callback that is overdue by this long. */
 async function aCallback(overdueSeconds: number, state: CallbackState = 'pending') {
@@ -109,7 +111,7 @@ test.each<[string, number, CallbackState]>([
 
 test('a running delivery is not affected and is checked only once per interval', async () => {
   const id = await aCallback(11 * minute);
-  await startDelivery(deps(), { taskId: id });
+  await start({ taskId: id });
   const before = await workflowOf(id);
   expect(await restartLostCallbacks(deps())).toBe(1);
   expect(await workflowOf(id)).toEqual(before);
@@ -118,7 +120,7 @@ test('a running delivery is not affected and is checked only once per interval',
 
 test('a delivery whose workflow was terminated gets a new workflow', async () => {
   const id = await aCallback(11 * minute);
-  await startDelivery(deps(), { taskId: id });
+  await start({ taskId: id });
   const before = await workflowOf(id);
   await temporal.client.workflow.getHandle(callbackWorkflowId(id)).terminate();
   await restartLostCallbacks(deps());
@@ -139,13 +141,11 @@ test('a backlog is worked off in slices, the longest overdue first, each callbac
 
 test('the other deliveries are started even if Temporal does not start one', async () => {
   const ids = [await aCallback(20 * minute), await aCallback(15 * minute)];
-  const [first, second] = ids.map((id) => callbackWorkflowId(id));
   const tried: string[] = [];
-  const start = async (_: string, { workflowId }: { workflowId: string }) => {
-    tried.push(workflowId);
-    if (workflowId === first) throw new Error('3 INVALID_ARGUMENT');
+  const startSome = async ({ taskId }: CallbackInput) => {
+    tried.push(taskId);
+    if (taskId === ids[0]) throw new Error('3 INVALID_ARGUMENT');
   };
-  const client = { workflow: { start } } as unknown as ReturnType<typeof deps>['client'];
-  await restartLostCallbacks({ ...deps(), client });
-  expect(tried).toContain(second);
+  await restartLostCallbacks({ ...deps(), startDelivery: startSome });
+  expect(tried).toContain(ids[1]);
 });

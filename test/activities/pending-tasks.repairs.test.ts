@@ -5,6 +5,7 @@ import { settlePending } from '../../activities/reconcile/pending-tasks';
 import { releaseStart } from '../../src/db/pending-tasks';
 import { findTask } from '../../src/db/tasks';
 import type { TaskInput } from '../../src/domain/task-transactions';
+import { startDelivery } from '../../src/temporal/start-delivery';
 import { callbackWorkflowId } from '../../workflows/messages';
 import { storePending } from '../support/books';
 import { aRequest, aTaskInput } from '../support/builders';
@@ -30,9 +31,8 @@ async function settle(startTask: (input: TaskInput) => Promise<boolean> = async 
   const findings: unknown[][] = [];
   await settlePending({
     db: database.db,
-    client: temporal.client,
     // No worker polls this queue, so a delivery stays as it was started.
-    taskQueue: uniqueTaskQueue(),
+    startDelivery: (input) => startDelivery(temporal.client, uniqueTaskQueue(), input),
     events: { finding: (...found: unknown[]) => void findings.push(found) } as never,
     startTask,
   });

@@ -1,7 +1,6 @@
 // The reconciler and pending tasks: one task that cannot be started keeps no other from being
 // handled, and the clock of a worker shows in no task.
 
-import type { Client } from '@temporalio/client';
 import type { ActivityEvents } from '../../activities/events';
 import { type PendingDeps, settlePending } from '../../activities/reconcile/pending-tasks';
 import { failPending, releaseStart } from '../../src/db/pending-tasks';
@@ -28,8 +27,7 @@ function depsWith(over: Partial<PendingDeps>): PendingDeps {
     db: database.db,
     events: { finding } as unknown as ActivityEvents,
     startTask: async () => true,
-    client: {} as Client,
-    taskQueue: 'none',
+    startDelivery: async () => undefined,
     ...over,
   };
 }

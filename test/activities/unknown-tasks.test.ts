@@ -149,8 +149,9 @@ test('a task that the reconciler closes keeps its constant fields and shows the 
       .update({ object: JSON.stringify(stored) });
     const [row] = await findOpenRows(db, [taskId]);
     const { closeTask } = createBillingActivities(transactions());
-    const deps = { db, events, closeTask, client: world.env.client, taskQueue: world.taskQueue };
-    expect(row && (await closeStopped({ ...deps, now: Date.now }, row))).toBe(true);
+    const deps = { db, events, closeTask, client: world.env.client, now: Date.now };
+    const startDelivery = async () => undefined;
+    expect(row && (await closeStopped({ ...deps, startDelivery }, row))).toBe(true);
     const { object } = await db('tasks').where({ id: taskId }).first(db.raw('object::text'));
     const closed = taskObject(identity, {
       status: 'failed',

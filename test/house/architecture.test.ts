@@ -90,6 +90,7 @@ const groups: Readonly<Record<string, Group>> = {
       'src/temporal/connection',
       'src/temporal/payload-codec',
       'src/temporal/setup',
+      'src/temporal/start-delivery',
       'src/temporal/submit-task',
       'src/embedded/ports',
     ],

@@ -188,6 +188,7 @@ export async function runReconciler(
     closeTask: createBillingActivities({ db, events }).closeTask,
     cancelJob: async () => undefined,
     startTask: async () => true,
+    startDelivery: async () => undefined,
     ensureWatchers: async () => undefined,
   } as never);
   return (await new MockActivityEnvironment().run(reconcileOnce)) as ReconcileReport;

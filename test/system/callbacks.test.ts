@@ -3,9 +3,9 @@
 
 import type { ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
-import { startDelivery } from '../../activities/reconcile/lost-callbacks';
 import { beginResend } from '../../src/db/callbacks';
 import { creditAccount } from '../../src/db/ledger';
+import { startDelivery } from '../../src/temporal/start-delivery';
 import { callbackWorkflowId } from '../../workflows/messages';
 import { type CallbackSink, type Received, startCallbackSink } from '../support/callback-sink';
 import { type Service, startService, type TaskReply, textTask } from '../support/service';
@@ -127,7 +127,7 @@ test('a callback that an operator sends again has the same id and the same body'
   await delivered(id);
   const delivery = (await beginResend(service.db, id)) ?? 0;
   const { client } = temporal;
-  await startDelivery({ client, taskQueue: service.taskQueue }, { taskId: id, delivery });
+  await startDelivery(client, service.taskQueue, { taskId: id, delivery });
   await until('it arrived again', () => messagesOf(id).length === 2);
   const [first, second] = messagesOf(id);
   expect(second?.body).toBe(first?.body);

@@ -81,9 +81,8 @@ function reconciler(
 ) {
   return {
     db,
-    client,
-    taskQueue,
     events: { finding: () => undefined } as never,
     startTask: (input: Parameters<typeof startTask>[2]) => startTask(client, taskQueue, input),
+    startDelivery: async () => undefined,
   };
 }

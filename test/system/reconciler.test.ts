@@ -158,6 +158,7 @@ test('a workflow whose tasks keep failing is reported and not changed', async ()
       client: temporal.client,
       taskQueue: service.taskQueue,
       startTask: async () => true,
+      startDelivery: async () => undefined,
       ...createTaskActivities(idle.deps),
       unknownPercentMax: 20,
       tasksKeptDays: 400,

@@ -2,11 +2,11 @@
 // secret.
 
 import type { Knex } from 'knex';
-import { startDelivery } from '../../../activities/reconcile/lost-callbacks';
 import { beginResend, findCallback, listAttempts, listCallbacks } from '../../db/callbacks';
 import { findTask } from '../../db/tasks';
 import { rotateSecret } from '../../db/webhook-secrets';
 import { isFinal } from '../../domain/task';
+import { startDelivery } from '../../temporal/start-delivery';
 import { CommandError } from '../command';
 import type { AdminCommand } from './command-line';
 import { fields, table } from './tables';
@@ -89,7 +89,7 @@ const resend: AdminCommand = {
     if (callback.url === '') throw new CommandError(`The content of ${taskId} was erased.`);
     // Connects first: a delivery that was stored but cannot be started would wait for the
     // reconciler.
-    const temporal = await sdkClient();
+    const { client, taskQueue } = await sdkClient();
     const delivery = await beginResend(db(), taskId);
     if (delivery === null) throw new CommandError(await whyNone(db(), taskId));
     const task = await findTask(db(), taskId);
@@ -101,7 +101,7 @@ const resend: AdminCommand = {
       data,
       text,
       async afterwards() {
-        await startDelivery(temporal, { taskId, delivery });
+        await startDelivery(client, taskQueue, { taskId, delivery });
         return { data, text };
       },
     };
