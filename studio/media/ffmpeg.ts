@@ -4,7 +4,8 @@
  * modern ffmpeg may decode files of callers: docs/studio.md.
  */
 
-import { execFile, spawn } from 'node:child_process';
+import type { ExecFileException } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { promisify } from 'node:util';
 import type { Log } from '../http';
@@ -21,8 +22,11 @@ export class FfmpegFault extends Error {}
 /** The oldest major version that still gets security fixes in the long-lived distributions. */
 const MODERN_MAJOR = 5;
 
-/** How much of the child's stderr is kept; its end explains a failure. */
-const STDERR_CHARS_MAX = 8000;
+/** A child that writes more to stderr is killed. */
+const STDERR_BYTES_MAX = 2 ** 26;
+
+/** The end of stderr explains a failure. */
+const EXPLANATION_CHARS_MAX = 8000;
 
 const run = promisify(execFile);
 const found = new Map<string, Promise<Ffmpeg>>();
@@ -85,33 +89,21 @@ interface Run {
 }
 
 /** Resolves with the child's stderr if it exits with 0; kills it at the time limit or on abort. */
-export function runFfmpeg(ffmpeg: Ffmpeg, { args, timeoutMs, signal }: Run): Promise<string> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(new FfmpegFault('The rendering was stopped.'));
-    const child = spawn(ffmpeg.path, ['-hide_banner', '-nostdin', '-y', ...args], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    let stderr = '';
-    let isLate = false;
-    const kill = () => child.kill('SIGKILL');
-    const timer = setTimeout(() => {
-      isLate = true;
-      kill();
-    }, timeoutMs);
-    signal.addEventListener('abort', kill, { once: true });
-    if (child.pid !== undefined) lowerPriority(child.pid);
-    child.stderr.on('data', (bytes: Buffer) => {
-      stderr = (stderr + bytes.toString()).slice(-STDERR_CHARS_MAX);
-    });
-    child.on('error', (error) => reject(error));
-    child.on('close', (code) => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', kill);
-      if (code === 0) return resolve(stderr);
-      if (isLate) return reject(new FfmpegFault(`It took longer than ${timeoutMs / 1000} s.`));
-      reject(new FfmpegFault(stderr || `ffmpeg ended with ${code}`));
-    });
+export async function runFfmpeg(ffmpeg: Ffmpeg, { args, timeoutMs, signal }: Run): Promise<string> {
+  const running = run(ffmpeg.path, ['-hide_banner', '-nostdin', '-y', ...args], {
+    timeout: timeoutMs,
+    killSignal: 'SIGKILL',
+    signal,
+    maxBuffer: STDERR_BYTES_MAX,
   });
+  if (running.child.pid !== undefined) lowerPriority(running.child.pid);
+  try {
+    return (await running).stderr;
+  } catch (error) {
+    const { killed, stderr, code } = error as ExecFileException;
+    if (killed) throw new FfmpegFault(`It took longer than ${timeoutMs / 1000} s.`);
+    throw new FfmpegFault(stderr?.slice(-EXPLANATION_CHARS_MAX) || `ffmpeg ended with ${code}`);
+  }
 }
 
 function lowerPriority(pid: number): void {
