@@ -31,13 +31,7 @@ export interface Child {
 }
 
 const linesKept = 30;
-const children = new Map<ChildProcess, NodeJS.Signals>();
-
-// A parent that ends by an exception or an exit stops its children here; after a kill -9 the reaper
-// does.
-process.on('exit', () => {
-  for (const child of children.keys()) child.kill('SIGKILL');
-});
+const children = new Set<Child>();
 
 export function startChild(command: string, options: ChildOptions): Child {
   const child = spawn(command, [...options.args], {
@@ -52,7 +46,6 @@ export function startChild(command: string, options: ChildOptions): Child {
   });
   const stopSignal = options.stopSignal ?? 'SIGTERM';
   if (options.onMessage) child.on('message', options.onMessage);
-  children.set(child, stopSignal);
   const { pid } = child;
   if (pid) willReap(pid, stopSignal);
   const lines: string[] = [];
@@ -69,7 +62,7 @@ export function startChild(command: string, options: ChildOptions): Child {
   const exited = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
     const end = (code: number | null, signal: string | null) => {
       alive = false;
-      children.delete(child);
+      children.delete(started);
       if (pid) reaped(pid);
       resolve({ code, signal });
     };
@@ -79,7 +72,7 @@ export function startChild(command: string, options: ChildOptions): Child {
     });
     child.on('exit', end);
   });
-  return {
+  const started: Child = {
     process: child,
     pid: child.pid ?? -1,
     lastWords: () => lines.join('\n'),
@@ -93,18 +86,13 @@ export function startChild(command: string, options: ChildOptions): Child {
       clearTimeout(timer);
     },
   };
+  children.add(started);
+  return started;
 }
 
 /** Stops all running children if a start is interrupted, when no caller has all the parts yet. */
 export async function stopAllChildren(graceMs: number): Promise<void> {
-  const ends = [...children].map(async ([child, signal]) => {
-    const ended = new Promise((resolve) => child.once('exit', resolve));
-    child.kill(signal);
-    const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
-    await ended;
-    clearTimeout(timer);
-  });
-  await Promise.all(ends);
+  await Promise.all([...children].map((child) => child.stop(undefined, graceMs)));
 }
 
 /**

@@ -1,4 +1,4 @@
-// A small process beside ours that stops our children after a kill -9. It notices our end when its
+// A small process beside ours that stops the children we leave behind. It notices our end when its
 // input closes; the operating system closes it however we end.
 
 import { type ChildProcess, spawn } from 'node:child_process';
