@@ -28,12 +28,13 @@ export interface Composition {
    */
   finish: string[];
   overlays: Layer[];
-  sound: Sound | undefined;
+  /** The clips of the soundtrack, one after another; an empty list means a chord. */
+  sound: string[][] | undefined;
   videoFile: string;
   lastFrameFile: string | undefined;
 }
 
-export type Sound = { clips: string[][] } | { chord: readonly number[] };
+const CHORD_HZ = [130.81, 196.22, 261.63];
 
 export function ffmpegArguments(composition: Composition): string[] {
   const seconds = composition.frames / composition.fps;
@@ -107,14 +108,14 @@ function soundArguments(composition: Composition, firstInput: number, seconds: n
     `afade=t=out:st=${tail.toFixed(3)}:d=0.5[sound]`,
   ].join(',');
   const map = ['-map', '[sound]', '-c:a', 'aac', '-b:a', '96k', '-ac', '1', '-ar', '48000'];
-  if ('clips' in sound) {
-    const parts = sound.clips.map((_, at) => `[c${at}]`).join('');
+  if (sound.length > 0) {
+    const parts = sound.map((_, at) => `[c${at}]`).join('');
     const even = 'aresample=48000,aformat=sample_fmts=fltp:channel_layouts=mono';
-    const joined = sound.clips.map((_, at) => `[${firstInput + at}:a]${even}[c${at}]`);
-    const graph = [...joined, `${parts}concat=n=${sound.clips.length}:v=0:a=1,${shape}`];
-    return { inputs: sound.clips.flat(), graph, map };
+    const joined = sound.map((_, at) => `[${firstInput + at}:a]${even}[c${at}]`);
+    const graph = [...joined, `${parts}concat=n=${sound.length}:v=0:a=1,${shape}`];
+    return { inputs: sound.flat(), graph, map };
   }
-  const voices = sound.chord.map((hertz, at) => `${0.16 / (at + 1)}*sin(2*PI*${hertz}*t)`);
+  const voices = CHORD_HZ.map((hertz, at) => `${0.16 / (at + 1)}*sin(2*PI*${hertz}*t)`);
   const tone = `aevalsrc='${voices.join('+')}':s=48000:d=${(seconds + 0.1).toFixed(3)}`;
   return {
     inputs: ['-f', 'lavfi', '-i', tone],

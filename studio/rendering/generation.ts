@@ -16,11 +16,11 @@ import { runFfmpeg } from '../media/ffmpeg';
 import type { MediaStore } from '../media/media-store';
 import { MediaFault } from '../media/media-store';
 import { inspectPicture } from '../media/pictures';
-import type { Composition, Sound } from './composition';
+import type { Composition } from './composition';
 import { ffmpegArguments } from './composition';
 import type { Picture, Stage } from './layers';
 import { cardLayers, markLayers, sceneLayers, stillLayers, titleLayers } from './layers';
-import { designScene } from './scene';
+import { drawScene } from './scene';
 
 export interface RenderTools {
   ffmpeg: Ffmpeg;
@@ -87,14 +87,14 @@ async function compose(
   stage: Stage,
   size: Size,
 ): Promise<Composition> {
-  const scene = designScene(request.prompt, request.seed);
   const isStills = request.images.some((image) => image.role !== 'reference_image');
   const cards = isStills ? inputs.videos : [...inputs.pictures, ...inputs.videos];
   const layers = isStills
     ? await stillLayers(inputs.pictures, stage)
-    : await sceneLayers(scene, stage);
+    : await sceneLayers(drawScene(request.prompt, request.seed, stage.canvas), stage);
   layers.push(...(await cardLayers(cards, stage)));
   layers.push(...(await titleLayers(request, stage)));
+  const clips = inputs.audios.flatMap(({ input }) => (input ? [input] : []));
   return {
     canvas: stage.canvas,
     size,
@@ -103,16 +103,10 @@ async function compose(
     layers,
     finish: request.draft ? ['hue=s=0.25', 'eq=contrast=0.9'] : [],
     overlays: await markLayers(request, stage),
-    sound: request.generateAudio ? soundOf(inputs, scene.chord) : undefined,
+    sound: request.generateAudio ? clips : undefined,
     videoFile: join(stage.folder, 'video.mp4'),
     lastFrameFile: request.returnLastFrame ? join(stage.folder, 'last-frame.png') : undefined,
   };
-}
-
-/** Reference audio is the soundtrack, one file after another; without any, it is a chord. */
-function soundOf(inputs: Inputs, chord: number[]): Sound {
-  const clips = inputs.audios.flatMap((clip) => (clip.input ? [clip.input] : []));
-  return clips.length > 0 ? { clips } : { chord };
 }
 
 async function fetchInputs(request: GenerationRequest, tools: RenderTools): Promise<Inputs> {

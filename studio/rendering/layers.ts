@@ -11,7 +11,7 @@ import { even } from '../jobs/models';
 import type { Clip } from '../media/clips';
 import { drawPicture, fitPicture } from '../media/pictures';
 import type { Layer } from './composition';
-import type { Scene } from './scene';
+import type { Part } from './scene';
 import { drawText } from './text-image';
 
 export interface Stage {
@@ -32,8 +32,8 @@ export interface Picture {
 
 const TITLE_LETTERS_MAX = 160;
 
-export async function sceneLayers(scene: Scene, stage: Stage): Promise<Layer[]> {
-  const parts = scene.parts(stage.canvas).map(async ({ svg, left, top, travel }, at) => {
+export async function sceneLayers(scene: Part[], stage: Stage): Promise<Layer[]> {
+  const parts = scene.map(async ({ svg, left, top, travel }, at) => {
     const path = join(stage.folder, `scene-${at}.png`);
     await drawPicture(svg, path);
     const x = `${fixed(left)}+${fixed(travel)}*t/${fixed(stage.seconds)}`;

@@ -15,7 +15,7 @@ import { fileContent, serveContent } from '../media/serve-file';
 import { ProtocolError } from '../protocol-error';
 import { ffmpegArguments } from './composition';
 import { sceneLayers } from './layers';
-import { designScene, drawStill } from './scene';
+import { drawScene, drawStill } from './scene';
 
 /** Prompt, seed, width and height of each still. */
 const STILLS: Record<string, [string, number, number, number]> = {
@@ -100,7 +100,7 @@ export function createSamples({ folder, baseUrl, ffmpegPath, log }: SampleOption
 
 async function makeStill(name: string, target: string): Promise<void> {
   const [prompt, seed, width, height] = STILLS[name]!;
-  await drawJpeg(drawStill(designScene(prompt, seed), { width, height }), target);
+  await drawJpeg(drawStill(prompt, seed, { width, height }), target);
 }
 
 async function makeWithFfmpeg(
@@ -117,14 +117,14 @@ async function makeWithFfmpeg(
 async function clipArguments(folder: string, videoFile: string): Promise<string[]> {
   const canvas = { width: 864, height: 496 };
   const stage = { canvas, fps: 24, seconds: 4, frames: 96, folder };
-  const scene = designScene('snow on the mountains', 2);
+  const scene = drawScene('snow on the mountains', 2, canvas);
   return ffmpegArguments({
     ...stage,
     size: canvas,
     layers: await sceneLayers(scene, stage),
     finish: [],
     overlays: [],
-    sound: { chord: scene.chord },
+    sound: [],
     videoFile,
     lastFrameFile: undefined,
   });

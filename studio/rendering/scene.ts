@@ -17,12 +17,6 @@ export interface Part {
   travel: number;
 }
 
-export interface Scene {
-  parts(canvas: Size): Part[];
-  /** The chord that is played if there is no reference audio, in Hz. */
-  chord: number[];
-}
-
 /** Prompt words, with the hues of the sky (top and horizon) and of the hills, in degrees. */
 const THEMES = [
   {
@@ -47,9 +41,7 @@ const THEMES = [
   { words: /\b(forest|tree|garden|grass|jungle|green|flower)/i, sky: [195, 165], hills: 140 },
 ];
 
-const ROOTS_HZ = [110, 123.47, 130.81, 146.83, 164.81];
-
-export function designScene(prompt: string, seed: number): Scene {
+export function drawScene(prompt: string, seed: number, canvas: Size): Part[] {
   const random = createRandom(prompt, seed);
   const theme = THEMES.find(({ words }) => words.test(prompt)) ?? {
     sky: [random.between(190, 280), random.between(160, 400)],
@@ -61,21 +53,6 @@ export function designScene(prompt: string, seed: number): Scene {
     hsl(theme.sky[0]! + turn, 60, isDark ? 8 : random.between(48, 62)),
     hsl(theme.sky[1]! + turn, 75, isDark ? random.between(24, 40) : 80),
   ] as const;
-  const root = random.pick(ROOTS_HZ);
-  const partsSeed = Math.floor(random.next() * 2 ** 31);
-  return {
-    chord: [1, 1.5, 2].map((step) => root * step),
-    // A new generator for each drawing, so that all drawings of one scene are alike.
-    parts: (canvas) => drawParts(canvas, createRandom(prompt, partsSeed), sky, theme.hills + turn),
-  };
-}
-
-function drawParts(
-  canvas: Size,
-  random: SeededRandom,
-  sky: readonly string[],
-  hillHue: number,
-): Part[] {
   const { width, height } = canvas;
   const direction = random.pick([1, -1]);
   const side = Math.round(Math.min(width, height) * random.between(0.5, 0.7));
@@ -88,7 +65,7 @@ function drawParts(
   const hills = [0, 1, 2].map((depth): Part => {
     const travel = width * (0.05 + depth * 0.1);
     const size = { width: even(width + travel), height: even(height * (0.5 - depth * 0.12)) };
-    const color = hsl(hillHue + depth * 8, 45, 46 - depth * 14);
+    const color = hsl(theme.hills + turn + depth * 8, 45, 46 - depth * 14);
     return {
       svg: drawHills(size, color, depth, random),
       left: direction > 0 ? -travel : 0,
@@ -100,8 +77,8 @@ function drawParts(
 }
 
 /** The scene as one still picture. */
-export function drawStill(scene: Scene, canvas: Size): string {
-  const placed = scene.parts(canvas).map(({ svg, left, top }) => {
+export function drawStill(prompt: string, seed: number, canvas: Size): string {
+  const placed = drawScene(prompt, seed, canvas).map(({ svg, left, top }) => {
     return svg.replace('<svg', `<svg x="${left}" y="${top}"`);
   });
   return picture(canvas, placed.join(''));

@@ -6,14 +6,13 @@
 import { createHash } from 'node:crypto';
 
 export interface SeededRandom {
-  /** The next number, from 0 to just below 1. */
-  next(): number;
   between(min: number, max: number): number;
   pick<Item>(items: readonly Item[]): Item;
 }
 
 export function createRandom(text: string, seed: number): SeededRandom {
   let count = 0;
+  /** The next number, from 0 to just below 1. */
   function next(): number {
     count += 1;
     return (
@@ -21,7 +20,6 @@ export function createRandom(text: string, seed: number): SeededRandom {
     );
   }
   return {
-    next,
     between: (min, max) => min + next() * (max - min),
     pick: (items) => items[Math.floor(next() * items.length)]!,
   };
