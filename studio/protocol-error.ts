@@ -4,13 +4,6 @@
  * them the same way.
  */
 
-interface ErrorBody {
-  code: string;
-  message: string;
-  param: string;
-  type: string;
-}
-
 interface Details {
   param?: string | undefined;
   retryAfterSeconds?: number | undefined;
@@ -31,7 +24,7 @@ export class ProtocolError extends Error {
   }
 
   /** The message ends with the request id, as the original's does: a support case quotes it. */
-  body(requestId: string): ErrorBody {
+  body(requestId: string) {
     return {
       code: this.code,
       message: `${this.message} Request id: ${requestId}`,

@@ -11,21 +11,12 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 
-interface Journal {
-  /** Throws if the disk is full: then the change has not happened. */
-  append(line: unknown): void;
-  /** Replaces the whole journal by these lines, atomically. */
-  rewrite(lines: Iterable<unknown>): void;
-  lineCount(): number;
-  close(): void;
-}
-
 /** Opens the journal and passes every line to `replay`, in order. */
-export function openJournal(folder: string, replay: (line: unknown) => void): Journal {
+export function openJournal(folder: string, replay: (line: unknown) => void) {
   const path = join(folder, 'journal.jsonl');
   const past = existsSync(path) ? readFileSync(path, 'utf8') : '';
   let lines = 0;
@@ -39,21 +30,23 @@ export function openJournal(folder: string, replay: (line: unknown) => void): Jo
   // The last process may have been killed in the middle of a line.
   let needsNewline = past !== '';
 
+  /** Throws if the disk is full: then the change has not happened. */
   function append(line: unknown): void {
-    const bytes = Buffer.from(`${needsNewline ? '\n' : ''}${JSON.stringify(line)}\n`);
+    const text = `${needsNewline ? '\n' : ''}${JSON.stringify(line)}\n`;
     needsNewline = true;
-    writeFully(file, bytes);
+    writeFileSync(file, text);
     needsNewline = false;
     lines += 1;
   }
 
+  /** Replaces the whole journal by these lines, atomically. */
   function rewrite(kept: Iterable<unknown>): void {
     const fresh = `${path}.new`;
     const target = openSync(fresh, 'w');
     let count = 0;
     try {
       for (const line of kept) {
-        writeFully(target, Buffer.from(`${JSON.stringify(line)}\n`));
+        writeFileSync(target, `${JSON.stringify(line)}\n`);
         count += 1;
       }
       renameSync(fresh, path);
@@ -69,12 +62,6 @@ export function openJournal(folder: string, replay: (line: unknown) => void): Jo
   }
 
   return { append, rewrite, lineCount: () => lines, close: () => closeSync(file) };
-}
-
-function writeFully(file: number, bytes: Buffer): void {
-  for (let written = 0; written < bytes.length; ) {
-    written += writeSync(file, bytes, written, bytes.length - written);
-  }
 }
 
 function parse(text: string): unknown {
