@@ -14,18 +14,8 @@ export type ResultName = 'video.mp4' | 'last-frame.png';
 
 export function createSignedAddresses(dataDir: string, baseUrl: () => string) {
   const secret = loadSecret(join(dataDir, 'secret'));
-  const known = new WeakMap<Job, Map<ResultName, string>>();
 
-  /** Computed once per job. */
   function url(job: Job, name: ResultName): string {
-    const urls = known.get(job) ?? new Map<ResultName, string>();
-    known.set(job, urls);
-    const made = urls.get(name) ?? make(job, name);
-    urls.set(name, made);
-    return made;
-  }
-
-  function make(job: Job, name: ResultName): string {
     const path = `/files/${job.id}/${name}`;
     const expires = Math.ceil(resultsExpireAt(job) / 1000);
     return `${baseUrl()}${path}?expires=${expires}&signature=${sign(path, expires)}`;
