@@ -39,7 +39,6 @@ export interface EnhancementRequest {
   videoUrl: string;
   resolution?: string | undefined;
   resolutionLimit?: number | undefined;
-  scene: string;
   toolVersion: string;
   fps?: number | undefined;
   bitrateLevel: string;

@@ -35,14 +35,14 @@ export function parseEnhancementRequest(body: Body): {
     videoUrl,
     resolution,
     resolutionLimit,
-    scene: optionalWord(body, 'scene', SCENES) ?? 'common',
     toolVersion: optionalWord(body, 'tool_version', ['standard', 'professional']) ?? 'standard',
     fps: parseFps(body),
     bitrateLevel: optionalWord(body, 'bitrate_level', ['low', 'medium', 'high']) ?? 'medium',
     callbackArgs: optionalString(body, 'callback_args', 1024),
   };
   const callbackUrl = optionalHttpUrl(body, 'callback_url');
-  // The token is already in use by now; here only its length is checked.
+  // Both are only checked: a scene changes nothing, and the token is already in use by now.
+  optionalWord(body, 'scene', SCENES);
   optionalString(body, 'client_token', 64);
   return { request, callbackUrl };
 }

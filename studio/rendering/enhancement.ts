@@ -55,7 +55,6 @@ export async function renderEnhancement(
   const frames = Math.round(seconds * fps);
   const filters = [
     ...changeRate(clip, fps),
-    ...restore(request),
     `scale=${size.width}:${size.height}:flags=lanczos`,
     'setsar=1',
     `trim=end_frame=${frames}`,
@@ -99,16 +98,6 @@ function changeRate(clip: Clip, fps: number): string[] {
     ];
   }
   return [hold, `minterpolate=fps=${fps}:mi_mode=blend:scd=none`];
-}
-
-/** Filters for the scene; `professional` sharpens as well. */
-function restore(request: EnhancementRequest): string[] {
-  const denoise: Record<string, string[]> = {
-    old_film: ['hqdn3d=3:2:6:4'],
-    ugc: ['hqdn3d=1.5:1:3:2'],
-  };
-  const sharpen = request.toolVersion === 'professional' ? ['unsharp=5:5:0.5:3:3:0'] : [];
-  return [...(denoise[request.scene] ?? []), ...sharpen];
 }
 
 function quality(request: EnhancementRequest): string {
