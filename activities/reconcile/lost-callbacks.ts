@@ -5,6 +5,7 @@
 import type { Knex } from 'knex';
 import { takeOverdueDeliveries } from '../../src/db/callbacks';
 import type { CallbackInput } from '../../workflows/messages';
+import { oneByOne } from './one-by-one';
 
 /** Starts a delivery. If it is running already, nothing happens. */
 export type StartDelivery = (input: CallbackInput) => Promise<void>;
@@ -19,8 +20,6 @@ const overdueSeconds = 10 * 60;
 // 200 starts per run are about 3 per second, little for Temporal, and a backlog of 10,000 is gone
 // within the hour.
 const limit = 200;
-// After this many failed starts Temporal is probably away, and the run tries no more.
-const failuresMax = 3;
 
 /** Returns the number of deliveries that were checked. A running delivery is not affected. */
 export async function restartLostCallbacks(
@@ -28,15 +27,7 @@ export async function restartLostCallbacks(
   afterSeconds = overdueSeconds,
 ): Promise<number> {
   const overdue = await takeOverdueDeliveries(deps.db, afterSeconds, limit);
-  let failures = 0;
-  for (const { taskId, delivery, attempt } of overdue) {
-    try {
-      await deps.startDelivery({ taskId, delivery, firstAttempt: attempt });
-    } catch (error) {
-      // A later run starts it; one that Temporal refuses must not keep the others from theirs.
-      failures += 1;
-      if (failures >= failuresMax) throw error;
-    }
-  }
+  // A delivery that could not be started is started by a later run.
+  await oneByOne(overdue, deps.startDelivery, () => undefined);
   return overdue.length;
 }

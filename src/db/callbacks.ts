@@ -121,7 +121,7 @@ export async function stopDelivery(db: Knex, taskId: string, delivery: number): 
 interface LostDelivery {
   readonly taskId: string;
   readonly delivery: number;
-  readonly attempt: number;
+  readonly firstAttempt: number;
 }
 
 /**
@@ -149,7 +149,7 @@ export async function takeOverdueDeliveries(
      returning c.task_id as "taskId", c.deliveries as delivery,
                1 + (select count(distinct a.attempt)::integer from callback_attempts a
                      where a.task_id = c.task_id and a.delivery = c.deliveries
-                       and a.latency_ms is not null) as attempt`,
+                       and a.latency_ms is not null) as "firstAttempt"`,
     { overdueSeconds, limit },
   );
   return rows;
