@@ -6,7 +6,6 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Knex } from 'knex';
 import type { Answer, Delivery } from '../../src/db/callbacks';
 import { beginAttempt, findDelivery, finishAttempt, stopDelivery } from '../../src/db/callbacks';
-import { activeSecrets } from '../../src/db/webhook-secrets';
 import { nextGapMs, verdictOf } from '../../src/domain/callback-schedule';
 import { retryAfterMs } from '../../src/domain/retry-after';
 import type { KeepSpan } from '../../src/domain/trace';
@@ -104,11 +103,10 @@ async function makeAttempt(
   message: Delivery,
   onAnswer: (receiverMs: number) => void,
 ): Promise<CallbackOutcome> {
-  const secrets = await activeSecrets(deps.db, message.accountId);
   const id = await beginAttempt(deps.db, taskId, delivery, attempt, new Date(deps.now()));
   // The time limit starts here, so that a slow database does not count against the receiver.
   const started = performance.now();
-  const sent = await post(deps, taskId, message, secrets, deps.now());
+  const sent = await post(deps, taskId, message, deps.now());
   const latencyMs = Math.round(performance.now() - started);
   onAnswer(latencyMs);
   const verdict = verdictOf(sent.status);
@@ -129,8 +127,7 @@ type Sent = Omit<Answer, 'latencyMs'> & { readonly retryAfterMs: number | null }
 async function post(
   deps: CallbackDeps,
   taskId: string,
-  { url, status, body }: Delivery,
-  secrets: readonly string[],
+  { url, status, body, secrets }: Delivery,
   nowMs: number,
 ): Promise<Sent> {
   const nothing = { status: null, reply: null, retryAfterMs: null };

@@ -16,6 +16,8 @@ export interface Delivery {
   /** Number of deliveries of this message so far. Only the newest one continues. */
   readonly deliveries: number;
   readonly nextAt: Date | null;
+  /** The account's secrets that sign at present, newest first. */
+  readonly secrets: readonly string[];
   /** The recorded answer to this attempt, if it was made before. */
   readonly answered: { readonly status: number | null; readonly error: string | null } | null;
 }
@@ -30,6 +32,10 @@ export async function findDelivery(
   const { rows } = await db.raw<{ rows: Delivery[] }>(
     `select t.account_id as "accountId", t.trace_id as "traceId", c.url, t.status, t.object::text as body, c.state,
             c.deliveries, c.next_at as "nextAt",
+            array(select s.secret from webhook_secrets s
+                   where s.account_id = t.account_id
+                     and (s.expires_at is null or s.expires_at > now())
+                   order by s.id desc) as secrets,
             (select json_build_object('status', a.status, 'error', a.error)
                from callback_attempts a
               where a.task_id = t.id and a.delivery = :delivery and a.attempt = :attempt
@@ -52,10 +58,7 @@ export async function findDelivery(
   };
 }
 
-/**
- * Stored before the request is sent, so that an interrupted attempt leaves a row. Returns the row's
- * id.
- */
+/** Stored before the request is sent, so that an interrupted attempt leaves a row. */
 export async function beginAttempt(
   db: Knex,
   taskId: string,
@@ -188,10 +191,7 @@ interface TaskCallback {
   readonly nextAt: Date | null;
 }
 
-/**
- * The state of a task's callback, `pending` before the task has ended. Null if there is no such
- * task.
- */
+/** Null if there is no such task. A callback is `pending` before its task has ended. */
 export async function findTaskCallback(db: Knex, taskId: string): Promise<TaskCallback | null> {
   const { rows } = await db.raw<{ rows: TaskCallback[] }>(
     `select t.account_id as "accountId", c.next_at as "nextAt",

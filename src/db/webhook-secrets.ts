@@ -15,17 +15,6 @@ export async function createSecret(db: Knex, accountId: string): Promise<string>
   return secret;
 }
 
-/** All secrets that sign at present, newest first. */
-export async function activeSecrets(db: Knex, accountId: string): Promise<readonly string[]> {
-  const { rows } = await db.raw<{ rows: { secret: string }[] }>(
-    `select secret from webhook_secrets
-      where account_id = ? and (expires_at is null or expires_at > now())
-      order by id desc`,
-    [accountId],
-  );
-  return rows.map((row) => row.secret);
-}
-
 /** Adds a new secret. Previous ones keep signing for at most the overlap. */
 export async function rotateSecret(
   db: Knex,

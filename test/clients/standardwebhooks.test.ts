@@ -4,9 +4,10 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { activeSecrets, rotateSecret } from '../../src/db/webhook-secrets';
+import { rotateSecret } from '../../src/db/webhook-secrets';
 import { startCallbackSink } from '../support/callback-sink';
 import {
+  activeSecrets,
   aFinalTask,
   callbackActivities,
   createCallbackDatabase,

@@ -5,9 +5,10 @@ import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beginResend, findCallback } from '../../src/db/callbacks';
-import { activeSecrets, rotateSecret } from '../../src/db/webhook-secrets';
+import { rotateSecret } from '../../src/db/webhook-secrets';
 import { freePorts } from '../../src/embedded/ports';
 import {
+  activeSecrets,
   aFinalTask,
   callbackActivities,
   createCallbackDatabase,

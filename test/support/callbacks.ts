@@ -3,6 +3,7 @@
 
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
+import type { Knex } from 'knex';
 import {
   type CallbackDeps,
   createCallbackActivities,
@@ -19,6 +20,13 @@ export async function createCallbackDatabase(): Promise<TestDatabase> {
   await database.db.raw(`insert into accounts (id, name) values ('acct', 'acct')`);
   await createSecret(database.db, testAccount);
   return database;
+}
+
+/** The secrets of an account that have not expired, newest first. */
+export async function activeSecrets(db: Knex, accountId: string): Promise<string[]> {
+  const kept = db('webhook_secrets').where({ account_id: accountId });
+  const active = kept.whereRaw('(expires_at is null or expires_at > now())');
+  return active.orderBy('id', 'desc').pluck('secret');
 }
 
 /** Its object contains a text that must arrive unchanged. */
