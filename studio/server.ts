@@ -45,7 +45,6 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
   addresses.own = await listen(server, options);
   addresses.base ||= addresses.own;
   parts.store.resume();
-  parts.samples.prepare();
   log.info({ url: addresses.own, models: 5 }, 'studio: listening');
 
   async function end(): Promise<void> {

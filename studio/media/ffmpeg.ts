@@ -86,17 +86,22 @@ interface Run {
   args: string[];
   timeoutMs: number;
   signal: AbortSignal;
+  /** Runs with normal priority, because a request waits for it. */
+  isAwaited?: boolean;
 }
 
 /** Resolves with the child's stderr if it exits with 0; kills it at the time limit or on abort. */
-export async function runFfmpeg(ffmpeg: Ffmpeg, { args, timeoutMs, signal }: Run): Promise<string> {
+export async function runFfmpeg(
+  ffmpeg: Ffmpeg,
+  { args, timeoutMs, signal, isAwaited = false }: Run,
+): Promise<string> {
   const running = run(ffmpeg.path, ['-hide_banner', '-nostdin', '-y', ...args], {
     timeout: timeoutMs,
     killSignal: 'SIGKILL',
     signal,
     maxBuffer: STDERR_BYTES_MAX,
   });
-  if (running.child.pid !== undefined) lowerPriority(running.child.pid);
+  if (running.child.pid !== undefined && !isAwaited) lowerPriority(running.child.pid);
   try {
     return (await running).stderr;
   } catch (error) {

@@ -41,7 +41,6 @@ export function createSamples({ folder, baseUrl, ffmpegPath, log }: SampleOption
   mkdirSync(folder, { recursive: true });
   const stop = new AbortController();
   const underWay = new Map<string, Promise<void>>();
-  let preparing: Promise<void> = Promise.resolve();
   const addressOf = (name: string) => `${baseUrl()}/samples/${name}`;
 
   /** Returns the path of a sample, and makes the sample first if it does not exist. */
@@ -76,26 +75,12 @@ export function createSamples({ folder, baseUrl, ffmpegPath, log }: SampleOption
     await serveContent(exchange, await fileContent(await file(name)));
   }
 
-  /** Runs in the background, so that the start is not delayed. */
-  async function makeAll(): Promise<void> {
-    for (const name of NAMES) {
-      if (stop.signal.aborted) return;
-      await file(name).catch((error: unknown) => {
-        log.warn({ sample: name, error: String(error) }, 'studio: a sample could not be made');
-      });
-    }
-  }
-
-  function prepare(): void {
-    preparing = makeAll();
-  }
-
   async function close(): Promise<void> {
     stop.abort();
-    await Promise.allSettled([preparing, ...underWay.values()]);
+    await Promise.allSettled(underWay.values());
   }
 
-  return { file, serve, prepare, close };
+  return { file, serve, close };
 }
 
 async function makeStill(name: string, target: string): Promise<void> {
@@ -111,7 +96,7 @@ async function makeWithFfmpeg(
 ): Promise<void> {
   const isSound = target.endsWith('.wav');
   const args = isSound ? chimeArguments(target) : await clipArguments(folder, target);
-  await runFfmpeg(ffmpeg, { args, timeoutMs: MAKE_MS, signal });
+  await runFfmpeg(ffmpeg, { args, timeoutMs: MAKE_MS, signal, isAwaited: true });
 }
 
 async function clipArguments(folder: string, videoFile: string): Promise<string[]> {

@@ -1,12 +1,8 @@
 // A full disk fails the job or refuses the order, and the studio stays up.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk';
 import { type OpenStudio, openStudio } from './open-studio';
 import { shortFilm } from './rendered';
-
-const sampleNames = ['dawn.jpg', 'ocean.jpg', 'night-city.jpg', 'forest.jpg'];
 
 let disk: SmallDisk | null;
 let studio: OpenStudio | undefined;
@@ -14,13 +10,7 @@ let studio: OpenStudio | undefined;
 beforeAll(async () => {
   disk = await mountSmallDisk(6, 'a full disk of the studio');
   if (!disk) return;
-  const { folder } = disk;
-  // Samples must not use the free space meanwhile.
-  mkdirSync(join(folder, 'samples'));
-  for (const name of [...sampleNames, 'mountains.mp4', 'chime.wav']) {
-    writeFileSync(join(folder, 'samples', name), '');
-  }
-  studio = await openStudio({ dataDir: folder });
+  studio = await openStudio({ dataDir: disk.folder });
 });
 afterEach(() => disk?.empty());
 afterAll(async () => {

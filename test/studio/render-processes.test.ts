@@ -2,7 +2,7 @@
 // program is used. A script that logs its start and waits stands in for ffmpeg.
 
 import { existsSync, readFileSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isAlive } from '../support/processes';
@@ -12,19 +12,12 @@ import { type OpenStudio, openStudio } from './open-studio';
 
 const clock = useClock();
 let folder: string;
-let dataDir: string;
 let studio: OpenStudio;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'video-waiting-'));
-  dataDir = join(folder, 'data');
-  // The samples exist already, so that only jobs are rendered.
-  await mkdir(join(dataDir, 'samples'), { recursive: true });
-  for (const name of ['mountains.mp4', 'chime.wav']) {
-    await writeFile(join(dataDir, 'samples', name), '');
-  }
   await writeFile(join(folder, 'ffmpeg'), waiting('libx264'));
   await chmod(join(folder, 'ffmpeg'), 0o755);
-  studio = await openStudio({ dataDir, maxRenders: 2, ffmpegPath: join(folder, 'ffmpeg') });
+  studio = await openStudio({ maxRenders: 2, ffmpegPath: join(folder, 'ffmpeg') });
 });
 afterEach(async () => {
   await studio.close();
@@ -71,6 +64,14 @@ test('no process is left after the studio has closed', async () => {
   const pids = lines('begin').map(Number);
   await studio.close();
   await until('their processes are gone', () => !pids.some(isAlive));
+});
+
+test('two requests for a sample at once make it once', async () => {
+  const fetches = [1, 2].map(() => fetch(studio.sample('mountains.mp4')));
+  await begun(1);
+  await writeFile(join(folder, 'go'), '');
+  for (const reply of await Promise.all(fetches)) expect(reply.status).toBe(500);
+  expect(lines('begin')).toHaveLength(1);
 });
 
 test.each([
