@@ -5,6 +5,8 @@ import type { Knex } from 'knex';
 import { checkSchema, connect, migrate } from '../../src/db/database';
 import { migrations } from '../../src/db/migrations';
 import { createTestDatabase, type TestDatabase } from '../support/database';
+import { runProcess } from '../support/processes';
+import { temporalAddress } from '../support/temporal';
 
 let database: TestDatabase;
 beforeEach(async () => {
@@ -28,6 +30,30 @@ test('of several processes that start at once one migrates, and the others find 
   } finally {
     await Promise.all(processes.map((db) => db.destroy()));
   }
+});
+
+describe.each([[['migrate']], [['admin', 'migrate']]])('the process %j', (args) => {
+  const run = (over: Record<string, string> = {}) =>
+    runProcess(args, {
+      ...{ DATABASE_URL: database.url, TEMPORAL_ADDRESS: temporalAddress(), LOG_FORMAT: 'json' },
+      ...over,
+    });
+
+  test('migrates, prints the steps and ends with 0', async () => {
+    const { code, out } = await run();
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('0001_schema') });
+    await checkSchema(database.db);
+  });
+
+  test.each([
+    ['a Temporal that does not answer', { TEMPORAL_ADDRESS: '127.0.0.1:1' }],
+    ['a namespace that Temporal does not have', { TEMPORAL_NAMESPACE: 'no-such-namespace' }],
+  ])('reports %s in one sentence', async (_, over) => {
+    expect(await run(over)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^Temporal at \S+ \(TEMPORAL_ADDRESS\) does not answer for .*\n$/),
+    });
+  });
 });
 
 test('a migration that fails changes nothing, and can be repeated', async () => {

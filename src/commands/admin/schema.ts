@@ -1,12 +1,13 @@
-// `admin migrate`: does the same as the process `migrate`.
+// Brings the database's schema and Temporal's search attributes up to date. Safe to run repeatedly
+// and concurrently.
 
 import { migrate } from '../../db/database';
 import { ensureSearchAttributes } from '../../temporal/setup';
-import { rolesOf } from '../checks';
+import { checkTemporal, rolesOf } from '../checks';
 import type { AdminCommand } from './command-line';
 import { table } from './tables';
 
-const migrateBoth: AdminCommand = {
+export const migrateBoth: AdminCommand = {
   name: 'migrate',
   operands: [],
   options: {},
@@ -16,6 +17,7 @@ const migrateBoth: AdminCommand = {
     const applied = await migrate(db(), rolesOf(config));
     let temporal = false;
     if (config.temporalAddress) {
+      await checkTemporal(config.environment);
       const { client } = await sdkClient();
       await ensureSearchAttributes(client, config.temporalNamespace);
       temporal = true;
