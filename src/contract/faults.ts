@@ -4,48 +4,14 @@
 
 import type { Refusal } from './error';
 import type { Fault } from './field';
+import { metadataFields, superResolutionFields } from './metadata-schema';
+import { requestFields } from './request-schema';
 
-const documentOrder = [
-  'model',
-  'prompt',
-  'mode',
-  'input_type',
-  'image',
-  'images',
-  'videos',
-  'audios',
-  'resolution',
-  'ratio',
-  'size',
-  'duration',
-  'seconds',
-  'metadata',
-] as const;
-
-const metadataOrder = [
-  'generate_audio',
-  'watermark',
-  'draft',
-  'seed',
-  'return_last_frame',
-  'execution_expires_after',
-  'tools',
-  'super_resolution_config',
-  'callback_url',
-  'output_upload_url',
-  'safety_identifier',
-  'input_video_duration',
-] as const;
-
-const superResolutionOrder = [
-  'resolution',
-  'resolution_limit',
-  'scene',
-  'tool_version',
-  'fps',
-] as const;
-
-const orders: readonly (readonly string[])[] = [documentOrder, metadataOrder, superResolutionOrder];
+const orders: readonly (readonly string[])[] = [
+  [...Object.keys(requestFields), 'metadata'],
+  Object.keys(metadataFields),
+  Object.keys(superResolutionFields),
+];
 
 // The check of the field on the left depends on the fields on the right. If one of those is already
 // at fault, the fault on the left would repeat it, or blame a default the caller never sent. An
