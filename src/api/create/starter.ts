@@ -3,6 +3,7 @@
 // runs this loop. A lease in the row keeps two processes from starting the same task, and starting
 // it twice would do no harm.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { claimStarts, failPending, releaseStart } from '../../db/pending-tasks';
 import { createStartTurns } from '../../domain/start-turns';
@@ -43,13 +44,14 @@ export function createStarter(deps: StarterDeps): Starter {
   const turns = createStartTurns();
   const running = new Set<Promise<void>>();
   let isClosed = false;
-  const alarm = createAlarm();
+  let alarm = new AbortController();
+  const wake = () => alarm.abort();
 
   const start = (input: TaskInput, slot: StartSlot): Promise<void> => {
     const started = submit(deps, input, slot).finally(() => {
       running.delete(started);
       // Not after every start, so that one claim takes several tasks.
-      if (running.size % 4 === 0) alarm.wake();
+      if (running.size % 4 === 0) wake();
     });
     running.add(started);
     return started;
@@ -64,20 +66,21 @@ export function createStarter(deps: StarterDeps): Starter {
 
   const loop = async (): Promise<void> => {
     while (!isClosed) {
-      alarm.reset();
+      alarm = new AbortController();
       await claim().catch((error: unknown) => onError('claim', error));
-      await alarm.wait(idleMs);
+      // Rejected if `wake` was called since the claim began.
+      await pause(idleMs, undefined, alarm).catch(() => undefined);
     }
   };
 
   const looping = loop();
   return {
     slots,
-    wake: alarm.wake,
+    wake,
     start,
     async close() {
       isClosed = true;
-      alarm.wake();
+      wake();
       await looping;
       await Promise.all(running);
     },
@@ -101,31 +104,4 @@ async function submit(deps: StarterDeps, input: TaskInput, slot: StartSlot): Pro
   } catch (error) {
     onError('start', error);
   }
-}
-
-function createAlarm() {
-  let isAwake = false;
-  let wakeUp: () => void = () => undefined;
-  return {
-    reset(): void {
-      isAwake = false;
-    },
-    wake(): void {
-      isAwake = true;
-      wakeUp();
-    },
-    /**
-     * Resolves when `wake` is called, at once if it was called since `reset`, else after `maxMs`.
-     */
-    async wait(maxMs: number): Promise<void> {
-      if (isAwake) return;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, maxMs);
-        wakeUp = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    },
-  };
 }
