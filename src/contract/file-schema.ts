@@ -25,6 +25,8 @@ export const fileSchema = z
   })
   .meta({ id: 'File' });
 
+export type FileObject = z.infer<typeof fileSchema>;
+
 export const filesSchema = z.strictObject({
   data: z.array(fileSchema),
   next: z

@@ -206,7 +206,7 @@ const runningSteps: Readonly<Record<Stage, number>> = {
  * How far a task has come, stored as the row's version. Of two answers the one with the higher step
  * is newer. The numbers are recorded in rows: add between them, never change one.
  */
-export function stepOf(task: { readonly status: TaskStatus; readonly stage?: Stage }): number {
+export function stepOf(task: Pick<TaskObject, 'status' | 'stage'>): number {
   switch (task.status) {
     case 'pending':
       return 0;

@@ -1,6 +1,6 @@
 // Uploaded files of an account: send, list, read, delete.
 
-import type { FileObject } from '../../../contract/file';
+import type { FileObject } from '../../../contract/file-schema';
 import type { FileRow } from '../../../db/files/links';
 import { findUpload, listUploads, removeUpload } from '../../../db/files/uploads';
 import { isFileId } from '../../../db/ids';
