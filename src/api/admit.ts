@@ -53,7 +53,7 @@ export function createAdmission(
     ctx.state.caller = caller;
     const rateLimit = limits[kindOf(ctx)];
     const limited = rateLimit.take(caller);
-    if (limited) throw new Refused(limited.refusal, limited.headers);
+    if (limited) throw limited;
     showLimit(ctx, rateLimit.headersOf(caller));
     if (caller.accountDisabled) throw new Refused(accountDisabled);
     return ctx as KeyedCall;

@@ -60,7 +60,7 @@ export function createAuthentication(deps: AuthenticationDeps): Authenticate {
   // without this limit, whatever else is sent from its address.
   const lookUpStranger = async (key: string, cacheKey: string, address: string) => {
     const limited = unknownLookups.take(address);
-    if (limited) throw new Refused(limited.refusal, limited.headers);
+    if (limited) throw limited;
     const caller = await lookUp(key, cacheKey);
     if (caller) unknownLookups.giveBack(address);
     return caller;

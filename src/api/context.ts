@@ -46,8 +46,12 @@ export type KeyedRouter = Router<KeyedState>;
 
 export type Headers = Readonly<Record<string, string>>;
 
-/** Thrown to refuse a request from a nested call. Handlers may also call `refuse` directly. */
+/**
+ * A refusal. A create returns it: throwing it through all functions of a create would make up a
+ * seventh of the cost of such a reply. Other nested calls throw it.
+ */
 export class Refused extends Error {
+  readonly outcome = 'refused';
   constructor(
     readonly refusal: Refusal,
     readonly headers: Headers = {},
@@ -60,20 +64,6 @@ export class Refused extends Error {
     Error.stackTraceLimit = stackTraceLimit;
     this.name = 'Refused';
   }
-}
-
-/**
- * A refusal as a return value. Throwing it through all functions of a create would make up a
- * seventh of the cost of such a reply.
- */
-export interface Denied {
-  readonly outcome: 'refused';
-  readonly refusal: Refusal;
-  readonly headers?: Headers;
-}
-
-export function denied(refusal: Refusal, headers: Headers = {}): Denied {
-  return { outcome: 'refused', refusal, headers };
 }
 
 export function refuse(ctx: ApiCall, refusal: Refusal, headers?: Headers): void {

@@ -6,8 +6,8 @@ import { LRUCache } from 'lru-cache';
 import type { Refusal } from '../contract/error';
 import type { Rates } from '../db/account-terms';
 import type { Caller } from '../db/accounts';
-import type { ApiCall, Denied, Headers } from './context';
-import { denied } from './context';
+import type { ApiCall, Headers } from './context';
+import { Refused } from './context';
 
 interface RateLimit {
   readonly perSecond: number;
@@ -30,9 +30,9 @@ const bucketsMax = 50_000;
 /** A bucket with a rate of its own allows as many seconds' worth at once as the others. */
 export interface Buckets {
   /** Null if the call is allowed. */
-  take(name: string, ownRate?: number | null): Denied | null;
+  take(name: string, ownRate?: number | null): Refused | null;
   /** As `take`, but the call does not count. */
-  peek(name: string): Denied | null;
+  peek(name: string): Refused | null;
   /** Returns a token, for a call to which the limit did not apply after all. */
   giveBack(name: string, ownRate?: number | null): void;
   remaining(name: string, ownRate?: number | null): number;
@@ -69,7 +69,7 @@ export function createBuckets(limit: RateLimit): Buckets {
     const seconds = Math.max(1, Math.ceil((1 - tokens) / perSecond));
     const allowed = `${perSecond} times a second (up to ${burst} at once)`;
     const message = `${subject} ${allowed}, and did so more often. Try again in ${seconds} s.`;
-    return denied(rateLimited(message), limitHeaders(burst, seconds));
+    return new Refused(rateLimited(message), limitHeaders(burst, seconds));
   };
 
   return {
@@ -105,7 +105,7 @@ export function createBuckets(limit: RateLimit): Buckets {
 
 export interface CallerLimit {
   /** Null if the call is allowed. */
-  take(caller: Caller): Denied | null;
+  take(caller: Caller): Refused | null;
   /** The RateLimit headers of a reply, of the limit with fewer calls left. */
   headersOf(caller: Caller): Headers;
 }

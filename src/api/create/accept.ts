@@ -10,16 +10,14 @@ import { budgetExceeded } from '../../domain/budget';
 import { askedFor } from '../../domain/pricing';
 import type { NewTask, TaskInput } from '../../domain/task-transactions';
 import type { AtOnce } from '../at-once';
-import type { KeyedCall } from '../context';
+import { type KeyedCall, Refused } from '../context';
 import type { ApiDeps } from '../deps';
 import { limitHeaders, rateLimited } from '../limits';
 import {
   type CreateOutcome,
-  createdOutcome,
   maybeStarted,
   maybeStored,
   notAccepted,
-  refusedOutcome,
   storedOutcome,
 } from './answer';
 import type { Replay } from './replay';
@@ -73,17 +71,17 @@ function notStored(
 ): CreateOutcome {
   switch (found.outcome) {
     case 'disabled':
-      return refusedOutcome(accountDisabled);
+      return new Refused(accountDisabled);
     case 'short':
-      return refusedOutcome(insufficientBalance(askedFor(plan), found));
+      return new Refused(insufficientBalance(askedFor(plan), found));
     case 'over_budget':
-      return refusedOutcome(budgetExceeded(found.budget, askedFor(plan)));
+      return new Refused(budgetExceeded(found.budget, askedFor(plan)));
     case 'full': {
       const { unfinished, queuedMax } = found;
       const message =
         `This account has ${unfinished} unfinished tasks, and its limit is ${queuedMax}. ` +
         'Try again when some of them have finished.';
-      return refusedOutcome(rateLimited(message), limitHeaders(queuedMax, 10));
+      return new Refused(rateLimited(message), limitHeaders(queuedMax, 10));
     }
   }
 }
@@ -136,8 +134,8 @@ async function startAndWait(
   const submission = await deps.temporal.submit(input);
   slot.release(submission.outcome !== 'unanswered');
   ctx.state.submission = { startMs, endMs: deps.now() };
-  if (submission.outcome === 'accepted') return createdOutcome(submission.task);
-  if (submission.outcome === 'refused') return refusedOutcome(submission.refusal);
+  if (submission.outcome === 'accepted') return { outcome: 'created', task: submission.task };
+  if (submission.outcome === 'refused') return new Refused(submission.refusal);
   try {
     // The row decides. From now on the caller has the id, even without an answer of the workflow.
     const row = await markAnswered(deps.db, input.taskId, startAgainSeconds);
@@ -156,5 +154,5 @@ async function answerRow(
   row: StoredTask | null,
 ): Promise<CreateOutcome> {
   if (row) return storedOutcome('created', row);
-  return refusedOutcome(await refusalOf(db, { accountId, ...askedFor(plan) }));
+  return new Refused(await refusalOf(db, { accountId, ...askedFor(plan) }));
 }

@@ -1,14 +1,13 @@
 // The outcomes of a create, and the one place that answers them.
 
-import type { Refusal } from '../../contract/error';
 import type { CreatedTask, TaskObject } from '../../contract/task';
 import type { StoredTask } from '../../db/tasks';
 import { createdTask } from '../../domain/task';
-import { type ApiCall, type Denied, denied, type Headers, refuse } from '../context';
+import { type ApiCall, Refused, refuse } from '../context';
 
 export type CreateOutcome =
   | { readonly outcome: 'created' | 'replayed'; readonly task: CreatedTask }
-  | Denied;
+  | Refused;
 
 export function answerCreate(ctx: ApiCall, create: CreateOutcome): void {
   if (create.outcome === 'refused') {
@@ -21,10 +20,6 @@ export function answerCreate(ctx: ApiCall, create: CreateOutcome): void {
   ctx.body = create.task;
 }
 
-export function createdOutcome(task: CreatedTask): CreateOutcome {
-  return { outcome: 'created', task };
-}
-
 export function storedOutcome(
   outcome: 'created' | 'replayed',
   { object }: Pick<StoredTask, 'object'>,
@@ -32,13 +27,9 @@ export function storedOutcome(
   return { outcome, task: createdTask(JSON.parse(object) as TaskObject) };
 }
 
-export function refusedOutcome(refusal: Refusal, headers?: Headers): CreateOutcome {
-  return denied(refusal, headers);
-}
-
 export function notAccepted(): CreateOutcome {
   const message = 'The task was not accepted: the service cannot store it now. Try again shortly.';
-  return refusedOutcome({ code: 'unavailable', param: '', message }, { 'retry-after': '5' });
+  return new Refused({ code: 'unavailable', param: '', message }, { 'retry-after': '5' });
 }
 
 /**
@@ -62,7 +53,7 @@ function unknown(taskId: string, meanwhile: string): CreateOutcome {
     `It is not known whether the task ${taskId} was accepted. ${meanwhile}; with an ` +
     'Idempotency-Key the same call can safely be repeated.';
   const headers = { 'retry-after': '5', location: locationOf(taskId) };
-  return refusedOutcome({ code: 'unavailable', param: '', message }, headers);
+  return new Refused({ code: 'unavailable', param: '', message }, headers);
 }
 
 function locationOf(taskId: string): string {

@@ -5,11 +5,11 @@
 import type { ParsedRequest } from '../../contract/parse-request';
 import { newTaskId, taskIdForKey } from '../../db/ids';
 import type { AtOnce } from '../at-once';
-import type { KeyedCall } from '../context';
+import { type KeyedCall, Refused } from '../context';
 import type { ApiDeps } from '../deps';
 import { createCallerLimit, showLimit } from '../limits';
 import { createAccept } from './accept';
-import { answerCreate, type CreateOutcome, refusedOutcome } from './answer';
+import { answerCreate, type CreateOutcome } from './answer';
 import { planForCaller } from './plan-request';
 import { readRequest } from './read-request';
 import { createReplay, idempotencyKeyOf } from './replay';
@@ -36,7 +36,7 @@ export function createTask(deps: ApiDeps, atOnce: AtOnce): (ctx: KeyedCall) => P
     if (limited) return limited;
     showLimit(ctx, rateLimit.headersOf(caller));
     const { plan, refusal } = await planForCaller(parsed, deps, caller);
-    if (!plan) return refusedOutcome(refusal);
+    if (!plan) return new Refused(refusal);
     const taskId = keyedId ?? newTaskId(now());
     ctx.state.taskId = taskId;
     const { request } = parsed;

@@ -7,7 +7,7 @@ import { gatheredFindTask, type StoredTask } from '../../db/tasks';
 import type { KeyedCall } from '../context';
 import { Refused } from '../context';
 import type { ApiDeps } from '../deps';
-import { type CreateOutcome, refusedOutcome, storedOutcome } from './answer';
+import { type CreateOutcome, storedOutcome } from './answer';
 import { hashOfRequest } from './request-hash';
 
 export interface Replay {
@@ -24,11 +24,11 @@ export function createReplay({ db }: ApiDeps): Replay {
       const row = await findRow(taskId);
       if (!row) return null;
       // A faulty body was never accepted, so it differs from the body of any task.
-      return faults.length > 0 ? refusedOutcome(keyReused) : replay.of(row, hashOfRequest(request));
+      return faults.length > 0 ? new Refused(keyReused) : replay.of(row, hashOfRequest(request));
     },
 
     async of(row, requestHash) {
-      if (row.requestHash !== requestHash) return refusedOutcome(keyReused);
+      if (row.requestHash !== requestHash) return new Refused(keyReused);
       if (row.status !== 'pending') return storedOutcome('replayed', row);
       // From now on a caller has the id. If the first caller still waits and the task is refused,
       // its row is not deleted but ends as failed.

@@ -44,7 +44,7 @@ export function createFindTask(deps: ApiDeps, unknownLookups: Buckets): FindTask
   const countUnknown = (taskId: string, { address }: Asker): undefined => {
     if (unknown.recall(taskId)) return;
     const limited = unknownLookups.take(address);
-    if (limited) throw new Refused(limited.refusal, limited.headers);
+    if (limited) throw limited;
     unknown.remember(taskId, true, deps.now() + unknownForMs);
   };
   const find = async (taskId: string, asker: Asker): Promise<Found | undefined> => {

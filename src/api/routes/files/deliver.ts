@@ -6,7 +6,7 @@ import type { Refusal } from '../../../contract/error';
 import { type FileRow, gatheredFindFile } from '../../../db/files/links';
 import { addressOf } from '../../auth';
 import type { ApiContext, ApiRouter } from '../../context';
-import { Refused, refuse } from '../../context';
+import { refuse } from '../../context';
 import type { ApiDeps } from '../../deps';
 import type { Buckets } from '../../limits';
 import { passThrough } from './pass-through';
@@ -40,16 +40,15 @@ const knownMax = 10_000;
 function createFindLinked({ db }: ApiDeps, unknownLookups: Buckets) {
   const find = gatheredFindFile(db);
   const known = new LRUCache<string, true>({ max: knownMax });
-  const refuseLimited = (limited: ReturnType<Buckets['take']>): void => {
-    if (limited) throw new Refused(limited.refusal, limited.headers);
-  };
   return async (ctx: ApiContext): Promise<FileRow | null> => {
     const token = String(ctx.params.token ?? '');
     const address = addressOf(ctx);
-    if (!known.has(token)) refuseLimited(unknownLookups.peek(address));
+    const spent = known.has(token) ? null : unknownLookups.peek(address);
+    if (spent) throw spent;
     const file = tokenShape.test(token) ? await find(token) : null;
     if (file) known.set(token, true);
-    else refuseLimited(unknownLookups.take(address));
+    const limited = file ? null : unknownLookups.take(address);
+    if (limited) throw limited;
     return file;
   };
 }

@@ -27,8 +27,7 @@ export function uploadRoutes(router: KeyedRouter, deps: ApiDeps, unknownLookups:
   };
 
   const unknown = (ctx: KeyedContext): never => {
-    const limited = unknownLookups.take(addressOf(ctx));
-    throw new Refused(limited?.refusal ?? fileNotFound, limited?.headers);
+    throw unknownLookups.take(addressOf(ctx)) ?? new Refused(fileNotFound);
   };
 
   router.post('/v1/files', async (ctx) => {
