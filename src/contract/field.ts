@@ -44,6 +44,21 @@ export function readField<T>(
   return undefined;
 }
 
+/** The valid fields of an object by name, without those that are absent or at fault. */
+export function readFields<T>(
+  fields: Readonly<Record<string, Field>>,
+  path: string,
+  sent: Readonly<Record<string, unknown>>,
+  faults: Refusal[],
+): Partial<T> {
+  const found: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(fields)) {
+    const value = readField(field, `${path}.${name}`, sent[name], faults);
+    if (value !== undefined) found[name] = value;
+  }
+  return found as Partial<T>;
+}
+
 interface Issue {
   readonly path: readonly PropertyKey[];
 }

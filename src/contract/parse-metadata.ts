@@ -2,7 +2,7 @@
 // passed-through options. Each field is read on its own, so every fault is found in one pass.
 
 import type { Fault } from './field';
-import { invalid, isAbsent, misspelt, readField, show } from './field';
+import { invalid, isAbsent, misspelt, readFields, show } from './field';
 import { readLabels } from './labels';
 import { metadataFields, ownedMetadataNames, superResolutionFields } from './metadata-schema';
 import {
@@ -12,7 +12,7 @@ import {
   resembled,
   serviceOptionOf,
 } from './near-names';
-import type { SuperResolutionConfig, Tool, VideoMetadata } from './request';
+import type { SuperResolutionConfig, VideoMetadata } from './request';
 import { requestFields } from './request-schema';
 import type { JsonObject } from './safe-json';
 import { isJsonObject, parseSafeJson } from './safe-json';
@@ -23,37 +23,21 @@ const owned = new Set(ownedMetadataNames);
 const documentedNames = Object.keys(metadataFields);
 const documented = new Set(documentedNames);
 
+const { super_resolution_config: _config, labels: _labels, ...plainFields } = metadataFields;
+
 export function parseMetadata(value: unknown, faults: Fault[]): VideoMetadata {
   const sent = metadataObject(value, faults);
-  const read = <T>(name: string): T | undefined =>
-    readField<T>(metadataFields[name]!, `metadata.${name}`, sent[name], faults);
-
-  const generateAudio = read<boolean>('generate_audio');
-  const watermark = read<boolean>('watermark') ?? false;
-  const draft = read<boolean>('draft') ?? false;
-  const seed = read<number>('seed');
-  const returnLastFrame = read<boolean>('return_last_frame') ?? false;
-  const expiresAfter = read<number>('execution_expires_after') ?? expiresAfterSecondsDefault;
-  const tools = readTools(sent.tools, faults);
+  const tools = isJsonObject(sent.tools) ? [sent.tools] : sent.tools;
+  const read = readFields<VideoMetadata>(plainFields, 'metadata', { ...sent, tools }, faults);
   const superResolution = readSuperResolution(sent.super_resolution_config, faults);
-  const callbackUrl = read<string>('callback_url');
-  const outputUploadUrl = read<string>('output_upload_url');
-  const safetyIdentifier = read<string>('safety_identifier');
-  const inputVideoDuration = read<number>('input_video_duration');
   const labels = readLabels(sent.labels, faults);
   return {
-    ...(generateAudio === undefined ? {} : { generate_audio: generateAudio }),
-    watermark,
-    draft,
-    ...(seed === undefined ? {} : { seed }),
-    return_last_frame: returnLastFrame,
-    execution_expires_after: expiresAfter,
-    ...(tools === undefined ? {} : { tools }),
+    watermark: false,
+    draft: false,
+    return_last_frame: false,
+    execution_expires_after: expiresAfterSecondsDefault,
+    ...read,
     ...(superResolution === undefined ? {} : { super_resolution_config: superResolution }),
-    ...(callbackUrl === undefined ? {} : { callback_url: callbackUrl }),
-    ...(outputUploadUrl === undefined ? {} : { output_upload_url: outputUploadUrl }),
-    ...(safetyIdentifier === undefined ? {} : { safety_identifier: safetyIdentifier }),
-    ...(inputVideoDuration === undefined ? {} : { input_video_duration: inputVideoDuration }),
     ...(labels === undefined ? {} : { labels }),
     passThrough: readPassThrough(sent, faults),
   };
@@ -83,11 +67,6 @@ function metadataObject(value: unknown, faults: Fault[]): JsonObject {
   return {};
 }
 
-function readTools(value: unknown, faults: Fault[]): readonly Tool[] | undefined {
-  const list = isJsonObject(value) ? [value] : value;
-  return readField<readonly Tool[]>(metadataFields.tools!, 'metadata.tools', list, faults);
-}
-
 const configParam = 'metadata.super_resolution_config';
 
 /** Undefined if super-resolution is off: absent, `{}`, or only fields that count as absent. */
@@ -102,13 +81,7 @@ function readSuperResolution(value: unknown, faults: Fault[]): SuperResolutionCo
 
   const before = faults.length;
   refuseUnknown(sent, faults);
-  const read = <T>(name: string): T | undefined =>
-    readField<T>(superResolutionFields[name]!, `${configParam}.${name}`, value[name], faults);
-  const resolution = read<NonNullable<SuperResolutionConfig['resolution']>>('resolution');
-  const limit = read<number>('resolution_limit');
-  const scene = read<NonNullable<SuperResolutionConfig['scene']>>('scene');
-  const toolVersion = read<SuperResolutionConfig['tool_version']>('tool_version') ?? 'standard';
-  const fps = read<number>('fps');
+  const read = readFields<SuperResolutionConfig>(superResolutionFields, configParam, value, faults);
   const both = sent.includes('resolution') && sent.includes('resolution_limit');
   const neither = !sent.includes('resolution') && !sent.includes('resolution_limit');
   if (both || neither) {
@@ -121,13 +94,7 @@ function readSuperResolution(value: unknown, faults: Fault[]): SuperResolutionCo
     );
   }
   if (faults.length > before) return undefined;
-  return {
-    ...(resolution === undefined ? {} : { resolution }),
-    ...(limit === undefined ? {} : { resolution_limit: limit }),
-    ...(scene === undefined ? {} : { scene }),
-    tool_version: toolVersion,
-    ...(fps === undefined ? {} : { fps }),
-  };
+  return { tool_version: 'standard', ...read };
 }
 
 // Field names come from the caller, so a message shows few of them and only their beginning.

@@ -4,7 +4,6 @@ import type { TaskStatus } from '../../contract/vocabulary';
 import { isTaskId } from '../../db/ids';
 import { gatheredFindTask } from '../../db/tasks';
 import { isFinal } from '../../domain/task';
-import { Refused } from '../context';
 import type { ApiDeps } from '../deps';
 import type { Buckets } from '../limits';
 import { createMemory } from '../ttl-cache';
