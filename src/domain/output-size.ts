@@ -2,16 +2,10 @@
 // side of the base video to the target and keeps the shape, so 480p 16:9 (864x496) becomes
 // 1882x1080 at 1080p.
 
-import { type EnhancedResolution, type FixedRatio, ratios } from '../contract/vocabulary';
+import { type FixedRatio, ratios } from '../contract/vocabulary';
 import type { Size } from './catalogue';
 import type { Plan } from './plan-types';
-
-const shortSides: Readonly<Record<EnhancedResolution, number>> = {
-  '720p': 720,
-  '1080p': 1080,
-  '2k': 1440,
-  '4k': 2160,
-};
+import { shortSides } from './resolution';
 
 /** Null if the generator decides the size of the base (`adaptive`). */
 export function outputSize({

@@ -4,10 +4,12 @@
 
 import type { Billing } from '../contract/task';
 import type { EnhancedResolution, Ratio, Resolution } from '../contract/vocabulary';
+import { enhancedResolutions } from '../contract/vocabulary';
 import { assert } from './assert';
 import type { Model, PriceRow, SuperResolutionOffer } from './catalogue';
 import { formatMicros } from './money';
 import type { BillingLine, EnhancementPlan, Hold, Plan, PriceSnapshot } from './plan-types';
+import { shortSides } from './resolution';
 
 export interface Priced {
   readonly model: Model;
@@ -181,10 +183,8 @@ function enhancementPrice({ enhancement, superResolution }: Priced): number | nu
 }
 
 /** The smallest tier whose short side is at least the limit. */
-function tierHolding(shortSide: number): EnhancedResolution {
-  if (shortSide <= 720) return '720p';
-  if (shortSide <= 1080) return '1080p';
-  return shortSide <= 1440 ? '2k' : '4k';
+function tierHolding(limit: number): EnhancedResolution {
+  return enhancedResolutions.find((tier) => shortSides[tier] >= limit) ?? '4k';
 }
 
 function generationLine(tokens: number, microsPerMillionTokens: number): BillingLine {

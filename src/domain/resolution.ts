@@ -4,24 +4,23 @@
 import type { Refusal } from '../contract/error';
 import type { SuperResolutionConfig } from '../contract/request';
 import type { EnhancedResolution, Ratio, Resolution } from '../contract/vocabulary';
-import { resolutions } from '../contract/vocabulary';
+import { enhancedResolutions, resolutions } from '../contract/vocabulary';
 import type { Model, Size } from './catalogue';
 import { frameOfSize, sizeOf } from './catalogue';
 
-/** A 4k base cannot be enhanced. */
-export const enhancementTargets: Readonly<Record<Resolution, readonly EnhancedResolution[]>> = {
-  '480p': ['720p', '1080p', '2k', '4k'],
-  '720p': ['1080p', '2k', '4k'],
-  '1080p': ['2k', '4k'],
-  '4k': [],
-};
-
-const nominalShortSides: Readonly<Record<Resolution, number>> = {
+/** The nominal short side of each tier. */
+export const shortSides: Readonly<Record<Resolution | EnhancedResolution, number>> = {
   '480p': 480,
   '720p': 720,
   '1080p': 1080,
+  '2k': 1440,
   '4k': 2160,
 };
+
+/** The tiers above the base. A 4k base cannot be enhanced. */
+export function targetsOf(base: Resolution): readonly EnhancedResolution[] {
+  return enhancedResolutions.filter((tier) => shortSides[tier] > shortSides[base]);
+}
 
 export interface Frame {
   readonly resolution: Resolution;
@@ -111,7 +110,7 @@ export function enhancementFaults(
   const faults = enhancementTargetFaults(config, base);
   const shortSide = baseShortSide(frame);
   if (
-    enhancementTargets[base].length > 0 &&
+    targetsOf(base).length > 0 &&
     config.resolution_limit !== undefined &&
     config.resolution_limit <= shortSide
   ) {
@@ -132,7 +131,7 @@ export function enhancementTargetFaults(
   config: SuperResolutionConfig,
   base: Resolution,
 ): Refusal[] {
-  const targets = enhancementTargets[base];
+  const targets = targetsOf(base);
   if (targets.length === 0) {
     const message = `${enhancementParam}: a base resolution of ${base} cannot be enhanced; send resolution 480p, 720p or 1080p.`;
     return [{ code: 'unsupported_value', param: enhancementParam, message }];
@@ -145,7 +144,7 @@ export function enhancementTargetFaults(
 
 /** The real size of `adaptive` is known only afterwards, so the nominal size of the tier counts. */
 function baseShortSide({ size, resolution }: Frame): number {
-  return size ? Math.min(size.width, size.height) : nominalShortSides[resolution];
+  return size ? Math.min(size.width, size.height) : shortSides[resolution];
 }
 
 export function list(words: readonly string[]): string {

@@ -10,7 +10,7 @@ import { inputTypes } from '../../src/contract/vocabulary';
 import type { Model } from '../../src/domain/catalogue';
 import { planTask } from '../../src/domain/plan';
 import type { Plan } from '../../src/domain/plan-types';
-import { enhancementTargets } from '../../src/domain/resolution';
+import { targetsOf } from '../../src/domain/resolution';
 import { hostileBody, type RequestBody, requestBody } from '../support/arbitrary';
 import { theCatalogue } from '../support/catalogue';
 
@@ -87,7 +87,7 @@ test('every accepted request gives a plan that the model can carry out', () => {
       expect(plan!.model).toBe(body.model);
       expectWithinAbilities(request, plan!);
       const target = plan!.enhancement?.resolution;
-      if (target) expect(enhancementTargets[plan!.resolution]).toContain(target);
+      if (target) expect(targetsOf(plan!.resolution)).toContain(target);
       const limit = plan!.enhancement?.resolutionLimit;
       if (limit && plan!.width) expect(limit).toBeGreaterThan(Math.min(plan!.width, plan!.height!));
       const { amountMicros } = plan!.hold;

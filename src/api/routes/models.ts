@@ -5,7 +5,7 @@ import type { Caller } from '../../db/accounts';
 import type { Catalogue, Model, SuperResolutionOffer } from '../../domain/catalogue';
 import { sizeOf } from '../../domain/catalogue';
 import { formatMicros } from '../../domain/money';
-import { enhancementTargets } from '../../domain/resolution';
+import { targetsOf } from '../../domain/resolution';
 import type { KeyedRouter } from '../context';
 import { usableModels } from '../create/plan-request';
 import type { ApiDeps } from '../deps';
@@ -74,9 +74,7 @@ function shown(model: Model, { currency, superResolution }: Offer) {
       per_million_tokens: formatMicros(price.microsPerMillionTokens),
     })),
     super_resolution: superResolution && {
-      targets: Object.fromEntries(
-        model.resolutions.map((base) => [base, enhancementTargets[base]]),
-      ),
+      targets: Object.fromEntries(model.resolutions.map((base) => [base, targetsOf(base)])),
       prices: enhancementPrices(superResolution, currency),
     },
   };
