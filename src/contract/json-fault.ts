@@ -16,38 +16,23 @@ const sentences: Readonly<Record<number, string>> = {
  * Returns part of a sentence, such as `it is not valid JSON: unexpected "}" at line 1, column 34`.
  */
 export function jsonFault(text: string): string {
-  const plain = 'it is not valid JSON';
+  let found: string | undefined;
+  const onError = (
+    code: ParseErrorCode,
+    offset: number,
+    _length: number,
+    line: number,
+    column: number,
+  ) => {
+    const char = JSON.stringify(String.fromCodePoint(text.codePointAt(offset) ?? 0));
+    const what = offset >= text.length ? 'it ends too early' : `unexpected ${char}`;
+    found = `: ${sentences[code] ?? what} at line ${line + 1}, column ${column + 1}`;
+    throw new Error('Only the first fault is described.');
+  };
   try {
-    visit(
-      text,
-      {
-        onError(code, offset, _length, line, column) {
-          throw new FirstFault(code, offset, line + 1, column + 1);
-        },
-      },
-      { disallowComments: true, allowTrailingComma: false },
-    );
-  } catch (error) {
-    // Thousands of brackets overflow the parser's stack; the message then names no position.
-    if (error instanceof FirstFault) return `${plain}: ${error.describe(text)}`;
+    visit(text, { onError }, { disallowComments: true, allowTrailingComma: false });
+  } catch {
+    // The first fault ended the visit.
   }
-  return plain;
-}
-
-class FirstFault extends Error {
-  constructor(
-    private readonly fault: ParseErrorCode,
-    private readonly offset: number,
-    private readonly line: number,
-    private readonly column: number,
-  ) {
-    super();
-  }
-
-  describe(text: string): string {
-    const found = String.fromCodePoint(text.codePointAt(this.offset) ?? 0);
-    const atEnd = this.offset >= text.length;
-    const what = atEnd ? 'it ends too early' : `unexpected ${JSON.stringify(found)}`;
-    return `${sentences[this.fault] ?? what} at line ${this.line}, column ${this.column}`;
-  }
+  return `it is not valid JSON${found ?? ''}`;
 }
