@@ -26,7 +26,7 @@ export function createLogger(settings: LogSettings, output?: DestinationStream):
   const options: LoggerOptions = {
     level,
     base: { name, pid: process.pid },
-    timestamp: isoTime(),
+    timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     redact: { paths: redacted, censor: '[redacted]' },
     serializers: { err: plainError },
@@ -39,23 +39,6 @@ export function createLogger(settings: LogSettings, output?: DestinationStream):
     },
   };
   return pino(options, sink);
-}
-
-/**
- * Like pino's own function, but the text is made once a millisecond: a flood writes more lines than
- * that.
- */
-function isoTime(): () => string {
-  let at = Number.NaN;
-  let text = '';
-  return () => {
-    const now = Date.now();
-    if (now !== at) {
-      at = now;
-      text = `,"time":"${new Date(now).toISOString()}"`;
-    }
-    return text;
-  };
 }
 
 type Destination = ReturnType<typeof pino.destination>;
