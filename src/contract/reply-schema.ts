@@ -5,7 +5,14 @@ import { z } from 'zod';
 import { refusals } from './error';
 import { amount, modelSchema } from './model-schema';
 import { outputUploadSchema, videoSchema } from './video-schema';
-import { billingKinds, inputTypes, stages, taskErrorCodes, taskStatuses } from './vocabulary';
+import {
+  billingKinds,
+  inputTypes,
+  movementKinds,
+  stages,
+  taskErrorCodes,
+  taskStatuses,
+} from './vocabulary';
 
 const seconds = (description: string) => z.int().meta({ description });
 const taskId = z
@@ -154,32 +161,21 @@ export const accountSchema = z
   .strictObject({ available: amount, held: amount, currency: z.string() })
   .meta({ id: 'Account' });
 
-export const statementSchema = z.strictObject({
-  data: z.array(
-    z
-      .strictObject({
-        number: z.int(),
-        at: seconds('Unix seconds.'),
-        kind: z.enum([
-          'hold',
-          'settle',
-          'refund',
-          'extra_charge',
-          'credit',
-          'correction',
-          'closing',
-        ]),
-        task_id: z.string().nullable(),
-        amount,
-        change: amount.meta({ description: 'What it did to the available balance.' }),
-        balance_after: amount,
-        currency: z.string(),
-        reason: z.string(),
-      })
-      .meta({ id: 'Movement' }),
-  ),
-  next,
-});
+export const movementSchema = z
+  .strictObject({
+    number: z.int(),
+    at: seconds('Unix seconds.'),
+    kind: z.enum(movementKinds),
+    task_id: z.string().nullable(),
+    amount,
+    change: amount.meta({ description: 'What it did to the available balance.' }),
+    balance_after: amount,
+    currency: z.string(),
+    reason: z.string(),
+  })
+  .meta({ id: 'Movement' });
+
+export const statementSchema = z.strictObject({ data: z.array(movementSchema), next });
 
 export const callbacksSchema = z.strictObject({
   data: z.array(

@@ -38,3 +38,14 @@ export type TaskErrorCode = (typeof taskErrorCodes)[number];
 
 export const billingKinds = ['generation', 'super_resolution'] as const;
 export type BillingKind = (typeof billingKinds)[number];
+
+export const movementKinds = [
+  'hold',
+  'settle',
+  'refund',
+  'extra_charge',
+  'credit',
+  'correction',
+  'closing',
+] as const;
+export type MovementKind = (typeof movementKinds)[number];

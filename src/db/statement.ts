@@ -3,11 +3,11 @@
 // with its amount.
 
 import type { Knex } from 'knex';
-import type { TransferKind } from '../domain/transfers';
+import type { MovementKind } from '../contract/vocabulary';
 
 export interface StatementRow {
   readonly seq: number;
-  readonly kind: TransferKind;
+  readonly kind: MovementKind;
   readonly amountMicros: number;
   /** The change of the available balance. */
   readonly changeMicros: number;

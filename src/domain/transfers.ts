@@ -1,20 +1,11 @@
 // Turns a bill into transfers: the hold pays the lines in order, the rest is refunded, and what the
 // hold does not cover is charged in addition. Pure, so that tests can list every outcome.
 
-import type { BillingKind } from '../contract/vocabulary';
+import type { BillingKind, MovementKind } from '../contract/vocabulary';
 import type { BillingLine } from './plan-types';
 
-export type TransferKind =
-  | 'hold'
-  | 'settle'
-  | 'refund'
-  | 'extra_charge'
-  | 'credit'
-  | 'correction'
-  | 'closing';
-
 /** The reasons that a customer reads for movements without a reason of their own. */
-const reasons: Readonly<Record<TransferKind, string>> = {
+const reasons: Readonly<Record<MovementKind, string>> = {
   hold: 'held for a task',
   settle: 'charged from the hold',
   refund: 'returned from the hold',
@@ -25,7 +16,7 @@ const reasons: Readonly<Record<TransferKind, string>> = {
 };
 
 export function reasonOf(movement: {
-  readonly kind: TransferKind;
+  readonly kind: MovementKind;
   readonly reason: string;
   /** The number of movements that a closing entry replaces. */
   readonly closes: number | null;
@@ -37,7 +28,7 @@ export function reasonOf(movement: {
 interface Movement {
   /** Recorded in the ledger; add, never rename. */
   readonly id: string;
-  readonly kind: TransferKind;
+  readonly kind: MovementKind;
   readonly debit: 'available' | 'held' | 'credits' | 'corrections';
   readonly credit: 'available' | 'held' | 'credits' | 'corrections' | `revenue_${BillingKind}`;
   readonly amount: number;

@@ -1,6 +1,7 @@
 // The balance of an account and its statement: every movement, newest first, as JSON or CSV.
 
 import type { Knex } from 'knex';
+import { movementSchema } from '../../contract/reply-schema';
 import { showAccount } from '../../db/accounts';
 import { type StatementRow, statement } from '../../db/statement';
 import { assert } from '../../domain/assert';
@@ -64,20 +65,12 @@ function movementOf(row: StatementRow) {
   };
 }
 
-function csvOf(movements: readonly ReturnType<typeof movementOf>[]): string {
-  const names = [
-    'number',
-    'at',
-    'kind',
-    'task_id',
-    'amount',
-    'change',
-    'balance_after',
-    'currency',
-    'reason',
-  ] as const;
-  const lines = movements.map((movement) => names.map((name) => cell(movement[name])).join(','));
-  return `${[names.join(','), ...lines].join('\r\n')}\r\n`;
+type Movement = ReturnType<typeof movementOf>;
+const columns = Object.keys(movementSchema.shape) as (keyof Movement)[];
+
+function csvOf(movements: readonly Movement[]): string {
+  const lines = movements.map((movement) => columns.map((name) => cell(movement[name])).join(','));
+  return `${[columns.join(','), ...lines].join('\r\n')}\r\n`;
 }
 
 /**
