@@ -17,13 +17,8 @@ const unixSeconds = (description: string) =>
     .max(unixSecondsMax)
     .optional()
     .meta({ description: `Unix seconds. ${description}` });
-const readErrors = errorResponses('invalid_api_key', 'internal_error', 'unavailable');
-const listErrors = errorResponses(
-  'invalid_value',
-  'invalid_api_key',
-  'internal_error',
-  'unavailable',
-);
+const readErrors = errorResponses('invalid_api_key');
+const listErrors = errorResponses('invalid_value', 'invalid_api_key');
 
 export const accountOperations = {
   tasks: {
@@ -99,7 +94,7 @@ export const accountOperations = {
     requestParams: { path: taskIdParameter },
     responses: {
       '200': jsonReply('Every attempt, and when the next one is due.', callbacksSchema),
-      ...errorResponses('invalid_api_key', 'task_not_found', 'internal_error', 'unavailable'),
+      ...errorResponses('invalid_api_key', 'task_not_found'),
     },
   },
 } satisfies Record<string, ZodOpenApiOperationObject>;

@@ -34,8 +34,6 @@ const bodyRefusals: readonly RefusalCode[] = [
   'account_disabled',
   'request_too_large',
   'unsupported_media_type',
-  'internal_error',
-  'unavailable',
 ];
 
 export const createOperation: ZodOpenApiOperationObject = {

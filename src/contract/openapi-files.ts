@@ -41,26 +41,14 @@ const deliver: ZodOpenApiOperationObject = {
   responses: {
     ...bytesReplies,
     '302': { description: 'The file is at the address in `Location`, for an hour.' },
-    ...errorResponses(
-      'file_not_found',
-      'file_removed',
-      'range_not_satisfiable',
-      'rate_limited',
-      'internal_error',
-      'unavailable',
-    ),
+    ...errorResponses('file_not_found', 'file_removed', 'range_not_satisfiable', 'rate_limited'),
   },
 };
 
 const path = z.object({
   file_id: z.string().min(1).meta({ example: 'file_01k9m3c5x8v2q4w6e8r0t2y4na' }),
 });
-const readErrors = errorResponses(
-  'invalid_api_key',
-  'file_not_found',
-  'internal_error',
-  'unavailable',
-);
+const readErrors = errorResponses('invalid_api_key', 'file_not_found');
 
 const upload: ZodOpenApiOperationObject = {
   operationId: 'uploadFile',
@@ -91,8 +79,6 @@ const upload: ZodOpenApiOperationObject = {
       'upload_limit_reached',
       'request_too_large',
       'unsupported_media_type',
-      'internal_error',
-      'unavailable',
     ),
   },
 };
@@ -113,7 +99,7 @@ const list: ZodOpenApiOperationObject = {
   },
   responses: {
     '200': jsonReply('One page.', filesSchema),
-    ...errorResponses('invalid_value', 'invalid_api_key', 'internal_error', 'unavailable'),
+    ...errorResponses('invalid_value', 'invalid_api_key'),
   },
 };
 

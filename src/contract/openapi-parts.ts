@@ -169,6 +169,7 @@ const limitHeaders: HeaderMap = {
   'RateLimit-Reset': { description: 'Seconds.', schema: { type: 'integer' } },
 };
 
+const always: readonly RefusalCode[] = ['internal_error', 'unavailable'];
 const keyRefusals: readonly RefusalCode[] = ['account_disabled', 'rate_limited'];
 
 export function errorResponses(
@@ -177,7 +178,7 @@ export function errorResponses(
   const byStatus = new Map<number, RefusalCode[]>();
   // Every call with a key can also be refused with these.
   const ofKeys = codes.includes('invalid_api_key') ? keyRefusals : [];
-  for (const code of new Set([...codes, ...ofKeys])) {
+  for (const code of new Set([...codes, ...always, ...ofKeys])) {
     const { status } = refusals[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }

@@ -118,7 +118,7 @@ const getOperation: ZodOpenApiOperationObject = {
         schema: { type: 'string' },
       },
     }),
-    ...errorResponses('invalid_api_key', 'task_not_found', 'internal_error', 'unavailable'),
+    ...errorResponses('invalid_api_key', 'task_not_found'),
   },
 };
 
@@ -134,13 +134,7 @@ const cancelOperation: ZodOpenApiOperationObject = {
     '200': jsonReply('The task as it stands.', cancelledSchema, {
       running: { ...taskExamples.running, cancel_requested: true },
     }),
-    ...errorResponses(
-      'invalid_api_key',
-      'task_not_found',
-      'task_already_finished',
-      'internal_error',
-      'unavailable',
-    ),
+    ...errorResponses('invalid_api_key', 'task_not_found', 'task_already_finished'),
   },
 };
 
@@ -154,13 +148,7 @@ const deleteContentOperation: ZodOpenApiOperationObject = {
   requestParams: { path: taskIdParameter },
   responses: {
     '200': jsonReply('The task without its links.', taskSchema),
-    ...errorResponses(
-      'invalid_api_key',
-      'task_not_found',
-      'task_not_finished',
-      'internal_error',
-      'unavailable',
-    ),
+    ...errorResponses('invalid_api_key', 'task_not_found', 'task_not_finished'),
   },
 };
 
@@ -174,7 +162,7 @@ function otherPaths(): ZodOpenApiPathsObject {
         summary: 'The models this key may use',
         responses: {
           '200': jsonReply('Abilities and prices.', modelsSchema),
-          ...errorResponses('invalid_api_key', 'internal_error', 'unavailable'),
+          ...errorResponses('invalid_api_key'),
         },
       },
     },
