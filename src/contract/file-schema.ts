@@ -1,6 +1,7 @@
 // zod schemas of the replies about uploaded files.
 
 import { z } from 'zod';
+import { pageOf } from './model-schema';
 
 const id = z.string().meta({ example: 'file_01k9m3c5x8v2q4w6e8r0t2y4na' });
 
@@ -27,13 +28,7 @@ export const fileSchema = z
 
 export type FileObject = z.infer<typeof fileSchema>;
 
-export const filesSchema = z.strictObject({
-  data: z.array(fileSchema),
-  next: z
-    .string()
-    .nullable()
-    .meta({ description: 'Send it as `after` for the next page; null on the last.' }),
-});
+export const filesSchema = pageOf(fileSchema);
 
 export const deletedFileSchema = z.strictObject({
   id,

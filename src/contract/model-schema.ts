@@ -9,6 +9,16 @@ export const amount = z
   .regex(/^-?\d+\.\d{6}$/)
   .meta({ description: 'Decimal amount, six places.', example: '5.009400' });
 
+/** A page of a list. */
+export const pageOf = <T extends z.ZodType>(item: T) =>
+  z.strictObject({
+    data: z.array(item),
+    next: z
+      .string()
+      .nullable()
+      .meta({ description: 'Send it as `after` for the next page; null on the last.' }),
+  });
+
 export const modelSchema = z
   .strictObject({
     id: z.string(),

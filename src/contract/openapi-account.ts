@@ -2,14 +2,12 @@
 
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
-import { errorResponses, jsonReply, taskIdParameter } from './openapi-parts';
+import { errorResponses, jsonReply, pageQuery, taskIdParameter } from './openapi-parts';
 import { accountSchema, callbacksSchema, statementSchema, tasksSchema } from './reply-schema';
 import { taskStatuses } from './vocabulary';
 
 /** The largest number of eleven digits: the year 5138. */
 const unixSecondsMax = 99_999_999_999;
-const limit = z.int().min(1).max(100).optional().meta({ description: 'Default 20.' });
-const nextMeaning = 'The `next` of the page before; empty or absent: the first page.';
 const unixSeconds = (description: string) =>
   z
     .int()
@@ -27,12 +25,7 @@ export const accountOperations = {
     summary: 'The account’s tasks, newest first',
     requestParams: {
       query: z.object({
-        limit,
-        after: z
-          .string()
-          .regex(/^(task_[0-9a-hjkmnp-tv-z]{26})?$/)
-          .optional()
-          .meta({ description: nextMeaning }),
+        ...pageQuery(/^(task_[0-9a-hjkmnp-tv-z]{26})?$/),
         status: z
           .enum(['', ...taskStatuses])
           .optional()
@@ -68,14 +61,7 @@ export const accountOperations = {
     summary: 'Every movement of money, newest first',
     description: 'As CSV with `Accept: text/csv`.',
     requestParams: {
-      query: z.object({
-        limit,
-        after: z
-          .string()
-          .regex(/^([0-9]{1,15})?$/)
-          .optional()
-          .meta({ description: nextMeaning }),
-      }),
+      query: z.object(pageQuery(/^([0-9]{1,15})?$/)),
     },
     responses: {
       '200': {

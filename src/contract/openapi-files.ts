@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
 import { deletedFileSchema, fileSchema, filesSchema } from './file-schema';
-import { errorResponses, jsonReply, replyHeaders } from './openapi-parts';
+import { errorResponses, jsonReply, pageQuery, replyHeaders } from './openapi-parts';
 
 const tags = ['Files'];
 const binary = z.string().meta({ format: 'binary' });
@@ -88,14 +88,7 @@ const list: ZodOpenApiOperationObject = {
   tags,
   summary: 'The account’s uploaded files, newest first',
   requestParams: {
-    query: z.object({
-      limit: z.int().min(1).max(100).optional().meta({ description: 'Default 20.' }),
-      after: z
-        .string()
-        .regex(/^(file_[0-9a-hjkmnp-tv-z]{26})?$/)
-        .optional()
-        .meta({ description: 'The `next` of the page before; empty or absent: the first page.' }),
-    }),
+    query: z.object(pageQuery(/^(file_[0-9a-hjkmnp-tv-z]{26})?$/)),
   },
   responses: {
     '200': jsonReply('One page.', filesSchema),

@@ -27,6 +27,16 @@ export const preferHeader = z.object({
   }),
 });
 
+/** The two parameters of a list's pages. */
+export const pageQuery = (after: RegExp) => ({
+  limit: z.int().min(1).max(100).optional().meta({ description: 'Default 20.' }),
+  after: z
+    .string()
+    .regex(after)
+    .optional()
+    .meta({ description: 'The `next` of the page before; empty or absent: the first page.' }),
+});
+
 export function jsonReply(
   description: string,
   schema: z.ZodType,

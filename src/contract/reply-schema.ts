@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { refusals } from './error';
-import { amount, modelSchema } from './model-schema';
+import { amount, modelSchema, pageOf } from './model-schema';
 import { outputUploadSchema, videoSchema } from './video-schema';
 import {
   billingKinds,
@@ -150,12 +150,7 @@ export const quoteSchema = z
 
 export const modelsSchema = z.strictObject({ data: z.array(modelSchema) });
 
-const next = z
-  .string()
-  .nullable()
-  .meta({ description: 'Send it as `after` for the next page; null on the last.' });
-
-export const tasksSchema = z.strictObject({ data: z.array(taskSchema), next });
+export const tasksSchema = pageOf(taskSchema);
 
 export const accountSchema = z
   .strictObject({ available: amount, held: amount, currency: z.string() })
@@ -175,7 +170,7 @@ export const movementSchema = z
   })
   .meta({ id: 'Movement' });
 
-export const statementSchema = z.strictObject({ data: z.array(movementSchema), next });
+export const statementSchema = pageOf(movementSchema);
 
 export const callbacksSchema = z.strictObject({
   data: z.array(
