@@ -9,13 +9,13 @@ import { rowColumns, type TaskRow, unsealed } from './tasks';
 
 interface TaskFilter {
   readonly accountId?: string;
-  readonly status?: TaskStatus;
-  readonly model?: string;
+  readonly status?: TaskStatus | null;
+  readonly model?: string | null;
   /** Unix seconds; `createdAfter` is inclusive, `createdBefore` exclusive. */
-  readonly createdAfter?: number;
-  readonly createdBefore?: number;
+  readonly createdAfter?: number | null;
+  readonly createdBefore?: number | null;
   /** The `next` of the previous page. */
-  readonly after?: string;
+  readonly after?: string | null;
   readonly limit: number;
 }
 
@@ -83,8 +83,10 @@ function amongQuery(db: Knex, filter: TaskFilter, others: readonly Label[], ids:
 function inPeriod(query: Knex.QueryBuilder, filter: TaskFilter, id: string): Knex.QueryBuilder {
   const { accountId, createdAfter, createdBefore, after } = filter;
   if (accountId) query.where('account_id', accountId);
-  if (createdAfter !== undefined) query.whereRaw('created_at >= to_timestamp(?)', [createdAfter]);
-  if (createdBefore !== undefined) query.whereRaw('created_at < to_timestamp(?)', [createdBefore]);
+  if (typeof createdAfter === 'number')
+    query.whereRaw('created_at >= to_timestamp(?)', [createdAfter]);
+  if (typeof createdBefore === 'number')
+    query.whereRaw('created_at < to_timestamp(?)', [createdBefore]);
   if (after) {
     // A task of another account gives an empty page, as an unknown id does.
     const own = accountId ? ' and account_id = ?' : '';

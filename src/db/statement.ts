@@ -26,7 +26,7 @@ export interface StatementRow {
 
 export async function statement(
   db: Knex,
-  page: { readonly accountId: string; readonly after?: number; readonly limit: number },
+  page: { readonly accountId: string; readonly after?: number | null; readonly limit: number },
 ): Promise<readonly StatementRow[]> {
   const { rows } = await db.raw<{ rows: StatementRow[] }>(
     `select seq, kind, amount as "amountMicros",

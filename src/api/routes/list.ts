@@ -32,19 +32,13 @@ export function listRoutes(router: KeyedRouter, { db }: ApiDeps): void {
 
 function filtersOf(reader: QueryReader) {
   refuseUnknown(reader);
-  const limit = limitOf(reader);
-  const after = afterOf(reader, (text) => (isTaskId(text) ? text : null));
-  const status = statusOf(reader);
-  const model = modelOf(reader);
-  const createdAfter = secondsOf(reader, 'created_after');
-  const createdBefore = secondsOf(reader, 'created_before');
   return {
-    limit,
-    ...(after ? { after } : {}),
-    ...(status ? { status } : {}),
-    ...(model ? { model } : {}),
-    ...(createdAfter === null ? {} : { createdAfter }),
-    ...(createdBefore === null ? {} : { createdBefore }),
+    limit: limitOf(reader),
+    after: afterOf(reader, (text) => (isTaskId(text) ? text : null)),
+    status: statusOf(reader),
+    model: modelOf(reader),
+    createdAfter: secondsOf(reader, 'created_after'),
+    createdBefore: secondsOf(reader, 'created_before'),
     labels: labelsOf(reader),
   };
 }

@@ -147,7 +147,7 @@ export async function findUpload(db: Knex, accountId: string, id: string): Promi
 /** The stored uploads of an account, newest first. */
 export async function listUploads(
   db: Knex,
-  page: { readonly accountId: string; readonly after?: string; readonly limit: number },
+  page: { readonly accountId: string; readonly after?: string | null; readonly limit: number },
 ): Promise<readonly FileRow[]> {
   const { rows } = await db.raw<{ rows: FileRow[] }>(
     `select ${fileColumns} from files
