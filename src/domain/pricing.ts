@@ -174,12 +174,17 @@ function enhancementPrice({ enhancement, superResolution }: Priced): number | nu
   const [upTo30, upTo60, upTo120] = superResolution.coefficients[tier];
   const fps = enhancement.fps ?? framesPerSecond;
   const coefficient = fps <= 30 ? upTo30 : fps <= 60 ? upTo60 : upTo120;
-  const standard = ceilDivide(
-    BigInt(superResolution.microsPerMinute) * BigInt(hundredths(coefficient)),
-    100n,
-  );
-  // Rounded before the factor is applied, so that `professional` is an exact multiple.
-  return standard * superResolution.factors[enhancement.toolVersion];
+  return microsPerMinute(superResolution, coefficient, enhancement.toolVersion);
+}
+
+/** Rounded before the factor is applied, so that `professional` is an exact multiple. */
+export function microsPerMinute(
+  offer: SuperResolutionOffer,
+  coefficient: number,
+  toolVersion: keyof SuperResolutionOffer['factors'],
+): number {
+  const standard = BigInt(offer.microsPerMinute) * BigInt(hundredths(coefficient));
+  return ceilDivide(standard, 100n) * offer.factors[toolVersion];
 }
 
 /** The smallest tier whose short side is at least the limit. */

@@ -1,10 +1,12 @@
 // GET /v1/models: the models a key may use, their abilities and prices, so that a client can offer
 // only valid options.
 
+import { toolVersions } from '../../contract/vocabulary';
 import type { Caller } from '../../db/accounts';
 import type { Catalogue, Model, SuperResolutionOffer } from '../../domain/catalogue';
 import { sizeOf } from '../../domain/catalogue';
 import { formatMicros } from '../../domain/money';
+import { microsPerMinute } from '../../domain/pricing';
 import { targetsOf } from '../../domain/resolution';
 import type { KeyedRouter } from '../context';
 import { usableModels } from '../create/plan-request';
@@ -95,14 +97,12 @@ function sizesOf(model: Model): Record<string, Record<string, string>> {
 function enhancementPrices(offer: SuperResolutionOffer, currency: string) {
   return Object.entries(offer.coefficients).flatMap(([resolution, coefficients]) =>
     ([30, 60, 120] as const).flatMap((fpsMax, band) =>
-      Object.entries(offer.factors).map(([toolVersion, factor]) => ({
+      toolVersions.map((toolVersion) => ({
         resolution,
         fps_max: fpsMax,
         tool_version: toolVersion,
         currency,
-        per_minute: formatMicros(
-          Math.ceil(offer.microsPerMinute * (coefficients[band] ?? 0) * factor),
-        ),
+        per_minute: formatMicros(microsPerMinute(offer, coefficients[band] ?? 0, toolVersion)),
       })),
     ),
   );
