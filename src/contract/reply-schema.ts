@@ -1,5 +1,5 @@
 // zod schemas of the API's replies. The OpenAPI document is generated from them, and tests compare
-// real replies with them. The TypeScript types of replies are in task.ts and error.ts.
+// real replies with them. The types of the task object are inferred from them in task.ts.
 
 import { z } from 'zod';
 import { refusals } from './error';

@@ -15,7 +15,6 @@ export interface StoredTask {
   readonly id: string;
   readonly accountId: string;
   readonly status: TaskStatus;
-  readonly version: number;
   /** The public task object as JSON text, sent unchanged by GET. */
   readonly object: string;
   readonly requestHash: string;
@@ -28,7 +27,7 @@ export interface TaskRow extends StoredTask {
 }
 
 export const storedColumns = `
-  tasks.id, tasks.account_id as "accountId", status, version, object::text as object,
+  tasks.id, tasks.account_id as "accountId", status, object::text as object,
   request_hash as "requestHash"`;
 export const rowColumns = `${storedColumns},
   trace_id as "traceId", tasks.created_at as "createdAt", deadline_at as "deadlineAt"`;
