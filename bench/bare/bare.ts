@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
 import { bundleWorkflowCode } from '@temporalio/worker';
 import type { Pool } from 'pg';
-import { startChild } from '../../src/embedded/child';
-import { untilMessage } from '../support/message';
+import { startProcess, startServer } from '../support/start-server';
 import type { parked, whole, wholeStored } from './workflows';
 
 export type BareKind = 'parked' | 'whole' | 'wholeStored';
@@ -48,17 +47,13 @@ export async function startBare(options: BareOptions): Promise<Bare> {
     BARE_FOLDER: folder,
     NODE_ENV: process.env.NODE_ENV,
   };
-  const process_ = (file: string) =>
-    untilMessage(`the bare ${file}`, (onMessage) =>
-      startChild(process.execPath, { args: [join(__dirname, `${file}.js`)], env, onMessage }),
-    );
-  const worker = await process_('worker');
-  const server = await process_('server');
+  const worker = await startProcess('the bare worker', 'bare/worker.js', [], env);
+  const server = await startServer('the bare server', 'bare/server.js', [], env);
   const connection = await Connection.connect({ address: temporalAddress });
   const client = new Client({ connection });
   let last = 0;
   return {
-    url: `http://127.0.0.1:${(server.message as { port: number }).port}`,
+    url: server.url,
     async start(kind) {
       last += 1;
       const id = `bare-${process.pid}-${last}`;

@@ -4,14 +4,13 @@
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startChild } from '../../src/embedded/child';
 import { atLeast, type Finding, type Row } from '../row';
 import { downloadRate } from '../support/file-load';
 import { finishLags } from '../support/finish-lags';
-import { untilMessage } from '../support/message';
 import { anotherWorker } from '../support/more-processes';
 import { figuresOf, pause, pidOf, settledRss } from '../support/process-figures';
 import { alternate, compare, quantile } from '../support/rounds';
+import { startServer } from '../support/start-server';
 import { createTasks, readTask, untilCount } from '../support/tasks';
 import { type Account, models, type World } from '../world';
 
@@ -114,25 +113,19 @@ async function delivery(world: World, account: Account): Promise<Finding> {
   const [id = ''] = ids;
   const { text } = await readTask(world, account, id);
   const { pathname } = new URL((JSON.parse(text) as { video_url: string }).video_url);
-  const { child, message } = await untilMessage('the bare server of files', (onMessage) =>
-    startChild(process.execPath, {
-      args: [join(__dirname, '../bare/stream-server.js'), join(resultsOf(world, id), 'video')],
-      env: {},
-      onMessage,
-    }),
-  );
-  const bare = `http://127.0.0.1:${(message as { port: number }).port}`;
+  const file = join(resultsOf(world, id), 'video');
+  const bare = await startServer('the bare server of files', 'bare/stream-server.js', [file]);
   const rate = (url: string) => downloadRate({ url, connections, seconds: quick ? 1 : 4 });
   try {
     const found = await alternate(
       rounds,
       () => rate(`${world.apiUrl}${pathname}`),
-      () => rate(`${bare}/video`),
+      () => rate(`${bare.url}/video`),
     );
     const figure = `delivery of a file of 10 MB, ${connections} connections`;
     return atLeast(figure, 'MB/s', compare(found), 0.7);
   } finally {
-    await child.stop();
+    await bare.child.stop();
     await removeFiles(world, ids);
   }
 }

@@ -10,9 +10,9 @@ import { besideQuiet, type Finding, p99, type Row } from '../row';
 import { type Flood, sendFlood } from '../support/flood';
 import { openWire, requestText } from '../support/http-load';
 import { anotherApi } from '../support/more-processes';
-import { type Calls, timeCalls } from '../support/quiet-account';
-import { startRefuser } from '../support/refuser';
+import { type Calls, timeCalls } from '../support/quiet-calls';
 import { seedFinished } from '../support/seed';
+import { startServer } from '../support/start-server';
 import { createText, readText } from '../support/tasks';
 import { type Account, models, type World } from '../world';
 
@@ -39,7 +39,7 @@ export const floodRow: Row = {
   name: 'flood',
   async measure(world: World): Promise<readonly Finding[]> {
     const api = await anotherApi(world, 'api-flood', defaultLimits);
-    const refuser = await startRefuser();
+    const refuser = await startServer('the bare refuser', 'bare/refuser.js');
     try {
       const quiet = await world.anAccount();
       const loud = await world.anAccount();
@@ -65,7 +65,7 @@ export const floodRow: Row = {
       const polls = await pollsRefused(api.url, loud, ids);
       return [...findings, polls, await keptOfCancelled(world, api.url, loud)];
     } finally {
-      await refuser.stop();
+      await refuser.child.stop('SIGKILL');
       await api.stop();
     }
   },

@@ -15,7 +15,7 @@ import { besideQuiet, type Finding, p99, type Row } from '../row';
 import { keptResults } from '../support/kept-results';
 import { seedOld } from '../support/old-tasks';
 import { connectWithoutLimits } from '../support/own-database';
-import { type Quiet, timeQuiet } from '../support/quiet-calls';
+import { type Calls, timeCalls } from '../support/quiet-calls';
 import { median, timed } from '../support/rounds';
 import type { Account, World } from '../world';
 
@@ -63,9 +63,9 @@ async function deleting(world: World): Promise<readonly Finding[]> {
       ours: service.deleted / service.seconds,
       note: 'three quarters of the time are pauses',
     },
-    slower('create', service.alone.creates, service.beside.creates),
-    slower('GET', service.alone.reads, service.beside.reads),
-    slower('list', service.alone.lists, service.beside.lists),
+    slower('create', service.alone.POST, service.beside.POST),
+    slower('GET', service.alone.GET, service.beside.GET),
+    slower('list', service.alone.list, service.beside.list),
     ...withoutPauses(rest, among, rows / tasks),
     ...(await leftBehind(world, loud, before, `after ${deleted.toLocaleString('en')} deletions`)),
   ];
@@ -139,18 +139,18 @@ async function leftBehind(
 /** A quiet account's calls alone and beside runs of the service, in turns, so that other load affects both. */
 async function besideService(world: World, account: Account) {
   const { db, settings } = world;
-  const noCalls = (): Quiet => ({ creates: [], reads: [], lists: [] });
+  const noCalls = (): Required<Calls> => ({ POST: [], GET: [], list: [] });
   const [alone, beside] = [noCalls(), noCalls()];
   const deleteOld = createDeleteOld({ db, ...kept });
   let deleted = 0;
   let seconds = 0;
-  await timeQuiet(world, account, pause(2_000), noCalls());
+  await timeCalls(world.apiUrl, account, noCalls(), pause(2_000));
   for (let turn = 0; turn < (settings.quick ? 1 : 3); turn += 1) {
-    await timeQuiet(world, account, pause(settings.quick ? 2_000 : 20_000), alone);
+    await timeCalls(world.apiUrl, account, alone, pause(settings.quick ? 2_000 : 20_000));
     const run = timed(async () => {
       deleted += await deleteOld();
     });
-    await timeQuiet(world, account, run, beside);
+    await timeCalls(world.apiUrl, account, beside, run);
     seconds += (await run) / 1_000;
   }
   return { alone, beside, deleted, seconds };

@@ -1,8 +1,6 @@
 // The stand-in generator as a process, and its commands.
 
-import { join } from 'node:path';
-import { startChild } from '../../src/embedded/child';
-import { untilMessage } from './message';
+import { startServer } from './start-server';
 
 export interface Generator {
   readonly url: string;
@@ -28,14 +26,7 @@ interface GeneratorCounts {
 }
 
 export async function startGenerator(): Promise<Generator> {
-  const { child, message } = await untilMessage('the generator', (onMessage) =>
-    startChild(process.execPath, {
-      args: [join(__dirname, '..', 'stand-in-generator.js')],
-      env: {},
-      onMessage,
-    }),
-  );
-  const url = `http://127.0.0.1:${(message as { port: number }).port}`;
+  const { child, url } = await startServer('the generator', 'stand-in-generator.js');
   const control = async (what: string, body: unknown): Promise<unknown> => {
     const reply = await fetch(`${url}/control/${what}`, {
       method: 'POST',
