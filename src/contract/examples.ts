@@ -1,13 +1,9 @@
-// Example requests and replies shown in the documents. A test sends each one through the parser and
-// the plan and compares the result with what is stated here, so no example becomes outdated.
-
-import type { RefusalCode } from './error';
+// Example requests and replies shown in the documents. A test sends each request through the parser
+// and the plan, so that a reader can send any example as it is.
 
 export interface RequestExample {
   readonly summary: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** The expected refusal; absent if the request is accepted. */
-  readonly refused?: { readonly code: RefusalCode; readonly param: string };
 }
 
 const media = 'https://example.com/media';
@@ -67,31 +63,6 @@ export const requestExamples = {
       size: '720p',
       metadata: '{"generate_audio":false}',
     },
-  },
-  draft: {
-    summary: 'A draft with web search is more than this model can do',
-    body: {
-      model: 'studio-2.0',
-      prompt: 'The news of today',
-      metadata: { draft: true, tools: [{ type: 'web_search' }] },
-    },
-    refused: { code: 'unsupported_value', param: 'metadata.draft' },
-  },
-  manyFaults: {
-    summary: 'All faults are answered at once',
-    body: {
-      model: 'studio-2.0-fast',
-      prompt: '',
-      resolution: '1080p',
-      duration: 60,
-      metadata: { super_resolution_config: { resolution: '720p', resolution_limit: 1000 } },
-    },
-    refused: { code: 'invalid_value', param: 'prompt' },
-  },
-  misplaced: {
-    summary: 'Extension options belong inside metadata',
-    body: { model: 'studio-2.0', prompt: 'A fox in the snow', watermark: true },
-    refused: { code: 'invalid_value', param: 'watermark' },
   },
 } satisfies Record<string, RequestExample>;
 

@@ -9,11 +9,11 @@ import { errorResponses, jsonReply, replyHeaders } from './openapi-parts';
 import { createdSchema, quoteSchema, taskSchema } from './reply-schema';
 import { videoRequestSchema } from './request-schema';
 
-// Only accepted requests, so a reader can send any example as it is.
 const examples = Object.fromEntries(
-  Object.entries<RequestExample>(requestExamples)
-    .filter(([, { refused }]) => !refused)
-    .map(([name, { summary, body }]) => [name, { summary, value: body }]),
+  Object.entries<RequestExample>(requestExamples).map(([name, { summary, body }]) => [
+    name,
+    { summary, value: body },
+  ]),
 );
 
 const requestBody = {

@@ -205,23 +205,18 @@ if (readme.length > 0) {
 
 describe('the OpenAPI document', () => {
   test.each(Object.entries<RequestExample>(requestExamples))(
-    '%s is answered as stated',
-    async (_, { body, refused }) => {
+    '%s is accepted',
+    async (_, { body }) => {
       for (const path of [create, '/v1/videos/quotes']) {
-        const { status, json } = await api.call('POST', path, body);
-        expect(status).toBe(refused ? 400 : 200);
-        if (refused) expect(json.error).toMatchObject(refused);
+        expect((await api.call('POST', path, body)).status).toBe(200);
       }
     },
   );
 
-  test('its request examples are exactly the accepted ones', async () => {
+  test('it shows all request examples', async () => {
     const { json } = await api.call('GET', '/openapi.json');
     const shown = json.paths[create].post.requestBody.content['application/json'].examples;
-    const accepted = Object.entries<RequestExample>(requestExamples).filter(
-      ([, { refused }]) => !refused,
-    );
-    expect(Object.keys(shown)).toEqual(accepted.map(([name]) => name));
+    expect(Object.keys(shown)).toEqual(Object.keys(requestExamples));
     expect((await api.create(textBody)).status).toBe(200);
   });
 });
