@@ -60,7 +60,7 @@ async function copy(deps: CopyDeps, row: ResultRow, signal: AbortSignal): Promis
     const { contentType } = type;
     const video = row.media === 'video' ? createVideoHead() : null;
     const bytes = incoming.stream((chunk, received) => {
-      // Untested: the transfer of four gigabytes. A length in the header is tested.
+      // Untested: it would take a transfer of four gigabytes. A length in the header is tested.
       if (received > bytesMax) throw new CopyFailure('The file is too large.');
       video?.read(chunk);
     });

@@ -25,7 +25,7 @@ export interface UploadDeps {
 export type UploadOutput = (taskId: string) => Promise<void>;
 
 const triedForSeconds = 24 * 3_600;
-// The pause grows with the time since the result was awaited.
+// The pause is longer for an upload that has been tried for longer.
 const pauseMs = { min: 2_000, max: 3_600_000 } as const;
 
 export function createUploads(deps: UploadDeps): UploadOutput {

@@ -78,8 +78,8 @@ async function readForm(request: IncomingMessage, declaredBytes: number | null):
     };
     form.once('filesLimit', () => fail(oneFile('more than one')));
     form.on('error', () => fail(malformed()));
-    // The parser stops without an event at a large part without headers. The connection is then
-    // closed, as one that is silent.
+    // The parser stops without an event at a large part without headers. The time limit for requests
+    // then closes the connection.
     const left = () => fail(cutOff());
     request.socket.once('close', left);
     form.once('finish', () => {
