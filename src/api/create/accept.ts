@@ -119,8 +119,12 @@ async function answerPending(
     // If the row was marked although the reply was lost, its task will be started.
     return isOutcomeUnknown(error) ? maybeStarted(taskId) : maybeStored(taskId);
   }
-  if (slot) void starter.start(input, slot);
-  else starter.wake();
+  if (slot && row) {
+    void starter.start(input, slot);
+  } else {
+    slot?.leave();
+    starter.wake();
+  }
   return answerRow(deps, input, row);
 }
 
