@@ -24,7 +24,6 @@ import { cancelled, expired, failedUpstream, finalObject } from './endings';
 import { refusedFailure } from './messages';
 import {
   cancelPolicy,
-  giveUpPolicy,
   jobPolicy,
   lastCheckPolicy,
   storePolicy,
@@ -38,7 +37,6 @@ type FileActivities = ReturnType<typeof createFileActivities>;
 const { openTask, closeTask } = proxyLocalActivities<Activities>(transactionPolicy);
 const { readJob } = proxyActivities<Activities>(lastCheckPolicy);
 const { cancelJob } = proxyActivities<Activities>(cancelPolicy);
-const { giveUpCancel } = proxyActivities<Activities>(giveUpPolicy);
 
 export async function generateVideo(input: TaskInput): Promise<TaskObject> {
   const task = startTaskState(input);
@@ -185,18 +183,14 @@ async function settle(task: TaskState, ending: Ending): Promise<TaskObject> {
 
 /**
  * Cancels the job that still runs upstream for a failed task. The customer has the refund by then
- * (docs/decisions.md, 8).
+ * (docs/decisions.md, 8). If no cancel succeeds, the reconciler repeats it
+ * (activities/reconcile/left-jobs.ts).
  */
 async function abandonJobs(task: TaskState, final: TaskObject): Promise<void> {
   if (final.status === 'succeeded') return;
   const kind = task.jobs.unfinished();
   if (!kind) return;
-  try {
-    await cancelJob(task.jobInput(kind));
-  } catch {
-    // The activity logs and counts it, and the task's row shows it.
-    await giveUpCancel({ taskId: task.id, kind });
-  }
+  await cancelJob(task.jobInput(kind)).catch(() => undefined);
 }
 
 function isFailure(report: JobReport): boolean {

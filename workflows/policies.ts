@@ -46,23 +46,12 @@ export const lastCheckPolicy: ActivityOptions = {
   retry: { initialInterval: '1 s', maximumAttempts: 3 },
 };
 
-/**
- * Cancelling upstream has a time limit, because the customer has been refunded already. A create on
- * its way can be found only after its request and the lag of the provider's list, at most 70
- * minutes by the catalogue's rules; the rest is for the cancel itself.
- */
+/** A few attempts within a minute. After that the reconciler repeats the cancel. */
 export const cancelPolicy: ActivityOptions = {
   summary: 'asks the provider to stop the job',
   startToCloseTimeout: '30 s',
-  scheduleToCloseTimeout: '90 min',
-  retry: { initialInterval: '2 s', backoffCoefficient: 2, maximumInterval: '1 min' },
-};
-
-/** A short write, retried until the database answers. */
-export const giveUpPolicy: ActivityOptions = {
-  summary: 'records that no cancel succeeded',
-  startToCloseTimeout: '10 s',
-  retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
+  scheduleToCloseTimeout: '1 min',
+  retry: { initialInterval: '2 s', backoffCoefficient: 2 },
 };
 
 /**

@@ -2,7 +2,7 @@
 // polling is in watch-channel.ts.
 
 import { ApplicationFailure } from '@temporalio/activity';
-import { giveUpCancel } from '../../src/db/jobs/cancels';
+import { closeCancelled } from '../../src/db/jobs/cancels';
 import type { SentJob } from '../../src/db/jobs/queries';
 import { findJob, sinceEndMs, wasSent } from '../../src/db/jobs/queries';
 import { storeReports } from '../../src/db/jobs/steps';
@@ -29,31 +29,28 @@ export function createFollowActivities(deps: JobDeps) {
       return report;
     },
 
-    /**
-     * Asks the provider to cancel a job; one whose create may be lost is looked up first. A cancel
-     * that is not accepted throws, so that it is retried and finally reported.
-     */
+    /** Cancels a job of an ended task. A cancel that is not accepted throws, and is repeated. */
     async cancelJob(input: JobInput): Promise<void> {
       const job = await findJob(deps.db, input);
-      if (!wasSent(job) || (!job.upstreamId && !job.sentAt)) return;
-      const found = deps.channels.find(job.channel);
-      if (!found) throw notTaken(`The channel ${job.channel} is not in the catalogue.`);
-      try {
-        for (const id of await upstreamIdsOf(deps, input, job, found)) {
-          await found.provider.cancel(id, input.taskId);
-        }
-      } catch (error) {
-        if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.
-        throw notTaken('The provider did not take the cancel.');
-      }
-    },
-
-    /** Records and reports that no cancel of the job succeeded. */
-    async giveUpCancel({ taskId, kind }: JobName): Promise<void> {
-      await giveUpCancel(deps.db, { taskId, kind });
-      deps.events.cancelGivenUp(taskId, kind, 'no cancel succeeded in the time for it');
+      const isUpstream = wasSent(job) && (job.upstreamId || job.sentAt);
+      if (isUpstream) await cancelUpstream(deps, input, job);
+      await closeCancelled(deps.db, input);
     },
   };
+}
+
+/** Asks the provider to cancel a job; one whose create may be lost is looked up first. */
+async function cancelUpstream(deps: JobDeps, input: JobInput, job: SentJob): Promise<void> {
+  const found = deps.channels.find(job.channel);
+  if (!found) throw notTaken(`The channel ${job.channel} is not in the catalogue.`);
+  try {
+    for (const id of await upstreamIdsOf(deps, input, job, found)) {
+      await found.provider.cancel(id, input.taskId);
+    }
+  } catch (error) {
+    if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.
+    throw notTaken('The provider did not take the cancel.');
+  }
 }
 
 /** The upstream id of the job, looked up if its create was lost. */

@@ -42,9 +42,7 @@ async function closeRow(deps: CloseDeps, row: OpenRow): Promise<boolean> {
   const bill = billing(plan, { lines: [], final: true });
   const object = failedObject(row.object, message, Math.floor(nowMs / 1000), bill);
   const heldMicros = plan.hold.amountMicros;
-  // Its jobs are marked in the same transaction and stopped after all refunds.
-  const close = { taskId: row.id, object, heldMicros, charge: [], cancelJobs: true } as const;
-  const { first } = await deps.closeTask(close);
+  const { first } = await deps.closeTask({ taskId: row.id, object, heldMicros, charge: [] });
   if (!first) return false; // Untested: its workflow ended it in the same moment.
   deps.events.finding('closed', row.id, message);
   // The transaction recorded that the callback is owed; if it cannot be started now, a later run of

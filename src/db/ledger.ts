@@ -109,7 +109,7 @@ interface Opening {
  * call returns it.
  */
 export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask> {
-  const { taskId, object, heldMicros, charge, cancelJobs = false } = close;
+  const { taskId, object, heldMicros, charge } = close;
   const movements = closingMovements(taskId, heldMicros, charge);
   let change = 0;
   let held = heldMicros;
@@ -156,7 +156,6 @@ export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask>
       heldMicros,
       change,
       count: movements.length,
-      cancelJobs,
       movements: JSON.stringify(rows),
     },
   );

@@ -92,31 +92,26 @@ export async function listOverdue(
   return rows;
 }
 
-/** An unfinished job of a task that has ended. */
+/** A job of a task that has ended before it. */
 export interface LeftJob extends JobInput {
   readonly endedSeconds: number;
 }
 
 /**
- * Jobs that are to be cancelled, and jobs still not closed this long after their task ended, which
- * take slots of their channel.
+ * Jobs to be cancelled, and jobs that are not closed although their task has ended, which take slots of
+ * their channel. The order is random, so that cancels that keep failing do not hold up the others.
  */
-export async function listJobsOfEnded(
-  db: Knex,
-  olderThanSeconds: number,
-  limit: number,
-): Promise<readonly LeftJob[]> {
+export async function listJobsOfEnded(db: Knex, limit: number): Promise<readonly LeftJob[]> {
   const { rows } = await db.raw<{ rows: LeftJob[] }>(
     `select task_id as "taskId", account_id as "accountId", kind, plan, trace_id as "traceId",
             extract(epoch from now() - finished_at)::int as "endedSeconds"
-       from tasks join (select task_id, kind, cancel from jobs
+       from tasks join (select task_id, kind from jobs
                          where state in ('planned', 'waiting', 'sending')
                             or state in ('open', 'reported') or cancel = 'wanted') as job
             on job.task_id = tasks.id
-      where finished_at < now() - make_interval(secs => ?)
-         or finished_at is not null and cancel = 'wanted'
-      order by finished_at limit ?`,
-    [olderThanSeconds, limit],
+      where finished_at is not null
+      order by random() limit ?`,
+    [limit],
   );
   return rows;
 }

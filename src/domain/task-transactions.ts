@@ -59,11 +59,6 @@ export interface CloseTask {
   /** The amount held at submission; the transaction compares it with its own record. */
   readonly heldMicros: number;
   readonly charge: readonly BillingLine[];
-  /**
-   * True if the task has no workflow that could cancel its jobs. The reconciler then cancels those
-   * that may still run.
-   */
-  readonly cancelJobs?: true;
   /** The start of the task; if absent, `created_at` of the object has it to the second. */
   readonly createdAtMs?: number;
 }

@@ -192,7 +192,6 @@ function composeActivities(
     taskQueue: queues.tasks,
     closeTask: tasks.closeTask,
     cancelJob: tasks.cancelJob,
-    giveUpCancel: tasks.giveUpCancel,
     jobGoneAfterSeconds: settings.jobGoneAfterSeconds,
     unknownPercentMax: settings.unknownPercentMax,
     tasksKeptDays: settings.tasksKeptDays,

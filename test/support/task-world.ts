@@ -46,7 +46,6 @@ export interface World {
   /** The activities that wait for the end of a job, by task and kind. */
   readonly placed: Map<string, Placement>;
   readonly cancelled: JobInput[];
-  readonly givenUp: JobName[];
   readonly lookedAt: JobName[];
   /** The results of the next calls; a test replaces those it needs. */
   script: {
@@ -135,7 +134,6 @@ function createWorld(env: TestWorkflowEnvironment): World {
     storedLater: [],
     placed: new Map(),
     cancelled: [],
-    givenUp: [],
     lookedAt: [],
     script: {
       open: () => ({ outcome: 'opened' }),
@@ -177,9 +175,6 @@ function activitiesOf(world: World): TaskActivities {
     async cancelJob(order) {
       world.cancelled.push(order);
       return world.script.cancel(order);
-    },
-    async giveUpCancel(name) {
-      world.givenUp.push(name);
     },
   };
 }

@@ -1,4 +1,4 @@
-// Marks of jobs whose task has ended before them: to be cancelled, given up, closed.
+// Marks of jobs whose task has ended before them: to be cancelled, closed, given up.
 
 import type { Knex } from 'knex';
 import type { JobName } from '../../domain/job';
@@ -12,13 +12,13 @@ const mayRun = `
   and (report is null or upstream_id is null or report->>'status' in ('queued', 'running'))`;
 
 /**
- * Part of the statement that closes a task. If `:cancelJobs` is true, the reconciler cancels the
- * jobs that may still run.
+ * Part of the statement that closes a task. The jobs of a failed task that may still run are to be
+ * cancelled, whatever becomes of its workflow.
  */
 export const closeJobsOfTask = `
   update jobs
      set state = 'closed',
-         cancel = case when cast(:cancelJobs as boolean) and ${mayRun} then 'wanted' else cancel end
+         cancel = case when :status = 'failed' and ${mayRun} then 'wanted' else cancel end
     from closed where task_id = :taskId`;
 
 /** Marks the sent, unfinished jobs of an ended task to be cancelled by the reconciler. */
@@ -30,19 +30,19 @@ export async function wantCancel(db: Knex, taskId: string): Promise<void> {
   );
 }
 
-/** Records that no cancel of this job succeeded and none is tried any more. */
-export async function giveUpCancel(db: Knex, { taskId, kind }: JobName): Promise<void> {
-  await db.raw(`update jobs set cancel = 'given up' where task_id = ? and kind = ?`, [
-    taskId,
-    kind,
-  ]);
+/** any state → closed: the job of an ended task was cancelled, or there is nothing to cancel. */
+export async function closeCancelled(db: Knex, { taskId, kind }: JobName): Promise<void> {
+  await db.raw(
+    `update jobs set state = 'closed', cancel = null
+      where task_id = ? and kind = ? and (state <> 'closed' or cancel is not null)`,
+    [taskId, kind],
+  );
 }
 
-/** any state → closed, for a job whose task has ended before it. */
-export async function closeJob(db: Knex, { taskId, kind }: JobName): Promise<void> {
+/** any state → closed: no cancel of this job succeeded, and none is tried any more. */
+export async function giveUpCancel(db: Knex, { taskId, kind }: JobName): Promise<void> {
   await db.raw(
-    `update jobs set state = 'closed', cancel = nullif(cancel, 'wanted')
-      where task_id = ? and kind = ?`,
+    `update jobs set state = 'closed', cancel = 'given up' where task_id = ? and kind = ?`,
     [taskId, kind],
   );
 }
