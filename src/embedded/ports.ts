@@ -5,12 +5,16 @@ import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 
 // Below the range for outgoing connections. A busy machine opens hundreds of those a second, and
-// one of them could take the port before the server does.
-const lowest = 20_000;
-const beyond = 32_000;
+// one of them could take the port before the server does. `chosen` ports are chosen before their
+// programs start; a program that starts earlier and needs a port for itself takes an `own` one.
+const ranges = { chosen: [20_000, 30_000], own: [30_000, 32_000] } as const;
 const triesMax = 1_000;
 
-export async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(
+  count: number,
+  range: keyof typeof ranges = 'chosen',
+): Promise<number[]> {
+  const [lowest, beyond] = ranges[range];
   // All ports are held at once; otherwise the same one could be returned twice.
   const held = new Map<number, Server>();
   for (let tries = 0; held.size < count && tries < triesMax; tries += 1) {

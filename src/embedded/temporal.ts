@@ -27,7 +27,8 @@ interface TemporalOptions {
 }
 
 export async function startTemporal(options: TemporalOptions): Promise<EmbeddedTemporal> {
-  const [freePort = 0, freeUi = 0, metrics = 0, http = 0] = await freePorts(4);
+  const [freePort = 0, freeUi = 0] = await freePorts(2);
+  const [metrics = 0, http = 0] = await freePorts(2, 'own');
   const port = options.port ?? freePort;
   const uiPort = options.uiPort ?? freeUi;
   if (options.databaseFile) await mkdir(dirname(options.databaseFile), { recursive: true });

@@ -15,7 +15,7 @@ export async function installTemporalRuntime(
   { withMetrics }: { readonly withMetrics: boolean },
 ): Promise<number | null> {
   for (let attempt = 1; ; attempt += 1) {
-    const [port] = withMetrics ? await freePorts(1) : [];
+    const [port] = withMetrics ? await freePorts(1, 'own') : [];
     try {
       install(log, port);
       return port ?? null;
