@@ -95,8 +95,15 @@ export function readConfig<P extends ProcessName>(
   ]);
   return Object.freeze({
     ...Object.fromEntries(values),
-    environment: Object.freeze({ ...environment, ...files.values }),
+    environment: Object.freeze(withValues(environment, files.values)),
   }) as ConfigOf<P>;
+}
+
+/** Without the variables of the files, so that a second process or check reads it like the first. */
+function withValues(environment: Environment, values: Readonly<Record<string, string>>) {
+  const read = Object.keys(values).map((name) => `${name}_FILE`);
+  const rest = Object.entries(environment).filter(([name]) => !read.includes(name));
+  return { ...Object.fromEntries(rest), ...values };
 }
 
 /**

@@ -312,6 +312,13 @@ describe('a secret in a file', () => {
     expect(environment.ARK_API_KEY).toBe('an upstream key');
   });
 
+  test('is passed on as its value, so that another process can read the environment', () => {
+    const { API_KEY_PEPPER, ...others } = complete;
+    const given = { ...others, API_KEY_PEPPER_FILE: fileWith(API_KEY_PEPPER) };
+    const { environment } = readConfig('api', given);
+    expect(readConfig('api', environment).apiKeyPepper).toBe(API_KEY_PEPPER);
+  });
+
   test('is refused together with the setting itself, and if the file is empty', () => {
     const both = { ...complete, API_KEY_PEPPER_FILE: fileWith('another pepper for tests') };
     expect(faultsOf('api', both)).toEqual([
