@@ -13,11 +13,14 @@ export interface StopDeps extends JobDeps {
   readonly cancelJob: (input: JobInput) => Promise<void>;
 }
 
-// Eight at a time, for at most two of the five minutes of a run, so that a silent provider does not
-// hold up the next run.
+// Eight at a time, for at most two of the five minutes of a run.
 const atOnce = 8;
 const stopForMs = 2 * 60_000;
 const leftMax = 200;
+// After this many slow cancels a channel gets no more of them in this run, so that a silent provider
+// does not hold up the cancels of other channels and the next run.
+const slowMax = 3;
+const slowMs = 5_000;
 // Longer than the request and the look-up of a create can take. A provider that refuses to cancel a
 // job for this long finishes it.
 const givenUpSeconds = 2 * 3_600;
@@ -25,8 +28,13 @@ const givenUpSeconds = 2 * 3_600;
 export async function stopLeftJobs(deps: StopDeps): Promise<void> {
   const until = performance.now() + stopForMs;
   const left = await listJobsOfEnded(deps.db, leftMax);
+  const slow = new Map<string | null, number>();
   await eachAtOnce(left, atOnce, async (job) => {
-    if (performance.now() < until) await stop(deps, job);
+    const started = performance.now();
+    if (started > until || (slow.get(job.channel) ?? 0) >= slowMax) return;
+    await stop(deps, job);
+    if (performance.now() - started < slowMs) return;
+    slow.set(job.channel, (slow.get(job.channel) ?? 0) + 1);
   });
 }
 

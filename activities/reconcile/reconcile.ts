@@ -1,5 +1,6 @@
 // The run of the reconciler: repairs what no workflow will finish, in this order. Each duty is a file
-// of its own; docs/architecture.md lists all of them.
+// of its own; docs/architecture.md lists all of them. A duty that fails does not keep the others from
+// their work; the run fails after the last one and is repeated.
 
 import type { ReconcileReport } from '../../workflows/messages';
 import type { JobDeps } from '../deps';
@@ -43,19 +44,29 @@ async function runReconciler(
   removeUnknown: RemoveUnknown,
   deleteOld: DeleteOld,
 ): Promise<ReconcileReport> {
-  await watchUsedChannels(deps);
-  const callbacks = await restartLostCallbacks(deps);
-  await settlePending(deps);
-  await recoverStalledPlacements(deps);
-  await wakeStranded(deps);
-  const stopped = await stopOverdue(deps);
-  const ended = await closeEnded(deps);
-  const { checked, closed, stuck } = await checkSlice(deps);
-  await stopLeftJobs(deps);
-  await deleteDeadUploads(deps);
-  await restartLostCopies(deps);
-  await removeExpired(deps);
-  await removeUnknown();
-  await deleteOld();
+  const failures: unknown[] = [];
+  const attempt = async <T>(duty: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await duty;
+    } catch (error) {
+      failures.push(error);
+      return undefined;
+    }
+  };
+  await attempt(watchUsedChannels(deps));
+  const callbacks = (await attempt(restartLostCallbacks(deps))) ?? 0;
+  await attempt(settlePending(deps));
+  await attempt(recoverStalledPlacements(deps));
+  await attempt(wakeStranded(deps));
+  const stopped = (await attempt(stopOverdue(deps))) ?? [];
+  const ended = (await attempt(closeEnded(deps))) ?? [];
+  const { checked = 0, closed = [], stuck = [] } = (await attempt(checkSlice(deps))) ?? {};
+  await attempt(stopLeftJobs(deps));
+  await attempt(deleteDeadUploads(deps));
+  await attempt(restartLostCopies(deps));
+  await attempt(removeExpired(deps));
+  await attempt(removeUnknown());
+  await attempt(deleteOld());
+  if (failures.length > 0) throw failures[0];
   return { checked, closed: [...ended, ...closed], stopped, stuck, callbacks };
 }

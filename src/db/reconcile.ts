@@ -94,6 +94,7 @@ export async function listOverdue(
 
 /** A job of a task that has ended before it. */
 export interface LeftJob extends JobInput {
+  readonly channel: string | null;
   readonly endedSeconds: number;
 }
 
@@ -103,9 +104,9 @@ export interface LeftJob extends JobInput {
  */
 export async function listJobsOfEnded(db: Knex, limit: number): Promise<readonly LeftJob[]> {
   const { rows } = await db.raw<{ rows: LeftJob[] }>(
-    `select task_id as "taskId", account_id as "accountId", kind, plan, trace_id as "traceId",
-            extract(epoch from now() - finished_at)::int as "endedSeconds"
-       from tasks join (select task_id, kind from jobs
+    `select task_id as "taskId", account_id as "accountId", kind, channel, plan,
+            trace_id as "traceId", extract(epoch from now() - finished_at)::int as "endedSeconds"
+       from tasks join (select task_id, kind, channel from jobs
                          where state in ('planned', 'waiting', 'sending')
                             or state in ('open', 'reported') or cancel = 'wanted') as job
             on job.task_id = tasks.id

@@ -1,6 +1,7 @@
 // Jobs that are still open although their task has ended: the reconciler cancels and closes them,
 // so that they take no slot.
 
+import { setTimeout } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { createBillingActivities } from '../../activities/billing';
 import { createFollowActivities } from '../../activities/jobs/read-and-cancel-job';
@@ -76,6 +77,28 @@ test('a cancel that fails is repeated for two hours, then recorded as given up',
   await round(refuse);
   expect(await findJob(database.db, input)).toMatchObject({ state: 'closed', cancel: 'given up' });
   expect(upstream.events.map(({ name }) => name)).toContain('cancelGivenUp');
+});
+
+test('a provider that does not answer leaves time for the cancels of other channels', async () => {
+  const inputs = await Promise.all(Array.from({ length: 13 }, () => upstream.input()));
+  const [answered, ...silent] = inputs;
+  for (const input of inputs) {
+    const channel = input === answered ? 'studio' : 'silent';
+    await database
+      .db('jobs')
+      .where({ task_id: input.taskId })
+      .update({ state: 'open', channel, upstream_model: 'm', upstream_id: input.taskId });
+    await end(input.taskId, '1 second');
+  }
+  const cancelled: string[] = [];
+  await round(async ({ taskId }) => {
+    cancelled.push(taskId);
+    if (taskId === answered?.taskId) return;
+    await setTimeout(5_100);
+    throw new Error('no answer');
+  });
+  expect(cancelled).toContain(answered?.taskId);
+  expect(cancelled.length).toBeLessThan(silent.length);
 });
 
 test('for a terminated task, a create on its way is looked up until its job is cancelled', async () => {
