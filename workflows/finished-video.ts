@@ -3,9 +3,9 @@
 
 import type { JobReport } from '../src/domain/job';
 import { nearestRatio, outputSize } from '../src/domain/output-size';
+import type { Plan } from '../src/domain/plan-types';
 import type { ResultSource, StoredResults } from '../src/domain/results';
 import type { NewVideo } from '../src/domain/task';
-import type { TaskInput } from '../src/domain/task-transactions';
 
 export interface FinishedVideo {
   readonly shown: NewVideo;
@@ -17,7 +17,7 @@ export interface FinishedVideo {
 
 /** The links of the providers, which callers never see. */
 export function resultSources(
-  { returnsLastFrame }: Pick<TaskInput, 'returnsLastFrame'>,
+  { returnsLastFrame }: Plan,
   base: JobReport['result'] | undefined,
   enhanced: JobReport['result'] | undefined,
 ): readonly ResultSource[] {
@@ -33,7 +33,7 @@ export function resultSources(
 }
 
 export function finishedVideo(
-  { plan }: Pick<TaskInput, 'plan'>,
+  plan: Plan,
   base: JobReport['result'] | undefined,
   enhanced: JobReport['result'] | undefined,
   stored: StoredResults | undefined,

@@ -141,17 +141,18 @@ export class TaskState {
   storing(sources: readonly ResultSource[]): StoreResults {
     this.isStoring = true;
     this.describe();
-    return { taskId: this.id, traceId: this.input.traceId, sources };
+    const object = runningObject(this.shown, 'storing');
+    return { taskId: this.id, sources, object, uploads: this.plan.uploadsVideo };
   }
 
   resultSources(): readonly ResultSource[] {
     const { generation, enhancement } = this.results();
-    return resultSources(this.input, generation, enhancement);
+    return resultSources(this.plan, generation, enhancement);
   }
 
   finishedVideo(): FinishedVideo {
     const { generation, enhancement } = this.results();
-    return finishedVideo(this.input, generation, enhancement, this.stored);
+    return finishedVideo(this.plan, generation, enhancement, this.stored);
   }
 
   closed(object: TaskObject): void {

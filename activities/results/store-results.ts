@@ -7,11 +7,9 @@ import { removeResults } from '../../src/db/files/retention';
 import type { Size } from '../../src/domain/catalogue';
 import { fileLink } from '../../src/domain/file-link';
 import type { ResultRole, StoredResults, StoreResults } from '../../src/domain/results';
-import type { KeepSpan } from '../../src/domain/trace';
 import type { StoreLater } from '../../workflows/messages';
 import type { ActivityEvents } from '../events';
 import { whileBeating } from '../heartbeat';
-import { inTrace } from '../task-trace';
 import { type CopyDeps, CopyFailure, copyResult } from './copy-result';
 import { askForNewLink, copyAgain, type NewLinkDeps } from './new-link';
 import { createUploads, type UploadDeps, type UploadOutput } from './upload-output';
@@ -22,7 +20,6 @@ export interface FileDeps extends CopyDeps, NewLinkDeps, UploadDeps {
   readonly publicUrl: string;
   readonly waitSeconds: number;
   readonly keptDays: number;
-  readonly keepSpan?: KeepSpan;
 }
 
 export function createFileActivities(deps: FileDeps) {
@@ -30,9 +27,7 @@ export function createFileActivities(deps: FileDeps) {
   return {
     /** Throws, so that it is repeated, until all is stored or the time to wait is over. */
     storeResults: (input: StoreResults): Promise<StoredResults> =>
-      inTrace(input, 'storeResults', deps.keepSpan ?? null, () =>
-        whileBeating(() => storeResults(deps, input)),
-      ),
+      whileBeating(() => storeResults(deps, input)),
 
     /**
      * Throws, so that it is repeated, until all is stored or the provider's links have expired, and

@@ -37,7 +37,6 @@ export function ledgerTasks(catalogue: Catalogue): (id: string, accountId: strin
       ...task,
       ...times,
       hasCallback: false,
-      returnsLastFrame: false,
       labels: null,
     };
     const identity = { id, traceId: 'bench', model: plan.model, createdAt };

@@ -8,7 +8,7 @@ import { type BudgetState, hasRoom } from '../domain/budget';
 import { type TaskIdentity, taskObject } from '../domain/task';
 import type { NewTask } from '../domain/task-transactions';
 import { listBudgets, lockBudgets } from './budgets';
-import { prepared } from './prepared-statements';
+import { prepare } from './prepared-statement';
 import { seal, sealValue } from './sealed';
 import { epochMs, findTask, type StoredTask, storedColumns, unsealed } from './tasks';
 
@@ -100,7 +100,9 @@ async function acceptWithinBudgets(
   });
 }
 
-const acceptText = `
+const acceptOrExplain = prepare<Decision>(
+  'accept_task',
+  `
   with known as (
     select ${storedColumns} from tasks where id = :taskId
   ), pending as (
@@ -148,7 +150,8 @@ const acceptText = `
          coalesce(holds, 0) as "pendingMicros", coalesce(unfinished, 0) as unfinished,
          coalesce("queuedMax", 0) as "queuedMax",
          coalesce(disabled, false) as "isDisabled"
-    from budgeted left join standing on true left join stored on true`;
+    from budgeted left join standing on true left join stored on true`,
+);
 
 async function decide(
   db: Knex,
@@ -156,23 +159,17 @@ async function decide(
   options: AcceptOptions,
   budgets: Budgets,
 ): Promise<Decision> {
-  const deciding = db.raw<{ rows: Decision[] }>(acceptText, {
-    ...bindingsOf(db, task, options),
-    budgets,
-  });
-  const { rows } = await deciding.options(prepared('accept_task'));
-  const [decision] = rows;
+  const [decision] = await acceptOrExplain(db, { ...valuesOf(db, task, options), budgets });
   if (!decision) throw new Error('A select without a table answers one row.');
   return decision;
 }
 
-function bindingsOf(
+function valuesOf(
   db: Knex,
   { taskId, accountId, keyId, request, plan, requestHash, traceId }: NewTask,
   { leaseSeconds, queuedTasksMax }: AcceptOptions,
 ) {
-  const { labels, return_last_frame, callback_url = null } = request.metadata;
-  const open = { metadata: { return_last_frame, labels } };
+  const { labels, callback_url = null } = request.metadata;
   const identity = { id: taskId, traceId, model: plan.model, ...(labels ? { labels } : {}) };
   const [before, after] = aroundCreatedAt(identity);
   return {
@@ -183,7 +180,7 @@ function bindingsOf(
     before,
     after,
     labels: JSON.stringify(labels ?? {}),
-    request: JSON.stringify(sealValue(db, request, open)),
+    request: JSON.stringify(sealValue(db, request)),
     plan: JSON.stringify(plan),
     requestHash,
     traceId,

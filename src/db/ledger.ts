@@ -18,7 +18,7 @@ import { closeJobsOfTask } from './jobs/cancels';
 import { planFirstJob } from './jobs/steps';
 import { refusalOf } from './payment-refusals';
 import { failPending } from './pending-tasks';
-import { prepared } from './prepared-statements';
+import { prepare } from './prepared-statement';
 import { epochMs, findStored, sealObject } from './tasks';
 
 /**
@@ -30,7 +30,7 @@ export async function openTask(db: Knex, open: OpenTask): Promise<OpenedTask> {
   const { input, object } = open;
   const { taskId, plan, createdAtMs } = input;
   const price = priceOf(input);
-  const opening = db.raw<{ rows: Opening[] }>(openPending, {
+  const [opened] = await openPending(db, {
     taskId,
     createdAtMs,
     ...price,
@@ -39,8 +39,6 @@ export async function openTask(db: Knex, open: OpenTask): Promise<OpenedTask> {
     object: JSON.stringify(object),
     holdId: holdId(taskId),
   });
-  const { rows } = await opening.options(prepared('open_task'));
-  const [opened] = rows;
   if (opened?.isOpened) return { outcome: 'opened' };
   if (opened && !opened.isRefused) {
     const message = opened.inTime
@@ -56,7 +54,9 @@ export async function openTask(db: Knex, open: OpenTask): Promise<OpenedTask> {
   return { outcome: 'exists', object: known.object };
 }
 
-const openPending = `
+const openPending = prepare<Opening>(
+  'open_task',
+  `
  with task as materialized (
    select id, account_id, answered, deadline_at > now() as in_time
      from tasks
@@ -96,7 +96,8 @@ const openPending = `
  )
  select exists (select 1 from opened) as "isOpened",
         exists (select 1 from refused) as "isRefused", in_time as "inTime"
-   from task`;
+   from task`,
+);
 
 interface Opening {
   readonly isOpened: boolean;
@@ -118,53 +119,55 @@ export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask>
     if (movement.debit === 'held') held -= movement.amount;
     return { ...movement, position: index + 1, so_far: change, held_left: held };
   });
-  const closing = db.raw<{ rows: unknown[] }>(
-    `with closed as (
-       update tasks
-          set status = :status, stage = null, version = :version, object = :object,
-              finished_at = now()
-        where id = :taskId and finished_at is null
-          and exists (select 1 from transfers where id = :holdId and amount = :heldMicros)
-       returning account_id, key_id, created_at
-     ), done as (
-       ${closeJobsOfTask}
-     ), moved as (
-       update balances
-          set held = held - :heldMicros, available = available + :change,
-              open_tasks = open_tasks - 1, last_seq = last_seq + :count
-         from closed
-        where balances.account_id = closed.account_id
-       returning balances.account_id, available, held, last_seq, key_id, created_at
-     ), written as (
-       insert into transfers
-              (id, account_id, seq, kind, debit, credit, amount, available_after, held_after,
-               task_id, key_id, task_created_at)
-       select row.id, moved.account_id, moved.last_seq - :count + row.position, row.kind,
-              row.debit, row.credit, row.amount, moved.available - :change + row.so_far,
-              moved.held + row.held_left, :taskId, moved.key_id, moved.created_at
-         from moved, json_to_recordset(:movements) as row
-              (id text, kind text, debit text, credit text, amount bigint,
-               position int, so_far bigint, held_left bigint)
-     )
-     select 1 from moved`,
-    {
-      taskId,
-      holdId: holdId(taskId),
-      status: object.status,
-      version: stepOf(object),
-      object: JSON.stringify(sealObject(db, object)),
-      heldMicros,
-      change,
-      count: movements.length,
-      movements: JSON.stringify(rows),
-    },
-  );
-  const { rows: moved } = await closing.options(prepared('close_task'));
+  const moved = await closeOpen(db, {
+    taskId,
+    holdId: holdId(taskId),
+    status: object.status,
+    version: stepOf(object),
+    object: JSON.stringify(sealObject(db, object)),
+    heldMicros,
+    change,
+    count: movements.length,
+    movements: JSON.stringify(rows),
+  });
   if (moved.length > 0) return { object, first: true };
   const known = await findStored(db, taskId);
   assert(known?.finished, `${taskId} is final, or was opened with the hold of its plan`);
   return { object: known.object, first: false };
 }
+
+const closeOpen = prepare(
+  'close_task',
+  `
+ with closed as (
+   update tasks
+      set status = :status, stage = null, version = :version, object = :object,
+          finished_at = now()
+    where id = :taskId and finished_at is null
+      and exists (select 1 from transfers where id = :holdId and amount = :heldMicros)
+   returning account_id, key_id, created_at
+ ), done as (
+   ${closeJobsOfTask}
+ ), moved as (
+   update balances
+      set held = held - :heldMicros, available = available + :change,
+          open_tasks = open_tasks - 1, last_seq = last_seq + :count
+     from closed
+    where balances.account_id = closed.account_id
+   returning balances.account_id, available, held, last_seq, key_id, created_at
+ ), written as (
+   insert into transfers
+          (id, account_id, seq, kind, debit, credit, amount, available_after, held_after,
+           task_id, key_id, task_created_at)
+   select row.id, moved.account_id, moved.last_seq - :count + row.position, row.kind,
+          row.debit, row.credit, row.amount, moved.available - :change + row.so_far,
+          moved.held + row.held_left, :taskId, moved.key_id, moved.created_at
+     from moved, json_to_recordset(:movements) as row
+          (id text, kind text, debit text, credit text, amount bigint,
+           position int, so_far bigint, held_left bigint)
+ )
+ select 1 from moved`,
+);
 
 type CreditResult = 'created' | 'exists' | 'exists_with_different_amount' | 'different_currency';
 

@@ -73,8 +73,7 @@ const inputColumns = `
   ${epochMs('tasks.created_at')} as "createdAtMs",
   ${epochMs('deadline_at')} as "deadlineAtMs",
   callback_url is not null as "hasCallback",
-  coalesce((request #>> '{metadata,return_last_frame}')::boolean, false) as "returnsLastFrame",
-  request #> '{metadata,labels}' as labels`;
+  object->'labels' as labels`;
 
 interface ClaimOptions {
   readonly limit: number;

@@ -68,7 +68,7 @@ const tasks = `
 -- its workflow; it is null afterwards. A pending task has no transfer yet, so \`hold_micros\` is counted
 -- against the balance. \`answered\`: the caller was given the id, so the row must stay. A finished task
 -- whose \`request_hash\` is empty was erased (erase-account.ts). Sealed if the service has keys (sealed.ts):
--- \`request\` but for its labels and return_last_frame, \`callback_url\`, and \`object\` but for its bill
+-- \`request\`, \`callback_url\`, and \`object\` but for its bill
 -- once it is final.
 create table tasks (
   id           text primary key,

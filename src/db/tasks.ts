@@ -7,7 +7,7 @@ import type { TaskObject } from '../contract/task';
 import type { TaskStatus } from '../contract/vocabulary';
 import { assert } from '../domain/assert';
 import { gathered } from './gathered';
-import { askPrepared } from './prepared-statements';
+import { prepare } from './prepared-statement';
 import { sealValue, unsealJson, unsealValue } from './sealed';
 
 /** The columns of a task that the API's replies need. */
@@ -52,10 +52,14 @@ async function findTasks(
   db: Knex,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, StoredTask>> {
-  const text = `select ${storedColumns} from tasks where id = any($1)`;
-  const rows = await askPrepared<StoredTask>(db, 'find_tasks', text, [ids]);
+  const rows = await findByIds(db, { ids });
   return new Map(rows.map((row) => [row.id, unsealed(db, row)]));
 }
+
+const findByIds = prepare<StoredTask>(
+  'find_tasks',
+  `select ${storedColumns} from tasks where id = any(:ids)`,
+);
 
 /** Decrypts the object of a row. */
 export function unsealed<Row extends StoredTask>(db: Knex, row: Row): Row {
@@ -111,11 +115,15 @@ export async function changeFinalObject(
 
 /** The request of the create, after parsing. */
 export async function findRequest(db: Knex, taskId: string): Promise<VideoRequest> {
-  const text = 'select request from tasks where id = $1';
-  const [row] = await askPrepared<{ request: VideoRequest }>(db, 'find_request', text, [taskId]);
+  const [row] = await selectRequest(db, { taskId });
   assert(row, `${taskId} has a row`);
   return unsealValue(db, row.request);
 }
+
+const selectRequest = prepare<{ request: VideoRequest }>(
+  'find_request',
+  'select request from tasks where id = :taskId',
+);
 
 /** The task that owns an upstream job. */
 export async function findTaskOfJob(db: Knex, upstreamId: string): Promise<string | null> {

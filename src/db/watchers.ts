@@ -3,10 +3,12 @@
 
 import type { Knex } from 'knex';
 
+/** Written at most every five seconds, since a channel may be polled ten times a second. */
 export async function recordRound(db: Knex, channel: string, shard: number): Promise<void> {
   await db.raw(
     `insert into watchers (channel, shard, round_at) values (?, ?, now())
-     on conflict (channel, shard) do update set round_at = now()`,
+     on conflict (channel, shard) do update set round_at = now()
+      where watchers.round_at < now() - interval '5 seconds'`,
     [channel, shard],
   );
 }

@@ -32,6 +32,9 @@ export interface Plan {
   /** The caller's seed, or one drawn here, so that a lost job can be identified by it. */
   readonly seed: number;
   readonly expiresAfterSeconds: number;
+  readonly returnsLastFrame: boolean;
+  /** The caller gave an address to which the video is uploaded. */
+  readonly uploadsVideo: boolean;
   /** In order of preference. */
   readonly channels: readonly ChannelChoice[];
   readonly enhancement: EnhancementPlan | null;

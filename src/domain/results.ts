@@ -1,6 +1,7 @@
 // The results of a task: as its workflow passes them on to be stored, and after that. These shapes
 // are recorded in histories.
 
+import type { TaskObject } from '../contract/task';
 import type { GoneReason } from '../contract/vocabulary';
 import type { Size } from './catalogue';
 
@@ -28,8 +29,11 @@ export interface ResultSource {
 
 export interface StoreResults {
   readonly taskId: string;
-  readonly traceId: string;
   readonly sources: readonly ResultSource[];
+  /** The task object as GET shows it meanwhile (stage `storing`). */
+  readonly object: TaskObject;
+  /** The video is uploaded to the address in the request. */
+  readonly uploads: boolean;
 }
 
 export interface StoredResults {

@@ -31,7 +31,6 @@ export interface TaskInput {
   readonly createdAtMs: number;
   readonly deadlineAtMs: number;
   readonly hasCallback: boolean;
-  readonly returnsLastFrame: boolean;
   readonly labels: Labels | null;
 }
 

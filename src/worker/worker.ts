@@ -56,7 +56,7 @@ interface WorkerParts {
   /** Called for each failed try to start the loops; they are tried again. */
   readonly onSetupFault: (error: unknown) => void;
   readonly callbacks: Omit<CallbackDeps, 'db' | 'keepSpan'>;
-  readonly files: Omit<FileDeps, 'db' | 'events' | 'channels' | 'allowHosts' | 'keepSpan'>;
+  readonly files: Omit<FileDeps, 'db' | 'events' | 'channels' | 'allowHosts'>;
   /** If absent, nothing is traced. */
   readonly keepSpan?: KeepSpan;
 }
@@ -206,7 +206,7 @@ function composeActivities(
     },
   });
   const callbacks = createCallbackActivities({ db, keepSpan, ...parts.callbacks });
-  const files = createFileActivities({ ...submit, allowHosts, keepSpan, ...parts.files });
+  const files = traced(createFileActivities({ ...submit, allowHosts, ...parts.files }), keepSpan);
   return { tasks, loops, callbacks, files };
 }
 

@@ -9,6 +9,7 @@ import { dropDeadUpload, forgetRemovedUploads } from '../../src/db/files/uploads
 import { readStoredBytes } from '../../src/db/files/usage';
 import { claimChecks } from '../../src/db/jobs/checks';
 import { listOpenJobs, listUnacknowledged } from '../../src/db/jobs/queries';
+import { giveTurns } from '../../src/db/jobs/slots';
 import { closeTask } from '../../src/db/ledger';
 import { listOldTasks } from '../../src/db/old-tasks';
 import { readOpenWork } from '../../src/db/open-work';
@@ -62,6 +63,7 @@ test.each<[string, (trx: Knex.Transaction) => Promise<unknown>]>([
   ['unwatched channels', (trx) => listUnwatched(trx, 60)],
   ['open jobs', (trx) => listOpenJobs(trx, 'studio', 0, 1)],
   ['unacknowledged jobs', (trx) => listUnacknowledged(trx, 'studio', 0, 1, 60)],
+  ['turns', (trx) => giveTurns(trx, 'studio', null)],
   ['stalled placements', (trx) => claimChecks(trx, 100)],
   ['jobs of ended tasks', (trx) => listJobsOfEnded(trx, 100)],
   ['pending tasks', (trx) => claimStarts(trx, { perAccountMax: 10, limit: 100, leaseSeconds: 5 })],

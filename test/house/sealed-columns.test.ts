@@ -1,8 +1,9 @@
-// Statements read no field of a sealed column but those that stay open beside the sealed text.
+// Statements read no field of a sealed column but those that stay open beside the sealed text, and
+// the labels of pending tasks, whose objects are not sealed yet.
 
 import { codeOf, filesIn } from './sources';
 
-const open = ['billing', '{metadata,labels}', '{metadata,return_last_frame}', 'status'];
+const open = ['billing', 'labels', 'status'];
 
 test('no statement reads a sealed field', () => {
   const read = filesIn('src', '.ts').flatMap((file) =>

@@ -49,6 +49,8 @@ export function aPlan(over: Partial<Plan> = {}): Plan {
     draft: false,
     seed: 42,
     expiresAfterSeconds: 172_800,
+    returnsLastFrame: false,
+    uploadsVideo: false,
     channels: [{ channel: 'studio', upstreamModel: 'studio-2.0' }],
     enhancement: null,
     price: {
@@ -113,7 +115,6 @@ export function aTaskInput(over: Partial<TaskInput> = {}): TaskInput {
     createdAtMs,
     deadlineAtMs: createdAtMs + plan.expiresAfterSeconds * 1_000,
     hasCallback: false,
-    returnsLastFrame: false,
     labels: null,
     ...over,
   };

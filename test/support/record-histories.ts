@@ -35,7 +35,7 @@ const plays: Readonly<Record<string, Play>> = {
       expiresAt: 2_000_000_000,
       stored: false,
     });
-    const task = await start({ returnsLastFrame: true });
+    const task = await start({ plan: aPlan({ returnsLastFrame: true }) });
     await task.accepted;
     await until('it waits for a slot', () => world.submitted.length === 1);
     await world.env.client.workflow

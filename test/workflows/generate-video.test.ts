@@ -169,7 +169,7 @@ describe('storing', () => {
 
   test('the results are stored before the task succeeds, and only our links are shown', () =>
     run(async (world) => {
-      const task = await world.start(aTaskInput({ returnsLastFrame: true }));
+      const task = await world.start(aTaskInput({ plan: aPlan({ returnsLastFrame: true }) }));
       await task.report(aSuccess(lastFrame));
       const object = await task.result();
       expect(object.data[0]).toMatchObject({

@@ -91,10 +91,9 @@ function inputOf(
   { createdAtMs, deadlineAtMs }: Extract<Acceptance, { outcome: 'stored' }>,
 ): TaskInput {
   const hasCallback = metadata.callback_url !== undefined;
-  const returnsLastFrame = metadata.return_last_frame;
   const labels = metadata.labels ?? null;
   const times = { createdAtMs, deadlineAtMs };
-  return { taskId, accountId, plan, traceId, ...times, hasCallback, returnsLastFrame, labels };
+  return { taskId, accountId, plan, traceId, ...times, hasCallback, labels };
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 import type { Media } from '../../domain/media-type';
 import type { RemovedBecause } from '../../domain/results';
 import { gathered } from '../gathered';
-import { askPrepared } from '../prepared-statements';
+import { prepare } from '../prepared-statement';
 import { unseal } from '../sealed';
 
 export type FileRole = 'upload' | 'video' | 'last_frame';
@@ -45,11 +45,15 @@ export const fileColumns = `
 /** Files by the tokens of their links, batched: a link may be on a page that many people open at once. */
 export function gatheredFindFile(db: Knex): (token: string) => Promise<FileRow | null> {
   return gathered(async (tokens) => {
-    const text = `select ${fileColumns} from files where link_token = any($1)`;
-    const rows = await askPrepared<FileRow>(db, 'find_files', text, [tokens]);
+    const rows = await findByTokens(db, { tokens });
     return new Map(rows.map((row) => [row.linkToken, unsealedFile(db, row)]));
   });
 }
+
+const findByTokens = prepare<FileRow>(
+  'find_files',
+  `select ${fileColumns} from files where link_token = any(:tokens)`,
+);
 
 /** Decrypts the sealed columns of a row. */
 export function unsealedFile(db: Knex, row: FileRow): FileRow {

@@ -3,16 +3,15 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
-import type { VideoRequest } from '../../contract/request';
-import type { OutputUpload, TaskObject } from '../../contract/task';
+import type { OutputUpload } from '../../contract/task';
 import type { Size } from '../../domain/catalogue';
 import type { Media } from '../../domain/media-type';
 import type { ResultRole, StoreResults } from '../../domain/results';
-import { runningObject, stepOf } from '../../domain/task';
+import { stepOf } from '../../domain/task';
 import { newFileId } from '../ids';
-import { askPrepared } from '../prepared-statements';
-import { seal, unseal, unsealValue } from '../sealed';
-import { changeFinalObject } from '../tasks';
+import { prepare } from '../prepared-statement';
+import { seal, unseal } from '../sealed';
+import { changeFinalObject, findRequest } from '../tasks';
 import type { FileState } from './links';
 
 export interface ResultRow {
@@ -57,16 +56,12 @@ const sourceLife = `interval '24 hours'`;
  */
 export async function awaitResults(
   db: Knex,
-  { taskId, sources }: StoreResults,
+  { taskId, sources, object, uploads }: StoreResults,
   keptDays: number,
 ): Promise<readonly ResultRow[]> {
-  const text = 'select object, request from tasks where id = $1 and finished_at is null';
-  const [task] = await askPrepared<LiveTask>(db, 'find_live_object', text, [taskId]);
-  // If the task has ended, an earlier attempt may have stored the rows.
-  if (!task) return findResults(db, taskId);
-  const { metadata } = unsealValue(db, task.request);
-  const uploadUrl = metadata.output_upload_url ?? null;
-  const object = runningObject(unsealValue(db, task.object), 'storing');
+  const uploadUrl = uploads
+    ? (await findRequest(db, taskId)).metadata.output_upload_url
+    : undefined;
   const rows = sources.map(({ role, url, expiresAt }) => ({
     id: newFileId(Date.now()),
     role,
@@ -74,47 +69,50 @@ export async function awaitResults(
     link_token: randomBytes(24).toString('base64url'),
     source_url: seal(db, url),
     source_expires_at: expiresAt === null ? null : new Date(expiresAt * 1_000),
-    output_upload_url: role === 'video' ? seal(db, uploadUrl) : null,
+    output_upload_url: role === 'video' ? seal(db, uploadUrl ?? null) : null,
     media: role === 'video' ? 'video' : 'image',
   }));
-  const stored = await askPrepared<ResultRow>(db, 'await_results', awaitStatement, [
+  const stored = await insertAwaited(db, {
     taskId,
-    JSON.stringify(rows),
+    rows: JSON.stringify(rows),
     keptDays,
-    JSON.stringify(object),
-    stepOf(object),
-  ]);
+    object: JSON.stringify(object),
+    version: stepOf(object),
+  });
+  // If the task has ended, an earlier attempt may have stored the rows.
   return stored.length === rows.length ? unsealed(db, stored) : findResults(db, taskId);
 }
 
-interface LiveTask {
-  readonly object: TaskObject;
-  readonly request: VideoRequest;
-}
-
-const awaitStatement = `
+const insertAwaited = prepare<ResultRow>(
+  'await_results',
+  `
  with begun as (
-   update tasks set status = 'running', stage = 'storing', version = $5, object = $4
-    where id = $1 and finished_at is null and version < $5
+   update tasks set status = 'running', stage = 'storing', version = :version, object = :object
+    where id = :taskId and finished_at is null and version < :version
    returning id
  )
  insert into files (id, account_id, task_id, role, key, link_token, source_url, source_expires_at,
                     output_upload_url, media, expires_at)
  select r.id, tasks.account_id, tasks.id, r.role, r.key, r.link_token, r.source_url,
         coalesce(r.source_expires_at, now() + ${sourceLife}), r.output_upload_url, r.media,
-        now() + make_interval(days => coalesce(accounts.files_kept_days, $3))
-   from json_to_recordset($2) as r
+        now() + make_interval(days => coalesce(accounts.files_kept_days, :keptDays))
+   from json_to_recordset(:rows) as r
         (id text, role text, key text, link_token text, source_url text,
          source_expires_at timestamptz, output_upload_url text, media text),
         tasks join accounts on accounts.id = tasks.account_id
-  where tasks.id = $1 and tasks.finished_at is null
+  where tasks.id = :taskId and tasks.finished_at is null
  on conflict (task_id, role) do nothing
- returning ${columns}`;
+ returning ${columns}`,
+);
 
 export async function findResults(db: Knex, taskId: string): Promise<ResultRow[]> {
-  const text = `select ${columns} from files where task_id = $1 order by role`;
-  return unsealed(db, await askPrepared<ResultRow>(db, 'find_results', text, [taskId]));
+  return unsealed(db, await selectOfTask(db, { taskId }));
 }
+
+const selectOfTask = prepare<ResultRow>(
+  'find_results',
+  `select ${columns} from files where task_id = :taskId order by role`,
+);
 
 function unsealed(db: Knex, rows: readonly ResultRow[]): ResultRow[] {
   return rows.map((row) => ({
@@ -133,16 +131,20 @@ interface KnownBytes {
 
 /** awaited → stored. False if the file was removed meanwhile, so its bytes must go too. */
 export async function markStored(db: Knex, id: string, known: KnownBytes): Promise<boolean> {
-  const { contentType, length, sha256, size } = known;
-  const values = [contentType, length, sha256, size?.width ?? null, size?.height ?? null, id];
-  return (await askPrepared(db, 'mark_stored', markStatement, values)).length > 0;
+  const { size, ...bytes } = known;
+  const { width = null, height = null } = size ?? {};
+  return (await updateStored(db, { id, ...bytes, width, height })).length > 0;
 }
 
-const markStatement = `
+const updateStored = prepare(
+  'mark_stored',
+  `
  update files
-    set state = 'stored', content_type = $1, length = $2, sha256 = $3, width = $4, height = $5
-  where id = $6 and state <> 'removed'
- returning id`;
+    set state = 'stored', content_type = :contentType, length = :length, sha256 = :sha256,
+        width = :width, height = :height
+  where id = :id and state <> 'removed'
+ returning id`,
+);
 
 /** The provider gave another link to a result that is still awaited. */
 export async function renewSource(db: Knex, id: string, url: string): Promise<void> {

@@ -2,7 +2,7 @@
 
 import type { Knex } from 'knex';
 import { gathered } from '../gathered';
-import { askPrepared } from '../prepared-statements';
+import { type PreparedStatement, prepare } from '../prepared-statement';
 
 /** The queue position in a task's reply. It reveals nothing about other accounts. */
 export interface QueuePosition {
@@ -20,8 +20,8 @@ const waitingPositions = `
       from jobs
      where state = 'waiting' and kind = 'generation'
        and account_id in (select account_id from jobs
-                           where task_id = any($1) and state = 'waiting')) queue
-   where task_id = any($1)`;
+                           where task_id = any(:ids) and state = 'waiting')) queue
+   where task_id = any(:ids)`;
 
 // The order is the one in which pending tasks are started. Those that wait for a slot are in front.
 const pendingPositions = `
@@ -30,26 +30,28 @@ const pendingPositions = `
       from tasks
      where start_at is not null
        and account_id in (select account_id from tasks
-                           where id = any($1) and start_at is not null)) queue
+                           where id = any(:ids) and start_at is not null)) queue
    cross join lateral (
      select count(*) from jobs
       where state = 'waiting' and kind = 'generation' and account_id = queue.account_id) waiting
-   where id = any($1)`;
+   where id = any(:ids)`;
 
 type FindPosition = (taskId: string) => Promise<QueuePosition | null>;
 
 /** The position of a submitted task; null if it does not wait for a slot. */
-export const gatheredFindPosition = (db: Knex): FindPosition =>
-  positions(db, 'find_positions', waitingPositions);
+export const gatheredFindPosition = (db: Knex): FindPosition => positions(db, findWaiting);
 
 /** The position of a pending task; null if it is not pending any more. */
-export const gatheredFindPendingPosition = (db: Knex): FindPosition =>
-  positions(db, 'find_pending_positions', pendingPositions);
+export const gatheredFindPendingPosition = (db: Knex): FindPosition => positions(db, findPending);
 
-function positions(db: Knex, name: string, text: string): FindPosition {
+type Find = PreparedStatement<{ readonly id: string; readonly position: number }>;
+
+const findWaiting: Find = prepare('find_positions', waitingPositions);
+const findPending: Find = prepare('find_pending_positions', pendingPositions);
+
+function positions(db: Knex, find: Find): FindPosition {
   return gathered(async (ids) => {
-    type Row = { readonly id: string; readonly position: number };
-    const rows = await askPrepared<Row>(db, name, text, [ids]);
+    const rows = await find(db, { ids });
     return new Map(rows.map(({ id, position }) => [id, { position, ahead: position - 1 }]));
   });
 }

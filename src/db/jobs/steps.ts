@@ -7,7 +7,7 @@ import type { Knex } from 'knex';
 import type { TaskObject } from '../../contract/task';
 import type { JobName, JobReport } from '../../domain/job';
 import { runningObject, stepOf } from '../../domain/task';
-import { prepared } from '../prepared-statements';
+import { prepare } from '../prepared-statement';
 import { sealValue, unsealValue } from '../sealed';
 
 /** A report on a job, and the activity that waits for the job's end. */
@@ -87,21 +87,24 @@ export async function storeOpened(
   upstreamId: string,
   activityId: string,
 ): Promise<'open' | 'closed' | 'refused'> {
-  const opening = db.raw<{ rows: { state: string }[] }>(
-    `update jobs set state = case state when 'sending' then 'open' else state end,
-            upstream_id = ?, activity_id = ?, opened_at = coalesce(opened_at, now()),
-            report = case when upstream_id is not null then report end
-      where task_id = ? and kind = ? and (upstream_id is null or upstream_id = ?)
-        and not exists (select 1 from jobs other
-                         where other.channel = jobs.channel and other.upstream_id = ?
-                           and other.task_id <> jobs.task_id)
-     returning state`,
-    [upstreamId, activityId, taskId, kind, upstreamId, upstreamId],
-  );
-  const { rows } = await opening.options(prepared('store_opened'));
-  if (!rows[0]) return 'refused';
-  return rows[0].state === 'closed' ? 'closed' : 'open';
+  const [stored] = await openSent(db, { taskId, kind, upstreamId, activityId });
+  if (!stored) return 'refused';
+  return stored.state === 'closed' ? 'closed' : 'open';
 }
+
+const openSent = prepare<{ state: string }>(
+  'store_opened',
+  `
+ update jobs
+    set state = case state when 'sending' then 'open' else state end,
+        upstream_id = :upstreamId, activity_id = :activityId, opened_at = coalesce(opened_at, now()),
+        report = case when upstream_id is not null then report end
+  where task_id = :taskId and kind = :kind and (upstream_id is null or upstream_id = :upstreamId)
+    and not exists (select 1 from jobs other
+                     where other.channel = jobs.channel and other.upstream_id = :upstreamId
+                       and other.task_id <> jobs.task_id)
+ returning state`,
+);
 
 /**
  * Stores why no channel has the job, for operators; the state stays. If a later attempt has taken
