@@ -1,5 +1,5 @@
-// Files past their time. The bytes are deleted first and the row says so afterwards, so that a run that
-// dies in between is repeated.
+// Files past their time, and uploads whose API process died, which expire too. The bytes are deleted
+// first and the row says so afterwards, so that a run that dies in between is repeated.
 
 import type { Knex } from 'knex';
 import { listExpired, markExpired } from '../../src/db/files/retention';

@@ -7,7 +7,6 @@ import type { JobDeps } from '../deps';
 import { whileBeating } from '../heartbeat';
 import { wakeStranded } from '../jobs/notify-tasks';
 import { recoverStalledPlacements } from '../jobs/recover-stalled-placements';
-import { deleteDeadUploads, type UploadDeps } from './dead-uploads';
 import { closeEnded } from './ended-workflows';
 import { removeExpired } from './expired-files';
 import { type StopDeps, stopLeftJobs } from './left-jobs';
@@ -27,8 +26,7 @@ export type ReconcileDeps = JobDeps &
   OldTaskDeps &
   PendingDeps &
   SliceDeps &
-  StopDeps &
-  UploadDeps;
+  StopDeps;
 
 export function createReconcileActivities(deps: ReconcileDeps) {
   const removeUnknown = createRemoveUnknown(deps);
@@ -62,7 +60,6 @@ async function runReconciler(
   const ended = (await attempt(closeEnded(deps))) ?? [];
   const { checked = 0, closed = [], stuck = [] } = (await attempt(checkSlice(deps))) ?? {};
   await attempt(stopLeftJobs(deps));
-  await attempt(deleteDeadUploads(deps));
   await attempt(restartLostCopies(deps));
   await attempt(removeExpired(deps));
   await attempt(removeUnknown());

@@ -11,7 +11,9 @@ import { removeExpired } from '../../activities/reconcile/expired-files';
 import { restartLostCopies } from '../../activities/reconcile/lost-copies';
 import { createRemoveUnknown } from '../../activities/reconcile/unknown-objects';
 import { askForNewLink } from '../../activities/results/new-link';
+import { createAccount } from '../../src/db/accounts';
 import { findResults } from '../../src/db/files/results';
+import { beginUpload, finishUpload } from '../../src/db/files/uploads';
 import { openDirectory } from '../../src/storage/directory';
 import { type Storage, StorageError } from '../../src/storage/storage';
 import { storeLaterWorkflowId } from '../../workflows/messages';
@@ -100,6 +102,38 @@ test('the bytes of a file past its time are deleted, and the row says why; other
   expect(await objectOf(old)).toEqual({ data: [{ url_gone_reason: 'expired' }] });
   expect(await objectOf(young)).toEqual({ data: [{ url: 'https://example.com/a.mp4' }] });
   expect(await removeExpired({ db, storage })).toBe(0);
+});
+
+test('an upload whose process died is removed with its bytes after half an hour, and cannot be finished', async () => {
+  const { accountId } = await createAccount(db, {
+    name: 'uploads',
+    pepper: 'a pepper for tests',
+    creditMicros: 1,
+  });
+  const begin = async (name: string) => {
+    const key = `uploads/${accountId}/${name}`;
+    const upload = { id: name, accountId, key, linkToken: name, name, reservedBytes: 5 } as const;
+    const type = { media: 'video', contentType: 'video/mp4' } as const;
+    const limits = { filesMax: 9, bytesMax: 99 };
+    expect(await beginUpload(db, { ...upload, ...type }, limits)).toBeNull();
+    await anObject(key);
+    return key;
+  };
+  const [dead, inProgress] = [await begin('file_dead'), await begin('file_in_progress')];
+  await db('files')
+    .whereIn('id', ['file_dead', 'file_in_progress'])
+    .update({ expires_at: db.raw(`expires_at - interval '29 minutes'`) });
+  await db('files')
+    .where({ id: 'file_dead' })
+    .update({ expires_at: db.raw(`expires_at - interval '2 minutes'`) });
+  expect(await removeExpired({ db, storage })).toBe(1);
+  expect([await lengthOf(storage, dead), await lengthOf(storage, inProgress)]).toEqual([null, 5]);
+  const known = { length: 5, sha256: Buffer.from('digest'), durationMs: null };
+  expect(await finishUpload(db, 'file_dead', known, 30)).toBeNull();
+  const { secondsLeft = 0 } = (await finishUpload(db, 'file_in_progress', known, 30)) ?? {};
+  expect(secondsLeft).toBeGreaterThan(29 * 86_400);
+  await storage.remove(inProgress);
+  await db('files').where({ account_id: accountId }).delete();
 });
 
 test('an object of a removed file is deleted at once, one without a row after a day; others stay', async () => {

@@ -7,11 +7,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { AwsClient } from 'aws4fetch';
 import type { ActivityEvents } from '../../activities/events';
-import { deleteDeadUploads } from '../../activities/reconcile/dead-uploads';
+import { removeExpired } from '../../activities/reconcile/expired-files';
 import { createRemoveUnknown } from '../../activities/reconcile/unknown-objects';
 import { createS3 } from '../../src/storage/s3';
 import type { Storage } from '../../src/storage/storage';
-import { beginnings } from '../support/files';
+import { beginnings, expireUploads } from '../support/files';
 import { type S3Server, startS3Server } from '../support/s3-server';
 import { until } from '../support/until';
 import { brokenPromises } from './checker';
@@ -345,7 +345,8 @@ const twoDaysMs = 2 * 24 * 3_600_000;
 /** The duties of the reconciler for files, as they are when the uploads and objects are old. */
 async function reconcileFiles({ world: { db } }: FileWorld, storage: Storage): Promise<void> {
   const events = {} as ActivityEvents;
-  await deleteDeadUploads({ db, inputs: { storage } }, 0);
+  await expireUploads(db);
+  await removeExpired({ db, storage });
   const removeUnknown = createRemoveUnknown({ db, storage, events, unknownPercentMax: 100 });
   await removeUnknown(Date.now() + twoDaysMs, 10_000);
 }

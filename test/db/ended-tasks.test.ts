@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import { takeOverdueDeliveries } from '../../src/db/callbacks';
 import { drawAwaited } from '../../src/db/files/results';
 import { listExpired } from '../../src/db/files/retention';
-import { dropDeadUpload, forgetRemovedUploads } from '../../src/db/files/uploads';
+import { forgetRemovedUploads } from '../../src/db/files/uploads';
 import { readStoredBytes } from '../../src/db/files/usage';
 import { claimChecks } from '../../src/db/jobs/checks';
 import { listOpenJobs, listUnacknowledged } from '../../src/db/jobs/queries';
@@ -73,7 +73,6 @@ test.each<[string, (trx: Knex.Transaction) => Promise<unknown>]>([
   ['overdue callbacks', (trx) => takeOverdueDeliveries(trx, 60, 100)],
   ['results to be copied', (trx) => drawAwaited(trx, 60, 100)],
   ['expired files', (trx) => listExpired(trx, 100)],
-  ['dead uploads', (trx) => dropDeadUpload(trx, 60, async () => undefined)],
   ['removed uploads', (trx) => forgetRemovedUploads(trx, 35, 100)],
   ['old tasks', (trx) => listOldTasks(trx, null, { tasksKeptDays: 400, filesKeptDays: 30 }, 200)],
 ])('%s reads no rows of ended tasks', async (_, statement) => {

@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import type { Knex } from 'knex';
 import type { Storage } from '../../src/storage/storage';
 import type { TestApi } from './api';
 
@@ -39,6 +40,13 @@ export async function plantFile(
     ...columns,
   });
   return { id, key, token, sha256: sha256.toString('hex') };
+}
+
+/** Uploads in progress are older than half an hour afterwards. */
+export async function expireUploads(db: Knex): Promise<void> {
+  await db('files')
+    .where({ role: 'upload', state: 'awaited' })
+    .update({ expires_at: db.raw(`now() - interval '1 second'`) });
 }
 
 /** The length of an object; null if there is no such object. */

@@ -5,7 +5,7 @@
 import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { deleteDeadUploads } from '../../activities/reconcile/dead-uploads';
+import { removeExpired } from '../../activities/reconcile/expired-files';
 import { observedStorage } from '../../src/commands/observed-storage';
 import { audit } from '../../src/db/ledger-audit';
 import { openDirectory } from '../../src/storage/directory';
@@ -13,7 +13,7 @@ import { createS3 } from '../../src/storage/s3';
 import { type Storage, StorageError, type StorageFault } from '../../src/storage/storage';
 import { createLogger } from '../../src/telemetry/logger';
 import { createMeters } from '../../src/telemetry/meters';
-import { mp4 } from '../support/files';
+import { expireUploads, mp4 } from '../support/files';
 import { type S3Server, startS3Server } from '../support/s3-server';
 import { type Service, startService, textTask } from '../support/service';
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk';
@@ -157,8 +157,9 @@ test.each<[string, StorageFault, Break]>([
   expect(await accepted.json()).toMatchObject({ total: 1 });
 
   expect((await upload()).status).toBe(200);
-  await deleteDeadUploads({ db, inputs: { storage: current } }, 0);
-  expect(await db('files').whereNot({ state: 'stored' })).toEqual([]);
+  await expireUploads(db);
+  await removeExpired({ db, storage: current });
+  expect(await db('files').where({ state: 'awaited' })).toEqual([]);
   expect((await audit(db)).differences).toEqual([]);
 });
 

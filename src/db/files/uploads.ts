@@ -1,5 +1,6 @@
 // Uploaded files. The row is stored before the first byte and counts from then on; it is `stored` once
-// the storage has all bytes. A row that stays `awaited` belongs to an upload whose process died.
+// the storage has all bytes. A row that stays `awaited` belongs to an upload whose process died; it
+// expires, and the reconciler deletes its bytes (activities/reconcile/expired-files.ts).
 
 import type { Knex } from 'knex';
 import type { Media } from '../../domain/media-type';
@@ -16,9 +17,10 @@ interface NewUpload {
   readonly contentType: string;
   /** The number that counts until the real length is known, and is never below it. */
   readonly reservedBytes: number;
-  /** Applies to accounts without files_kept_days of their own. */
-  readonly keptDays: number;
 }
+
+// An API process waits ten minutes for the body of an upload; the rest is time to store it.
+const unfinishedFor = `interval '30 minutes'`;
 
 interface UploadLimits {
   readonly filesMax: number;
@@ -60,17 +62,18 @@ export async function beginUpload(
     await trx.raw(
       `insert into files (id, account_id, role, key, link_token, name, media, content_type, length,
                           expires_at)
-       select :id, id, 'upload', :key, :linkToken, cast(:name as text), :media, :contentType,
-              cast(:reservedBytes as bigint),
-              now() + make_interval(days => coalesce(files_kept_days, cast(:keptDays as int)))
-         from accounts where id = :accountId`,
+       values (:id, :accountId, 'upload', :key, :linkToken, :name, :media, :contentType,
+               :reservedBytes, now() + ${unfinishedFor})`,
       { ...upload, name: seal(db, upload.name) },
     );
     return null;
   });
 }
 
-/** Null if the row is gone: the upload took so long that it counted as dead. */
+/**
+ * Null if the upload took so long that it has expired. `keptDays` applies to accounts without
+ * files_kept_days of their own.
+ */
 export async function finishUpload(
   db: Knex,
   id: string,
@@ -79,13 +82,16 @@ export async function finishUpload(
     readonly sha256: Buffer;
     readonly durationMs: number | null;
   },
+  keptDays: number,
 ): Promise<FileRow | null> {
   const { rows } = await db.raw<{ rows: FileRow[] }>(
     `update files
-        set state = 'stored', length = ?, sha256 = ?, duration_ms = ?
-      where id = ? and state = 'awaited'
+        set state = 'stored', length = :length, sha256 = :sha256, duration_ms = :durationMs,
+            expires_at = now() + make_interval(days => coalesce(
+              (select files_kept_days from accounts where id = account_id), :keptDays))
+      where id = :id and state = 'awaited' and expires_at > now()
      returning ${fileColumns}`,
-    [known.length, known.sha256, known.durationMs, id],
+    { id, ...known, keptDays },
   );
   return rows[0] ? unsealedFile(db, rows[0]) : null;
 }
@@ -93,31 +99,6 @@ export async function finishUpload(
 /** Deletes the row of an upload that has failed. */
 export async function dropUpload(db: Knex, id: string): Promise<void> {
   await db.raw(`delete from files where id = ? and role = 'upload' and state = 'awaited'`, [id]);
-}
-
-/**
- * Deletes the row of an upload that began so long ago that its process must have died, if there is one. Its bytes
- * are removed in the same transaction: if that fails, or this process dies, the row stays.
- */
-export async function dropDeadUpload(
-  db: Knex,
-  olderThanSeconds: number,
-  removeBytes: (key: string) => Promise<void>,
-): Promise<boolean> {
-  return db.transaction(async (trx) => {
-    const { rows } = await trx.raw<{ rows: { key: string }[] }>(
-      `delete from files where id in (
-         select id from files
-          where state = 'awaited' and role = 'upload'
-            and created_at < now() - make_interval(secs => ?)
-          limit 1 for update skip locked)
-       returning key`,
-      [olderThanSeconds],
-    );
-    const [dead] = rows;
-    if (dead) await removeBytes(dead.key);
-    return dead !== undefined;
-  });
 }
 
 /** Deletes the rows of uploads that were removed this long ago; returns their number. */

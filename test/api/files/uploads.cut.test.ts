@@ -1,10 +1,10 @@
 // The connection to the database is cut while an upload is recorded: there is no row without bytes and
 // no object without a row, whether the record was stored or not.
 
-import { deleteDeadUploads } from '../../../activities/reconcile/dead-uploads';
+import { removeExpired } from '../../../activities/reconcile/expired-files';
 import { startCutApi, type TestApi } from '../../support/api';
 import type { Cutter } from '../../support/cutter';
-import { lengthOf, mp4 } from '../../support/files';
+import { expireUploads, lengthOf, mp4 } from '../../support/files';
 
 let api: TestApi;
 let cutter: Cutter;
@@ -32,7 +32,9 @@ test.each([
   const [row] = await db('files').select('state', 'key');
   expect(row.state).toBe(state);
   expect(await lengthOf(storage, row.key)).toBe(mp4(4).length);
-  await deleteDeadUploads({ db, inputs: { storage } }, 0);
-  expect(await db('files')).toHaveLength(left);
+  await expireUploads(db);
+  await removeExpired({ db, storage });
+  expect(await db('files').where({ state: 'stored' })).toHaveLength(left);
+  expect(await db('files').where({ state: 'awaited' })).toEqual([]);
   expect(await lengthOf(storage, row.key)).toBe(left === 1 ? mp4(4).length : null);
 });

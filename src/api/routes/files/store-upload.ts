@@ -37,7 +37,6 @@ export async function storeUpload(deps: ApiDeps, ctx: KeyedCall, sent: SentFile)
       media: type.media,
       contentType,
       reservedBytes: Math.min(declared ?? bytesMax, bytesMax),
-      keptDays: deps.settings.filesKeptDays,
     },
     { filesMax: deps.settings.uploadsMax, bytesMax: deps.settings.uploadedBytesMax },
   );
@@ -59,7 +58,8 @@ export async function storeUpload(deps: ApiDeps, ctx: KeyedCall, sent: SentFile)
   }
   const durationMs = video?.milliseconds() ?? null;
   // If the answer of the statement is lost, the row may be stored, so the bytes stay.
-  const stored = await finishUpload(deps.db, id, { ...incoming.found(), durationMs });
+  const known = { ...incoming.found(), durationMs };
+  const stored = await finishUpload(deps.db, id, known, deps.settings.filesKeptDays);
   if (stored) return stored;
   await deps.storage.remove(key);
   throw new Refused(unavailable, { 'retry-after': '2' });
