@@ -4,6 +4,7 @@
 
 import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
+import { LRUCache } from 'lru-cache';
 import type { Refusal } from '../contract/error';
 import type { Caller, FoundKey } from '../db/accounts';
 import { findKeyByDigest } from '../db/accounts';
@@ -11,7 +12,6 @@ import { digestKey, isWellFormedKey, moveKey } from '../db/api-keys';
 import type { ApiCall } from './context';
 import { Refused } from './context';
 import type { Buckets } from './limits';
-import { createMemory } from './ttl-cache';
 
 export type Authenticate = (
   authorization: string | undefined,
@@ -34,9 +34,10 @@ const knownMax = 10_000;
 
 export function createAuthentication(deps: AuthenticationDeps): Authenticate {
   const { db, peppers, now, elapsed, unknownLookups } = deps;
-  const callers = createMemory<Caller>(elapsed, knownMax);
+  const cached = { max: knownMax, ttl: knownForMs, perf: { now: elapsed }, ttlResolution: 0 };
+  const callers = new LRUCache<string, Caller>({ ...cached, noDeleteOnStaleGet: true });
   // A cache of its own, so that invalid keys do not push out valid ones.
-  const unknown = createMemory<true>(elapsed, knownMax);
+  const unknown = new LRUCache<string, true>(cached);
   const lookups = new Map<string, Promise<Caller | null>>();
 
   const lookUp = async (key: string, cacheKey: string): Promise<Caller | null> => {
@@ -44,7 +45,7 @@ export function createAuthentication(deps: AuthenticationDeps): Authenticate {
     const found = await findKeyByDigest(db, digests);
     const expiresInMs = (found?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY) - now();
     if (!found || found.revokedAt || expiresInMs <= 0) {
-      unknown.remember(cacheKey, true, elapsed() + knownForMs);
+      unknown.set(cacheKey, true);
       return null;
     }
     // Stores the key under the first pepper. Only a call carries the key itself, so the digest can
@@ -52,7 +53,7 @@ export function createAuthentication(deps: AuthenticationDeps): Authenticate {
     const [digest] = digests;
     if (digest && !digest.equals(found.digest)) await moveKey(db, found, digest);
     const caller = callerOf(found);
-    callers.remember(cacheKey, caller, elapsed() + Math.min(knownForMs, expiresInMs));
+    callers.set(cacheKey, caller, { ttl: Math.ceil(Math.min(knownForMs, expiresInMs)) });
     return caller;
   };
 
@@ -69,9 +70,10 @@ export function createAuthentication(deps: AuthenticationDeps): Authenticate {
   const lookUpOnce = async (key: string, cacheKey: string, address: string): Promise<Caller> => {
     let lookup = lookups.get(cacheKey);
     if (!lookup) {
-      lookup = (
-        callers.everKnown(cacheKey) ? lookUp(key, cacheKey) : lookUpStranger(key, cacheKey, address)
-      ).finally(() => lookups.delete(cacheKey));
+      const wasValid = callers.peek(cacheKey, { allowStale: true }) !== undefined;
+      lookup = (wasValid ? lookUp(key, cacheKey) : lookUpStranger(key, cacheKey, address)).finally(
+        () => lookups.delete(cacheKey),
+      );
       lookups.set(cacheKey, lookup);
     }
     const caller = await lookup;
@@ -85,9 +87,9 @@ export function createAuthentication(deps: AuthenticationDeps): Authenticate {
     // A quick digest as the cache's key: keys are not kept in memory, and the digest of the
     // database takes ten times as long.
     const cacheKey = hash('sha256', key, 'base64');
-    const caller = callers.recall(cacheKey);
+    const caller = callers.get(cacheKey);
     if (caller !== undefined) return caller;
-    if (unknown.recall(cacheKey) || !isWellFormedKey(key)) throw new Refused(invalidKey, challenge);
+    if (unknown.get(cacheKey) || !isWellFormedKey(key)) throw new Refused(invalidKey, challenge);
     return lookUpOnce(key, cacheKey, addressOfCaller());
   };
 }

@@ -33,15 +33,11 @@ export function queuesOf(taskQueue: string): Queues {
 const keyword = 2;
 
 export async function ensureSearchAttributes(client: Client, namespace: string): Promise<void> {
-  const { operatorService } = client.connection as unknown as OperatorConnection;
+  const { operatorService } = client.connection;
   const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
-  const missing = searchAttributes.filter(({ name }) => !(name in (customAttributes ?? {})));
-  if (missing.length === 0) return;
-  await addSearchAttributes(
-    client,
-    namespace,
-    missing.map(({ name }) => name),
-  );
+  const names = searchAttributes.map(({ name }) => name);
+  const missing = names.filter((name) => !(name in (customAttributes ?? {})));
+  if (missing.length > 0) await addSearchAttributes(client, namespace, missing);
 }
 
 export async function addSearchAttributes(
@@ -49,24 +45,10 @@ export async function addSearchAttributes(
   namespace: string,
   names: readonly string[],
 ): Promise<void> {
-  const { operatorService } = client.connection as unknown as OperatorConnection;
-  await operatorService.addSearchAttributes({
+  await client.connection.operatorService.addSearchAttributes({
     namespace,
     searchAttributes: Object.fromEntries(names.map((name) => [name, keyword])),
   });
-}
-
-/** The part of the connection that the type of `client.connection` leaves out. */
-interface OperatorConnection {
-  readonly operatorService: {
-    listSearchAttributes(request: { namespace: string }): Promise<{
-      customAttributes?: Record<string, unknown> | null;
-    }>;
-    addSearchAttributes(request: {
-      namespace: string;
-      searchAttributes: Record<string, number>;
-    }): Promise<unknown>;
-  };
 }
 
 export async function ensureReconcileSchedule(

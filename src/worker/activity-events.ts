@@ -29,13 +29,7 @@ export function createEvents(log: Logger, meters: Meters, keepSpan: KeepSpan): W
   };
 }
 
-type EventsOf<K extends keyof ActivityEvents> = Pick<ActivityEvents, K>;
-
-function lifeOfTasks(
-  log: Logger,
-  meters: Meters,
-  keepSpan: KeepSpan,
-): EventsOf<'taskOpened' | 'taskRefused' | 'taskClosed'> {
+function lifeOfTasks(log: Logger, meters: Meters, keepSpan: KeepSpan) {
   return {
     taskOpened(task, traceId, model, heldMicros) {
       meters.add('video_tasks_opened_total', { model });
@@ -54,7 +48,7 @@ function lifeOfTasks(
       if (usageMissing) log.warn(fields, 'a task was settled at its hold: no usage was reported');
       else log.info(fields, 'a task ended');
     },
-  };
+  } satisfies Partial<ActivityEvents>;
 }
 
 /** The span of the whole task, the parent of all its other spans. */
@@ -89,19 +83,7 @@ function inCurrency(micros: number): number {
   return micros / 1_000_000;
 }
 
-function upstreamEvents(
-  log: Logger,
-  meters: Meters,
-): EventsOf<
-  | 'upstream'
-  | 'attemptSilent'
-  | 'lostJobFound'
-  | 'lostJobUnresolved'
-  | 'secondJob'
-  | 'unknownStatus'
-  | 'jobChanged'
-  | 'watchRound'
-> {
+function upstreamEvents(log: Logger, meters: Meters) {
   return {
     upstream({ channel, operation, outcome, ms, code, param, taskId: task }) {
       const labels = { channel, operation, outcome };
@@ -141,10 +123,10 @@ function upstreamEvents(
       meters.observe('video_watch_round_duration_seconds', { channel }, ms / 1000);
       log.debug({ event: 'watch_round', channel, open, changed, ms }, 'polled open jobs');
     },
-  };
+  } satisfies Partial<ActivityEvents>;
 }
 
-function missingJobs(log: Logger, meters: Meters): EventsOf<'jobGone' | 'channelBlind'> {
+function missingJobs(log: Logger, meters: Meters) {
   return {
     jobGone(channel, task, outcome) {
       meters.add('video_jobs_gone_total', { channel, outcome });
@@ -155,13 +137,10 @@ function missingJobs(log: Logger, meters: Meters): EventsOf<'jobGone' | 'channel
       meters.add('video_blind_rounds_total', { channel });
       log.error({ event: 'channel_blind', channel, open }, 'a provider lists none of our jobs');
     },
-  };
+  } satisfies Partial<ActivityEvents>;
 }
 
-function results(
-  log: Logger,
-  meters: Meters,
-): EventsOf<'resultStored' | 'resultNotStored' | 'outputUpload'> {
+function results(log: Logger, meters: Meters) {
   return {
     resultStored(task, role, bytes, seconds) {
       log.info({ event: 'result_stored', task, role, bytes, seconds }, 'a result was stored');
@@ -176,13 +155,10 @@ function results(
       const fields = { event: 'output_upload', task, outcome, why };
       log.info(fields, 'a video was sent to the address of its caller, or could not be');
     },
-  };
+  } satisfies Partial<ActivityEvents>;
 }
 
-function reconciler(
-  log: Logger,
-  meters: Meters,
-): EventsOf<'cancelGivenUp' | 'finding' | 'audited'> {
+function reconciler(log: Logger, meters: Meters) {
   return {
     cancelGivenUp(task, kind, why) {
       meters.add('video_cancels_given_up_total', { kind });
@@ -201,5 +177,5 @@ function reconciler(
       if (differences > 0) log.error(fields, 'the books do not agree');
       else log.info({ event: 'audit', differences }, 'the books agree');
     },
-  };
+  } satisfies Partial<ActivityEvents>;
 }

@@ -1,12 +1,12 @@
 // Finds a task for its owner: in its row, or in memory if it has ended.
 
+import { LRUCache } from 'lru-cache';
 import type { TaskStatus } from '../../contract/vocabulary';
 import { isTaskId } from '../../db/ids';
 import { gatheredFindTask } from '../../db/tasks';
 import { isFinal } from '../../domain/task';
 import type { ApiDeps } from '../deps';
 import type { Buckets } from '../limits';
-import { createMemory } from '../ttl-cache';
 
 export interface Found {
   readonly status: TaskStatus;
@@ -36,30 +36,29 @@ const unknownForMs = 2_000;
 
 export function createFindTask(deps: ApiDeps, unknownLookups: Buckets): FindTask {
   const findRow = gatheredFindTask(deps.db);
-  const finals = createMemory<Remembered>(deps.elapsed, rememberedMax);
-  const unknown = createMemory<true>(deps.now, rememberedMax);
+  const cached = { max: rememberedMax, perf: { now: deps.elapsed }, ttlResolution: 0 };
+  const finals = new LRUCache<string, Remembered>({ ...cached, ttl: finalForMs });
+  const unknown = new LRUCache<string, true>({ ...cached, ttl: unknownForMs });
   // A task of another account counts too: otherwise this limit would tell it from one that does not
   // exist.
   const countUnknown = (taskId: string, { address }: Asker): undefined => {
-    if (unknown.recall(taskId)) return;
+    if (unknown.get(taskId)) return;
     const limited = unknownLookups.take(address);
     if (limited) throw limited;
-    unknown.remember(taskId, true, deps.now() + unknownForMs);
+    unknown.set(taskId, true);
   };
   const find = async (taskId: string, asker: Asker): Promise<Found | undefined> => {
     const { accountId } = asker;
-    const known = finals.recall(taskId);
+    const known = finals.get(taskId);
     if (known) return known.accountId === accountId ? known.found : countUnknown(taskId, asker);
     if (!isTaskId(taskId)) return undefined;
     const row = await findRow(taskId);
     if (row?.accountId !== accountId) return countUnknown(taskId, asker);
     const found = { status: row.status, text: row.object };
-    if (isFinal(row.status)) {
-      finals.remember(taskId, { accountId, found }, deps.elapsed() + finalForMs);
-    }
+    if (isFinal(row.status)) finals.set(taskId, { accountId, found });
     return found;
   };
-  return Object.assign(find, { forget: (taskId: string) => finals.forget(taskId) });
+  return Object.assign(find, { forget: (taskId: string) => void finals.delete(taskId) });
 }
 
 interface Remembered {
