@@ -242,8 +242,6 @@ test('a command that does not say what it changes cannot write', async () => {
   const config = readConfig('admin', { DATABASE_URL: database.operatorUrl });
   const forgetful = {
     name: 'forgetful',
-    operands: [],
-    options: {},
     about: 'disables every account',
     run: ({ db }: { db: () => TestDatabase['db'] }) =>
       db().raw('update accounts set disabled_at = now()'),

@@ -21,7 +21,6 @@ const moneyChanges = (input: Input) => ({ kind: 'money', id: input.operand('ID')
 
 const create: AdminCommand = {
   name: 'accounts create',
-  operands: [],
   options: {
     name: { value: 'NAME', about: 'who the customer is', required: true },
     credit: { value: 'AMOUNT', about: 'an opening credit, such as 100.00' },
@@ -59,8 +58,6 @@ const create: AdminCommand = {
 
 const list: AdminCommand = {
   name: 'accounts list',
-  operands: [],
-  options: {},
   about: 'all customers with their balances',
   async run({ db }) {
     const accounts = (await listAccounts(db())).map(shownAccount);
@@ -80,7 +77,6 @@ const list: AdminCommand = {
 const show: AdminCommand = {
   name: 'accounts show',
   operands: ['ID'],
-  options: {},
   about: 'one customer with its balance and its terms',
   run: (context, input) => shownAccountOf(context, input.operand('ID')),
 };

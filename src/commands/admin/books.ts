@@ -10,8 +10,6 @@ import { countOf, knownAccount } from './values';
 
 const proof: AdminCommand = {
   name: 'audit',
-  operands: [],
-  options: {},
   about: 'proves the books in one run; exit code 1 and what differs, if anything does',
   async run({ db }) {
     const data = await audit(db());

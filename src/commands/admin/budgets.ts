@@ -24,7 +24,6 @@ const accountChanges = (input: Input) =>
 
 const set: AdminCommand = {
   name: 'budgets set',
-  operands: [],
   options: {
     ...whose,
     period,
@@ -50,7 +49,6 @@ const set: AdminCommand = {
 
 const list: AdminCommand = {
   name: 'budgets list',
-  operands: [],
   options: { account: { value: 'ID', about: 'whose budgets', required: true } },
   about: 'budgets with what is spent and held of each in its present period',
   async run({ db }, input) {
@@ -61,7 +59,6 @@ const list: AdminCommand = {
 
 const remove: AdminCommand = {
   name: 'budgets remove',
-  operands: [],
   options: { ...whose, period },
   changes: accountChanges,
   about: 'lifts a limit, from the next create on',

@@ -16,7 +16,6 @@ const states = ['pending', 'delivered', 'exhausted', 'stopped'] as const;
 
 const list: AdminCommand = {
   name: 'callbacks list',
-  operands: [],
   options: {
     state: { value: 'STATE', about: `those in this state only: ${states.join(', ')}` },
     account: { value: 'ID', about: 'those of this account only' },
@@ -50,7 +49,6 @@ const list: AdminCommand = {
 const show: AdminCommand = {
   name: 'callbacks show',
   operands: ['TASK'],
-  options: {},
   about: "every attempt at a task's callback",
   async run({ db }, input) {
     const taskId = input.operand('TASK');
@@ -79,7 +77,6 @@ const show: AdminCommand = {
 const resend: AdminCommand = {
   name: 'callbacks resend',
   operands: ['TASK'],
-  options: {},
   changes: (input) => ({ kind: 'task', id: input.operand('TASK') }),
   about: 'sends the same message once more',
   async run({ db, sdkClient }, input) {

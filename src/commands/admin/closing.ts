@@ -32,7 +32,6 @@ const disable: AdminCommand = {
 const enable: AdminCommand = {
   name: 'accounts enable',
   operands: ['ID'],
-  options: {},
   changes: accountChanges,
   about: 'its keys work again',
   run: (context, input) => setDisabled(context, input, false),

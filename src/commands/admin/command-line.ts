@@ -52,8 +52,8 @@ export interface AdminCommand {
   /** As typed: `accounts create`. */
   readonly name: string;
   /** The required words after the name. */
-  readonly operands: readonly string[];
-  readonly options: Readonly<Record<string, Option>>;
+  readonly operands?: readonly string[];
+  readonly options?: Readonly<Record<string, Option>>;
   readonly about: string;
   /**
    * The thing that the command changes, for the log of operators; null if it only reads with these
@@ -95,12 +95,12 @@ const logOptions = {
 
 /** The options of a command, with those for the log if it changes something. */
 export function optionsOf({ options, changes }: AdminCommand): Readonly<Record<string, Option>> {
-  return changes ? { ...options, ...logOptions } : options;
+  return { ...options, ...(changes ? logOptions : {}) };
 }
 
 /** Parses the words after a command's name. A fault is thrown as a message with exit code 2. */
 export function readInput(command: AdminCommand, words: readonly string[]): Input {
-  const { operands } = command;
+  const { operands = [] } = command;
   const options = optionsOf(command);
   const given: string[] = [];
   const values = new Map<string, string>();
@@ -150,7 +150,7 @@ function lineOf(
   return [name, ...given.map(quoted), ...words].join(' ');
 }
 
-export function usageOf({ name, operands, options }: AdminCommand): string {
+export function usageOf({ name, operands = [], options = {} }: AdminCommand): string {
   const words = Object.entries(options).map(([option, { value, required }]) => {
     const word = optionWord(option, value);
     return required ? word : `[${word}]`;

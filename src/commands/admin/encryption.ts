@@ -9,8 +9,6 @@ import { table } from './tables';
 
 const keys: AdminCommand = {
   name: 'encryption keys',
-  operands: [],
-  options: {},
   about: 'how many rows are encrypted with which key of ENCRYPTION_KEYS',
   async run({ config, db }) {
     return shown(config, await countByKey(db()));
@@ -19,8 +17,6 @@ const keys: AdminCommand = {
 
 const reseal: AdminCommand = {
   name: 'encryption reseal',
-  operands: [],
-  options: {},
   changes: () => ({ kind: 'encryption', id: null }),
   about:
     'encrypts the rows under older keys with the first of ENCRYPTION_KEYS, while the service runs',

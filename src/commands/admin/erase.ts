@@ -24,7 +24,6 @@ const removalsAtOnce = 8;
 const erase: AdminCommand = {
   name: 'accounts erase',
   operands: ['ID'],
-  options: {},
   changes: (input) => ({ kind: 'account', id: input.operand('ID') }),
   about: 'disables it and erases what its callers sent and got; money, statuses and bills stay',
   async run(context, input) {

@@ -10,7 +10,6 @@ import { knownAccount, knownKey, momentOf, nameOf } from './values';
 
 const create: AdminCommand = {
   name: 'keys create',
-  operands: [],
   options: {
     account: { value: 'ID', about: 'whose key', required: true },
     name: { value: 'NAME', about: 'what it is for' },
@@ -48,7 +47,6 @@ const create: AdminCommand = {
 
 const list: AdminCommand = {
   name: 'keys list',
-  operands: [],
   options: { account: { value: 'ID', about: 'the keys of this account only' } },
   about: 'keys by their last four characters, with what they may do',
   async run({ db }, input) {
@@ -62,7 +60,6 @@ const list: AdminCommand = {
 const revoke: AdminCommand = {
   name: 'keys revoke',
   operands: ['KEYID'],
-  options: {},
   changes: (input) => ({ kind: 'key', id: input.operand('KEYID') }),
   about: 'the key is refused within 30 seconds; this cannot be undone',
   async run({ db }, input) {

@@ -7,7 +7,6 @@ import { countOf } from './values';
 
 const log: AdminCommand = {
   name: 'log',
-  operands: [],
   options: {
     account: { value: 'ID', about: 'acts on this account only' },
     limit: { value: 'N', about: 'how many, the newest first (50)' },

@@ -7,7 +7,6 @@ import { countOf } from './values';
 
 const lost: AdminCommand = {
   name: 'reconcile lost',
-  operands: [],
   options: { hours: { value: 'N', about: 'for how long from now (2)' } },
   changes: () => ({ kind: 'reconciler', id: null }),
   about: 'confirms that Temporal lost tasks: those it does not know are closed and refunded',

@@ -9,8 +9,6 @@ import { table } from './tables';
 
 export const migrateBoth: AdminCommand = {
   name: 'migrate',
-  operands: [],
-  options: {},
   migrates: true,
   about: 'brings the database up to date, and Temporal where TEMPORAL_ADDRESS is set',
   async run({ config, db, sdkClient }) {

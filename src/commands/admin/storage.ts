@@ -6,8 +6,6 @@ import { table } from './tables';
 
 const usage: AdminCommand = {
   name: 'storage usage',
-  operands: [],
-  options: {},
   about: 'files and bytes of every account that has files, the largest first',
   async run({ db }) {
     const data = await readUsageByAccount(db());

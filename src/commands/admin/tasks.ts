@@ -20,7 +20,6 @@ import { choiceOf, countOf, knownAccount } from './values';
 const show: AdminCommand = {
   name: 'tasks show',
   operands: ['ID'],
-  options: {},
   about: 'one task, by its id or that of a job upstream: its object, its jobs, its callback',
   async run(context, input) {
     const named = input.operand('ID');
@@ -49,7 +48,6 @@ const show: AdminCommand = {
 
 const list: AdminCommand = {
   name: 'tasks list',
-  operands: [],
   options: {
     account: { value: 'ID', about: 'those of this account only' },
     status: { value: 'STATUS', about: `those in this status only: ${taskStatuses.join(', ')}` },
@@ -84,7 +82,6 @@ const list: AdminCommand = {
 const cancel: AdminCommand = {
   name: 'tasks cancel',
   operands: ['ID'],
-  options: {},
   changes: (input) => ({ kind: 'task', id: input.operand('ID') }),
   about: 'ends a task as its customer could; its hold is returned',
   async run({ db, committed, temporal }, input) {
