@@ -4,7 +4,7 @@
 import { type ExecFileException, execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { cached, findCached } from '../../src/embedded/cache';
+import { cached } from '../../src/embedded/cache';
 import { SetupError } from '../../src/embedded/setup-error';
 
 const run = promisify(execFile);
@@ -20,22 +20,15 @@ interface Programs {
 const goIsMissing =
   'The Temporal cluster is built from source, so install Go 1.25 or later (https://go.dev/dl) and put it on PATH.';
 
-const entry = {
-  name: `temporal-cluster-${version}-${process.platform}-${process.arch}`,
-  needs: ['server', 'sql'],
-};
-
 /** Builds them if they are not in the cache; `say` is called before, because that takes minutes. */
 export async function temporalPrograms(say?: (line: string) => void): Promise<Programs> {
-  const folder = (await findCached(entry)) ?? (await build(say));
-  return { server: join(folder, 'server'), sqlTool: join(folder, 'sql') };
-}
-
-function build(say: (line: string) => void = () => undefined): Promise<string> {
-  say(`building the Temporal server ${version} with Go; the first time takes ten minutes or more`);
-  return cached({
-    ...entry,
+  const folder = await cached({
+    name: `temporal-cluster-${version}-${process.platform}-${process.arch}`,
+    needs: ['server', 'sql'],
     async fill(draft) {
+      say?.(
+        `building the Temporal server ${version} with Go; the first time takes ten minutes or more`,
+      );
       for (const program of ['cmd/server', 'cmd/tools/sql']) {
         const module = `go.temporal.io/server/${program}@v${version}`;
         try {
@@ -48,4 +41,5 @@ function build(say: (line: string) => void = () => undefined): Promise<string> {
       }
     },
   });
+  return { server: join(folder, 'server'), sqlTool: join(folder, 'sql') };
 }

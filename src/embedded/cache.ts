@@ -46,17 +46,6 @@ export async function cached(entry: Cached, cache = cacheFolder()): Promise<stri
   return folder;
 }
 
-/** The entry's folder if it exists and is intact, else null. */
-export async function findCached(
-  { name, needs }: Pick<Cached, 'name' | 'needs'>,
-  cache = cacheFolder(),
-): Promise<string | null> {
-  const folder = join(cache, name);
-  if (!existsSync(folder)) return null;
-  await prepare(cache);
-  return (await isWhole(folder, needs)) ? folder : null;
-}
-
 async function isWhole(folder: string, needs: readonly string[]): Promise<boolean> {
   return needs.every((file) => existsSync(join(folder, file))) && (await isIntact(folder));
 }

