@@ -139,7 +139,7 @@ function startService(
       REFUSAL_RATE_PER_SECOND: '100000',
     },
     without: ['studio'],
-    progress: { step: (_label, work) => work(() => undefined), line: say },
+    progress: { step: (_label, work) => work(), line: say },
   });
 }
 

@@ -61,7 +61,7 @@ async function checkSources() {
       run(tool('biome'), ['ci', '--colors=off', '.']),
     ]);
     const faults = checks.flatMap(({ reason }) => reason ?? []);
-    if (faults.length === 0) return 'types, lint and format checked';
+    if (faults.length === 0) return;
     const sentences = faults.map(({ message }) => message).join('\n');
     throw new ToolFailure(sentences, faults.map(({ output }) => output ?? '').join('\n'));
   });

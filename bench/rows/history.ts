@@ -27,7 +27,7 @@ const eventsMax = 36;
 export const historyRow: Row = {
   name: 'history',
   async measure(): Promise<readonly Finding[]> {
-    const { path } = await findTestServer();
+    const path = await findTestServer();
     const env = await TestWorkflowEnvironment.createTimeSkipping({
       server: { executable: { type: 'existing-path', path } },
     });

@@ -23,10 +23,7 @@ export async function buildIfStale() {
   if (isFresh()) return;
   await withLock(lockFile, lockStaleMs, async () => {
     if (isFresh()) return;
-    await step('building', async () => {
-      await build();
-      return 'built';
-    });
+    await step('building', build);
   });
 }
 

@@ -18,11 +18,9 @@ const lockStaleMs = 10 * 60_000;
 export async function installIfNeeded() {
   const reason = whatIsMissing();
   if (!reason) return;
-  await step(`installing packages, ${reason}`, () =>
+  await step(`installing packages (${reason}), which takes a minute or two`, () =>
     withLock(lockFile(), lockStaleMs, async () => {
-      if (!whatIsMissing()) return 'packages were installed by another start';
-      await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund']);
-      return 'packages installed (npm ci --ignore-scripts)';
+      if (whatIsMissing()) await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund']);
     }),
   );
 }

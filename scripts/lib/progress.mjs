@@ -1,5 +1,4 @@
-// The output of a script: each step prints its end and its time. During a step a terminal shows one
-// changing line; without a terminal a line is added every ten seconds.
+// The output of a script: a line at the beginning of each step, and one with its time at its end.
 
 let out = process.stdout;
 
@@ -8,26 +7,17 @@ export function sayOn(stream) {
   out = stream;
 }
 
-/** Runs `work` as one step named `label`. `work` may return a line about its end. */
 export async function step(label, work) {
-  const isTerminal = out.isTTY === true;
   const startedAt = Date.now();
-  const seconds = () => ((Date.now() - startedAt) / 1000).toFixed(1);
-  const show = () => {
-    const text = `… ${label} (${seconds()} s)`;
-    // A line that wraps could not be overwritten. The width of a terminal may be unknown.
-    out.write(isTerminal ? `\r\x1b[K${text.slice(0, (out.columns || 80) - 1)}` : `${text}\n`);
+  const end = (mark) => {
+    out.write(`${mark} ${label} (${((Date.now() - startedAt) / 1000).toFixed(1)} s)\n`);
   };
-  const timer = setInterval(show, isTerminal ? 200 : 10_000);
-  const end = (mark, text) => {
-    clearInterval(timer);
-    out.write(`${isTerminal ? '\r\x1b[K' : ''}${mark} ${text} (${seconds()} s)\n`);
-  };
+  out.write(`… ${label}\n`);
   try {
-    const said = await work();
-    end('✓', said ?? label);
+    await work();
+    end('✓');
   } catch (error) {
-    end('✗', label);
+    end('✗');
     throw error;
   }
 }

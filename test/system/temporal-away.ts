@@ -29,10 +29,10 @@ interface AwaySize {
 
 export async function startOwnTemporal(): Promise<OwnTemporal> {
   const folder = await mkdtemp(join(tmpdir(), 'video-away-'));
-  const { path } = await findTemporal(process.env.TEMPORAL_CLI);
+  const binary = await findTemporal(process.env.TEMPORAL_CLI);
   const start = (port?: number): Promise<EmbeddedTemporal> =>
     startTemporal({
-      binary: path,
+      binary,
       ui: false,
       databaseFile: join(folder, 'temporal.db'),
       searchAttributes: searchAttributes.map(({ name }) => name),
