@@ -71,6 +71,6 @@ export function stackEnvironment(
 }
 
 /** An address that means "every interface" cannot be called, so it becomes the loopback address. */
-export function reachedAt(host: string): string {
+function reachedAt(host: string): string {
   return host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
 }

@@ -2,14 +2,13 @@
 // API. `npm start` runs it for users; the system tests run it too and stop parts of it.
 
 import { join, resolve } from 'node:path';
-import { CommandError } from '../commands/command';
 import { checkChannelKeys, loadCatalogueOf } from '../commands/load-catalogue';
 import { readConfig } from '../config/config';
 import type { Environment } from '../config/secret-files';
 import { stopAllChildren } from '../embedded/child';
 import { type Demo, secretsOf } from './demo-account';
 import { type DevFile, keepDevFile, removeDevFile } from './dev-file';
-import { reachedAt, type Started, stackEnvironment } from './environment';
+import { type Started, stackEnvironment } from './environment';
 import { lockStack } from './lock';
 import { openLogs } from './logs';
 import {
@@ -76,7 +75,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 }
 
 async function startParts(site: Site): Promise<DevFile> {
-  const { dataDir, ports, options, progress } = site;
+  const { dataDir, ports, options } = site;
   const secrets = await secretsOf(dataDir);
   const settings = stackEnvironment(
     options.environment,
@@ -104,11 +103,7 @@ async function startParts(site: Site): Promise<DevFile> {
     ),
     startPart(site, 'api', () => processPart(site, 'api', 'api', withMetrics(ports.apiMetrics))),
   ]);
-  const file = devFileOf(site, environment, started, demo);
-  if (site.has('api')) {
-    await progress.step('waiting for the first answer of the API', () => untilOk(site));
-  }
-  return file;
+  return devFileOf(site, environment, started, demo);
 }
 
 async function stopStack({ parts, logs, lock }: Site): Promise<void> {
@@ -184,22 +179,4 @@ function partOf(parts: ReadonlyMap<string, Part>, name: string): Part {
   const part = parts.get(name);
   if (!part) throw new Error(`The stack has no part "${name}".`);
   return part;
-}
-
-async function untilOk({ options, ports }: Site): Promise<void> {
-  // Not PUBLIC_URL, which may be a name that only works from other machines.
-  const url = `http://${reachedAt(options.environment.HOST || '127.0.0.1')}:${ports.api}/readyz`;
-  const until = Date.now() + 60_000;
-  let last = '';
-  while (Date.now() < until) {
-    try {
-      const reply = await fetch(url);
-      last = await reply.text();
-      if (reply.ok) return;
-    } catch (error) {
-      last = String(error);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new CommandError(`${url} did not become ready within a minute: ${last}`);
 }

@@ -40,7 +40,7 @@ async function startStack(...args: string[]): Promise<RunningProcess> {
     'the stack is ready',
     () => {
       if (started.hasEnded()) throw new Error(`It ended:\n${started.said()}`);
-      return data.devFile()?.pids.stack === started.pid;
+      return started.said().includes('Everything runs');
     },
     90_000,
   );
