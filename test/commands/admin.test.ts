@@ -546,6 +546,16 @@ describe('callbacks', () => {
     await connection.close();
   });
 
+  test('nothing is resent while Temporal does not answer', async () => {
+    const task = await aFinalTask(database, 'https://a.example', { accountId: await anAccount() });
+    const line = `callbacks resend ${task}`;
+    expect(await admin(line, { TEMPORAL_ADDRESS: '127.0.0.1:1' })).toMatchObject({
+      exitCode: 1,
+      err: expect.stringMatching(/^Temporal at 127\.0\.0\.1:1 does not answer: /),
+    });
+    expect((await admin(`callbacks show ${task} --json`)).json).toMatchObject({ deliveries: 1 });
+  });
+
   test('nothing is resent for an unfinished task or one without a callback', async () => {
     const accountId = await anAccount();
     const running = await aFinalTask(database, 'https://a.example', { accountId, final: false });

@@ -79,14 +79,18 @@ const resend: AdminCommand = {
   operands: ['TASK'],
   changes: (input) => ({ kind: 'task', id: input.operand('TASK') }),
   about: 'sends the same message once more',
-  async run({ db, sdkClient }, input) {
+  async run({ config, db, temporal }, input) {
     const taskId = input.operand('TASK');
     const callback = await findCallback(db(), taskId);
     if (!callback) throw new CommandError(await whyNone(db(), taskId));
     if (callback.url === '') throw new CommandError(`The content of ${taskId} was erased.`);
     // Connects first: a delivery that was stored but cannot be started would wait for the
     // reconciler.
-    const { client, taskQueue } = await sdkClient();
+    const client = temporal();
+    await client.connection.ensureConnected().catch((error: Error) => {
+      const server = `Temporal at ${config.temporalAddress}`;
+      throw new CommandError(`${server} does not answer: ${error.message}`);
+    });
     const delivery = await beginResend(db(), taskId);
     if (delivery === null) throw new CommandError(await whyNone(db(), taskId));
     const task = await findTask(db(), taskId);
@@ -98,7 +102,7 @@ const resend: AdminCommand = {
       data,
       text,
       async afterwards() {
-        await startDelivery(client, taskQueue, { taskId, delivery });
+        await startDelivery(client, config.temporalTaskQueue, { taskId, delivery });
         return { data, text };
       },
     };

@@ -1,11 +1,11 @@
 // Admin commands that close an account and open it again.
 
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Knex } from 'knex';
 import { setAccountDisabled } from '../../db/accounts';
 import { failPending } from '../../db/pending-tasks';
 import { listUnfinishedTasks } from '../../db/tasks';
 import { cancelledMessage } from '../../domain/task';
-import type { TemporalClient } from '../../temporal/client';
 import { CommandError } from '../command';
 import { shownAccountOf } from './accounts';
 import type { AdminCommand, AdminContext, Answer, Input } from './command-line';
@@ -41,18 +41,22 @@ export const closingCommands = [disable, enable];
 
 async function cancelAll(
   db: Knex,
-  temporal: TemporalClient,
+  temporal: Client,
   accountId: string,
   disabled: Answer,
 ): Promise<Answer> {
   const tasks = await listUnfinishedTasks(db, accountId);
   for (const [cancelled, taskId] of tasks.entries()) {
     if (await failPending(db, taskId, cancelledMessage)) continue;
-    if ((await temporal.cancel(taskId)) !== 'unavailable') continue;
-    throw new CommandError(
-      `The account is disabled, but Temporal does not answer: ${cancelled} of ${tasks.length} ` +
-        'unfinished tasks were cancelled. Run the command again.',
-    );
+    try {
+      await temporal.workflow.getHandle(taskId).cancel();
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) continue;
+      throw new CommandError(
+        `The account is disabled, but Temporal does not answer: ${cancelled} of ${tasks.length} ` +
+          'unfinished tasks were cancelled. Run the command again.',
+      );
+    }
   }
   const data = { ...(disabled.data as object), cancelled: tasks.length };
   return { data, text: `${disabled.text}\n\nUnfinished tasks being cancelled: ${tasks.length}.` };

@@ -1,12 +1,11 @@
 // The form of an admin command, the parser of its words, and the faults they can have. A dash
 // followed by a digit is an amount, not an option, so that a negative amount gets the right error.
 
+import type { Client } from '@temporalio/client';
 import type { Knex } from 'knex';
 import type { Config } from '../../config/config';
 import type { Subject } from '../../db/operator-log';
-import type { TemporalClient } from '../../temporal/client';
 import { CommandError } from '../command';
-import type { SdkClient } from './temporal';
 
 export interface AdminContext {
   readonly config: Config;
@@ -15,12 +14,8 @@ export interface AdminContext {
   readonly db: () => Knex;
   /** The database outside of that transaction, for `afterwards`. */
   readonly committed: () => Knex;
-  readonly temporal: () => TemporalClient;
-  /**
-   * A connected Temporal client. Rejects with a message for the operator if Temporal does not
-   * answer.
-   */
-  readonly sdkClient: () => Promise<SdkClient>;
+  /** Connects at its first call. Throws if Temporal is not configured. */
+  readonly temporal: () => Client;
 }
 
 export interface Answer {

@@ -11,18 +11,16 @@ export const migrateBoth: AdminCommand = {
   name: 'migrate',
   migrates: true,
   about: 'brings the database up to date, and Temporal where TEMPORAL_ADDRESS is set',
-  async run({ config, db, sdkClient }) {
+  async run({ config, db, temporal }) {
     const applied = await migrate(db(), rolesOf(config));
-    let temporal = false;
-    if (config.temporalAddress) {
+    const hasTemporal = config.temporalAddress !== null;
+    if (hasTemporal) {
       await checkTemporal(config.environment);
-      const { client } = await sdkClient();
-      await ensureSearchAttributes(client, config.temporalNamespace);
-      temporal = true;
+      await ensureSearchAttributes(temporal(), config.temporalNamespace);
     }
     const rows = table(applied, [{ title: 'APPLIED', of: (name) => name }]);
     const text = applied.length > 0 ? rows : 'The database is up to date.';
-    return { data: { applied, temporal }, text };
+    return { data: { applied, temporal: hasTemporal }, text };
   },
 };
 

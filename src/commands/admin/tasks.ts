@@ -1,17 +1,16 @@
 // Admin commands for tasks: the stored rows, their jobs upstream, and a cancel that works like the
 // customer's.
 
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Knex } from 'knex';
 import type { TaskError, TaskObject } from '../../contract/task';
 import { taskStatuses } from '../../contract/vocabulary';
 import { findTaskCallback } from '../../db/callbacks';
-
 import { findJob, type Job } from '../../db/jobs/queries';
 import { listTasks } from '../../db/list-tasks';
 import { failPending } from '../../db/pending-tasks';
 import { findTaskOfJob, findTaskRow, type TaskRow } from '../../db/tasks';
 import { cancelledMessage, isFinal } from '../../domain/task';
-import type { TemporalClient } from '../../temporal/client';
 import { CommandError } from '../command';
 import type { AdminCommand, AdminContext } from './command-line';
 import { fields, table } from './tables';
@@ -109,10 +108,15 @@ const cancel: AdminCommand = {
 
 export const taskCommands = [show, list, cancel];
 
-async function askWorkflow(db: Knex, temporal: TemporalClient, taskId: string): Promise<void> {
-  const asked = await temporal.cancel(taskId);
-  if (asked === 'unavailable') throw new CommandError('Temporal does not answer; try again.');
-  if (asked === 'asked') return;
+async function askWorkflow(db: Knex, temporal: Client, taskId: string): Promise<void> {
+  try {
+    await temporal.workflow.getHandle(taskId).cancel();
+    return;
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) {
+      throw new CommandError('Temporal does not answer; try again.');
+    }
+  }
   const after = await findTaskRow(db, taskId);
   if (after && isFinal(after.status)) throw finished(taskId);
   throw new CommandError(
