@@ -24,37 +24,32 @@ import { serveMetrics } from './metrics-server';
 import { observedStorage } from './observed-storage';
 import { projectCommit, projectVersion } from './package-info';
 import { publicUrlOf, whyUnreachable } from './public-url';
-import { untilSchemaIsRight } from './wait-for-schema';
+import { isSchemaRight, untilSchemaIsRight } from './wait-for-schema';
 
 export const api: Command<'api'> = async ({ config, log }) => {
   let catalogue = await loadCatalogueOf(config);
-  const storage = await openStorage(config);
   const unreachable = whyUnreachable(config);
   if (unreachable) log.warn({ event: 'files_unreachable' }, unreachable);
-  const parts = openParts(config, log);
-  const { db, temporal, listener, observer, schema } = parts;
+  const parts = await openParts(config, log);
   let stopping = false;
+  let hasSchema = false;
   const app = createApp({
-    db,
-    storage: observedStorage(storage, parts.meters, log),
-    temporal,
-    starter: parts.starter,
+    ...parts,
     catalogue: () => catalogue,
     settings: settingsOf(config),
-    listener,
     now: Date.now,
     elapsed: () => performance.now(),
-    observer,
-    isServing: () => !stopping && schema.isRight(),
+    isServing: () => !stopping && hasSchema,
   });
   try {
-    await schema.first;
+    // Without a database the API starts too, and answers that it is not ready.
+    hasSchema = await isSchemaRight(parts.db, config.databaseUrl, log);
     const metrics = await serveMetrics({
       meters: parts.meters,
       log,
       host: config.metricsHost,
       port: config.metricsPort,
-      refresh: createDatabaseGauges(db, parts.meters, log),
+      refresh: createDatabaseGauges(parts.db, parts.meters, log),
     });
     const server = await listen(
       app.callback(),
@@ -68,14 +63,19 @@ export const api: Command<'api'> = async ({ config, log }) => {
       stopping = true;
       const closed = server.close();
       // Answers readers that wait for a change with the task's present state.
-      await listener.close();
+      await parts.listener.close();
       await closed;
       await metrics.close();
       await parts.close();
     });
+    const untilServing = async () => {
+      if (!hasSchema) await untilSchemaIsRight(parts.db, config.databaseUrl, log);
+      hasSchema = true;
+      return running.done;
+    };
     return {
       ...running,
-      done: Promise.race([running.done, schema.right.then(() => running.done)]),
+      done: Promise.race([running.done, untilServing()]),
       async reload() {
         catalogue = await loadCatalogueOf(config);
         log.info({ event: 'catalogue_reloaded' }, 'the catalogue was read again');
@@ -88,8 +88,9 @@ export const api: Command<'api'> = async ({ config, log }) => {
 };
 
 /** Opens everything the app needs that holds a connection or records metrics. */
-function openParts(config: ConfigOf<'api'>, log: Logger) {
+async function openParts(config: ConfigOf<'api'>, log: Logger) {
   const meters = createMeters('api');
+  const storage = observedStorage(await openStorage(config), meters, log);
   const tracing = createTracing({
     endpoint: config.otelExporterOtlpEndpoint,
     service: { name: 'video-api', version: projectVersion().version },
@@ -122,17 +123,15 @@ function openParts(config: ConfigOf<'api'>, log: Logger) {
   const listener = createTaskListener(config.databaseUrl, (error) =>
     log.warn({ event: 'listener_lost', err: error }, 'the listening connection was lost'),
   );
-  const schema = untilSchemaIsRight(db, config.databaseUrl, log);
   return {
     meters,
+    storage,
     observer,
     db,
     temporal,
     starter,
     listener,
-    schema,
     async close() {
-      schema.stop();
       await starter.close();
       await Promise.allSettled([listener.close(), temporal.close(), tracing.close()]);
       await db.destroy();

@@ -42,7 +42,7 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
   try {
     let running: RunningWorker | undefined;
     // Without the right schema every activity of this worker would fail.
-    await untilSchemaIsRight(db, config.databaseUrl, log).right;
+    await untilSchemaIsRight(db, config.databaseUrl, log);
     const events = createEvents(log, meters, tracing.keep);
     const metrics = await serveMetrics({
       meters,

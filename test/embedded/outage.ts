@@ -1,5 +1,5 @@
-// PostgreSQL stops under a running API and starts again: callers get a 503 with Retry-After, a
-// worker that starts meanwhile waits, and no process needs a restart.
+// PostgreSQL stops under a running API and starts again: callers get a 503 with Retry-After, an API
+// and a worker that start meanwhile wait, and no process needs a restart.
 
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,12 +14,17 @@ import { until } from '../support/until';
 
 const pepper = 'a pepper for tests';
 
+interface Api {
+  readonly process: RunningProcess;
+  get(path: string): Promise<Reply>;
+}
+
 /** An API on a PostgreSQL of its own, which starts again at the same address. */
 interface Outage {
-  readonly api: RunningProcess;
+  readonly api: Api;
+  startApi(): Promise<Api>;
   startWorker(): RunningProcess;
   readonly postgres: EmbeddedPostgres;
-  get(path: string): Promise<Reply>;
   comeBack(): Promise<void>;
   close(): Promise<void>;
 }
@@ -52,7 +57,7 @@ export function testOutage({ rounds }: { readonly rounds: number }): void {
   test.each(each)(
     'after %s of PostgreSQL callers are asked to come again, until it is back',
     async (_how, end) => {
-      const { api, get } = outage;
+      const { process: api, get } = outage.api;
       const served = { status: 200, json: { available: '1.000000' } };
       expect(await get('/v1/account')).toMatchObject(served);
       expect((await get('/readyz')).status).toBe(200);
@@ -66,14 +71,20 @@ export function testOutage({ rounds }: { readonly rounds: number }): void {
       expect(await get('/readyz')).toMatchObject(unavailable);
       expect((await get('/livez')).status).toBe(200);
 
+      const lateApi = await outage.startApi();
+      expect(await lateApi.get('/readyz')).toMatchObject(unavailable);
       const worker = outage.startWorker();
       await until('it waits', () => worker.said().includes('the database does not answer yet'));
 
       await outage.comeBack();
-      await until('it is ready again', async () => (await get('/readyz')).status === 200);
+      for (const one of [outage.api, lateApi]) {
+        await until('it is ready', async () => (await one.get('/readyz')).status === 200);
+      }
       await until('the worker is ready', () => worker.said().includes('worker is ready'));
       worker.signal('SIGTERM');
-      await worker.ended;
+      lateApi.process.signal('SIGTERM');
+      expect((await worker.ended).code).toBe(0);
+      expect((await lateApi.process.ended).code).toBe(0);
       expect(await get('/v1/account')).toMatchObject(served);
       expect(api.hasEnded()).toBe(false);
     },
@@ -99,21 +110,24 @@ async function startOutage(): Promise<Outage> {
     ...{ DATABASE_URL: postgres.url, API_KEY_PEPPER: pepper },
     ...{ TEMPORAL_ADDRESS: temporalAddress(), TEMPORAL_TASK_QUEUE: uniqueTaskQueue() },
   };
-  const api = startProcess(['api'], environment);
-  let url = '';
-  await until('the API listens', () => {
-    if (api.hasEnded()) throw new Error(`It ended:\n${api.said()}`);
-    const port = /"event":"listening","port":(\d+)/.exec(api.out())?.[1];
-    url = `http://127.0.0.1:${port}`;
-    return port !== undefined;
-  });
+  const startApi = async (): Promise<Api> => {
+    const api = startProcess(['api'], environment);
+    let port: string | undefined;
+    await until('the API listens', () => {
+      if (api.hasEnded()) throw new Error(`It ended:\n${api.said()}`);
+      port = /"event":"listening","port":(\d+)/.exec(api.out())?.[1];
+      return port !== undefined;
+    });
+    const get = (path: string) => call(`http://127.0.0.1:${port}`, apiKey, 'GET', path);
+    return { process: api, get };
+  };
   return {
-    api,
+    api: await startApi(),
+    startApi,
     startWorker: () => startProcess(['worker'], environment),
     get postgres() {
       return postgres;
     },
-    get: (path) => call(url, apiKey, 'GET', path),
     async comeBack() {
       postgres = await startPostgres({ dataDir, port: postgres.port });
     },
