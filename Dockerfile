@@ -1,5 +1,5 @@
 # Two images. `service`, the default, is for every process but the studio; the first argument names the process: api (default), worker,
-# migrate, codec, admin. `studio` adds an ffmpeg. Neither has compilers, tests or npm packages for development.
+# codec, admin. `studio` adds an ffmpeg. Neither has compilers, tests or npm packages for development.
 #
 #   docker build --build-arg COMMIT=$(git rev-parse HEAD) --tag video-generation-service:local .
 #   docker build --target studio --tag video-generation-studio:local .

@@ -25,10 +25,6 @@ const processes: { readonly [P in ProcessName]: Process<P> } = {
     about: 'the local generator and enhancer',
     load: () => (require('./commands/studio') as typeof import('./commands/studio')).studio,
   },
-  migrate: {
-    about: 'brings database and Temporal up to date, then ends',
-    load: () => (require('./commands/migrate') as typeof import('./commands/migrate')).migrate,
-  },
   codec: {
     about: 'decrypts payloads for the Temporal UI',
     load: () => (require('./commands/codec') as typeof import('./commands/codec')).codec,
@@ -56,9 +52,8 @@ async function main(): Promise<void> {
 }
 
 async function run<P extends ProcessName>(name: P, args: readonly string[]): Promise<void> {
-  // The standard output of a command is its result; only a server process may log there.
-  const asOwner = name === 'admin' || name === 'migrate';
-  const environment = name === 'dev' ? process.env : await withDevStack(process.env, asOwner);
+  const environment =
+    name === 'dev' ? process.env : await withDevStack(process.env, name === 'admin');
   const config = readConfig(name, environment);
   if (name === 'admin' && environment !== process.env) {
     process.stderr.write(`Using the stack that runs in ${config.dataDir}.\n`);

@@ -30,7 +30,6 @@ const required = {
   worker: ['DATABASE_URL', 'TEMPORAL_ADDRESS'],
   studio: ['STUDIO_API_KEY'],
   admin: [],
-  migrate: ['DATABASE_URL', 'TEMPORAL_ADDRESS'],
   codec: ['ENCRYPTION_KEYS'],
   dev: [],
 } as const satisfies Record<string, readonly SettingName[]>;

@@ -48,10 +48,10 @@ export const table = z.object({
       'Maximum number of connections to PostgreSQL per process; creates of one account use at most half of an API process’s.',
     ),
   DATABASE_ROLE: orNone(text()).describe(
-    'Role of API and worker, to which `migrate` grants what they need and nothing else; none: nothing is granted.',
+    'Role of API and worker, to which `admin migrate` grants what they need and nothing else; none: nothing is granted.',
   ),
   DATABASE_OPERATOR_ROLE: orNone(text()).describe(
-    'Role of the admin commands, to which `migrate` grants what they need.',
+    'Role of the other admin commands, to which `admin migrate` grants what they need.',
   ),
   TEMPORAL_ADDRESS: orNone(hostPort()).describe('The Temporal server, as host:port.'),
   TEMPORAL_NAMESPACE: text().default('default').describe('The namespace in Temporal.'),

@@ -41,7 +41,7 @@ const idle = 'idle_in_transaction_session_timeout,extra_float_digits,lock_timeou
       ...{ API_KEY_PEPPER: 'a pepper for tests', STUDIO_API_KEY: 'a key for tests' },
       LOG_LEVEL: 'fatal',
     };
-    const processes = [['api'], ['worker'], ['migrate'], ['admin', 'accounts', 'list']];
+    const processes = [['api'], ['worker'], ['admin', 'migrate'], ['admin', 'accounts', 'list']];
     for (const args of processes) {
       const { code, err } = await runProcess(args, environment);
       expect({ args, code, err }).toEqual({ args, code: 1, err: expect.stringMatching(sentence) });

@@ -155,7 +155,7 @@ test('a namespace that Temporal does not have is reported', async () => {
 
 test('if the configured database does not answer, this is reported without its password', async () => {
   const given = { DATABASE_URL: 'postgres://user:hidden@127.0.0.1:1/video' };
-  for (const args of [['dev'], ['migrate']]) {
+  for (const args of [['dev'], ['admin', 'migrate']]) {
     const { code, err } = await runProcess(args, {
       ...{ DATA_DIR: data.path, PORT: '0', TEMPORAL_ADDRESS: temporalAddress() },
       ...given,
@@ -179,7 +179,7 @@ test('every process refuses a database with a newer schema and leaves it unchang
       API_KEY_PEPPER: 'a pepper for tests',
       STUDIO_API_KEY: 'a key for tests',
     };
-    const processes = [['api'], ['worker'], ['migrate'], ['dev', '--without', 'studio']];
+    const processes = [['api'], ['worker'], ['admin', 'migrate'], ['dev', '--without', 'studio']];
     const ended = await Promise.all(processes.map((args) => runProcess(args, environment)));
     for (const { code, err } of ended) {
       expect({ code, err }).toEqual({

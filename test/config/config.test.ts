@@ -109,7 +109,6 @@ describe('a missing setting', () => {
   test.each([
     ['api', ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'API_KEY_PEPPER']],
     ['worker', ['DATABASE_URL', 'TEMPORAL_ADDRESS']],
-    ['migrate', ['DATABASE_URL', 'TEMPORAL_ADDRESS']],
     ['studio', ['STUDIO_API_KEY']],
     ['admin', []],
     ['dev', []],

@@ -61,7 +61,7 @@ test('has the packages of production and nothing that only development or the st
 });
 
 test('migrates, makes an account, and prints its key', async () => {
-  expect(await end(start(['migrate']))).toMatchObject({ code: 0 });
+  expect(await end(start(['admin', 'migrate']))).toMatchObject({ code: 0 });
   const { code, said } = await end(start(['admin', 'accounts', 'create', '--name', 'Acme']));
   expect([code, said]).toEqual([0, expect.stringMatching(/^apiKey +vk_/m)]);
 });

@@ -124,7 +124,7 @@ function processOf(name: string): ProcessName {
 
 describe('docker-compose.yml', () => {
   test('the test finds the process table', () => {
-    expect(table).toEqual(['api', 'worker', 'studio', 'migrate', 'codec', 'admin', 'dev']);
+    expect(table).toEqual(['api', 'worker', 'studio', 'codec', 'admin', 'dev']);
   });
 
   test('has every service of a complete system, and extras on demand', () => {
