@@ -3,13 +3,12 @@
 
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
-import { type Command, CommandError } from '../commands/command';
+import { type Command, CommandError, runsUntilStopped } from '../commands/command';
 import { hostPort } from '../config/setting-kinds';
-import { stopAllChildren } from '../embedded/child';
 import type { DevFile } from './dev-file';
 import { type PartName, partNames } from './parts';
 import { createProgress } from './progress';
-import { type Stack, startStack } from './stack';
+import { startStack } from './stack';
 import usageLines from './usage.json';
 
 export const dev: Command<'dev'> = async ({ config, args }) => {
@@ -19,15 +18,10 @@ export const dev: Command<'dev'> = async ({ config, args }) => {
     return 0;
   }
   const progress = createProgress(process.stdout);
-  let stack: Stack | undefined;
-  let stopping = false;
-  let finish: () => void = () => undefined;
-  let fail: (error: Error) => void = () => undefined;
-  const done = new Promise<void>((resolve, reject) => {
-    finish = resolve;
-    fail = reject;
+  let giveUp: (error: Error) => void = () => undefined;
+  const givenUp = new Promise<never>((_, reject) => {
+    giveUp = reject;
   });
-
   const starting = startStack({
     dataDir: config.dataDir,
     environment: config.environment,
@@ -35,42 +29,18 @@ export const dev: Command<'dev'> = async ({ config, args }) => {
     receivers,
     supervised: true,
     progress,
-    onGivenUp(error) {
-      progress.line(pc.red(`${error.message} Stopping everything.`));
-      void (stack?.stop() ?? stopAllChildren(3_000)).finally(() => fail(error));
-    },
+    onGivenUp: giveUp,
   });
-  starting.then(
-    (started) => {
-      stack = started;
-      if (!stopping) progress.line(banner(started.addresses, without));
-    },
-    (error: Error) => {
-      if (!stopping) fail(error);
-    },
-  );
-
-  return {
-    done,
-    async stop() {
-      stopping = true;
-      await progress.step('stopping everything', () =>
-        stack ? stack.stop() : stopMidway(starting),
-      );
-      finish();
-    },
-  };
+  const stack = await Promise.race([starting, givenUp]);
+  progress.line(banner(stack.addresses, without));
+  const running = runsUntilStopped(() => progress.step('stopping everything', () => stack.stop()));
+  const stopped = givenUp.catch(async (error: Error) => {
+    progress.line(pc.red(`${error.message} Stopping everything.`));
+    await stack.stop();
+    throw error;
+  });
+  return { ...running, done: Promise.race([running.done, stopped]) };
 };
-
-/**
- * If the start is interrupted, no caller has all the parts yet: all running children are stopped,
- * which ends the start.
- */
-async function stopMidway(starting: Promise<Stack>): Promise<void> {
-  await stopAllChildren(5_000);
-  const soon = new Promise((resolve) => setTimeout(resolve, 1_000));
-  await Promise.race([starting.then((stack) => stack.stop()).catch(() => undefined), soon]);
-}
 
 // `scripts/start.mjs` prints the same lines before any package is installed.
 const usage = usageLines.join('\n');

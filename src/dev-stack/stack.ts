@@ -67,7 +67,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       },
     };
   } catch (error) {
-    await stopAllChildren(5_000);
+    // A part that is stopped is not started again when its process ends.
+    const stopped = Array.from(parts.values(), (part) => part.stop());
+    await Promise.all([stopAllChildren(5_000), ...stopped]);
     await logs.close();
     lock.release();
     throw error;

@@ -90,7 +90,7 @@ export function startChild(command: string, options: ChildOptions): Child {
   return started;
 }
 
-/** Stops all running children if a start is interrupted, when no caller has all the parts yet. */
+/** Stops all running children if a start fails, when no caller has all the parts yet. */
 export async function stopAllChildren(graceMs: number): Promise<void> {
   await Promise.all([...children].map((child) => child.stop(undefined, graceMs)));
 }

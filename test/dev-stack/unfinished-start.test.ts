@@ -1,0 +1,60 @@
+// A start of the stack that is interrupted, or in which a part fails: no process is left.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  aDataDir,
+  type DataDir,
+  endAllProcesses,
+  isAlive,
+  startProcess,
+} from '../support/processes';
+import { until } from '../support/until';
+
+let data: DataDir;
+beforeEach(async () => {
+  data = await aDataDir();
+});
+afterEach(async () => {
+  await endAllProcesses();
+  await data.remove();
+});
+
+/** The processes that the stack has recorded so far. */
+function recorded(): number[] {
+  try {
+    const parts = JSON.parse(readFileSync(join(data.path, 'stack.lock'), 'utf8'));
+    return Object.values<{ pid: number }>(parts).map(({ pid }) => pid);
+  } catch {
+    return [];
+  }
+}
+
+test('an interrupted start ends at once, and so do the parts that run already', async () => {
+  const stack = startProcess(['dev'], { DATA_DIR: data.path, PORT: '0' });
+  await until('two parts run', () => {
+    if (stack.hasEnded()) throw new Error(`It ended:\n${stack.said()}`);
+    return recorded().length > 2;
+  });
+  const pids = recorded();
+  stack.signal('SIGINT');
+  expect(await stack.ended).toMatchObject({ code: 130 });
+  await until('nobody is left', () => !pids.some(isAlive));
+});
+
+test('if a part cannot start, the others are stopped and not started again', async () => {
+  const settings = { TEMPORAL_NAMESPACE: 'nobody-made-this' };
+  const stack = startProcess(['dev'], { DATA_DIR: data.path, PORT: '0', ...settings });
+  const pids = new Set<number>();
+  await until('it ends', () => {
+    for (const pid of recorded()) pids.add(pid);
+    return stack.hasEnded();
+  });
+  expect(await stack.ended).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('nobody-made-this'),
+  });
+  expect(stack.said()).not.toContain('started again');
+  expect(pids.size).toBeGreaterThan(3);
+  await until('nobody is left', () => ![...pids].some(isAlive));
+});
