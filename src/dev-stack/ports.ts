@@ -2,20 +2,20 @@
 // of the last start if it is free, so that links and bookmarks still work.
 
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { CommandError } from '../commands/command';
-import { freePorts } from '../embedded/ports';
+import { freePorts, isFree } from '../embedded/ports';
 
 const names = [
   'postgres',
   'temporal',
   'temporalUi',
   'studio',
+  'api',
   'apiMetrics',
   'workerMetrics',
 ] as const;
-export type Ports = Readonly<Record<(typeof names)[number] | 'api', number>>;
+export type Ports = Readonly<Record<(typeof names)[number], number>>;
 
 interface Wish {
   /** The setting that the message names if the port is in use. */
@@ -38,33 +38,22 @@ export async function choosePorts(dataDir: string, { api, studio }: Wishes): Pro
     (text) => JSON.parse(text) as Partial<Ports>,
     () => ({}) as Partial<Ports>,
   );
-  const fresh = await freePorts(names.length + 1);
+  const fresh = await freePorts(names.length);
   const chosen: Record<string, number> = {};
   for (const [index, name] of names.entries()) {
     const before = last[name];
-    const keep = before !== undefined && (await isFree('127.0.0.1', before));
+    const keep = before !== undefined && (await isFree(before, '127.0.0.1'));
     chosen[name] = keep ? before : (fresh[index] ?? 0);
   }
   if (studio.port !== 0) chosen.studio = await insist(studio);
-  const asked = api.port !== 0 ? await insist(api) : 0;
-  // Any free port was requested: the previous one keeps the address after a restart.
-  const before = last.api !== undefined && (await isFree('127.0.0.1', last.api)) ? last.api : 0;
-  chosen.api = asked || before || (fresh[names.length] ?? 0);
+  if (api.port !== 0) chosen.api = await insist(api);
   await writeFile(file, JSON.stringify(chosen));
   return chosen as Ports;
 }
 
 async function insist(wish: Wish): Promise<number> {
-  if (!wish.mustBeFree || (await isFree(wish.host, wish.port))) return wish.port;
+  if (!wish.mustBeFree || (await isFree(wish.port, wish.host))) return wish.port;
   throw new CommandError(
     `Port ${wish.port} is taken. Stop what listens there, or set ${wish.setting} to another port.`,
   );
-}
-
-function isFree(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, host, () => server.close(() => resolve(true)));
-  });
 }

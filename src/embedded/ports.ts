@@ -19,21 +19,27 @@ export async function freePorts(
   const held = new Map<number, Server>();
   for (let tries = 0; held.size < count && tries < triesMax; tries += 1) {
     const port = randomInt(lowest, beyond);
-    const server = await listenOn(port);
+    const server = await listenOn(port, '127.0.0.1');
     if (server) held.set(port, server);
   }
-  await Promise.all(
-    Array.from(held.values(), (server) => new Promise((done) => server.close(done))),
-  );
+  await Promise.all([...held.values()].map(close));
   if (held.size === count) return [...held.keys()];
   throw new Error(`There are no ${count} free ports between ${lowest} and ${beyond}.`);
 }
 
+export async function isFree(port: number, host: string): Promise<boolean> {
+  const server = await listenOn(port, host);
+  if (server) await close(server);
+  return server !== null;
+}
+
+const close = (server: Server) => new Promise((done) => server.close(done));
+
 /** Null if the port is in use. */
-function listenOn(port: number): Promise<Server | null> {
+function listenOn(port: number, host: string): Promise<Server | null> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', () => resolve(null));
-    server.listen(port, '127.0.0.1', () => resolve(server));
+    server.listen(port, host, () => resolve(server));
   });
 }
