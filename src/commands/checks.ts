@@ -3,16 +3,9 @@
 
 import { Connection, type TLSConfig } from '@temporalio/client';
 import { Client } from 'pg';
-import { type Config, readConfig } from '../config/config';
-import type { Environment } from '../config/secret-files';
-import type { Roles } from '../db/roles';
+import type { Config } from '../config/config';
 import { directAddress, SchemaMismatch } from '../db/schema-mismatch';
 import { CommandError } from './command';
-
-/** The roles to which a migration grants privileges. */
-export function rolesOf({ databaseRole, databaseOperatorRole }: Config): Roles {
-  return { service: databaseRole, operator: databaseOperatorRole };
-}
 
 type TemporalSettings = Pick<
   Config,
@@ -47,8 +40,7 @@ function certificatesOf(settings: TemporalSettings): TLSConfig | undefined {
   };
 }
 
-export async function checkTemporal(environment: Environment): Promise<void> {
-  const config = readConfig('dev', environment);
+export async function checkTemporal(config: Config): Promise<void> {
   const { temporalNamespace } = config;
   const access = temporalAccess(config);
   try {

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
+import type { Config } from '../config/config';
 import { createAccount, showAccount } from '../db/accounts';
 
 export interface Secrets {
@@ -27,17 +28,12 @@ export async function secretsOf(dataDir: string): Promise<Secrets> {
   }));
 }
 
-export async function demoOf(
-  dataDir: string,
-  db: Knex,
-  pepper: string,
-  currency?: string,
-): Promise<Demo> {
+export async function demoOf(dataDir: string, db: Knex, config: Config): Promise<Demo> {
   const make = async () => {
     const { accountId, apiKey, webhookSecret } = await createAccount(db, {
       name: 'demo',
-      pepper,
-      ...(currency ? { currency } : {}),
+      pepper: config.apiKeyPepper ?? '',
+      currency: config.currency,
       creditMicros: demoCreditMicros,
     });
     return { accountId, apiKey, webhookSecret };

@@ -55,15 +55,11 @@ function sentenceOf(line: string): string | null {
     const named = subjects.filter((name) => typeof entry[name] === 'string');
     const about = [cause, ...named.map((name) => `${name} ${String(entry[name])}`)].filter(Boolean);
     const detail = about.length > 0 ? ` (${about.join(', ')})` : '';
-    return oneLine(`${String(entry.level)}: ${String(entry.msg)}${detail}`);
+    // A code is chosen by a provider.
+    return `${String(entry.level)}: ${String(entry.msg)}${detail}`.replace(unprintable, ' ');
   } catch {
     return null;
   }
-}
-
-/** A code is chosen by a provider. */
-function oneLine(text: string): string {
-  return text.replace(unprintable, ' ');
 }
 
 /** The last line that may explain why a part ended: a warning, or a line that is not a log line. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { searchAttributes } from '../../workflows/search-attributes';
 import { checkDatabase, checkTemporal } from '../commands/checks';
 import { CommandError } from '../commands/command';
+import type { Config } from '../config/config';
 import { connect, migrate, noRoles } from '../db/database';
 import type { Child } from '../embedded/child';
 import { roleNames, startPostgres } from '../embedded/postgres';
@@ -19,9 +20,8 @@ import type { Launched } from './supervised-process';
  * Configured servers are checked before anything is started, so that a wrong address fails within
  * seconds and leaves nothing behind.
  */
-export async function checkGiven({ options, progress, has }: Site): Promise<void> {
-  const { environment } = options;
-  const { DATABASE_URL: database, TEMPORAL_ADDRESS: temporal, TEMPORAL_CLI: cli } = environment;
+export async function checkGiven({ progress, has }: Site, config: Config): Promise<void> {
+  const { databaseUrl: database, temporalAddress: temporal, temporalCli: cli } = config;
   if (!database && !has('postgres')) {
     throw new CommandError('Without postgres, DATABASE_URL has to say where there is one.', 2);
   }
@@ -32,16 +32,16 @@ export async function checkGiven({ options, progress, has }: Site): Promise<void
     await progress.step('looking for the database', () => checkDatabase(database));
   }
   if (temporal) {
-    await progress.step(`looking for Temporal at ${temporal}`, () => checkTemporal(environment));
+    await progress.step(`looking for Temporal at ${temporal}`, () => checkTemporal(config));
   } else if (cli) {
     await findTemporal(cli);
   }
 }
 
-export async function startDatabase(site: Site, pepper: string) {
-  const given = site.options.environment.DATABASE_URL;
+export async function startDatabase(site: Site, config: Config) {
+  const given = config.databaseUrl;
   // A configured database is used with its own role for everything.
-  const urls = { owner: given || '', service: given || '' };
+  const urls = { owner: given ?? '', service: given ?? '' };
   if (!given && site.has('postgres')) {
     const dataDir = join(site.dataDir, 'postgres');
     const launch = async () => {
@@ -62,7 +62,7 @@ export async function startDatabase(site: Site, pepper: string) {
   try {
     const demo = await site.progress.step('migrating the database', async () => {
       await migrate(db, rolesGranted);
-      return demoOf(site.dataDir, db, pepper, site.options.environment.CURRENCY);
+      return demoOf(site.dataDir, db, config);
     });
     return { databaseUrl: urls.owner, serviceUrl: urls.service, demo };
   } finally {
@@ -72,16 +72,11 @@ export async function startDatabase(site: Site, pepper: string) {
 
 export async function startTemporalServer(
   site: Site,
+  { temporalAddress, temporalUiUrl, temporalCli }: Config,
 ): Promise<Omit<Started, 'databaseUrl' | 'serviceUrl'>> {
-  const { environment: given } = site.options;
-  if (given.TEMPORAL_ADDRESS) {
-    return {
-      temporalAddress: given.TEMPORAL_ADDRESS,
-      temporalUi: given.TEMPORAL_UI_URL || null,
-    };
-  }
+  if (temporalAddress) return { temporalAddress, temporalUi: temporalUiUrl };
   const binary = await site.progress.step('finding or installing the Temporal server', () =>
-    findTemporal(given.TEMPORAL_CLI || undefined),
+    findTemporal(temporalCli),
   );
   const launch = async () => {
     const server = await startTemporal({

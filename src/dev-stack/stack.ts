@@ -89,11 +89,11 @@ async function startParts(site: Site): Promise<DevFile> {
   const config = readConfig('dev', { ...options.environment, ...settings });
   const catalogue = await loadCatalogueOf(config);
   if (site.has('worker')) checkChannelKeys(config, catalogue);
-  await checkGiven(site);
+  await checkGiven(site, config);
   const studio = startPart(site, 'studio', () => processPart(site, 'studio', 'studio', settings));
   const [{ demo, ...database }, temporal] = await Promise.all([
-    startDatabase(site, settings.API_KEY_PEPPER ?? ''),
-    startTemporalServer(site),
+    startDatabase(site, config),
+    startTemporalServer(site, config),
     studio,
   ]);
   const started: Started = { ...database, ...temporal };

@@ -34,17 +34,14 @@ const linesKept = 30;
 const children = new Set<Child>();
 
 export function startChild(command: string, options: ChildOptions): Child {
+  const { env, cwd, uid, gid, stopSignal = 'SIGTERM' } = options;
   const child = spawn(command, [...options.args], {
+    ...{ env, cwd, uid, gid },
     stdio: ['ignore', 'pipe', 'pipe', ...(options.onMessage ? ['ipc' as const] : [])],
     // In a process group of its own: a Ctrl-C reaches only the parent, which stops all children in
     // order.
     detached: true,
-    ...(options.env ? { env: options.env } : {}),
-    ...(options.cwd ? { cwd: options.cwd } : {}),
-    ...(options.uid === undefined ? {} : { uid: options.uid }),
-    ...(options.gid === undefined ? {} : { gid: options.gid }),
   });
-  const stopSignal = options.stopSignal ?? 'SIGTERM';
   if (options.onMessage) child.on('message', options.onMessage);
   const { pid } = child;
   if (pid) willReap(pid, stopSignal);
@@ -74,7 +71,7 @@ export function startChild(command: string, options: ChildOptions): Child {
   });
   const started: Child = {
     process: child,
-    pid: child.pid ?? -1,
+    pid: pid ?? -1,
     lastWords: () => lines.join('\n'),
     isAlive: () => alive,
     exited,

@@ -44,7 +44,7 @@ const testServer: PipPackage = {
 
 /** The path of the development server. `given` is TEMPORAL_CLI. */
 export async function findTemporal(
-  given: string | undefined,
+  given: string | null | undefined,
   cache = cacheFolder(),
 ): Promise<string> {
   if (given) {

@@ -3,7 +3,7 @@
 
 import { migrate } from '../../db/database';
 import { ensureSearchAttributes } from '../../temporal/setup';
-import { checkTemporal, rolesOf } from '../checks';
+import { checkTemporal } from '../checks';
 import type { AdminCommand } from './command-line';
 import { table } from './tables';
 
@@ -12,10 +12,11 @@ export const migrateBoth: AdminCommand = {
   migrates: true,
   about: 'brings the database up to date, and Temporal where TEMPORAL_ADDRESS is set',
   async run({ config, db, temporal }) {
-    const applied = await migrate(db(), rolesOf(config));
+    const { databaseRole: service, databaseOperatorRole: operator } = config;
+    const applied = await migrate(db(), { service, operator });
     const hasTemporal = config.temporalAddress !== null;
     if (hasTemporal) {
-      await checkTemporal(config.environment);
+      await checkTemporal(config);
       await ensureSearchAttributes(temporal(), config.temporalNamespace);
     }
     const rows = table(applied, [{ title: 'APPLIED', of: (name) => name }]);
