@@ -23,13 +23,13 @@ import {
   takeFlags,
 } from './admin/command-line';
 import { encryptionCommands } from './admin/encryption';
-import { eraseCommands } from './admin/erase';
+import { eraseAccount } from './admin/erase';
 import { helpOn } from './admin/help';
 import { keyCommands } from './admin/keys';
-import { logCommands } from './admin/log';
-import { reconcileCommands } from './admin/reconcile';
-import { schemaCommands } from './admin/schema';
-import { storageCommands } from './admin/storage';
+import { log } from './admin/log';
+import { reconcileLost } from './admin/reconcile';
+import { migrateBoth } from './admin/schema';
+import { storageUsage } from './admin/storage';
 import { escaped } from './admin/tables';
 import { taskCommands } from './admin/tasks';
 import { openTemporal } from './admin/temporal';
@@ -39,20 +39,20 @@ import { checkDatabase } from './checks';
 import { type Command, CommandError } from './command';
 
 export const adminCommands: readonly AdminCommand[] = [
-  ...schemaCommands,
+  migrateBoth,
   ...accountCommands,
   ...closingCommands,
-  ...eraseCommands,
+  eraseAccount,
   ...termCommands,
   ...keyCommands,
   ...taskCommands,
   ...bookCommands,
   ...budgetCommands,
   ...callbackCommands,
-  ...storageCommands,
-  ...reconcileCommands,
+  storageUsage,
+  reconcileLost,
   ...encryptionCommands,
-  ...logCommands,
+  log,
 ];
 
 export interface Output {

@@ -68,13 +68,8 @@ export interface Input {
   readonly line: string;
 }
 
-/** Options of every command; they may stand anywhere. */
-interface Flags {
-  readonly json: boolean;
-  readonly help: boolean;
-}
-
-export function takeFlags(args: readonly string[]): Flags & { readonly words: readonly string[] } {
+/** Takes out the options of every command, which may stand anywhere. */
+export function takeFlags(args: readonly string[]) {
   const isHelp = (word: string) => word === '--help' || word === '-h';
   return {
     json: args.includes('--json'),

@@ -21,7 +21,7 @@ import { knownAccount } from './values';
 const batch = 200;
 const removalsAtOnce = 8;
 
-const erase: AdminCommand = {
+export const eraseAccount: AdminCommand = {
   name: 'accounts erase',
   operands: ['ID'],
   changes: (input) => ({ kind: 'account', id: input.operand('ID') }),
@@ -40,8 +40,6 @@ const erase: AdminCommand = {
     };
   },
 };
-
-export const eraseCommands = [erase];
 
 async function eraseAll(
   { committed }: AdminContext,

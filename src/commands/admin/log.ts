@@ -5,7 +5,7 @@ import type { AdminCommand } from './command-line';
 import { table } from './tables';
 import { countOf } from './values';
 
-const log: AdminCommand = {
+export const log: AdminCommand = {
   name: 'log',
   options: {
     account: { value: 'ID', about: 'acts on this account only' },
@@ -31,8 +31,6 @@ const log: AdminCommand = {
     return { data: acts, text };
   },
 };
-
-export const logCommands = [log];
 
 /** The state after the act. If the act created something, fields without a value are left out. */
 function afterOf({ before, after }: LogRow): string {

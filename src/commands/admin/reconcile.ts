@@ -5,7 +5,7 @@ import { confirmLoss } from '../../db/reconcile';
 import type { AdminCommand } from './command-line';
 import { countOf } from './values';
 
-const lost: AdminCommand = {
+export const reconcileLost: AdminCommand = {
   name: 'reconcile lost',
   options: { hours: { value: 'N', about: 'for how long from now (2)' } },
   changes: () => ({ kind: 'reconciler', id: null }),
@@ -16,5 +16,3 @@ const lost: AdminCommand = {
     return { data: { until }, text };
   },
 };
-
-export const reconcileCommands = [lost];

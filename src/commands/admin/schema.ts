@@ -24,5 +24,3 @@ export const migrateBoth: AdminCommand = {
     return { data: { applied, temporal: hasTemporal }, text };
   },
 };
-
-export const schemaCommands = [migrateBoth];

@@ -4,7 +4,7 @@ import { readUsageByAccount } from '../../db/files/usage';
 import type { AdminCommand } from './command-line';
 import { table } from './tables';
 
-const usage: AdminCommand = {
+export const storageUsage: AdminCommand = {
   name: 'storage usage',
   about: 'files and bytes of every account that has files, the largest first',
   async run({ db }) {
@@ -22,5 +22,3 @@ const usage: AdminCommand = {
     return { data, text };
   },
 };
-
-export const storageCommands = [usage];
