@@ -7,16 +7,11 @@ import type { Logger } from '../telemetry/logger';
 import type { Meters } from '../telemetry/meters';
 import { listen } from './http-server';
 
-interface MetricsServer {
-  /** Null if no port is configured; then nothing is served. */
-  readonly port: number | null;
-  close(): Promise<void>;
-}
-
 interface MetricsOptions {
   readonly meters: Meters;
   readonly log: Logger;
   readonly host: string;
+  /** Null: nothing is served. */
   readonly port: number | null;
   /** Updates gauges that are not counted as they happen. */
   readonly refresh?: () => Promise<void>;
@@ -29,9 +24,9 @@ interface MetricsOptions {
   readonly health?: () => Promise<object>;
 }
 
-export async function serveMetrics(options: MetricsOptions): Promise<MetricsServer> {
+export async function serveMetrics(options: MetricsOptions) {
   const { host, port, log } = options;
-  if (port === null) return { port, close: async () => undefined };
+  if (port === null) return { close: async () => undefined };
   const server = await listen(
     (request, response) => {
       answerOf(options, request.url?.split('?')[0]).then(
