@@ -12,5 +12,7 @@ if (args.includes('--help')) {
   const lines = JSON.parse(readFileSync(join(root, 'src', 'dev-stack', 'usage.json'), 'utf8'));
   process.stdout.write(`${lines.join('\n')}\n`);
 } else {
-  await becomes('dev', args, { quiet: false });
+  // Loading the process takes a second, or several on a busy machine, so a line is printed first.
+  process.stdout.write(`Starting the development stack on Node ${process.versions.node}.\n`);
+  await becomes('dev', args);
 }

@@ -85,7 +85,8 @@ async function runJest(projects, { covered = false } = {}) {
         `--maxWorkers=${workers()}`,
       ],
       {
-        shown: 'errors',
+        // jest's report goes to standard error, its JSON to standard output.
+        showErrors: true,
         env: covered ? { ...process.env, TEST_COVERAGE: '1' } : process.env,
       },
     );

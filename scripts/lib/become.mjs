@@ -4,18 +4,14 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { buildIfStale } from './build.mjs';
 import { installIfNeeded } from './install.mjs';
-import { sayOn } from './progress.mjs';
 import { fail, root } from './run.mjs';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
 
-export async function becomes(name, args, { quiet }) {
+export async function becomes(name, args) {
   if (major < 20 || (major === 20 && minor < 19)) {
     fail(new Error(`Node ${process.versions.node} is too old: 20.19 or later is needed.`));
   }
-  if (quiet) sayOn(process.stderr);
-  // Loading the process takes a second, or several on a busy machine, so a line is printed first.
-  else process.stdout.write(`Starting the development stack on Node ${process.versions.node}.\n`);
   try {
     await installIfNeeded();
     await buildIfStale();

@@ -1,18 +1,13 @@
-// The output of a script: a line at the beginning of each step, and one with its time at its end.
-
-let out = process.stdout;
-
-/** The output stream; another one if standard output is needed for results. */
-export function sayOn(stream) {
-  out = stream;
-}
+// The output of a script: a line at the beginning of each step, and one with its time at its end. It
+// goes to standard error, because standard output is for results.
 
 export async function step(label, work) {
   const startedAt = Date.now();
   const end = (mark) => {
-    out.write(`${mark} ${label} (${((Date.now() - startedAt) / 1000).toFixed(1)} s)\n`);
+    const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
+    process.stderr.write(`${mark} ${label} (${seconds} s)\n`);
   };
-  out.write(`… ${label}\n`);
+  process.stderr.write(`… ${label}\n`);
   try {
     await work();
     end('✓');

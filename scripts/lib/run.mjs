@@ -8,15 +8,12 @@ export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 export const tool = (name) => join(root, 'node_modules', '.bin', name);
 
 /** Runs a command in the project's folder. If it fails, its output is in the error. */
-export function run(command, args, { shown = false, env = process.env } = {}) {
+export function run(command, args, { showErrors = false, env = process.env } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd: root,
       env,
-      // 'errors': shows standard error and keeps standard output (jest's report goes to the first,
-      // its JSON to the second).
-      stdio: ['ignore', shown === true ? 'inherit' : 'pipe', shown ? 'inherit' : 'pipe'],
-      shell: process.platform === 'win32',
+      stdio: ['ignore', 'pipe', showErrors ? 'inherit' : 'pipe'],
     });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
