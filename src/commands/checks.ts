@@ -7,31 +7,20 @@ import type { Config } from '../config/config';
 import { directAddress, SchemaMismatch } from '../db/schema-mismatch';
 import { CommandError } from './command';
 
-type TemporalSettings = Pick<
-  Config,
-  | 'temporalAddress'
-  | 'temporalTls'
-  | 'temporalTlsCa'
-  | 'temporalTlsCert'
-  | 'temporalTlsKey'
-  | 'temporalTlsServerName'
-  | 'temporalApiKey'
->;
-
 /** With an API key TLS is always on. */
-export function temporalAccess(settings: TemporalSettings) {
-  const { temporalAddress, temporalTls, temporalApiKey } = settings;
+export function temporalAccess(config: Config) {
+  const { temporalAddress, temporalTls, temporalApiKey } = config;
   return {
     address: temporalAddress ?? '',
-    tls: certificatesOf(settings) ?? (temporalTls || temporalApiKey !== null),
+    tls: certificatesOf(config) ?? (temporalTls || temporalApiKey !== null),
     ...(temporalApiKey ? { apiKey: temporalApiKey } : {}),
   };
 }
 
 /** Undefined if no setting differs from plain TLS. */
-function certificatesOf(settings: TemporalSettings): TLSConfig | undefined {
-  const { temporalTlsCa: ca, temporalTlsCert: crt, temporalTlsKey: key } = settings;
-  const { temporalTlsServerName: name } = settings;
+function certificatesOf(config: Config): TLSConfig | undefined {
+  const { temporalTlsCa: ca, temporalTlsCert: crt, temporalTlsKey: key } = config;
+  const { temporalTlsServerName: name } = config;
   if (!ca && !crt && !name) return undefined;
   return {
     ...(name ? { serverNameOverride: name } : {}),

@@ -3,14 +3,12 @@
 import type { Config } from '../config/config';
 import { isReachable } from '../domain/file-link';
 
-export function publicUrlOf({ publicUrl, port }: Pick<Config, 'publicUrl' | 'port'>): string {
+export function publicUrlOf({ publicUrl, port }: Config): string {
   return publicUrl ?? `http://localhost:${port}`;
 }
 
-type Delivery = Pick<Config, 'filesDelivery' | 's3Bucket' | 's3Endpoint' | 'dangerouslyAllowHosts'>;
-
 /** Why callers cannot follow the links to files, for the log at the start; null if they can. */
-export function whyUnreachable(config: Delivery): string | null {
+export function whyUnreachable(config: Config): string | null {
   const { filesDelivery, s3Bucket, s3Endpoint, dangerouslyAllowHosts } = config;
   if (filesDelivery !== 'redirect') return null;
   if (s3Bucket === null) {
