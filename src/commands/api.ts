@@ -109,7 +109,7 @@ async function openParts(config: ConfigOf<'api'>, log: Logger) {
     // Not awaited: without Temporal the API answers "not ready" until Temporal is back.
     connection: lazyConnection({ ...temporalAccess(config), namespace }, config.acceptTimeoutMs),
     namespace,
-    encryptionKeys: config.encryptionKeys ?? [],
+    encryptionKeys: config.encryptionKeys,
     taskQueue: config.temporalTaskQueue,
     acceptTimeoutMs: config.acceptTimeoutMs,
     onError: observer.temporalFailure,

@@ -116,7 +116,7 @@ function settingsOf(config: ConfigOf<'worker'>): WorkerSettings {
       ...temporalAccess(config),
       namespace: config.temporalNamespace,
       taskQueue: config.temporalTaskQueue,
-      encryptionKeys: config.encryptionKeys ?? [],
+      encryptionKeys: config.encryptionKeys,
     },
     workflowBundle: builtBundle(),
     cachedWorkflowsMax: config.workerCachedWorkflowsMax,

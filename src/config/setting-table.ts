@@ -71,7 +71,8 @@ export const table = z.object({
     'Name in Temporal’s certificate, if it is not that of TEMPORAL_ADDRESS.',
   ),
   TEMPORAL_API_KEY: orNone(text()).describe('API key of a hosted Temporal.').meta(secret()),
-  ENCRYPTION_KEYS: orNone(encryptionKeys())
+  ENCRYPTION_KEYS: encryptionKeys()
+    .default([])
     .describe(
       'Encrypts what callers wrote, in PostgreSQL and Temporal: id:key pairs, the first encrypts, the others only decrypt; none: it is readable.',
     )

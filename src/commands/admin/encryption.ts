@@ -21,7 +21,7 @@ const reseal: AdminCommand = {
   about:
     'encrypts the rows under older keys with the first of ENCRYPTION_KEYS, while the service runs',
   async run({ config, committed }) {
-    const [first] = config.encryptionKeys ?? [];
+    const [first] = config.encryptionKeys;
     if (!first) throw new CommandError('ENCRYPTION_KEYS is not set: there is no key to use.', 2);
     const all = async (): Promise<Answer> => {
       const rows = await resealRows(committed(), first.id);
@@ -47,7 +47,7 @@ export const encryptionCommands = [keys, reseal];
 const sumOf = (use: KeyUse) => sealedTables.reduce((sum, name) => sum + use[name], 0);
 
 function shown({ encryptionKeys }: Config, uses: readonly KeyUse[]) {
-  const [first] = encryptionKeys ?? [];
+  const [first] = encryptionKeys;
   const text = table(uses, [
     { title: 'KEY', of: ({ keyId }) => keyId },
     { title: 'FIRST', of: ({ keyId }) => (keyId === first?.id ? 'yes' : 'no') },

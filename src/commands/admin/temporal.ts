@@ -19,7 +19,7 @@ export function openTemporal(config: Config) {
         { ...access, namespace, connectTimeout },
         config.acceptTimeoutMs,
       );
-      return new Client({ connection, namespace, ...encryptionWith(encryptionKeys ?? []) });
+      return new Client({ connection, namespace, ...encryptionWith(encryptionKeys) });
     },
     close: async () => connection?.close(),
   };
