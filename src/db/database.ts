@@ -32,7 +32,7 @@ interface DatabaseOptions {
   /** Statements that write are refused. */
   readonly readOnly?: boolean;
   /** The keys that encrypt the texts of callers; without keys the texts are stored as they are. */
-  readonly encryptionKeys?: KeyRing | null;
+  readonly encryptionKeys?: KeyRing;
   readonly log?: { warn(message: string): void; error(message: string): void };
 }
 
