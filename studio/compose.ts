@@ -1,16 +1,14 @@
 /*
- * Puts the parts of the studio together: jobs, rendering, files, callbacks and the two protocols.
+ * Puts the parts of the studio together: jobs, rendering, files and the two protocols.
  * Some parts refer to each other, so each reference is resolved when it is called.
  */
 
 import { join } from 'node:path';
 import type { Log } from './http';
-import type { Job } from './jobs/job';
 import { createJobStore } from './jobs/job-store';
 import { createMediaStore } from './media/media-store';
 import { createResultFiles } from './media/result-files';
 import { createAdmin } from './protocol/admin';
-import { createCallbacks } from './protocol/callbacks';
 import { createCallParser } from './protocol/create-call';
 import { createEnhancer } from './protocol/enhancer';
 import { createGenerator } from './protocol/generator';
@@ -19,7 +17,7 @@ import { createSamples } from './rendering/samples';
 
 export interface PartOptions {
   dataDir: string;
-  /** Exact host:port pairs inside the network that media and callbacks may use. */
+  /** Exact host:port pairs inside the network that media may come from. */
   allowHosts: string[];
   /** Rendered jobs of one kind that are `running` at once; the others are `queued`. */
   maxRunning: number;
@@ -47,12 +45,10 @@ export function composeStudio(options: PartOptions, addresses: Addresses, log: L
   });
   const samples = createSamples({ folder: join(dataDir, 'samples'), baseUrl, ffmpegPath, log });
   const media = createMediaStore({ dataDir, allowHosts, ownFile });
-  const callbacks = createCallbacks(allowHosts, log);
   const store = createJobStore({
     dataDir,
     log,
     runningMax: options.maxRunning,
-    onChange: announce,
     onStart: (job) => renderPool.start(job),
     onEnd: (job) => renderPool.stop(job),
     onForget: (job) => files.drop(job.id),
@@ -66,7 +62,7 @@ export function composeStudio(options: PartOptions, addresses: Addresses, log: L
     log,
     onDone: store.rendered,
   });
-  const admin = createAdmin(store, callbacks.sent);
+  const admin = createAdmin(store);
   const parseCall = createCallParser(store.jobs, admin.script);
   const generator = createGenerator({ store, files, media, parseCall, script: admin.script });
   const enhancer = createEnhancer({ store, files, parseCall });
@@ -79,15 +75,7 @@ export function composeStudio(options: PartOptions, addresses: Addresses, log: L
     return files.localFile(own.path, own.query);
   }
 
-  function announce(job: Job): void {
-    if (job.callbackUrl === undefined) return;
-    const body = job.kind === 'generation' ? generator.view(job) : enhancer.view(job);
-    const isFinalNotice = job.status === 'succeeded' || job.status === 'failed';
-    callbacks.notify(job.id, job.callbackUrl, body, isFinalNotice);
-  }
-
   async function close(): Promise<void> {
-    callbacks.close();
     store.close();
     files.close();
     await Promise.all([renderPool.close(), samples.close()]);

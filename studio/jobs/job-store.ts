@@ -52,7 +52,6 @@ export function createJobStore(parts: Parts) {
 
   function accept(job: Job): void {
     records.put(job);
-    parts.onChange(job);
     transitions.schedule(job);
   }
 

@@ -1,6 +1,6 @@
 /*
  * The transitions of one job: queued, running, ended, deleted. The job's record says which are due;
- * every transition is written to the journal and reported to the listeners.
+ * every transition is written to the journal.
  */
 
 import type { createDueTimer } from './due-timer';
@@ -13,7 +13,6 @@ import { plannedResult } from './planned-result';
 import { createRenderQueue } from './queue';
 
 export interface Listeners {
-  onChange(job: Job): void;
   /** A rendered job has become `running`, or still is after a restart. */
   onStart(job: Job): void;
   onEnd(job: Job): void;
@@ -27,6 +26,7 @@ interface Parts extends Listeners {
 }
 
 export function createTransitions(parts: Parts) {
+  const { change } = parts.records;
   const queue = createRenderQueue(parts.runningMax, (job) => {
     run(job, Date.now());
     schedule(job);
@@ -74,11 +74,6 @@ export function createTransitions(parts: Parts) {
     parts.records.forget(job);
     queue.leave(job);
     parts.onForget(job);
-  }
-
-  function change(job: Job, fields: Partial<Job>): void {
-    parts.records.change(job, fields);
-    parts.onChange(job);
   }
 
   return { isDue, advance, schedule, end, forget, rejoin: queue.rejoin, close: queue.close };

@@ -69,7 +69,6 @@ export interface JobRecord {
   script: Script;
   clientRequestId?: string | undefined;
   idempotencyKey?: string | undefined;
-  callbackUrl?: string | undefined;
   result?: JobResult | undefined;
   failure?: { code: string; message: string } | undefined;
 }

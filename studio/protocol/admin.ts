@@ -1,7 +1,6 @@
 /*
- * The admin endpoint for tests: the global script, and counts of requests, accepted jobs and
- * callbacks. It has a key of its own; without that key it does not exist. Its own requests are not
- * counted.
+ * The admin endpoint for tests: the global script, and counts of requests and accepted jobs. It has
+ * a key of its own; without that key it does not exist. Its own requests are not counted.
  */
 
 import type { Exchange } from '../http';
@@ -16,7 +15,7 @@ interface Counts {
   requests: Record<string, number>;
 }
 
-export function createAdmin(store: JobStore, callbacksSent: () => number) {
+export function createAdmin(store: JobStore) {
   let script: GlobalScript = {};
   let counts: Counts = { since: Date.now(), requests: {} };
 
@@ -55,7 +54,6 @@ export function createAdmin(store: JobStore, callbacksSent: () => number) {
       accepted: acceptedOf('generation'),
       enhancements_accepted: acceptedOf('enhancement'),
       jobs: store.jobs.size(),
-      callbacks_sent: callbacksSent(),
     };
   }
 

@@ -20,7 +20,7 @@ export interface CreateCall {
   /** The job of an earlier call with the same idempotency key. */
   earlier: Job | undefined;
   /** The fields of a new job that do not depend on its order. */
-  newRecord(expiresAfterMs: number): Omit<JobRecord, 'id' | 'callbackUrl'>;
+  newRecord(expiresAfterMs: number): Omit<JobRecord, 'id'>;
 }
 
 export type CallParser = ReturnType<typeof createCallParser>;

@@ -10,7 +10,6 @@ import type { Body } from './fields';
 import {
   given,
   isHttpUrl,
-  optionalHttpUrl,
   optionalInteger,
   optionalString,
   optionalWord,
@@ -19,10 +18,7 @@ import {
 
 const SCENES = ['common', 'ugc', 'short_series', 'aigc', 'old_film'] as const;
 
-export function parseEnhancementRequest(body: Body): {
-  request: EnhancementRequest;
-  callbackUrl: string | undefined;
-} {
+export function parseEnhancementRequest(body: Body): EnhancementRequest {
   const videoUrl = requiredString(body, 'video_url', 2048);
   if (!isHttpUrl(videoUrl)) throw invalid('video_url', 'it must be an http(s) address');
   const resolution = optionalWord(body, 'resolution', Object.keys(TARGET_SHORT_SIDES));
@@ -31,7 +27,10 @@ export function parseEnhancementRequest(body: Body): {
     throw invalid('resolution_limit', 'it cannot be sent together with resolution');
   }
   if (resolution === undefined && resolutionLimit === undefined) throw missing('resolution');
-  const request: EnhancementRequest = {
+  // Both are only checked: a scene changes nothing, and the token is already in use by now.
+  optionalWord(body, 'scene', SCENES);
+  optionalString(body, 'client_token', 64);
+  return {
     videoUrl,
     resolution,
     resolutionLimit,
@@ -40,11 +39,6 @@ export function parseEnhancementRequest(body: Body): {
     bitrateLevel: optionalWord(body, 'bitrate_level', ['low', 'medium', 'high']) ?? 'medium',
     callbackArgs: optionalString(body, 'callback_args', 1024),
   };
-  const callbackUrl = optionalHttpUrl(body, 'callback_url');
-  // Both are only checked: a scene changes nothing, and the token is already in use by now.
-  optionalWord(body, 'scene', SCENES);
-  optionalString(body, 'client_token', 64);
-  return { request, callbackUrl };
 }
 
 function parseFps(body: Body): number | undefined {

@@ -37,19 +37,18 @@ const WORDS: Record<Job['status'], string> = {
 
 export function createEnhancer({ store, files, parseCall }: Parts) {
   const readings = new WeakMap<Job, number>();
-  const view = (job: EnhancementJob) => viewEnhancement(job, files);
 
   async function submit(exchange: Exchange): Promise<void> {
     const body = await readJsonObject(exchange.request);
     const call = parseCall(exchange, 'enhancement', body, clientToken(body));
     if (failBeforeAcceptance(exchange, call.fault)) return;
     // Like the original, the body is checked even if its token is known.
-    const { request, callbackUrl } = parseEnhancementRequest(body);
+    const request = parseEnhancementRequest(body);
     let job = call.earlier;
     if (!job) {
       const id = `amk-tool-enhance-video-${randomBytes(9).toString('hex')}`;
       const record = call.newRecord(EXPIRES_AFTER_MS);
-      job = { kind: 'enhancement', id, request, callbackUrl, ...record };
+      job = { kind: 'enhancement', id, request, ...record };
       store.accept(job);
     }
     if (await failAfterAcceptance(exchange, call.fault)) return;
@@ -62,7 +61,11 @@ export function createEnhancer({ store, files, parseCall }: Parts) {
     readings.set(job, count);
     const goesBack = job.script.backwards === true && job.status === 'running' && count % 2 === 0;
     const status = goesBack ? 'queued' : WORDS[job.status];
-    sendJson(exchange, 200, { ...view(job), status, request_id: exchange.requestId });
+    sendJson(exchange, 200, {
+      ...viewEnhancement(job, files),
+      status,
+      request_id: exchange.requestId,
+    });
   }
 
   function find(id: string): EnhancementJob {
@@ -72,7 +75,7 @@ export function createEnhancer({ store, files, parseCall }: Parts) {
     throw new ProtocolError(404, 'TaskNotFound', message, { param: 'task_id' });
   }
 
-  return { submit, get, view };
+  return { submit, get };
 }
 
 /** A token that is not a string is refused later, with the rest of the body. */

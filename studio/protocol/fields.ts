@@ -58,13 +58,6 @@ export function optionalWord<Word extends string>(
   return word;
 }
 
-export function optionalHttpUrl(body: Body, name: string): string | undefined {
-  const value = optionalString(body, name, 2048);
-  if (value !== undefined && !isHttpUrl(value))
-    throw invalid(name, 'it must be an http(s) address');
-  return value;
-}
-
 export function isHttpUrl(value: string): boolean {
   if (!URL.canParse(value)) return false;
   const { protocol, username, password } = new URL(value);

@@ -14,7 +14,6 @@ import type { Body } from './fields';
 import {
   given,
   optionalBoolean,
-  optionalHttpUrl,
   optionalInteger,
   optionalString,
   optionalWord,
@@ -25,10 +24,7 @@ import { readSwitches } from './prompt-switches';
 const SEED_MAX = 2 ** 32 - 1;
 const EXPIRES_AFTER_SECONDS = { min: 3600, max: 259_200, default: 172_800 };
 
-export function parseGenerationRequest(body: Body): {
-  request: GenerationRequest;
-  callbackUrl: string | undefined;
-} {
+export function parseGenerationRequest(body: Body): GenerationRequest {
   const model = parseModel(body);
   const content = parseContent(given(body, 'content'), model);
   const isDraft = parseDraft(body, model);
@@ -65,7 +61,7 @@ export function parseGenerationRequest(body: Body): {
   if (isDraft) delete settings.resolution;
   if (request.frames !== undefined) delete settings.duration;
   Object.assign(request, settings);
-  return { request, callbackUrl: optionalHttpUrl(body, 'callback_url') };
+  return request;
 }
 
 function parseModel(body: Body): Model {

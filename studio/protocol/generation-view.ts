@@ -1,4 +1,4 @@
-/* A generation as replies and callbacks show it. */
+/* A generation as replies show it. */
 
 import type { GenerationJob } from '../jobs/job';
 import { nearestRatio } from '../jobs/models';

@@ -31,7 +31,6 @@ interface Parts {
 export function createGenerator({ store, files, media, parseCall, script }: Parts) {
   const { jobs } = store;
   const words = createStatusWords();
-  const view = (job: GenerationJob) => viewGeneration(job, words.peek(job), files);
   const read = (job: GenerationJob) => viewGeneration(job, words.read(job), files);
 
   async function create(exchange: Exchange): Promise<void> {
@@ -45,12 +44,12 @@ export function createGenerator({ store, files, media, parseCall, script }: Part
 
   function accept(body: Body, call: CreateCall): Job {
     const model = script().endpoints?.[String(body.model)] ?? body.model;
-    const { request, callbackUrl } = parseGenerationRequest({ ...body, model });
+    const request = parseGenerationRequest({ ...body, model });
     const whole = inheritDraft(request, jobs);
     const record = call.newRecord(request.executionExpiresAfter * 1000);
     const id = newId(record.createdAt, jobs);
     const kept = media.keepInline(whole);
-    const job: GenerationJob = { kind: 'generation', id, request: kept, callbackUrl, ...record };
+    const job: GenerationJob = { kind: 'generation', id, request: kept, ...record };
     store.accept(job);
     return job;
   }
@@ -85,7 +84,7 @@ export function createGenerator({ store, files, media, parseCall, script }: Part
     throw new ProtocolError(404, 'ResourceNotFound', message, { param: 'id' });
   }
 
-  return { create, get, list, remove, view };
+  return { create, get, list, remove };
 }
 
 /** The final version of a draft takes its input, seed, ratio and length from the draft. */

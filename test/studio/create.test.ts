@@ -199,12 +199,6 @@ describe('refused requests', () => {
       'InvalidParameter',
       'execution_expires_after',
     ],
-    [
-      'a callback that is not an address',
-      { callback_url: 'nowhere' },
-      'InvalidParameter',
-      'callback_url',
-    ],
     ['an unknown tool', { tools: [{ type: 'hammer' }] }, 'InvalidParameter', 'tools[0].type'],
     [
       'the web search tool with an image',
@@ -338,7 +332,6 @@ function settings(
     ...{ resolution, ratio, duration, seed, priority, ...switches },
     execution_expires_after: expiry,
     service_tier: 'default',
-    callback_url: 'https://example.com/hook',
   };
 }
 
