@@ -19,7 +19,6 @@ import {
   optionalWord,
   requiredString,
 } from './fields';
-import { readSwitches } from './prompt-switches';
 
 const SEED_MAX = 2 ** 32 - 1;
 const EXPIRES_AFTER_SECONDS = { min: 3600, max: 259_200, default: 172_800 };
@@ -38,11 +37,9 @@ export function parseGenerationRequest(body: Body): GenerationRequest {
   if (given(body, 'output_format') !== undefined) {
     optionalWord(body, 'output_format', ['mp4']);
   }
-  const { prompt, settings } = readSwitches(content.prompt, model);
-  const request: GenerationRequest = {
+  return {
     model: model.name,
     ...content,
-    prompt,
     ...parseLength(body, model),
     resolution: parseResolution(body, model, isDraft),
     ratio: optionalWord(body, 'ratio', [...RATIOS, 'adaptive']) ?? 'adaptive',
@@ -57,11 +54,6 @@ export function parseGenerationRequest(body: Body): GenerationRequest {
     safetyIdentifier: optionalString(body, 'safety_identifier', 64),
     priority: parsePriority(body, model),
   };
-  // A draft is always 480p, and a length in frames is not replaced by seconds.
-  if (isDraft) delete settings.resolution;
-  if (request.frames !== undefined) delete settings.duration;
-  Object.assign(request, settings);
-  return request;
 }
 
 function parseModel(body: Body): Model {

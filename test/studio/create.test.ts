@@ -261,24 +261,6 @@ describe('refused requests', () => {
   });
 });
 
-describe('switches inside the prompt', () => {
-  const small = { resolution: '480p', ratio: '1:1', duration: 4, seed: 5 };
-  test.each<[string, object]>([
-    ['--rs 1080p --rt 21:9 --dur 15', { resolution: '1080p', ratio: '21:9', duration: 15 }],
-    ['--Resolution=720p --seed 9', { resolution: '720p', seed: 9 }],
-    ['--duration 12 --fps 60 --cf true', { duration: 12, framespersecond: 24 }],
-    ['--rs 4k --rt 2:1 --dur 99 --seed x', {}],
-    ['two -- dashes, and rs 1080p', {}],
-  ])(
-    '“%s” in a prompt overrides the fields, if the model supports the values',
-    async (words, changed) => {
-      const content = [text(`a test card ${words}`)];
-      const id = await studio.accepted({ ...small, content });
-      expect((await studio.get(id)).json).toMatchObject({ ...small, ...changed });
-    },
-  );
-});
-
 describe('an idempotency key', () => {
   test('creates one job, however often it is sent', async () => {
     const headers = { 'idempotency-key': 'one-and-only' };
