@@ -17,7 +17,6 @@ export interface GenerationRequest {
   images: { url: string; role: ImageRole }[];
   videos: string[];
   audios: string[];
-  draftTaskId?: string | undefined;
   resolution: Resolution;
   ratio: string;
   /** -1 lets the studio pick. Absent if the length was given in frames. */

@@ -1,5 +1,5 @@
 /*
- * The `content` list of a create request: text, images with their roles, videos, audio, a draft.
+ * The `content` list of a create request: text, images with their roles, videos, audio.
  * Frames and reference media exclude each other.
  */
 
@@ -10,7 +10,7 @@ import { invalid, missing } from '../protocol-error';
 import type { Body } from './fields';
 import { given, innerUrl, isHttpUrl } from './fields';
 
-type Content = Pick<GenerationRequest, 'prompt' | 'images' | 'videos' | 'audios' | 'draftTaskId'>;
+type Content = Pick<GenerationRequest, 'prompt' | 'images' | 'videos' | 'audios'>;
 
 const ROLES = ['first_frame', 'middle_frame', 'last_frame', 'reference_image'] as const;
 const VIDEOS_MAX = 3;
@@ -50,13 +50,8 @@ function readElement(element: Body, path: string, content: Content): void {
     checkRole(element, path, 'reference_audio');
     const url = innerUrl(element, 'audio_url', path);
     content.audios.push(checkMedia(url, 'audio', `${path}.audio_url.url`));
-  } else if (type === 'draft_task') {
-    const draft = given(element, 'draft_task');
-    const id = isObject(draft) ? given(draft, 'id') : undefined;
-    if (typeof id !== 'string' || id === '') throw missing(`${path}.draft_task.id`);
-    content.draftTaskId = id;
   } else {
-    throw invalid(`${path}.type`, 'it must be text, image_url, video_url, audio_url or draft_task');
+    throw invalid(`${path}.type`, 'it must be text, image_url, video_url or audio_url');
   }
 }
 
@@ -81,12 +76,6 @@ function checkMedia(url: string, kind: 'image' | 'audio', path: string): string 
 
 function checkShapes(content: Content, model: Model): void {
   const { images, videos, audios } = content;
-  if (content.draftTaskId !== undefined) {
-    const isAlone = content.prompt === '' && images.length + videos.length + audios.length === 0;
-    if (!model.hasDraft) throw invalid('content', `${model.name} has no drafts`);
-    if (!isAlone) throw invalid('content', 'a draft_task takes everything from the draft');
-    return;
-  }
   const references = images.filter((image) => image.role === 'reference_image').length;
   const frames = images.length - references;
   const referenceCount = references + videos.length + audios.length;

@@ -43,7 +43,6 @@ export function viewGeneration(job: GenerationJob, status: string, files: Result
     generate_audio: request.generateAudio,
     draft: request.draft,
     // JSON leaves undefined fields out, so these appear only if they were sent.
-    draft_task_id: request.draftTaskId,
     tools: request.tools,
     safety_identifier: request.safetyIdentifier,
     service_tier: request.serviceTier,

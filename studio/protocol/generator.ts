@@ -7,12 +7,12 @@ import { randomInt } from 'node:crypto';
 import type { Exchange } from '../http';
 import { header, readJsonObject, sendJson } from '../http';
 import type { GlobalScript } from '../jobs/fault-script';
-import type { GenerationJob, GenerationRequest, Job } from '../jobs/job';
+import type { GenerationJob, Job } from '../jobs/job';
 import type { JobIndex } from '../jobs/job-records';
 import type { JobStore } from '../jobs/job-store';
 import type { MediaStore } from '../media/media-store';
 import type { ResultFiles } from '../media/result-files';
-import { invalid, ProtocolError } from '../protocol-error';
+import { ProtocolError } from '../protocol-error';
 import type { CallParser, CreateCall } from './create-call';
 import { failAfterAcceptance, failBeforeAcceptance } from './create-faults';
 import type { Body } from './fields';
@@ -45,10 +45,9 @@ export function createGenerator({ store, files, media, parseCall, script }: Part
   function accept(body: Body, call: CreateCall): Job {
     const model = script().endpoints?.[String(body.model)] ?? body.model;
     const request = parseGenerationRequest({ ...body, model });
-    const whole = inheritDraft(request, jobs);
     const record = call.newRecord(request.executionExpiresAfter * 1000);
     const id = newId(record.createdAt, jobs);
-    const kept = media.keepInline(whole);
+    const kept = media.keepInline(request);
     const job: GenerationJob = { kind: 'generation', id, request: kept, ...record };
     store.accept(job);
     return job;
@@ -85,17 +84,6 @@ export function createGenerator({ store, files, media, parseCall, script }: Part
   }
 
   return { create, get, list, remove };
-}
-
-/** The final version of a draft takes its input, seed, ratio and length from the draft. */
-function inheritDraft(request: GenerationRequest, jobs: JobIndex): GenerationRequest {
-  if (request.draftTaskId === undefined) return request;
-  const draft = jobs.get(request.draftTaskId);
-  if (draft?.kind !== 'generation' || draft.status !== 'succeeded' || !draft.request.draft) {
-    throw invalid('content[0].draft_task.id', 'no succeeded draft has this id');
-  }
-  const { prompt, images, seed, ratio, duration, generateAudio } = draft.request;
-  return { ...request, prompt, images, seed, ratio, duration, generateAudio };
 }
 
 function newId(now: number, jobs: JobIndex): string {

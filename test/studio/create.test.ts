@@ -213,12 +213,6 @@ describe('refused requests', () => {
       'safety_identifier',
     ],
     ['a priority above 9', { priority: 10 }, 'InvalidParameter', 'priority'],
-    [
-      'an unknown draft',
-      { model: 'studio-1.5-pro', content: [draftTask('cgt-1')] },
-      'InvalidParameter',
-      'content[0].draft_task.id',
-    ],
   ])('%s is refused', async (_, over, code, param) => {
     const answer = await studio.create(over);
     expectRefusal(answer, 400, { code, param, type: 'BadRequest' });
@@ -323,8 +317,4 @@ function frames(middle: number): object[] {
     ...Array.from({ length: middle }, () => image(still, 'middle_frame')),
     image(still, 'last_frame'),
   ];
-}
-
-function draftTask(id: string): object {
-  return { type: 'draft_task', draft_task: { id } };
 }
