@@ -19,9 +19,8 @@ export interface GenerationRequest {
   audios: string[];
   resolution: Resolution;
   ratio: string;
-  /** -1 lets the studio pick. Absent if the length was given in frames. */
-  duration?: number | undefined;
-  frames?: number | undefined;
+  /** -1 lets the studio pick. */
+  duration: number;
   seed: number;
   watermark: boolean;
   generateAudio: boolean;

@@ -18,8 +18,6 @@ export interface Model {
   name: string;
   resolutions: readonly Resolution[];
   durations: { min: number; max: number; canChoose: boolean };
-  /** Only the older family takes lengths in frames. */
-  canCountFrames: boolean;
   /** Whether images are taken as first and last frame (`ends`), and as frames between them. */
   frameImages: { ends: boolean; middle: boolean };
   referenceImagesMax: number;
@@ -61,7 +59,6 @@ const olderSizes = table({
 
 const family20: Omit<Model, 'name' | 'resolutions'> = {
   durations: { min: 4, max: 15, canChoose: true },
-  canCountFrames: false,
   frameImages: { ends: true, middle: true },
   referenceImagesMax: 9,
   takesVideoAndAudio: true,
@@ -96,7 +93,6 @@ const MODELS: readonly Model[] = [
     name: 'studio-1.0',
     resolutions: ['480p', '720p'],
     durations: { min: 4, max: 10, canChoose: false },
-    canCountFrames: true,
     frameImages: { ends: false, middle: false },
     referenceImagesMax: 4,
     takesVideoAndAudio: false,

@@ -24,11 +24,10 @@ export function plannedResult(job: Job): JobResult {
     };
   }
   const { request } = job;
-  const seconds = request.frames === undefined ? plannedSeconds(request) : request.frames / 24;
   return {
     ...plannedSize(request),
     fps: 24,
-    durationSeconds: seconds,
+    durationSeconds: plannedSeconds(request),
     inputVideoSeconds: Math.min(request.videos.length * UNSEEN_VIDEO_SECONDS, INPUT_SECONDS_MAX),
     hasLastFrame: request.returnLastFrame,
   };
@@ -48,7 +47,7 @@ export function plannedSize(request: GenerationRequest, firstImage?: Size): Size
  * these.
  */
 export function plannedSeconds(request: Pick<GenerationRequest, 'duration' | 'prompt'>): number {
-  if (request.duration !== undefined && request.duration !== -1) return request.duration;
+  if (request.duration !== -1) return request.duration;
   const words = request.prompt.split(/\s+/).filter(Boolean).length;
   return Math.min(8, 4 + Math.floor(words / 8));
 }

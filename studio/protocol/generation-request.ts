@@ -30,18 +30,11 @@ export function parseGenerationRequest(body: Body): GenerationRequest {
   const expiry = EXPIRES_AFTER_SECONDS;
   const expiresAfter = optionalInteger(body, 'execution_expires_after', expiry.min, expiry.max);
   const seed = optionalInteger(body, 'seed', -1, SEED_MAX) ?? -1;
-  optionalBoolean(body, 'camera_fixed');
-  if (given(body, 'camera_fixed') !== undefined && model.takesVideoAndAudio) {
-    throw invalid('camera_fixed', `${model.name} does not support it`);
-  }
-  if (given(body, 'output_format') !== undefined) {
-    optionalWord(body, 'output_format', ['mp4']);
-  }
   return {
     model: model.name,
     ...content,
-    ...parseLength(body, model),
     resolution: parseResolution(body, model, isDraft),
+    duration: parseDuration(body, model),
     ratio: optionalWord(body, 'ratio', [...RATIOS, 'adaptive']) ?? 'adaptive',
     seed: seed === -1 ? randomInt(2 ** 31) : seed,
     watermark: optionalBoolean(body, 'watermark') ?? false,
@@ -78,23 +71,14 @@ function parseResolution(body: Body, model: Model, isDraft: boolean) {
   throw invalid('resolution', `${model.name} offers ${model.resolutions.join(', ')}`);
 }
 
-function parseLength(body: Body, model: Model): Pick<GenerationRequest, 'duration' | 'frames'> {
+function parseDuration(body: Body, model: Model): number {
   const { min, max, canChoose } = model.durations;
-  const frames = optionalInteger(body, 'frames', 29, 289);
-  if (frames !== undefined) {
-    if (!model.canCountFrames) throw invalid('frames', `${model.name} does not support it`);
-    if ((frames - 25) % 4 !== 0) throw invalid('frames', 'it must have the form 25 + 4n');
-    if (given(body, 'duration') !== undefined) {
-      throw invalid('frames', 'it cannot be sent together with duration');
-    }
-    return { frames };
-  }
   const duration = optionalInteger(body, 'duration', canChoose ? -1 : min, max) ?? 5;
   if (duration !== -1 && duration < min) {
     const choice = canChoose ? ' or -1' : '';
     throw invalid('duration', `${model.name} makes ${min} to ${max} seconds${choice}`);
   }
-  return { duration };
+  return duration;
 }
 
 function parseDraft(body: Body, model: Model): boolean {

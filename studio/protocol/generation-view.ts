@@ -38,7 +38,7 @@ export function viewGeneration(job: GenerationJob, status: string, files: Result
     seed: request.seed,
     resolution: request.resolution,
     ratio: succeeded && request.ratio === 'adaptive' ? nearestRatio(result) : request.ratio,
-    ...length(job),
+    duration: result ? Math.floor(result.durationSeconds) : request.duration,
     framespersecond: 24,
     generate_audio: request.generateAudio,
     draft: request.draft,
@@ -77,9 +77,4 @@ function tokensOf({ request, result }: GenerationJob): number {
     isDraft: request.draft,
     hasAudio: request.generateAudio,
   });
-}
-
-function length({ request, result }: GenerationJob): object {
-  if (request.frames !== undefined) return { frames: request.frames };
-  return { duration: result ? Math.floor(result.durationSeconds) : request.duration };
 }

@@ -53,7 +53,7 @@ export async function renderGeneration(job: GenerationJob, tools: RenderTools): 
   const { request } = job;
   const inputs = await fetchInputs(request, tools);
   const size = plannedSize(request, inputs.pictures[0]?.size);
-  const frames = request.frames ?? plannedSeconds(request) * FPS;
+  const frames = plannedSeconds(request) * FPS;
   const stage: Stage = {
     canvas: composedSize(size),
     fps: FPS,

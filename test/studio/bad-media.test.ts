@@ -116,7 +116,7 @@ test('the failure names the bad file among good ones', async () => {
 test('an image without a content type is recognised by its bytes', async () => {
   asked.length = 0;
   const id = await studio.accepted({
-    ...{ model: 'studio-1.0', frames: 29, resolution: '480p', studio: {} },
+    ...{ model: 'studio-1.0', duration: 4, resolution: '480p', studio: {} },
     content: [text('x'), image(`http://${host}/plain`, 'reference_image')],
   });
   await studio.reaching(id, 'succeeded', 50_000);

@@ -29,7 +29,7 @@ describe('accepted requests', () => {
     ['every setting at its highest', settings('1080p', '21:9', 15, 2 ** 32 - 1, 259_200, 9)],
     ['a duration of -1', { duration: -1 }],
     ['settings that are null', { ratio: null, seed: null, duration: null, tools: null }],
-    ['an unknown field', { mystery: 1, omni_reference_task_type: 'auto' }],
+    ['an unknown field', { mystery: 1, camera_fixed: true }],
     ['an image without a role', { content: [image(still)] }],
     [
       'a first and a last frame',
@@ -46,8 +46,6 @@ describe('accepted requests', () => {
     ['a safety identifier of 64 letters', { safety_identifier: 'x'.repeat(64) }],
     ['a draft', { model: 'studio-1.5-pro', draft: true, resolution: '480p' }],
     ['the flex tier', { model: 'studio-1.5-pro', service_tier: 'flex' }],
-    ['a length in frames', { model: 'studio-1.0', frames: 29 }],
-    ['camera_fixed', { model: 'studio-1.0', camera_fixed: true }],
   ])('%s is accepted', async (_, over) => {
     const { status, json, headers } = await studio.create(over);
     expect({ status, json }).toEqual({
@@ -134,28 +132,9 @@ describe('refused requests', () => {
     ['a duration that is too long', { duration: 16 }, 'InvalidParameter', 'duration'],
     ['a fraction of a second', { duration: 4.5 }, 'InvalidParameter', 'duration'],
     ['a duration that is a string', { duration: '5' }, 'InvalidParameter', 'duration'],
-    ['frames for a model that takes seconds', { frames: 29 }, 'InvalidParameter', 'frames'],
-    [
-      'frames that are not 25 + 4n',
-      { model: 'studio-1.0', frames: 30 },
-      'InvalidParameter',
-      'frames',
-    ],
-    [
-      'frames and seconds',
-      { model: 'studio-1.0', frames: 29, duration: 5 },
-      'InvalidParameter',
-      'frames',
-    ],
     ['a seed below -1', { seed: -2 }, 'InvalidParameter', 'seed'],
     ['a seed above 32 bits', { seed: 2 ** 32 }, 'InvalidParameter', 'seed'],
     ['a boolean as a string', { watermark: 'true' }, 'InvalidParameter', 'watermark'],
-    [
-      'a fixed camera on the newer family',
-      { camera_fixed: false },
-      'InvalidParameter',
-      'camera_fixed',
-    ],
     ['a draft of a model without drafts', { draft: true }, 'InvalidParameter', 'draft'],
     [
       'a draft in 720p',

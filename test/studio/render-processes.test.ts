@@ -24,7 +24,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const request = { model: 'studio-1.0', frames: 29, resolution: '480p', studio: {} };
+const request = { model: 'studio-1.0', duration: 4, resolution: '480p', studio: {} };
 const lines = (word: string): string[] => {
   const log = join(folder, 'log');
   const all = existsSync(log) ? readFileSync(log, 'utf8').split('\n') : [];

@@ -13,8 +13,8 @@ interface Rendered {
   readonly lastFrame: Buffer | undefined;
 }
 
-/** The shortest video: 29 frames in the smallest size of the older family. */
-export const shortFilm = { model: 'studio-1.0', frames: 29, resolution: '480p', studio: {} };
+/** The shortest video: 4 seconds in the smallest size of the older family. */
+export const shortFilm = { model: 'studio-1.0', duration: 4, resolution: '480p', studio: {} };
 
 export async function rendered(studio: OpenStudio, request: object): Promise<Rendered> {
   const id = await studio.accepted({ studio: {}, ...request });

@@ -67,13 +67,6 @@ describe('a reply', () => {
     expect(duration).toBeLessThanOrEqual(15);
   });
 
-  test('has frames instead of seconds, if the length was given in frames', async () => {
-    const id = await studio.accepted({ model: 'studio-1.0', frames: 29 });
-    const reply = await studio.reaching(id, 'succeeded');
-    expect(reply.frames).toBe(29);
-    expect(Object.keys(reply)).not.toContain('duration');
-  });
-
   test('about an unknown job is a 404', async () => {
     const { status, json } = await studio.get('cgt-20260101000000-aaaaa');
     expect({ status, code: json.error.code }).toEqual({ status: 404, code: 'ResourceNotFound' });

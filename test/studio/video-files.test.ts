@@ -18,11 +18,11 @@ test.each([
   ['21:9', 960, 416],
 ])('%s is a silent H.264 video of exactly its size and frames', async (ratio, width, height) => {
   const { reply, movie } = await rendered(studio, { ...shortFilm, ratio, seed: 1 });
-  expect(movie.video).toMatchObject({ codec: 'avc1', samples: 29, width, height });
+  expect(movie.video).toMatchObject({ codec: 'avc1', samples: 96, width, height });
   expect(movie.framesPerSecond).toBe(24);
   expect(movie.audio).toBeUndefined();
   expect(movie.boxes).toEqual(['ftyp', 'moov', 'mdat']);
-  expect(reply.usage.completion_tokens).toBe(Math.floor((30 * width * height) / 1024));
+  expect(reply.usage.completion_tokens).toBe(Math.floor((97 * width * height) / 1024));
 });
 
 test('a video of the newer family has sound of the same length', async () => {
