@@ -26,7 +26,6 @@ export interface GenerationRequest {
   generateAudio: boolean;
   draft: boolean;
   returnLastFrame: boolean;
-  serviceTier: 'default' | 'flex';
   executionExpiresAfter: number;
   tools?: { type: string }[] | undefined;
   safetyIdentifier?: string | undefined;

@@ -26,8 +26,6 @@ export interface Model {
   hasDraft: boolean;
   hasWebSearch: boolean;
   hasLastFrame: boolean;
-  hasPriority: boolean;
-  hasFlexTier: boolean;
   sizes: Record<Resolution, Record<Ratio, Size>>;
 }
 
@@ -66,8 +64,6 @@ const family20: Omit<Model, 'name' | 'resolutions'> = {
   hasDraft: false,
   hasWebSearch: true,
   hasLastFrame: true,
-  hasPriority: true,
-  hasFlexTier: false,
   sizes: newerSizes,
 };
 
@@ -85,8 +81,6 @@ const MODELS: readonly Model[] = [
     takesVideoAndAudio: false,
     hasDraft: true,
     hasWebSearch: false,
-    hasPriority: false,
-    hasFlexTier: true,
   },
   {
     ...family20,
@@ -99,8 +93,6 @@ const MODELS: readonly Model[] = [
     hasAudio: false,
     hasWebSearch: false,
     hasLastFrame: false,
-    hasPriority: false,
-    hasFlexTier: true,
     sizes: olderSizes,
   },
 ];

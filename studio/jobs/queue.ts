@@ -1,6 +1,6 @@
 /*
  * The render queue. A limited number of rendered jobs of one kind run at once; the others wait here
- * as `queued`, ordered by priority.
+ * as `queued`, in the order in which they joined.
  */
 
 import type { Job, JobKind } from './job';
@@ -27,10 +27,9 @@ export function createRenderQueue(runningMax: number, onTurn: (job: Job) => void
   }
 
   function admit(kind: JobKind): void {
-    const queue = waiting[kind];
-    while (running[kind].size < runningMax && queue.size > 0 && !closed) {
-      const job = [...queue].reduce((first, other) => (isBefore(other, first) ? other : first));
-      queue.delete(job);
+    for (const job of waiting[kind]) {
+      if (closed || running[kind].size >= runningMax) return;
+      waiting[kind].delete(job);
       running[kind].add(job);
       onTurn(job);
     }
@@ -46,14 +45,4 @@ export function createRenderQueue(runningMax: number, onTurn: (job: Job) => void
       closed = true;
     },
   };
-}
-
-/** Higher priority first, then older first. */
-function isBefore(a: Job, b: Job): boolean {
-  const byPriority = priority(b) - priority(a);
-  return byPriority < 0 || (byPriority === 0 && a.createdAt < b.createdAt);
-}
-
-function priority(job: Job): number {
-  return job.kind === 'generation' ? (job.request.priority ?? 0) : 0;
 }

@@ -28,14 +28,12 @@ export function parseListQuery(query: URLSearchParams): ListQuery {
     throw invalid('filter.status', `it must be one of ${STATUSES.join(', ')}`);
   }
   const model = query.get('filter.model');
-  const tier = query.get('filter.service_tier');
   const fits = (filter: string | null, value: string) => !filter || filter === value;
   return {
     page: pageNumber(query, 'page_num', 1),
     pageSize: pageNumber(query, 'page_size', 10),
     ids: [...new Set(query.getAll('filter.task_ids').filter((id) => id !== ''))],
-    wants: ({ request }, word) =>
-      fits(status, word) && fits(model, request.model) && fits(tier, request.serviceTier),
+    wants: ({ request }, word) => fits(status, word) && fits(model, request.model),
   };
 }
 

@@ -41,11 +41,10 @@ export function parseGenerationRequest(body: Body): GenerationRequest {
     generateAudio: parseAudio(body, model),
     draft: isDraft,
     returnLastFrame: parseLastFrame(body, model, isDraft),
-    serviceTier: parseTier(body, model, isDraft),
     executionExpiresAfter: expiresAfter ?? expiry.default,
     tools: parseTools(body, model, content),
     safetyIdentifier: optionalString(body, 'safety_identifier', 64),
-    priority: parsePriority(body, model),
+    priority: optionalInteger(body, 'priority', 0, 9),
   };
 }
 
@@ -101,22 +100,6 @@ function parseLastFrame(body: Body, model: Model, isDraft: boolean): boolean {
     throw invalid('return_last_frame', `${isDraft ? 'a draft' : model.name} has no last frame`);
   }
   return asked;
-}
-
-function parseTier(body: Body, model: Model, isDraft: boolean): 'default' | 'flex' {
-  const tier = optionalWord(body, 'service_tier', ['default', 'flex']) ?? 'default';
-  if (tier === 'flex' && (isDraft || !model.hasFlexTier)) {
-    throw invalid('service_tier', `${isDraft ? 'a draft' : model.name} has no flex tier`);
-  }
-  return tier;
-}
-
-function parsePriority(body: Body, model: Model): number | undefined {
-  const priority = optionalInteger(body, 'priority', 0, 9);
-  if (priority !== undefined && !model.hasPriority) {
-    throw invalid('priority', `${model.name} does not support it`);
-  }
-  return model.hasPriority ? (priority ?? 0) : undefined;
 }
 
 function parseTools(

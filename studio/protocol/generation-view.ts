@@ -45,7 +45,7 @@ export function viewGeneration(job: GenerationJob, status: string, files: Result
     // JSON leaves undefined fields out, so these appear only if they were sent.
     tools: request.tools,
     safety_identifier: request.safetyIdentifier,
-    service_tier: request.serviceTier,
+    service_tier: 'default',
     execution_expires_after: request.executionExpiresAfter,
     priority: request.priority,
   };

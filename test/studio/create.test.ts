@@ -45,7 +45,6 @@ describe('accepted requests', () => {
     ['the web search tool', { tools: [{ type: 'web_search' }] }],
     ['a safety identifier of 64 letters', { safety_identifier: 'x'.repeat(64) }],
     ['a draft', { model: 'studio-1.5-pro', draft: true, resolution: '480p' }],
-    ['the flex tier', { model: 'studio-1.5-pro', service_tier: 'flex' }],
   ])('%s is accepted', async (_, over) => {
     const { status, json, headers } = await studio.create(over);
     expect({ status, json }).toEqual({
@@ -147,18 +146,6 @@ describe('refused requests', () => {
       { model: 'studio-1.5-pro', draft: true, return_last_frame: true },
       'InvalidParameter',
       'return_last_frame',
-    ],
-    [
-      'a draft on the flex tier',
-      { model: 'studio-1.5-pro', draft: true, service_tier: 'flex' },
-      'InvalidParameter',
-      'service_tier',
-    ],
-    [
-      'the flex tier of a model without it',
-      { service_tier: 'flex' },
-      'InvalidParameter',
-      'service_tier',
     ],
     [
       'sound of a silent model',

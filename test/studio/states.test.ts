@@ -201,12 +201,6 @@ describe('the render queue', () => {
     expect(await states(ids)).toEqual(['expired', 'running', 'queued']);
   });
 
-  test('starts the job with the higher priority first', async () => {
-    const ids = [await rendered(short), await rendered(), await rendered({ priority: 9 })];
-    clock.advance(3_601_000);
-    expect(await states(ids)).toEqual(['expired', 'queued', 'running']);
-  });
-
   test('lets a waiting job be cancelled and starts the next one', async () => {
     const ids = [await rendered(short), await rendered(), await rendered()];
     await narrow.remove(ids[1] ?? '');
