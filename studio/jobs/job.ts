@@ -38,8 +38,6 @@ export interface EnhancementRequest {
   resolutionLimit?: number | undefined;
   toolVersion: string;
   fps?: number | undefined;
-  bitrateLevel: string;
-  callbackArgs?: string | undefined;
 }
 
 export interface JobResult {

@@ -7,14 +7,7 @@ import type { EnhancementRequest } from '../jobs/job';
 import { TARGET_SHORT_SIDES } from '../jobs/models';
 import { invalid, missing } from '../protocol-error';
 import type { Body } from './fields';
-import {
-  given,
-  isHttpUrl,
-  optionalInteger,
-  optionalString,
-  optionalWord,
-  requiredString,
-} from './fields';
+import { isHttpUrl, optionalInteger, optionalString, optionalWord, requiredString } from './fields';
 
 const SCENES = ['common', 'ugc', 'short_series', 'aigc', 'old_film'] as const;
 
@@ -35,15 +28,6 @@ export function parseEnhancementRequest(body: Body): EnhancementRequest {
     resolution,
     resolutionLimit,
     toolVersion: optionalWord(body, 'tool_version', ['standard', 'professional']) ?? 'standard',
-    fps: parseFps(body),
-    bitrateLevel: optionalWord(body, 'bitrate_level', ['low', 'medium', 'high']) ?? 'medium',
-    callbackArgs: optionalString(body, 'callback_args', 1024),
+    fps: optionalInteger(body, 'fps', 1, 120),
   };
-}
-
-function parseFps(body: Body): number | undefined {
-  const fps = given(body, 'fps');
-  if (fps === undefined) return undefined;
-  if (typeof fps === 'number' && fps > 0 && fps <= 120) return fps;
-  throw invalid('fps', 'it must be a number above 0 and up to 120');
 }

@@ -94,7 +94,6 @@ function viewEnhancement(job: EnhancementJob, files: ResultFiles): object {
     status: WORDS[job.status],
     ...(hasSucceeded ? { result: viewResult(job, files) } : {}),
     ...(error ? { error: { ...error, param: '', type: 'TaskError' } } : {}),
-    ...(job.request.callbackArgs === undefined ? {} : { callback_args: job.request.callbackArgs }),
     created_at: Math.floor(job.createdAt / 1000),
     ...(job.finishedAt === undefined ? {} : { finished_at: Math.floor(job.finishedAt / 1000) }),
     ...(hasSucceeded ? { expires_at: Math.floor(resultsExpireAt(job) / 1000) } : {}),

@@ -62,7 +62,7 @@ export async function renderEnhancement(
   ];
   const args = [
     ...['-loglevel', 'error', ...clip.input, '-map', '0:v:0', '-map', '0:a:0?'],
-    ...['-vf', filters.join(','), ...encoder(size), '-crf', quality(request), '-c:a', 'copy'],
+    ...['-vf', filters.join(','), ...encoder(size), '-c:a', 'copy'],
     ...['-movflags', '+faststart', '-map_metadata', '-1', '-fflags', '+bitexact', '-f', 'mp4'],
   ];
   await runFfmpeg(ffmpeg, { args: [...args, target], timeoutMs: ENHANCE_MS, signal });
@@ -98,8 +98,4 @@ function changeRate(clip: Clip, fps: number): string[] {
     ];
   }
   return [hold, `minterpolate=fps=${fps}:mi_mode=blend:scd=none`];
-}
-
-function quality(request: EnhancementRequest): string {
-  return { low: '27', medium: '22', high: '18' }[request.bitrateLevel] ?? '22';
 }

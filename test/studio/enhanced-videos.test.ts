@@ -50,7 +50,6 @@ test.each<[string, object, Partial<Movie['video']>, number]>([
       fps: 30,
       scene: 'old_film',
       tool_version: 'professional',
-      bitrate_level: 'low',
     },
     { width: 1280, height: 720, samples: 30 },
     30,

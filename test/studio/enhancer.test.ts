@@ -65,7 +65,6 @@ describe('submitting', () => {
     ['an unknown version', { tool_version: 'best' }, 'InvalidParameter', 'tool_version'],
     ['zero frames per second', { fps: 0 }, 'InvalidParameter', 'fps'],
     ['too many frames per second', { fps: 121 }, 'InvalidParameter', 'fps'],
-    ['an unknown bitrate', { bitrate_level: 'huge' }, 'InvalidParameter', 'bitrate_level'],
     ['a token of 65 letters', { client_token: 'x'.repeat(65) }, 'InvalidParameter', 'client_token'],
     ['an unknown name in the script', { studio: { x: 1 } }, 'InvalidParameter', 'studio.x'],
   ])('%s is refused', async (_, over, code, param) => {
@@ -196,8 +195,5 @@ describe('faults of the submission', () => {
 });
 
 function every(): object {
-  return {
-    ...{ resolution: '2k', scene: 'aigc', tool_version: 'professional', fps: 60 },
-    ...{ bitrate_level: 'high', callback_args: 'mine', client_token: undefined },
-  };
+  return { resolution: '2k', scene: 'aigc', tool_version: 'professional', fps: 60 };
 }
