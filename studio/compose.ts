@@ -64,7 +64,7 @@ export function composeStudio(options: PartOptions, addresses: Addresses, log: L
   });
   const admin = createAdmin(store);
   const parseCall = createCallParser(store.jobs, admin.script);
-  const generator = createGenerator({ store, files, media, parseCall, script: admin.script });
+  const generator = createGenerator({ store, files, media, parseCall });
   const enhancer = createEnhancer({ store, files, parseCall });
 
   /** Returns the file behind one of the studio's own addresses, which needs no request. */

@@ -1,5 +1,5 @@
 /*
- * The fault script: how a job, its files and the list behave. A test writes it into the field
+ * The fault script: how a job and its files behave. A test writes it into the field
  * `studio` of a create request, or sets it for all new jobs through the admin endpoint. Unknown
  * names are refused, because a misspelt name would let a test pass for the wrong reason.
  * docs/studio.md describes every name.
@@ -44,14 +44,6 @@ const resultFault = names({
   size_bytes: byteCount,
 });
 
-const listFault = names({
-  empty: z.boolean(),
-  items_max: z.int().min(0).max(500),
-  order: z.enum(['newest', 'oldest', 'shuffled']),
-  page_shift: z.int().min(-500).max(500),
-  field_every_s: seconds,
-});
-
 const innerScript = names({
   render: z.enum(['none', 'full']),
   queue_s: seconds,
@@ -64,7 +56,6 @@ const innerScript = names({
   url: z.boolean(),
   link_life_s: z.number().min(0).max(DAY_S),
   backwards: z.boolean(),
-  listed_after_s: seconds,
   create: oneOrMore(createFault),
   result: oneOrMore(resultFault),
 });
@@ -79,15 +70,11 @@ const globalScript = names({
   ...script.shape,
   /** Imitates a provider without idempotency keys, so that a caller has to find its lost job. */
   ignore_idempotency_key: z.boolean(),
-  /** Model names by endpoint id. A reply names the model instead of the endpoint id. */
-  endpoints: z.record(z.string(), text),
-  list: listFault,
 });
 
 export type Fault = z.infer<typeof fault>;
 export type CreateFault = z.infer<typeof createFault>;
 export type ResultFault = z.infer<typeof resultFault>;
-export type ListFault = z.infer<typeof listFault>;
 export type Script = z.infer<typeof script>;
 export type GlobalScript = z.infer<typeof globalScript>;
 

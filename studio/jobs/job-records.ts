@@ -133,23 +133,11 @@ function createJobIndex() {
     return jobs.get(idByKey.get(keyOf(kind, key)) ?? '');
   }
 
-  function* newestFirst(kind: JobKind): Generator<Job> {
-    const all = [...jobs.values()];
-    for (let at = all.length - 1; at >= 0; at -= 1) if (all[at]!.kind === kind) yield all[at]!;
-  }
-
-  function newestAmong(ids: string[]): Job[] {
-    const found = ids.flatMap((id) => jobs.get(id) ?? []);
-    return found.sort((a, b) => b.createdAt - a.createdAt);
-  }
-
   return {
     add,
     remove,
     get: (id: string): Job | undefined => jobs.get(id),
     byIdempotencyKey,
-    newestFirst,
-    newestAmong,
     all: (): Iterable<Job> => jobs.values(),
     size: (): number => jobs.size,
   };

@@ -7,7 +7,15 @@
 import type { Script } from './fault-script';
 import type { Resolution } from './models';
 
-export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'expired';
+export const JOB_STATUSES = [
+  'queued',
+  'running',
+  'succeeded',
+  'failed',
+  'cancelled',
+  'expired',
+] as const;
+export type JobStatus = (typeof JOB_STATUSES)[number];
 
 export type ImageRole = 'first_frame' | 'middle_frame' | 'last_frame' | 'reference_image';
 

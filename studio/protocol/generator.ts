@@ -6,7 +6,6 @@
 import { randomInt } from 'node:crypto';
 import type { Exchange } from '../http';
 import { header, readJsonObject, sendJson } from '../http';
-import type { GlobalScript } from '../jobs/fault-script';
 import type { GenerationJob, Job } from '../jobs/job';
 import type { JobIndex } from '../jobs/job-records';
 import type { JobStore } from '../jobs/job-store';
@@ -16,7 +15,7 @@ import { ProtocolError } from '../protocol-error';
 import type { CallParser, CreateCall } from './create-call';
 import { failAfterAcceptance, failBeforeAcceptance } from './create-faults';
 import type { Body } from './fields';
-import { findListed, pageOf, parseListQuery, withoutLateFields } from './generation-list';
+import { findListed } from './generation-list';
 import { parseGenerationRequest } from './generation-request';
 import { createStatusWords, viewGeneration } from './generation-view';
 
@@ -25,10 +24,9 @@ interface Parts {
   files: ResultFiles;
   media: MediaStore;
   parseCall: CallParser;
-  script(): GlobalScript;
 }
 
-export function createGenerator({ store, files, media, parseCall, script }: Parts) {
+export function createGenerator({ store, files, media, parseCall }: Parts) {
   const { jobs } = store;
   const words = createStatusWords();
   const read = (job: GenerationJob) => viewGeneration(job, words.read(job), files);
@@ -43,8 +41,7 @@ export function createGenerator({ store, files, media, parseCall, script }: Part
   }
 
   function accept(body: Body, call: CreateCall): Job {
-    const model = script().endpoints?.[String(body.model)] ?? body.model;
-    const request = parseGenerationRequest({ ...body, model });
+    const request = parseGenerationRequest(body);
     const record = call.newRecord(request.executionExpiresAfter * 1000);
     const id = newId(record.createdAt, jobs);
     const kept = media.keepInline(request);
@@ -58,14 +55,8 @@ export function createGenerator({ store, files, media, parseCall, script }: Part
   }
 
   function list(exchange: Exchange): void {
-    const { list: fault = {} } = script();
-    const query = parseListQuery(exchange.query);
-    const now = Date.now();
-    const found = fault.empty ? [] : findListed(jobs, query, words.peek, now);
-    const items = pageOf(found, query, fault).map((job) =>
-      withoutLateFields(read(job), now - job.createdAt, fault),
-    );
-    sendJson(exchange, 200, { items, total: found.length });
+    const { page, total } = findListed(jobs, exchange.query, words.peek);
+    sendJson(exchange, 200, { items: page.map(read), total });
   }
 
   function remove(exchange: Exchange, id: string): void {
