@@ -4,23 +4,16 @@
  * them the same way.
  */
 
-interface Details {
-  param?: string | undefined;
-  retryAfterSeconds?: number | undefined;
-}
-
 export class ProtocolError extends Error {
   readonly status: number;
   readonly code: string;
   readonly param: string;
-  readonly retryAfterSeconds: number | undefined;
 
-  constructor(status: number, code: string, message: string, details: Details = {}) {
+  constructor(status: number, code: string, message: string, param = '') {
     super(message);
     this.status = status;
     this.code = code;
-    this.param = details.param ?? '';
-    this.retryAfterSeconds = details.retryAfterSeconds;
+    this.param = param;
   }
 
   /** The message ends with the request id, as the original's does: a support case quotes it. */
@@ -39,7 +32,7 @@ export function missing(param: string): ProtocolError {
     400,
     'MissingParameter',
     `The request failed because it is missing the required parameter \`${param}\`.`,
-    { param },
+    param,
   );
 }
 
@@ -48,7 +41,7 @@ export function invalid(param: string, why: string): ProtocolError {
     400,
     'InvalidParameter',
     `The parameter \`${param}\` specified in the request is not valid: ${why}.`,
-    { param },
+    param,
   );
 }
 

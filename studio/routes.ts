@@ -87,11 +87,9 @@ function refuse(exchange: Exchange, error: unknown, log: Log): void {
   const envelope = isEnhancer
     ? { success: false, error: body, request_id: requestId }
     : { error: body };
-  const retryAfter = fault.retryAfterSeconds;
-  const headers = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) };
   // The rest of a body that was not read must not be parsed as the next request.
-  const unread = request.complete ? {} : { Connection: 'close' };
-  sendJson(exchange, fault.status, envelope, { ...headers, ...unread });
+  const headers = request.complete ? {} : { Connection: 'close' };
+  sendJson(exchange, fault.status, envelope, headers);
 }
 
 function unexpected(): ProtocolError {

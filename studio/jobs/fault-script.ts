@@ -31,7 +31,6 @@ const createFault = names({
   delay_s: seconds,
   reset: z.boolean(),
   html: z.boolean(),
-  retry_after: seconds,
 });
 
 /** A fault of a download from a result link. */
@@ -39,7 +38,6 @@ const resultFault = names({
   ...fault.shape,
   stop_after_bytes: byteCount,
   claim_bytes: byteCount,
-  no_length: z.boolean(),
   bytes_per_s: z.number().min(1).max(1_000_000_000),
   size_bytes: byteCount,
 });
@@ -51,11 +49,7 @@ const innerScript = names({
   end: z.enum(['succeeded', 'failed', 'expired', 'cancelled']),
   code: text,
   message: text,
-  tokens: z.int().min(0).max(1_000_000_000),
-  usage: z.boolean(),
-  url: z.boolean(),
   link_life_s: z.number().min(0).max(DAY_S),
-  backwards: z.boolean(),
   create: oneOrMore(createFault),
   result: oneOrMore(resultFault),
 });

@@ -72,8 +72,7 @@ export async function serveContent(
   if (isCut) request.socket.destroySoon();
 }
 
-function lengthHeaders(length: number, { claim_bytes, no_length }: ResultFault): object {
-  if (no_length) return {};
+function lengthHeaders(length: number, { claim_bytes }: ResultFault): object {
   if (claim_bytes === undefined) return { 'Content-Length': length };
   return { 'Content-Length': claim_bytes, Connection: 'close' };
 }

@@ -22,19 +22,15 @@ export function failBeforeAcceptance(exchange: Exchange, fault: CreateFault | un
     exchange.request.socket.resetAndDestroy();
     return true;
   }
-  const retryAfter = fault?.retry_after;
   if (fault?.html) {
     const page = '<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>';
-    const headers = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) };
-    send(exchange, fault.status ?? 502, 'text/html', page, headers);
+    send(exchange, fault.status ?? 502, 'text/html', page);
     return true;
   }
   if (fault?.status === undefined && fault?.code === undefined) return false;
   const status = fault.status ?? 400;
   const code = fault.code ?? defaultCode(status);
-  throw new ProtocolError(status, code, 'The request failed because its script says so.', {
-    retryAfterSeconds: retryAfter,
-  });
+  throw new ProtocolError(status, code, 'The request failed because its script says so.');
 }
 
 /** Plays a fault that comes after acceptance. Returns true if no reply may be sent. */

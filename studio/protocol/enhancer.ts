@@ -36,8 +36,6 @@ const WORDS: Record<Job['status'], string> = {
 };
 
 export function createEnhancer({ store, files, parseCall }: Parts) {
-  const readings = new WeakMap<Job, number>();
-
   async function submit(exchange: Exchange): Promise<void> {
     const body = await readJsonObject(exchange.request);
     const call = parseCall(exchange, 'enhancement', body, clientToken(body));
@@ -56,23 +54,15 @@ export function createEnhancer({ store, files, parseCall }: Parts) {
   }
 
   function get(exchange: Exchange, id: string): void {
-    const job = find(id);
-    const count = (readings.get(job) ?? 0) + 1;
-    readings.set(job, count);
-    const goesBack = job.script.backwards === true && job.status === 'running' && count % 2 === 0;
-    const status = goesBack ? 'queued' : WORDS[job.status];
-    sendJson(exchange, 200, {
-      ...viewEnhancement(job, files),
-      status,
-      request_id: exchange.requestId,
-    });
+    const view = viewEnhancement(find(id), files);
+    sendJson(exchange, 200, { ...view, request_id: exchange.requestId });
   }
 
   function find(id: string): EnhancementJob {
     const job = store.jobs.get(id);
     if (job?.kind === 'enhancement') return job;
     const message = `The task ${id} does not exist.`;
-    throw new ProtocolError(404, 'TaskNotFound', message, { param: 'task_id' });
+    throw new ProtocolError(404, 'TaskNotFound', message, 'task_id');
   }
 
   return { submit, get };
@@ -103,7 +93,7 @@ function viewEnhancement(job: EnhancementJob, files: ResultFiles): object {
 function viewResult(job: EnhancementJob, files: ResultFiles): object {
   const { request, result: made } = job;
   return {
-    ...(job.script.url === false ? {} : { video_url: files.url(job, 'video.mp4') }),
+    video_url: files.url(job, 'video.mp4'),
     resolution: request.resolution ?? `${made?.width}x${made?.height}`,
     duration: made?.durationSeconds,
     fps: made?.fps,

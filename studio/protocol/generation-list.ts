@@ -8,7 +8,6 @@ import { invalid } from '../protocol-error';
 export function findListed(
   jobs: JobIndex,
   query: URLSearchParams,
-  statusOf: (job: GenerationJob) => string,
 ): { page: GenerationJob[]; total: number } {
   const status = query.get('filter.status');
   if (status && !JOB_STATUSES.some((known) => known === status)) {
@@ -20,7 +19,7 @@ export function findListed(
   const end = pageNumber(query, 'page_num', 1) * size;
   const isListed = (job: Job): job is GenerationJob =>
     job.kind === 'generation' &&
-    (!status || status === statusOf(job)) &&
+    (!status || status === job.status) &&
     (!model || model === job.request.model) &&
     (ids.size === 0 || ids.has(job.id));
   const found = [...jobs.all()].reverse().filter(isListed);

@@ -56,7 +56,7 @@ function parseModel(body: Body): Model {
     404,
     'InvalidEndpointOrModel.NotFound',
     `The model or endpoint ${name} does not exist or you do not have access to it.`,
-    { param: 'model' },
+    'model',
   );
 }
 

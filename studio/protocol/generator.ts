@@ -17,7 +17,7 @@ import { failAfterAcceptance, failBeforeAcceptance } from './create-faults';
 import type { Body } from './fields';
 import { findListed } from './generation-list';
 import { parseGenerationRequest } from './generation-request';
-import { createStatusWords, viewGeneration } from './generation-view';
+import { viewGeneration } from './generation-view';
 
 interface Parts {
   store: JobStore;
@@ -28,8 +28,7 @@ interface Parts {
 
 export function createGenerator({ store, files, media, parseCall }: Parts) {
   const { jobs } = store;
-  const words = createStatusWords();
-  const read = (job: GenerationJob) => viewGeneration(job, words.read(job), files);
+  const view = (job: GenerationJob) => viewGeneration(job, files);
 
   async function create(exchange: Exchange): Promise<void> {
     const body = await readJsonObject(exchange.request);
@@ -51,12 +50,12 @@ export function createGenerator({ store, files, media, parseCall }: Parts) {
   }
 
   function get(exchange: Exchange, id: string): void {
-    sendJson(exchange, 200, read(find(id)));
+    sendJson(exchange, 200, view(find(id)));
   }
 
   function list(exchange: Exchange): void {
-    const { page, total } = findListed(jobs, exchange.query, words.peek);
-    sendJson(exchange, 200, { items: page.map(read), total });
+    const { page, total } = findListed(jobs, exchange.query);
+    sendJson(exchange, 200, { items: page.map(view), total });
   }
 
   function remove(exchange: Exchange, id: string): void {
@@ -71,7 +70,7 @@ export function createGenerator({ store, files, media, parseCall }: Parts) {
     const job = jobs.get(id);
     if (job?.kind === 'generation') return job;
     const message = `The task ${id} does not exist.`;
-    throw new ProtocolError(404, 'ResourceNotFound', message, { param: 'id' });
+    throw new ProtocolError(404, 'ResourceNotFound', message, 'id');
   }
 
   return { create, get, list, remove };
@@ -88,5 +87,5 @@ function newId(now: number, jobs: JobIndex): string {
 
 function notRemovable({ id, status }: GenerationJob): ProtocolError {
   const message = `The task ${id} is ${status} and can neither be cancelled nor deleted.`;
-  return new ProtocolError(400, 'InvalidAction', message, { param: 'id' });
+  return new ProtocolError(400, 'InvalidAction', message, 'id');
 }

@@ -138,16 +138,6 @@ describe('polling', () => {
     expect(error.code).toBe('TaskExpired');
   });
 
-  test('url: false leaves the address out, backwards shows queued again', async () => {
-    const id = await submitted(scripted({ url: false, backwards: true, run_s: 100 }));
-    const seen = [await poll(id), await poll(id), await poll(id), await poll(id)];
-    expect(new Set(seen.map(({ status }) => status))).toEqual(new Set(['queued', 'running']));
-    clock.advance(101_000);
-    const { status, result } = await poll(id);
-    expect(status).toBe('completed');
-    expect(Object.keys(result)).not.toContain('video_url');
-  });
-
   test('an unknown id and the id of a generation are answered with 404', async () => {
     const generation = await studio.accepted({});
     for (const id of ['amk-tool-enhance-video-0', generation]) {

@@ -52,28 +52,6 @@ describe('the states of a job', () => {
     expect({ error, usage }).toEqual({ error: failure, usage: undefined });
   });
 
-  test('tokens sets its usage', async () => {
-    const id = await studio.accepted(scripted({ tokens: 12_345 }));
-    const { usage } = await studio.reaching(id, 'succeeded');
-    expect(usage).toEqual({ completion_tokens: 12_345, total_tokens: 12_345 });
-  });
-
-  test('usage: false and url: false leave out usage and links', async () => {
-    const id = await studio.accepted(scripted({ usage: false, url: false }));
-    const reply = await studio.reaching(id, 'succeeded');
-    expect(reply.content).toEqual({});
-    expect(Object.keys(reply)).not.toContain('usage');
-  });
-
-  test('backwards makes every second reading say queued', async () => {
-    const id = await studio.accepted(scripted({ backwards: true, run_s: 100 }));
-    await studio.reaching(id, 'running');
-    const seen = [await statusOf(id), await statusOf(id), await statusOf(id), await statusOf(id)];
-    expect(seen).toEqual(['queued', 'running', 'queued', 'running']);
-    clock.advance(101_000);
-    expect([await statusOf(id), await statusOf(id)]).toEqual(['succeeded', 'succeeded']);
-  });
-
   test('enhance does not affect the generation', async () => {
     const id = await studio.accepted(scripted({ enhance: { end: 'failed' } }));
     await studio.reaching(id, 'succeeded');
@@ -114,10 +92,9 @@ describe('faults of the create call', () => {
         headers: { authorization: 'Bearer key-of-the-caller', ...caller },
         body: JSON.stringify({ studio: { create: { html: true, ...script } } }),
       });
-    const page = await request({ times: 2, retry_after: 7 });
+    const page = await request({ times: 2 });
     expect(page.status).toBe(502);
     expect(page.headers.get('content-type')).toBe('text/html');
-    expect(page.headers.get('retry-after')).toBe('7');
     expect(await page.text()).toMatch(/^<html>/);
     expect((await request({ times: 2, status: 504 })).status).toBe(504);
     expect(await acceptedFor(caller)).toBe(0);
@@ -138,17 +115,15 @@ describe('faults of the create call', () => {
     const answer = await attempt(create, caller);
     expect(answer.status).toBe(status);
     expect(answer.json.error.code).toBe(code);
-    expect(answer.headers.has('retry-after')).toBe(false);
     expect(await acceptedFor(caller)).toBe(0);
   });
 
-  test('times sets the number of refusals, retry_after their header', async () => {
+  test('times sets the number of refusals', async () => {
     const caller = aCaller();
-    const create = { status: 429, times: 2, retry_after: 3 };
+    const create = { status: 429, times: 2 };
     const answers = [];
     for (let count = 0; count < 3; count += 1) answers.push(await attempt(create, caller));
     expect(answers.map(({ status }) => status)).toEqual([429, 429, 200]);
-    expect(answers[0]?.headers.get('retry-after')).toBe('3');
     expect(await acceptedFor(caller)).toBe(1);
     expect((await attempt(create, aCaller())).status).toBe(429);
   });
@@ -191,8 +166,8 @@ describe('an invalid script', () => {
     ['an unknown end', { end: 'happily' }, 'studio.end'],
     ['a negative time', { run_s: -1 }, 'studio.run_s'],
     ['a time that is a string', { queue_s: '1' }, 'studio.queue_s'],
-    ['a fraction of a token', { tokens: 0.5 }, 'studio.tokens'],
-    ['a boolean as a string', { usage: 'false' }, 'studio.usage'],
+    ['a fraction of an attempt', { create: { times: 0.5 } }, 'studio.create.times'],
+    ['a boolean as a string', { create: { html: 'true' } }, 'studio.create.html'],
     ['an empty code', { code: '' }, 'studio.code'],
     ['a status outside 200 to 599', { create: { status: 20 } }, 'studio.create.status'],
     ['a status that is a string', { create: { status: '500' } }, 'studio.create.status'],
