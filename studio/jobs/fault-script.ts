@@ -1,8 +1,8 @@
 /*
- * The fault script: how a job and its files behave. A test writes it into the field
- * `studio` of a create request, or sets it for all new jobs through the admin endpoint. Unknown
- * names are refused, because a misspelt name would let a test pass for the wrong reason.
- * docs/studio.md describes every name.
+ * The fault script: how a job and its files behave. A test writes it into the field `studio` of a
+ * create request, or sets it for all new jobs through the admin endpoint. Unknown names are refused,
+ * because a misspelt name would let a test pass for the wrong reason. docs/studio.md describes every
+ * name.
  */
 
 import { z } from 'zod';
@@ -50,6 +50,8 @@ const innerScript = names({
   code: text,
   message: text,
   link_life_s: z.number().min(0).max(DAY_S),
+  /** Imitates a provider without idempotency keys, so that a caller has to find its lost job. */
+  ignore_idempotency_key: z.boolean(),
   create: oneOrMore(createFault),
   result: oneOrMore(resultFault),
 });
@@ -60,29 +62,16 @@ const script = names({
   enhance: innerScript,
 });
 
-const globalScript = names({
-  ...script.shape,
-  /** Imitates a provider without idempotency keys, so that a caller has to find its lost job. */
-  ignore_idempotency_key: z.boolean(),
-});
-
 export type Fault = z.infer<typeof fault>;
 export type CreateFault = z.infer<typeof createFault>;
 export type ResultFault = z.infer<typeof resultFault>;
 export type Script = z.infer<typeof script>;
-export type GlobalScript = z.infer<typeof globalScript>;
 
-export function parseScript(value: unknown): Script {
-  return parse(script, value, 'studio');
-}
-
-export function parseGlobalScript(value: unknown): GlobalScript {
-  return parse(globalScript, value, 'script');
-}
-
-/** Names in the request's own script replace the global ones; `create` is replaced as a whole. */
-export function mergeScripts(everywhere: Script, own: Script): Script {
-  return { ...everywhere, ...own };
+/** `name` is how a refusal names the script. */
+export function parseScript(value: unknown, name: string): Script {
+  const { success, data, error } = script.safeParse(value ?? {});
+  if (success) return data;
+  throw refusal(error.issues[0]!, name);
 }
 
 /** A job that succeeds gets a real video unless its script says otherwise. */
@@ -100,12 +89,6 @@ function names<Known extends z.ZodRawShape>(known: Known) {
 function oneOrMore<Kind extends z.ZodType>(kind: Kind) {
   const error = `it must be a fault or a list of at most ${FAULTS_MAX} faults`;
   return z.union([kind, z.array(kind).max(FAULTS_MAX)], { error });
-}
-
-function parse<Kind extends z.ZodType>(kind: Kind, value: unknown, name: string): z.output<Kind> {
-  const { success, data, error } = kind.safeParse(value ?? {});
-  if (success) return data;
-  throw refusal(error.issues[0]!, name);
 }
 
 function refusal(issue: z.core.$ZodIssue, parent: string): ProtocolError {

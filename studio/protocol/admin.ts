@@ -5,8 +5,8 @@
 
 import type { Exchange } from '../http';
 import { readJsonObject, sendJson } from '../http';
-import type { GlobalScript } from '../jobs/fault-script';
-import { parseGlobalScript } from '../jobs/fault-script';
+import type { Script } from '../jobs/fault-script';
+import { parseScript } from '../jobs/fault-script';
 import type { JobStore } from '../jobs/job-store';
 import { ProtocolError } from '../protocol-error';
 
@@ -16,7 +16,7 @@ interface Counts {
 }
 
 export function createAdmin(store: JobStore) {
-  let script: GlobalScript = {};
+  let script: Script = {};
   let counts: Counts = { since: Date.now(), requests: {} };
 
   function count(route: string): void {
@@ -27,7 +27,7 @@ export function createAdmin(store: JobStore) {
     const route = `${exchange.method} ${exchange.path}`;
     if (route === 'GET /admin/script') return sendJson(exchange, 200, script);
     if (route === 'POST /admin/script' || route === 'PUT /admin/script') {
-      script = parseGlobalScript(await readJsonObject(exchange.request));
+      script = parseScript(await readJsonObject(exchange.request), 'script');
       return sendJson(exchange, 200, script);
     }
     if (route === 'DELETE /admin/script') {

@@ -7,8 +7,8 @@
 import type { Exchange } from '../http';
 import { header } from '../http';
 import { createFaultCounter } from '../jobs/fault-counter';
-import type { CreateFault, GlobalScript } from '../jobs/fault-script';
-import { mergeScripts, parseScript } from '../jobs/fault-script';
+import type { CreateFault, Script } from '../jobs/fault-script';
+import { parseScript } from '../jobs/fault-script';
 import type { Job, JobKind, JobRecord } from '../jobs/job';
 import type { JobIndex } from '../jobs/job-records';
 import { identify } from './create-faults';
@@ -25,7 +25,7 @@ export interface CreateCall {
 
 export type CallParser = ReturnType<typeof createCallParser>;
 
-export function createCallParser(jobs: JobIndex, globalScript: () => GlobalScript) {
+export function createCallParser(jobs: JobIndex, globalScript: () => Script) {
   const nextFault = createFaultCounter();
 
   return function parseCall(
@@ -36,8 +36,9 @@ export function createCallParser(jobs: JobIndex, globalScript: () => GlobalScrip
   ): CreateCall {
     const everywhere = globalScript();
     const ofKind = kind === 'generation' ? everywhere : (everywhere.enhance ?? {});
-    const script = mergeScripts(ofKind, parseScript(given(body, 'studio')));
-    const key = everywhere.ignore_idempotency_key ? undefined : sentKey;
+    // Names in the request's own script replace the global ones; `create` is replaced as a whole.
+    const script = { ...ofKind, ...parseScript(given(body, 'studio'), 'studio') };
+    const key = script.ignore_idempotency_key ? undefined : sentKey;
     return {
       fault: script.create && nextFault(script.create, identify(exchange, kind, body, sentKey)),
       earlier: key === undefined ? undefined : jobs.byIdempotencyKey(kind, key),

@@ -155,11 +155,6 @@ describe('an invalid script', () => {
     ['an unknown name of a fault', { create: { lost: true } }, 'studio.create.lost'],
     ['an unknown name for the enhancer', { enhance: { x: 1 } }, 'studio.enhance.x'],
     ['an enhancement of an enhancement', { enhance: { enhance: {} } }, 'studio.enhance.enhance'],
-    [
-      'the name that only the admin endpoint knows',
-      { ignore_idempotency_key: true },
-      'studio.ignore_idempotency_key',
-    ],
     ['a text', 'fast', 'studio'],
     ['a list', [], 'studio'],
     ['an unknown render mode', { render: 'some' }, 'studio.render'],
