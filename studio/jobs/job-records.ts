@@ -12,7 +12,6 @@ interface Acceptance {
   kind: JobKind;
   /** Milliseconds since 1970. */
   at: number;
-  model: string;
   client_request_id: string | null;
   idempotency_key: string | null;
 }
@@ -88,7 +87,6 @@ function describe(job: Job): Acceptance {
     id: job.id,
     kind: job.kind,
     at: job.createdAt,
-    model: job.kind === 'generation' ? job.request.model : 'enhance-video',
     client_request_id: job.clientRequestId ?? null,
     idempotency_key: job.idempotencyKey ?? null,
   };

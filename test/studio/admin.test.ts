@@ -7,25 +7,22 @@ beforeAll(async () => {
   studio = await openStudio();
 });
 afterEach(async () => {
-  await studio.call('DELETE', '/admin/script');
-  await studio.call('DELETE', '/admin/counters');
+  await script({});
 });
 afterAll(() => studio?.close());
 
 const script = (directions: object) => studio.call('POST', '/admin/script', directions);
 
-test('the global script applies until it is deleted, and a request’s own script overrides it', async () => {
+test('the global script applies until it is replaced, and a request’s own script overrides it', async () => {
   const directions = { end: 'failed', code: 'ForAll' };
   expect((await script(directions)).json).toEqual(directions);
-  expect((await studio.call('GET', '/admin/script')).json).toEqual(directions);
   const { error } = await studio.reaching(await studio.accepted({}), 'failed');
   expect(error.code).toBe('ForAll');
   await studio.reaching(
     await studio.accepted({ studio: { render: 'none', end: 'succeeded' } }),
     'succeeded',
   );
-  await studio.call('DELETE', '/admin/script');
-  expect((await studio.call('GET', '/admin/script')).json).toEqual({});
+  await script({});
   await studio.reaching(await studio.accepted({}), 'succeeded');
 });
 
@@ -41,21 +38,21 @@ test('an unknown name in the global script is refused and changes nothing', asyn
   await script({ end: 'failed' });
   const { status, json } = await script({ ending: 'failed' });
   expect({ status, param: json.error.param }).toEqual({ status: 400, param: 'script.ending' });
-  expect((await studio.call('GET', '/admin/script')).json).toEqual({ end: 'failed' });
+  await studio.reaching(await studio.accepted({}), 'failed');
 });
 
 test('every request is counted by route, refused ones too', async () => {
-  const id = await studio.accepted({});
-  await studio.create({ model: 'nobody' });
-  await studio.create({}, { authorization: 'Bearer wrong' });
-  await studio.create({ studio: { create: { status: 500 } } });
-  await studio.get(id);
-  await studio.get(id);
-  await studio.list('');
-  await studio.enhance({});
-  await studio.remove(id);
-  const { json } = await studio.call('GET', '/admin/counters');
-  expect(json).toMatchObject({ create_requests: 4, enhance_requests: 1 });
+  const fresh = await openStudio();
+  const id = await fresh.accepted({});
+  await fresh.create({ model: 'nobody' });
+  await fresh.create({}, { authorization: 'Bearer wrong' });
+  await fresh.create({ studio: { create: { status: 500 } } });
+  await fresh.get(id);
+  await fresh.get(id);
+  await fresh.list('');
+  await fresh.enhance({});
+  await fresh.remove(id);
+  const { json } = await fresh.call('GET', '/admin/counters');
   expect(json.requests).toEqual({
     'POST /api/v3/contents/generations/tasks': 4,
     'GET /api/v3/contents/generations/tasks/{id}': 2,
@@ -63,13 +60,11 @@ test('every request is counted by route, refused ones too', async () => {
     'DELETE /api/v3/contents/generations/tasks/{id}': 1,
     'POST /api/v1/tools/enhance-video': 1,
   });
-  await studio.call('DELETE', '/admin/counters');
-  expect((await studio.call('GET', '/admin/counters')).json.requests).toEqual({});
+  await fresh.close();
 });
 
 test('a job stays on the list of accepted jobs after its record is deleted', async () => {
   const caller = { 'x-client-request-id': 'the-caller', 'idempotency-key': 'the-key' };
-  const before = (await studio.call('GET', '/admin/counters')).json;
   const id = await studio.accepted({}, caller);
   await studio.reaching(id, 'succeeded');
   await studio.remove(id);
@@ -78,14 +73,11 @@ test('a job stays on the list of accepted jobs after its record is deleted', asy
     total: 1,
     items: [
       {
-        ...{ id, kind: 'generation', model: 'studio-2.0', at: expect.any(Number) },
+        ...{ id, kind: 'generation', at: expect.any(Number) },
         ...{ client_request_id: 'the-caller', idempotency_key: 'the-key' },
       },
     ],
   });
-  const after = (await studio.call('GET', '/admin/counters')).json;
-  expect(after.accepted - before.accepted).toBe(1);
-  expect(after.jobs).toBe(before.jobs);
 });
 
 test('the admin endpoint accepts only its own key', async () => {

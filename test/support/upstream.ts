@@ -110,7 +110,10 @@ export async function startUpstream(
     attempt: (input, over = {}, number = 1) => attemptOf({ ...deps, ...over }, input, number),
     accepted: async (taskId) =>
       Number((await admin('GET', `accepted?client_request_id=${taskId}`)).total),
-    requests: async () => Number((await admin('GET', 'counters')).create_requests),
+    async requests() {
+      const { requests } = await admin('GET', 'counters');
+      return (requests as Record<string, number>)['POST /api/v3/contents/generations/tasks'] ?? 0;
+    },
     script: async (script) => void (await admin('POST', 'script', script)),
     async input(script = {}, over = {}) {
       const input: RequestedJob = aJobInput({
