@@ -4,12 +4,12 @@
  * requests. Rendering is done elsewhere.
  */
 
+import TinyQueue from 'tinyqueue';
 import type { Log } from '../http';
-import { createDueTimer } from './due-timer';
 import { isRendered } from './fault-script';
 import type { Job, Outcome } from './job';
 import { openJobRecords } from './job-records';
-import type { Listeners } from './job-transitions';
+import type { Due, Listeners } from './job-transitions';
 import { createTransitions } from './job-transitions';
 
 interface Parts extends Listeners {
@@ -21,10 +21,14 @@ interface Parts extends Listeners {
 
 export type JobStore = ReturnType<typeof createJobStore>;
 
+/** Often enough that a job starts and ends without a request; a look into the heap costs little. */
+const ADVANCE_MS = 50;
+
 export function createJobStore(parts: Parts) {
   const records = openJobRecords(parts.dataDir, parts.log);
-  const dueTimer = createDueTimer(advanceDue);
-  const transitions = createTransitions({ ...parts, records, dueTimer });
+  const dueJobs = new TinyQueue<Due>([], (a, b) => a.at - b.at);
+  const transitions = createTransitions({ ...parts, records, dueJobs });
+  const timer = setInterval(advanceDue, ADVANCE_MS).unref();
   let closed = false;
 
   /** Called once at the start, after all parts exist: continues the jobs of the journal. */
@@ -41,13 +45,13 @@ export function createJobStore(parts: Parts) {
 
   function advanceDue(): void {
     const now = Date.now();
-    for (const id of dueTimer.takeDue(now)) {
-      const job = records.jobs.get(id);
+    for (let next = dueJobs.peek(); next && next.at <= now; next = dueJobs.peek()) {
+      dueJobs.pop();
+      const job = records.jobs.get(next.id);
       // The entry is stale if the job has moved since; then a newer entry exists.
       if (job && transitions.isDue(job, now)) transitions.advance(job, now);
     }
     records.compact();
-    dueTimer.startTimer();
   }
 
   function accept(job: Job): void {
@@ -71,7 +75,7 @@ export function createJobStore(parts: Parts) {
   function close(): void {
     closed = true;
     transitions.close();
-    dueTimer.close();
+    clearInterval(timer);
     records.close();
   }
 

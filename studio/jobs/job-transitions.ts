@@ -3,7 +3,7 @@
  * every transition is written to the journal.
  */
 
-import type { createDueTimer } from './due-timer';
+import type TinyQueue from 'tinyqueue';
 import { isRendered } from './fault-script';
 import type { Job, JobStatus } from './job';
 import { isFinal } from './job';
@@ -19,9 +19,15 @@ export interface Listeners {
   onForget(job: Job): void;
 }
 
+/** A moment at which a job is due. */
+export interface Due {
+  at: number;
+  id: string;
+}
+
 interface Parts extends Listeners {
   records: JobRecords;
-  dueTimer: ReturnType<typeof createDueTimer>;
+  dueJobs: TinyQueue<Due>;
   runningMax: number;
 }
 
@@ -34,7 +40,7 @@ export function createTransitions(parts: Parts) {
   });
   const nextAt = (job: Job) => nextMove(job, queue.isWaiting(job));
   const isDue = (job: Job, now: number) => nextAt(job) <= now;
-  const schedule = (job: Job) => parts.dueTimer.add(nextAt(job), job.id);
+  const schedule = (job: Job) => parts.dueJobs.push({ at: nextAt(job), id: job.id });
 
   /** Applies every transition that is due by now. */
   function advance(job: Job, now: number): void {
