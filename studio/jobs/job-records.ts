@@ -5,7 +5,7 @@
 
 import type { Log } from '../http';
 import type { Job, JobKind } from './job';
-import { openJournal } from './journal';
+import { openJournal, readJournal } from './journal';
 
 interface Acceptance {
   id: string;
@@ -25,17 +25,14 @@ type Line =
 export type JobRecords = ReturnType<typeof openJobRecords>;
 export type JobIndex = ReturnType<typeof createJobIndex>;
 
-/** High enough above the number of live records that rewriting stays rare. */
-const STALE_LINES_MAX = 50_000;
-
 /** Acceptances are kept as long as a record can live. */
 const SEVEN_DAYS_MS = 7 * 86_400_000;
 
 export function openJobRecords(dataDir: string, log: Log) {
   const jobs = createJobIndex();
   const acceptances: Acceptance[] = [];
-  const journal = openJournal(dataDir, (line) => replay(line as Line, jobs, acceptances));
-  if (journal.lineCount() > 0) rewrite();
+  for (const line of readJournal(dataDir)) replay(line as Line, jobs, acceptances);
+  const journal = openJournal(dataDir, linesToKeep(jobs, acceptances));
 
   /** Throws if the journal cannot be written: then the job is not accepted. */
   function put(job: Job): void {
@@ -64,22 +61,8 @@ export function openJobRecords(dataDir: string, log: Log) {
     }
   }
 
-  function compact(): void {
-    const alive = jobs.size() + acceptances.length;
-    if (journal.lineCount() > 3 * alive + STALE_LINES_MAX) rewrite();
-  }
-
-  /** On a full disk the journal simply stays as long as it is. */
-  function rewrite(): void {
-    try {
-      journal.rewrite(linesToKeep(jobs, acceptances));
-    } catch (error) {
-      log.error({ error: String(error) }, 'studio: the journal cannot be rewritten');
-    }
-  }
-
   const lists = { jobs, acceptances: acceptances as readonly Acceptance[] };
-  return { ...lists, put, change, forget, compact, close: () => journal.close() };
+  return { ...lists, put, change, forget, close: () => journal.close() };
 }
 
 function describe(job: Job): Acceptance {
@@ -106,7 +89,7 @@ function replay(line: Line, jobs: JobIndex, acceptances: Acceptance[]): void {
   }
 }
 
-/** The lines of a compacted journal. */
+/** The fewest lines from which a restart reads the same state. */
 function* linesToKeep(jobs: JobIndex, acceptances: readonly Acceptance[]): Generator<Line> {
   const oldest = Date.now() - SEVEN_DAYS_MS;
   for (const accepted of acceptances) if (accepted.at >= oldest) yield { accepted };
@@ -137,7 +120,6 @@ function createJobIndex() {
     get: (id: string): Job | undefined => jobs.get(id),
     byIdempotencyKey,
     all: (): Iterable<Job> => jobs.values(),
-    size: (): number => jobs.size,
   };
 }
 

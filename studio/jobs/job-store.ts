@@ -51,7 +51,6 @@ export function createJobStore(parts: Parts) {
       // The entry is stale if the job has moved since; then a newer entry exists.
       if (job && transitions.isDue(job, now)) transitions.advance(job, now);
     }
-    records.compact();
   }
 
   function accept(job: Job): void {

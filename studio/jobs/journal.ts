@@ -4,31 +4,23 @@
  * second. A line that was cut short is skipped when read, and the next one starts with a newline.
  */
 
-import {
-  closeSync,
-  existsSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Opens the journal and passes every line to `replay`, in order. */
-export function openJournal(folder: string, replay: (line: unknown) => void) {
-  const path = join(folder, 'journal.jsonl');
-  const past = existsSync(path) ? readFileSync(path, 'utf8') : '';
-  let lines = 0;
-  for (const text of past.split('\n')) {
-    const line = parse(text);
-    if (line === undefined) continue;
-    lines += 1;
-    replay(line);
-  }
-  let file = openSync(path, 'a');
-  // The last process may have been killed in the middle of a line.
-  let needsNewline = past !== '';
+/** The lines of earlier runs, in order. */
+export function readJournal(folder: string): unknown[] {
+  const path = pathIn(folder);
+  if (!existsSync(path)) return [];
+  return readFileSync(path, 'utf8').split('\n').flatMap(parse);
+}
+
+/** Replaces the journal by these lines, atomically, and opens it. Throws if the disk is full. */
+export function openJournal(folder: string, kept: Iterable<unknown>) {
+  const fresh = `${pathIn(folder)}.new`;
+  const file = openSync(fresh, 'w');
+  for (const line of kept) writeFileSync(file, `${JSON.stringify(line)}\n`);
+  renameSync(fresh, pathIn(folder));
+  let needsNewline = false;
 
   /** Throws if the disk is full: then the change has not happened. */
   function append(line: unknown): void {
@@ -36,39 +28,19 @@ export function openJournal(folder: string, replay: (line: unknown) => void) {
     needsNewline = true;
     writeFileSync(file, text);
     needsNewline = false;
-    lines += 1;
   }
 
-  /** Replaces the whole journal by these lines, atomically. */
-  function rewrite(kept: Iterable<unknown>): void {
-    const fresh = `${path}.new`;
-    const target = openSync(fresh, 'w');
-    let count = 0;
-    try {
-      for (const line of kept) {
-        writeFileSync(target, `${JSON.stringify(line)}\n`);
-        count += 1;
-      }
-      renameSync(fresh, path);
-    } catch (error) {
-      closeSync(target);
-      rmSync(fresh, { force: true });
-      throw error;
-    }
-    closeSync(file);
-    file = target;
-    lines = count;
-    needsNewline = false;
-  }
-
-  return { append, rewrite, lineCount: () => lines, close: () => closeSync(file) };
+  return { append, close: () => closeSync(file) };
 }
 
-function parse(text: string): unknown {
-  if (text.trim() === '') return undefined;
+function pathIn(folder: string): string {
+  return join(folder, 'journal.jsonl');
+}
+
+function parse(text: string): unknown[] {
   try {
-    return JSON.parse(text);
+    return [JSON.parse(text)];
   } catch {
-    return undefined;
+    return [];
   }
 }
