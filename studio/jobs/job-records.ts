@@ -23,22 +23,29 @@ type Line =
   | { accepted: Acceptance };
 
 export type JobRecords = ReturnType<typeof openJobRecords>;
-export type JobIndex = ReturnType<typeof createJobIndex>;
+export type Jobs = ReadonlyMap<string, Job>;
 
 /** Acceptances are kept as long as a record can live. */
 const SEVEN_DAYS_MS = 7 * 86_400_000;
 
 export function openJobRecords(dataDir: string, log: Log) {
-  const jobs = createJobIndex();
+  /** By id, in the order of acceptance. */
+  const jobs = new Map<string, Job>();
   const acceptances: Acceptance[] = [];
   for (const line of readJournal(dataDir)) replay(line as Line, jobs, acceptances);
   const journal = openJournal(dataDir, linesToKeep(jobs, acceptances));
 
   /** Throws if the journal cannot be written: then the job is not accepted. */
   function put(job: Job): void {
-    const accepted = describe(job);
+    const accepted = {
+      id: job.id,
+      kind: job.kind,
+      at: job.createdAt,
+      client_request_id: job.clientRequestId ?? null,
+      idempotency_key: job.idempotencyKey ?? null,
+    };
     journal.append({ put: job, accepted });
-    jobs.add(job);
+    jobs.set(job.id, job);
     acceptances.push(accepted);
   }
 
@@ -49,7 +56,7 @@ export function openJobRecords(dataDir: string, log: Log) {
 
   function forget(job: Job): void {
     write({ forget: job.id });
-    jobs.remove(job);
+    jobs.delete(job.id);
   }
 
   /** Never throws: on a full disk the change is kept in memory and the failure is logged. */
@@ -65,64 +72,20 @@ export function openJobRecords(dataDir: string, log: Log) {
   return { ...lists, put, change, forget, close: () => journal.close() };
 }
 
-function describe(job: Job): Acceptance {
-  return {
-    id: job.id,
-    kind: job.kind,
-    at: job.createdAt,
-    client_request_id: job.clientRequestId ?? null,
-    idempotency_key: job.idempotencyKey ?? null,
-  };
-}
-
 /** Applies one line of the journal. */
-function replay(line: Line, jobs: JobIndex, acceptances: Acceptance[]): void {
-  if ('put' in line) jobs.add(line.put);
+function replay(line: Line, jobs: Map<string, Job>, acceptances: Acceptance[]): void {
+  if ('put' in line) jobs.set(line.put.id, line.put);
   if ('accepted' in line && line.accepted) acceptances.push(line.accepted);
   if ('change' in line) {
     const job = jobs.get(line.id);
     if (job) Object.assign(job, line.change);
   }
-  if ('forget' in line) {
-    const job = jobs.get(line.forget);
-    if (job) jobs.remove(job);
-  }
+  if ('forget' in line) jobs.delete(line.forget);
 }
 
 /** The fewest lines from which a restart reads the same state. */
-function* linesToKeep(jobs: JobIndex, acceptances: readonly Acceptance[]): Generator<Line> {
+function* linesToKeep(jobs: Jobs, acceptances: readonly Acceptance[]): Generator<Line> {
   const oldest = Date.now() - SEVEN_DAYS_MS;
   for (const accepted of acceptances) if (accepted.at >= oldest) yield { accepted };
-  for (const job of jobs.all()) yield { put: job };
-}
-
-function createJobIndex() {
-  const jobs = new Map<string, Job>();
-  const idByKey = new Map<string, string>();
-
-  function add(job: Job): void {
-    jobs.set(job.id, job);
-    if (job.idempotencyKey !== undefined) idByKey.set(keyOf(job.kind, job.idempotencyKey), job.id);
-  }
-
-  function remove(job: Job): void {
-    jobs.delete(job.id);
-    if (job.idempotencyKey !== undefined) idByKey.delete(keyOf(job.kind, job.idempotencyKey));
-  }
-
-  function byIdempotencyKey(kind: JobKind, key: string): Job | undefined {
-    return jobs.get(idByKey.get(keyOf(kind, key)) ?? '');
-  }
-
-  return {
-    add,
-    remove,
-    get: (id: string): Job | undefined => jobs.get(id),
-    byIdempotencyKey,
-    all: (): Iterable<Job> => jobs.values(),
-  };
-}
-
-function keyOf(kind: JobKind, key: string): string {
-  return `${kind} ${key}`;
+  for (const job of jobs.values()) yield { put: job };
 }

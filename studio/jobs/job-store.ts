@@ -33,7 +33,7 @@ export function createJobStore(parts: Parts) {
 
   /** Called once at the start, after all parts exist: continues the jobs of the journal. */
   function resume(): void {
-    for (const job of records.jobs.all()) {
+    for (const job of records.jobs.values()) {
       if (job.status === 'running' && isRendered(job.script)) {
         transitions.rejoin(job);
         parts.onStart(job);

@@ -10,7 +10,7 @@ import { createFaultCounter } from '../jobs/fault-counter';
 import type { CreateFault, Script } from '../jobs/fault-script';
 import { parseScript } from '../jobs/fault-script';
 import type { Job, JobKind, JobRecord } from '../jobs/job';
-import type { JobIndex } from '../jobs/job-records';
+import type { Jobs } from '../jobs/job-records';
 import { identify } from './create-faults';
 import type { Body } from './fields';
 import { given } from './fields';
@@ -25,7 +25,7 @@ export interface CreateCall {
 
 export type CallParser = ReturnType<typeof createCallParser>;
 
-export function createCallParser(jobs: JobIndex, globalScript: () => Script) {
+export function createCallParser(jobs: Jobs, globalScript: () => Script) {
   const nextFault = createFaultCounter();
 
   return function parseCall(
@@ -41,7 +41,7 @@ export function createCallParser(jobs: JobIndex, globalScript: () => Script) {
     const key = script.ignore_idempotency_key ? undefined : sentKey;
     return {
       fault: script.create && nextFault(script.create, identify(exchange, kind, body, sentKey)),
-      earlier: key === undefined ? undefined : jobs.byIdempotencyKey(kind, key),
+      earlier: key === undefined ? undefined : findByKey(jobs, kind, key),
       newRecord(expiresAfterMs) {
         const now = Date.now();
         return {
@@ -57,4 +57,8 @@ export function createCallParser(jobs: JobIndex, globalScript: () => Script) {
       },
     };
   };
+}
+
+function findByKey(jobs: Jobs, kind: JobKind, key: string): Job | undefined {
+  return [...jobs.values()].find((job) => job.kind === kind && job.idempotencyKey === key);
 }

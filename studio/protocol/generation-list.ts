@@ -2,11 +2,11 @@
 
 import type { GenerationJob, Job } from '../jobs/job';
 import { JOB_STATUSES } from '../jobs/job';
-import type { JobIndex } from '../jobs/job-records';
+import type { Jobs } from '../jobs/job-records';
 import { invalid } from '../protocol-error';
 
 export function findListed(
-  jobs: JobIndex,
+  jobs: Jobs,
   query: URLSearchParams,
 ): { page: GenerationJob[]; total: number } {
   const status = query.get('filter.status');
@@ -22,7 +22,7 @@ export function findListed(
     (!status || status === job.status) &&
     (!model || model === job.request.model) &&
     (ids.size === 0 || ids.has(job.id));
-  const found = [...jobs.all()].reverse().filter(isListed);
+  const found = [...jobs.values()].reverse().filter(isListed);
   return { page: found.slice(end - size, end), total: found.length };
 }
 

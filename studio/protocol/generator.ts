@@ -7,7 +7,7 @@ import { randomInt } from 'node:crypto';
 import type { Exchange } from '../http';
 import { header, readJsonObject, sendJson } from '../http';
 import type { GenerationJob, Job } from '../jobs/job';
-import type { JobIndex } from '../jobs/job-records';
+import type { Jobs } from '../jobs/job-records';
 import type { JobStore } from '../jobs/job-store';
 import type { MediaStore } from '../media/media-store';
 import type { ResultFiles } from '../media/result-files';
@@ -76,7 +76,7 @@ export function createGenerator({ store, files, media, parseCall }: Parts) {
   return { create, get, list, remove };
 }
 
-function newId(now: number, jobs: JobIndex): string {
+function newId(now: number, jobs: Jobs): string {
   const stamp = new Date(now).toISOString().replace(/\D/g, '').slice(0, 14);
   for (;;) {
     const tail = randomInt(36 ** 5).toString(36);
