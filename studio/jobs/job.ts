@@ -35,7 +35,6 @@ export interface GenerationRequest {
   draft: boolean;
   returnLastFrame: boolean;
   executionExpiresAfter: number;
-  tools?: { type: string }[] | undefined;
   safetyIdentifier?: string | undefined;
   priority?: number | undefined;
 }
@@ -54,7 +53,6 @@ export interface JobResult {
   fps: number;
   durationSeconds: number;
   inputVideoSeconds: number;
-  hasLastFrame: boolean;
 }
 
 /** The fields of every job, whatever its kind. */

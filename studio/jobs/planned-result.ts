@@ -20,7 +20,6 @@ export function plannedResult(job: Job): JobResult {
       fps: job.request.fps ?? 24,
       durationSeconds: 5,
       inputVideoSeconds: 0,
-      hasLastFrame: false,
     };
   }
   const { request } = job;
@@ -29,7 +28,6 @@ export function plannedResult(job: Job): JobResult {
     fps: 24,
     durationSeconds: plannedSeconds(request),
     inputVideoSeconds: Math.min(request.videos.length * UNSEEN_VIDEO_SECONDS, INPUT_SECONDS_MAX),
-    hasLastFrame: request.returnLastFrame,
   };
 }
 

@@ -26,6 +26,7 @@ const EXPIRES_AFTER_SECONDS = { min: 3600, max: 259_200, default: 172_800 };
 export function parseGenerationRequest(body: Body): GenerationRequest {
   const model = parseModel(body);
   const content = parseContent(given(body, 'content'), model);
+  checkTools(body, model, content);
   const isDraft = parseDraft(body, model);
   const expiry = EXPIRES_AFTER_SECONDS;
   const expiresAfter = optionalInteger(body, 'execution_expires_after', expiry.min, expiry.max);
@@ -42,7 +43,6 @@ export function parseGenerationRequest(body: Body): GenerationRequest {
     draft: isDraft,
     returnLastFrame: parseLastFrame(body, model, isDraft),
     executionExpiresAfter: expiresAfter ?? expiry.default,
-    tools: parseTools(body, model, content),
     safetyIdentifier: optionalString(body, 'safety_identifier', 64),
     priority: optionalInteger(body, 'priority', 0, 9),
   };
@@ -102,22 +102,22 @@ function parseLastFrame(body: Body, model: Model, isDraft: boolean): boolean {
   return asked;
 }
 
-function parseTools(
+/** Tools are only checked: a search changes neither the video nor its tokens. */
+function checkTools(
   body: Body,
   model: Model,
   content: Pick<GenerationRequest, 'images' | 'videos' | 'audios'>,
-): { type: string }[] | undefined {
+): void {
   const tools = given(body, 'tools');
-  if (tools === undefined) return undefined;
+  if (tools === undefined) return;
   if (!Array.isArray(tools)) throw invalid('tools', 'it must be a list');
   tools.forEach((tool: unknown, at) => {
     const isKnown = isObject(tool) && tool.type === 'web_search';
     if (!isKnown) throw invalid(`tools[${at}].type`, 'it must be web_search');
   });
-  if (tools.length === 0) return undefined;
+  if (tools.length === 0) return;
   if (!model.hasWebSearch) throw invalid('tools', `${model.name} has no tools`);
   if (content.images.length + content.videos.length + content.audios.length > 0) {
     throw invalid('tools', 'web_search goes with text alone');
   }
-  return tools as { type: string }[];
 }

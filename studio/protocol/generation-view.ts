@@ -23,20 +23,18 @@ export function viewGeneration(job: GenerationJob, files: ResultFiles): object {
     framespersecond: 24,
     generate_audio: request.generateAudio,
     draft: request.draft,
-    // JSON leaves undefined fields out, so these appear only if they were sent.
-    tools: request.tools,
-    safety_identifier: request.safetyIdentifier,
     service_tier: 'default',
     execution_expires_after: request.executionExpiresAfter,
+    // JSON leaves undefined fields out, so these appear only if they were sent.
+    safety_identifier: request.safetyIdentifier,
     priority: request.priority,
   };
 }
 
 function links(job: GenerationJob, files: ResultFiles): object {
-  const hasLastFrame = job.request.returnLastFrame && job.result?.hasLastFrame;
   return {
     video_url: files.url(job, 'video.mp4'),
-    ...(hasLastFrame ? { last_frame_url: files.url(job, 'last-frame.png') } : {}),
+    ...(job.request.returnLastFrame ? { last_frame_url: files.url(job, 'last-frame.png') } : {}),
   };
 }
 
@@ -50,6 +48,5 @@ function usage({ request }: GenerationJob, result: JobResult): object {
     isDraft: request.draft,
     hasAudio: request.generateAudio,
   });
-  const search = request.tools ? { tool_usage: { web_search: 1 } } : {};
-  return { completion_tokens: tokens, total_tokens: tokens, ...search };
+  return { completion_tokens: tokens, total_tokens: tokens };
 }

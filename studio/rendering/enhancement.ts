@@ -73,7 +73,6 @@ export async function renderEnhancement(
     fps,
     durationSeconds: Math.round(seconds * 1000) / 1000,
     inputVideoSeconds: clip.seconds,
-    hasLastFrame: false,
   };
 }
 

@@ -77,7 +77,6 @@ export async function renderGeneration(job: GenerationJob, tools: RenderTools): 
     fps: FPS,
     durationSeconds: frames / FPS,
     inputVideoSeconds: inputs.videos.reduce((sum, clip) => sum + clip.seconds, 0),
-    hasLastFrame: composition.lastFrameFile !== undefined,
   };
 }
 

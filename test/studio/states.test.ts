@@ -38,13 +38,9 @@ describe('a reply', () => {
       created_at: expect.any(Number),
       updated_at: expect.any(Number),
       content: { video_url: link('video\\.mp4'), last_frame_url: link('last-frame\\.png') },
-      usage: {
-        completion_tokens: tokens,
-        total_tokens: tokens,
-        tool_usage: { web_search: 1 },
-      },
+      usage: { completion_tokens: tokens, total_tokens: tokens },
       ...{ seed: 77, resolution: '480p', ratio: '9:16', duration: 6, framespersecond: 24 },
-      ...{ generate_audio: true, draft: false, tools: [{ type: 'web_search' }] },
+      ...{ generate_audio: true, draft: false },
       ...{ safety_identifier: 'someone', service_tier: 'default', priority: 3 },
       execution_expires_after: 172_800,
     });
