@@ -19,10 +19,10 @@ import { drawScene, drawStill } from './scene';
 
 /** Prompt, seed, width and height of each still. */
 const STILLS: Record<string, [string, number, number, number]> = {
-  'dawn.jpg': ['a golden dawn over the hills', 7, 1280, 720],
-  'ocean.jpg': ['the ocean at noon', 11, 1280, 720],
-  'night-city.jpg': ['a neon city at night', 5, 1280, 720],
-  'forest.jpg': ['a quiet forest', 3, 768, 1024],
+  'dawn.jpg': ['a golden dawn over the hills', 21, 1280, 720],
+  'ocean.jpg': ['the ocean at noon', 19, 1280, 720],
+  'night-city.jpg': ['a neon city at night', 35, 1280, 720],
+  'forest.jpg': ['a quiet forest', 18, 768, 1024],
 };
 const NAMES = [...Object.keys(STILLS), 'mountains.mp4', 'chime.wav'];
 
@@ -102,7 +102,7 @@ async function makeWithFfmpeg(
 async function clipArguments(folder: string, videoFile: string): Promise<string[]> {
   const canvas = { width: 864, height: 496 };
   const stage = { canvas, fps: 24, seconds: 4, frames: 96, folder };
-  const scene = drawScene('snow on the mountains', 2, canvas);
+  const scene = drawScene('snow on the mountains', 23, canvas);
   return ffmpegArguments({
     ...stage,
     size: canvas,

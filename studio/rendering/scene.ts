@@ -4,10 +4,9 @@
  * only numbers and fixed words, never the caller's text.
  */
 
+import { createHash } from 'node:crypto';
 import type { Size } from '../jobs/models';
 import { even } from '../jobs/models';
-import type { SeededRandom } from './seeded-random';
-import { createRandom } from './seeded-random';
 
 /** One drawing and its position; `travel` is how far it moves to the right during the video. */
 export interface Part {
@@ -17,57 +16,26 @@ export interface Part {
   travel: number;
 }
 
-/** Prompt words, with the hues of the sky (top and horizon) and of the hills, in degrees. */
-const THEMES = [
-  {
-    words: /\b(sea|ocean|beach|wave|boat|ship|fish|lake|river|rain)/i,
-    sky: [215, 190],
-    hills: 205,
-  },
-  {
-    words: /\b(night|moon|star|space|galaxy|dark|dream)/i,
-    sky: [245, 225],
-    hills: 235,
-    isDark: true,
-  },
-  {
-    words: /\b(city|street|neon|car|robot|tower|tokyo)/i,
-    sky: [260, 315],
-    hills: 255,
-    isDark: true,
-  },
-  { words: /\b(snow|ice|winter|frozen|mountain|cold)/i, sky: [215, 200], hills: 215 },
-  { words: /\b(fire|sunset|sunrise|desert|autumn|golden|dawn|dusk)/i, sky: [225, 28], hills: 335 },
-  { words: /\b(forest|tree|garden|grass|jungle|green|flower)/i, sky: [195, 165], hills: 140 },
-];
-
 export function drawScene(prompt: string, seed: number, canvas: Size): Part[] {
-  const random = createRandom(prompt, seed);
-  const theme = THEMES.find(({ words }) => words.test(prompt)) ?? {
-    sky: [random.between(190, 280), random.between(160, 400)],
-    hills: random.between(0, 360),
-  };
-  const isDark = 'isDark' in theme;
-  const turn = random.between(-12, 12);
-  const sky = [
-    hsl(theme.sky[0]! + turn, 60, isDark ? 8 : random.between(48, 62)),
-    hsl(theme.sky[1]! + turn, 75, isDark ? random.between(24, 40) : 80),
-  ] as const;
+  const between = createRandom(prompt, seed);
+  const light = between(10, 60);
+  const sky = [hsl(between(190, 280), 60, light), hsl(between(160, 400), 75, light + 20)];
+  const hillHue = between(0, 360);
   const { width, height } = canvas;
-  const direction = random.pick([1, -1]);
-  const side = Math.round(Math.min(width, height) * random.between(0.5, 0.7));
+  const direction = between(-1, 1) < 0 ? -1 : 1;
+  const side = Math.round(Math.min(width, height) * between(0.15, 0.25));
   const sun: Part = {
     svg: drawSun(side),
-    left: random.between(0.15, 0.85) * width - side / 2,
-    top: random.between(0.1, 0.4) * height - side / 2,
+    left: between(0.15, 0.85) * width - side / 2,
+    top: between(0.1, 0.4) * height - side / 2,
     travel: direction * width * 0.06,
   };
   const hills = [0, 1, 2].map((depth): Part => {
     const travel = width * (0.05 + depth * 0.1);
     const size = { width: even(width + travel), height: even(height * (0.5 - depth * 0.12)) };
-    const color = hsl(theme.hills + turn + depth * 8, 45, 46 - depth * 14);
+    const color = hsl(hillHue + depth * 8, 45, 46 - depth * 14);
     return {
-      svg: drawHills(size, color, depth, random),
+      svg: drawHills(size, color, depth, between),
       left: direction > 0 ? -travel : 0,
       top: height - size.height,
       travel: direction * travel,
@@ -91,16 +59,9 @@ function drawSky(size: Size, [top, bottom]: readonly string[]): string {
 }
 
 function drawSun(side: number): string {
-  const glow = ['0.6', '0.15', '0'].map(
-    (opacity, at) =>
-      `<stop offset="${0.2 + at * 0.4}" stop-color="#fff3c4" stop-opacity="${opacity}"/>`,
-  );
-  const middle = `cx="${side / 2}" cy="${side / 2}"`;
   return picture(
     { width: side, height: side },
-    `<radialGradient id="glow">${glow.join('')}</radialGradient>
-    <circle ${middle} r="${side / 2}" fill="url(#glow)"/>
-    <circle ${middle} r="${side / 6}" fill="#fff3c4"/>`,
+    `<circle cx="${side / 2}" cy="${side / 2}" r="${side / 2}" fill="#fff3c4"/>`,
   );
 }
 
@@ -109,10 +70,10 @@ function drawHills(
   { width, height }: Size,
   color: string,
   depth: number,
-  random: SeededRandom,
+  between: Between,
 ): string {
   const wave = (count: number) => {
-    const [phase, turns] = [random.between(0, 6.28), random.between(count, count + 1.5)];
+    const [phase, turns] = [between(0, 6.28), between(count, count + 1.5)];
     return (x: number) => Math.sin((x / width) * turns * 6.28 + phase);
   };
   const [broad, fine] = [wave(1.5 + depth), wave(4 + depth)];
@@ -129,5 +90,17 @@ function picture({ width, height }: Size, inner: string): string {
 }
 
 function hsl(hue: number, saturation: number, lightness: number): string {
-  return `hsl(${((hue % 360) + 360) % 360},${saturation}%,${lightness}%)`;
+  return `hsl(${hue % 360},${saturation}%,${lightness}%)`;
+}
+
+type Between = ReturnType<typeof createRandom>;
+
+/** Random numbers that follow from a text and a seed. Each call returns the next one. */
+function createRandom(text: string, seed: number) {
+  let count = 0;
+  return function between(min: number, max: number): number {
+    count += 1;
+    const digest = createHash('sha256').update(`${seed}\n${count}\n${text}`).digest();
+    return min + (digest.readUInt32LE(0) / 2 ** 32) * (max - min);
+  };
 }
