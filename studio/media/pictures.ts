@@ -41,21 +41,18 @@ export async function inspectPicture(path: string, label: string): Promise<Size>
   return size;
 }
 
-/** Scales the picture to `size`; `cover` crops the excess evenly. The border is added outside. */
+/** Scales the picture to `size` and crops the excess evenly. */
 export async function fitPicture(
   path: string,
   label: string,
   size: Size,
   target: string,
-  { fit = 'cover', border = 0 }: { fit?: 'cover' | 'fill'; border?: number },
 ): Promise<void> {
-  const [top, bottom, left, right] = [border, border, border, border];
   try {
     await sharp(path, OPEN)
       .autoOrient()
-      .resize({ ...size, fit, kernel: 'lanczos3' })
+      .resize({ ...size, fit: 'cover' })
       .flatten({ background: '#101418' })
-      .extend({ top, bottom, left, right, background: '#ffffff' })
       .toColourspace('srgb')
       .png(FAST)
       .toFile(target);

@@ -22,11 +22,7 @@ export interface Composition {
   fps: number;
   frames: number;
   layers: Layer[];
-  /**
-   * `finish` filters the whole picture. `overlays` come after it and are not in the last frame as
-   * PNG.
-   */
-  finish: string[];
+  /** Not in the last frame as PNG. */
   overlays: Layer[];
   /** The clips of the soundtrack, one after another; an empty list means a chord. */
   sound: string[][] | undefined;
@@ -55,7 +51,7 @@ export function ffmpegArguments(composition: Composition): string[] {
   });
   // `-frames:v` is not used because it may cut the sound short.
   const cut = `trim=end_frame=${composition.frames}`;
-  graph.push(`[${last}]${[...composition.finish, 'setsar=1', cut].join(',')}[plain]`);
+  graph.push(`[${last}]setsar=1,${cut}[plain]`);
   last = 'plain';
   if (composition.lastFrameFile !== undefined) {
     graph.push('[plain]split[plain1][plain2]');

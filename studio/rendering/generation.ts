@@ -100,7 +100,6 @@ async function compose(
     fps: stage.fps,
     frames: stage.frames,
     layers,
-    finish: request.draft ? ['hue=s=0.25', 'eq=contrast=0.9'] : [],
     overlays: await markLayers(request, stage),
     sound: request.generateAudio ? clips : undefined,
     videoFile: join(stage.folder, 'video.mp4'),

@@ -12,6 +12,7 @@ import type { Clip } from '../media/clips';
 import { drawPicture, fitPicture } from '../media/pictures';
 import type { Layer } from './composition';
 import type { Part } from './scene';
+import { picture } from './scene';
 import { drawText } from './text-image';
 
 export interface Stage {
@@ -44,87 +45,51 @@ export async function sceneLayers(scene: Part[], stage: Stage): Promise<Layer[]>
 
 /**
  * Frames at even distances. The video starts exactly on the first and ends exactly on the last; in
- * between, each dissolves into the next while both grow a little.
+ * between, each dissolves into the next.
  */
 export async function stillLayers(pictures: Picture[], stage: Stage): Promise<Layer[]> {
-  const { canvas, fps, frames } = stage;
-  // ffmpeg zooms in whole pixels of its source, so a source of twice the size moves smoothly.
-  const scale = canvas.width * canvas.height <= 1_000_000 ? 2 : 1;
-  const big = { width: canvas.width * scale, height: canvas.height * scale };
-  const gap = (frames - 1) / Math.max(1, pictures.length - 1);
+  const gap = stage.seconds / Math.max(1, pictures.length - 1);
   const layers = pictures.map(async ({ path: source, label }, at) => {
     const path = join(stage.folder, `still-${at}.png`);
-    const isLast = at > 0 && at === pictures.length - 1;
-    // Like the original, the last frame is stretched to the size of the video, never cropped.
-    await fitPicture(source, label, big, path, { fit: isLast ? 'fill' : 'cover' });
-    const middle = at * gap;
-    const start = at === 0 ? 0 : Math.round(middle - gap * 0.75);
-    const zoom = `1+0.07*abs(sin((on+${start}-${fixed(middle)})/${fixed(gap * 1.4)}))`;
-    const centre = "x='iw/2-iw/zoom/2':y='ih/2-ih/zoom/2'";
-    const size = `${canvas.width}x${canvas.height}`;
-    const dissolve = `fade=t=in:s=0:n=${Math.max(1, Math.round(gap * 0.5))}:alpha=1`;
-    const filters = [
-      `zoompan=z='${zoom}':${centre}:d=${frames - start}:s=${size}:fps=${fps}`,
-      ...(at === 0 ? [] : ['format=yuva420p', dissolve]),
-      `setpts=(N+${start})/(${fps}*TB)`,
-    ];
+    await fitPicture(source, label, stage.canvas, path);
+    const dissolve = `fade=t=in:st=${fixed((at - 0.75) * gap)}:d=${fixed(gap * 0.5)}:alpha=1`;
+    const filters = at === 0 ? [] : [...repeated(stage), dissolve];
     return { input: ['-i', path], filters, x: '0', y: '0' };
   });
   return Promise.all(layers);
 }
 
-/** Reference pictures and videos, side by side in rows, each with a white border. */
+/** Reference pictures and videos as squares, side by side. */
 export async function cardLayers(cards: (Picture | Clip)[], stage: Stage): Promise<Layer[]> {
   const { width, height } = stage.canvas;
-  const columns = Math.ceil(Math.sqrt((cards.length * width) / height / 1.3));
-  const rows = Math.ceil(cards.length / columns);
-  const cell = { width: (width * 0.9) / columns, height: (height * 0.6) / rows };
-  const border = even(height * 0.01);
+  const cell = (width * 0.9) / cards.length;
+  const side = even(Math.min(cell * 0.85, height * 0.5));
   const layers = cards.map(async (card, at) => {
-    const aspect = aspectOf(card);
-    const tall = Math.min(cell.height * 0.85, (cell.width * 0.85) / aspect);
-    const inside = { width: even(tall * aspect), height: even(tall) };
-    const row = Math.floor(at / columns);
-    const inRow = Math.min(columns, cards.length - row * columns);
-    const middleX = width / 2 + ((at % columns) - (inRow - 1) / 2) * cell.width;
-    const middleY = height * 0.05 + (row + 0.5) * cell.height;
-    return {
-      ...(await cardContent(card, inside, border, join(stage.folder, `card-${at}.png`), stage.fps)),
-      x: fixed(middleX - inside.width / 2 - border),
-      y: fixed(middleY - inside.height / 2 - border),
-    };
+    const middle = width / 2 + (at - (cards.length - 1) / 2) * cell;
+    const content = await cardContent(card, side, join(stage.folder, `card-${at}.png`), stage.fps);
+    return { ...content, x: fixed(middle - side / 2), y: fixed(height * 0.35 - side / 2) };
   });
   return Promise.all(layers);
 }
 
 async function cardContent(
   card: Picture | Clip,
-  inside: Size,
-  border: number,
+  side: number,
   path: string,
   fps: number,
 ): Promise<Pick<Layer, 'input' | 'filters'>> {
-  const { width, height } = inside;
+  const size = { width: side, height: side };
   if ('path' in card) {
-    await fitPicture(card.path, card.label, inside, path, { border });
-    return { input: ['-i', path] };
+    await fitPicture(card.path, card.label, size, path);
+  } else if (card.input) {
+    const fit = `scale=${side}:${side}:force_original_aspect_ratio=increase`;
+    const filters = ['setpts=PTS-STARTPTS', `fps=${fps}`, fit, `crop=${side}:${side}`, 'setsar=1'];
+    return { input: card.input, filters };
+  } else {
+    // This ffmpeg may not open the video, so a blank card is shown instead.
+    await drawPicture(picture(size, '<rect width="100%" height="100%" fill="#1d2733"/>'), path);
   }
-  const pad = `pad=${width + 2 * border}:${height + 2 * border}:${border}:${border}:white`;
-  if (card.input) {
-    const fit = `scale=${width}:${height}:force_original_aspect_ratio=increase`;
-    const crop = `crop=${width}:${height}`;
-    return {
-      input: card.input,
-      filters: ['setpts=PTS-STARTPTS', `fps=${fps}`, fit, crop, 'setsar=1', pad],
-    };
-  }
-  // This ffmpeg may not open the video, so a play sign is shown instead.
-  const [x, y, side] = [width / 2, height / 2, height * 0.15];
-  const sign = `M${x - side} ${y - side}l${side * 2} ${side}l${-side * 2} ${side}z`;
-  const drawing = `<rect width="100%" height="100%" fill="#1d2733"/><path d="${sign}" fill="#9fb3c8"/>`;
-  const size = `width="${width}" height="${height}"`;
-  await drawPicture(`<svg xmlns="http://www.w3.org/2000/svg" ${size}>${drawing}</svg>`, path);
-  return { input: ['-i', path], filters: [pad] };
+  return { input: ['-i', path] };
 }
 
 /** The prompt as a title. It fades out early if the last frame must show the caller's image. */
@@ -133,7 +98,7 @@ export async function titleLayers(request: GenerationRequest, stage: Stage): Pro
   if (letters.length === 0) return [];
   const isCut = letters.length > TITLE_LETTERS_MAX;
   const text = isCut ? `${letters.slice(0, TITLE_LETTERS_MAX - 3).join('')}…` : letters.join('');
-  const { canvas, seconds, fps } = stage;
+  const { canvas, seconds } = stage;
   const path = join(stage.folder, 'title.png');
   // A short prompt gets one line, a long one up to four.
   const lines = Math.min(4, Math.ceil(text.length / 30));
@@ -146,7 +111,7 @@ export async function titleLayers(request: GenerationRequest, stage: Stage): Pro
   const top = isLow ? canvas.height * 0.97 - size.height : (canvas.height - size.height) / 2;
   const endsEarly = request.images.some((image) => image.role !== 'reference_image');
   const filters = [
-    ...['format=yuva420p', 'loop=loop=-1:size=1:start=0', `setpts=N/(${fps}*TB)`],
+    ...repeated(stage),
     'fade=t=in:st=0.3:d=0.7:alpha=1',
     ...(endsEarly ? [`fade=t=out:st=${fixed(seconds - 0.9)}:d=0.5:alpha=1`] : []),
   ];
@@ -178,9 +143,9 @@ export async function markLayers(request: GenerationRequest, stage: Stage): Prom
   return layers;
 }
 
-function aspectOf(card: Picture | Clip): number {
-  const { width, height } = 'path' in card ? card.size : card;
-  return width > 0 && height > 0 ? Math.min(2.2, Math.max(0.5, width / height)) : 16 / 9;
+/** Filters that repeat a single picture as frames, so that it can fade. */
+function repeated({ fps }: Stage): string[] {
+  return ['format=yuva420p', 'loop=loop=-1:size=1:start=0', `setpts=N/(${fps}*TB)`];
 }
 
 function fixed(value: number): string {

@@ -107,7 +107,6 @@ async function clipArguments(folder: string, videoFile: string): Promise<string[
     ...stage,
     size: canvas,
     layers: await sceneLayers(scene, stage),
-    finish: [],
     overlays: [],
     sound: [],
     videoFile,

@@ -84,7 +84,7 @@ function drawHills(
   return picture({ width, height }, `<path d="${path}V${height}z" fill="${color}"/>`);
 }
 
-function picture({ width, height }: Size, inner: string): string {
+export function picture({ width, height }: Size, inner: string): string {
   const size = `width="${width}" height="${height}"`;
   return `<svg xmlns="http://www.w3.org/2000/svg" ${size}>${inner}</svg>`;
 }

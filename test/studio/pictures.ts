@@ -1,7 +1,7 @@
 // Measures the colours of a picture or of a part of it.
 
 import sharp from 'sharp';
-import { distance, smallPicture } from './mp4';
+import { distance } from './mp4';
 
 export interface Region {
   readonly left: number;
@@ -38,15 +38,4 @@ export const whiteIn = (picture: Buffer, region: Region) =>
 
 export async function changeIn(one: Buffer, other: Buffer, region: Region): Promise<number> {
   return distance(await pixelsOf(one, region), await pixelsOf(other, region));
-}
-
-/** The average distance of the pixels from grey. */
-export async function colourOf(picture: Buffer): Promise<number> {
-  const pixels = await smallPicture(picture);
-  let sum = 0;
-  for (let at = 0; at < pixels.length; at += 3) {
-    const parts = [pixels[at]!, pixels[at + 1]!, pixels[at + 2]!];
-    sum += Math.max(...parts) - Math.min(...parts);
-  }
-  return sum / (pixels.length / 3);
 }

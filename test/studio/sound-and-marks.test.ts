@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { correlation, frameOf, soundOf } from './mp4';
 import { audio, type OpenStudio, openStudio, text } from './open-studio';
-import { colourOf, whiteIn } from './pictures';
+import { whiteIn } from './pictures';
 import { download, rendered } from './rendered';
 
 let studio: OpenStudio;
@@ -24,7 +24,7 @@ test('the video uses the reference audio as its soundtrack', async () => {
   expect(correlation(await soundOf(plain.path), chime)).toBeLessThan(0.3);
 });
 
-test('a draft has a mark and pale colours, and costs fewer tokens', async () => {
+test('a draft has a mark and costs fewer tokens', async () => {
   const request = {
     ...{ model: 'studio-1.5-pro', resolution: '480p', duration: 4, ratio: '1:1', seed: 9 },
     content: [text('a red dragon')],
@@ -33,10 +33,9 @@ test('a draft has a mark and pale colours, and costs fewer tokens', async () => 
     rendered(studio, { ...request, draft: true }),
     rendered(studio, request),
   ]);
-  const [pale, full] = [await frameOf(draft.path, 0), await frameOf(final.path, 0)];
+  const [marked, plain] = [await frameOf(draft.path, 0), await frameOf(final.path, 0)];
   const sign = { left: 20, top: 20, width: 300, height: 80 };
-  expect(await whiteIn(pale, sign)).toBeGreaterThan((await whiteIn(full, sign)) + 0.1);
-  expect(await colourOf(pale)).toBeLessThan((await colourOf(full)) * 0.6);
+  expect(await whiteIn(marked, sign)).toBeGreaterThan((await whiteIn(plain, sign)) + 0.1);
   const whole = Math.floor((97 * 640 * 640) / 1024);
   expect(final.reply.usage.completion_tokens).toBe(whole);
   expect(draft.reply.usage.completion_tokens).toBe(Math.floor((whole * 6) / 10));
