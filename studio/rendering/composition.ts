@@ -24,13 +24,11 @@ export interface Composition {
   layers: Layer[];
   /** Not in the last frame as PNG. */
   overlays: Layer[];
-  /** The clips of the soundtrack, one after another; an empty list means a chord. */
+  /** The clips of the soundtrack, one after another; an empty list means a tone. */
   sound: string[][] | undefined;
   videoFile: string;
   lastFrameFile: string | undefined;
 }
-
-const CHORD_HZ = [130.81, 196.22, 261.63];
 
 export function ffmpegArguments(composition: Composition): string[] {
   const seconds = composition.frames / composition.fps;
@@ -92,30 +90,14 @@ function stillFilters(composition: Composition): string {
   return `select='eq(n,${composition.frames - 1})',setpts=0,${scaleTo(composition)}format=rgb24`;
 }
 
-function soundArguments(composition: Composition, firstInput: number, seconds: number) {
-  const { sound } = composition;
+function soundArguments({ sound }: Composition, firstInput: number, seconds: number) {
   if (!sound) return { inputs: [], graph: [], map: ['-an'] };
-  const tail = Math.max(0, seconds - 0.5);
-  const shape = [
-    'aresample=48000',
-    'aformat=sample_fmts=fltp:channel_layouts=mono',
-    'apad',
-    `atrim=0:${seconds.toFixed(4)}`,
-    `afade=t=out:st=${tail.toFixed(3)}:d=0.5[sound]`,
-  ].join(',');
-  const map = ['-map', '[sound]', '-c:a', 'aac', '-b:a', '96k', '-ac', '1', '-ar', '48000'];
-  if (sound.length > 0) {
-    const parts = sound.map((_, at) => `[c${at}]`).join('');
-    const even = 'aresample=48000,aformat=sample_fmts=fltp:channel_layouts=mono';
-    const joined = sound.map((_, at) => `[${firstInput + at}:a]${even}[c${at}]`);
-    const graph = [...joined, `${parts}concat=n=${sound.length}:v=0:a=1,${shape}`];
-    return { inputs: sound.flat(), graph, map };
-  }
-  const voices = CHORD_HZ.map((hertz, at) => `${0.16 / (at + 1)}*sin(2*PI*${hertz}*t)`);
-  const tone = `aevalsrc='${voices.join('+')}':s=48000:d=${(seconds + 0.1).toFixed(3)}`;
-  return {
-    inputs: ['-f', 'lavfi', '-i', tone],
-    graph: [`[${firstInput}:a]afade=t=in:d=0.8,${shape}`],
-    map,
-  };
+  const tone = ['-f', 'lavfi', '-i', `sine=frequency=262:duration=${seconds}`];
+  const clips = sound.length > 0 ? sound : [tone];
+  const even = 'aresample=48000,aformat=sample_fmts=fltp:channel_layouts=mono';
+  const graph = clips.map((_, at) => `[${firstInput + at}:a]${even}[c${at}]`);
+  const joined = `${clips.map((_, at) => `[c${at}]`).join('')}concat=n=${clips.length}:v=0:a=1`;
+  graph.push(`${joined},apad,atrim=0:${seconds}[sound]`);
+  const map = ['-map', '[sound]', '-c:a', 'aac', '-b:a', '96k'];
+  return { inputs: clips.flat(), graph, map };
 }

@@ -114,24 +114,9 @@ async function clipArguments(folder: string, videoFile: string): Promise<string[
   });
 }
 
-/** Three bell notes, one after another, four seconds in all. */
+/** One note that fades away, four seconds long. */
 function chimeArguments(target: string): string[] {
-  const notes = [523.25, 659.25, 783.99].map((hertz, at) => {
-    const t = `(t-${at * 0.45})`;
-    return `0.25*gte(t,${at * 0.45})*exp(-2.2*${t})*sin(2*PI*${hertz}*${t})`;
-  });
-  const source = `aevalsrc='${notes.join('+')}':s=48000:d=4`;
-  return [
-    '-loglevel',
-    'error',
-    '-f',
-    'lavfi',
-    '-i',
-    source,
-    '-c:a',
-    'pcm_s16le',
-    '-fflags',
-    '+bitexact',
-    target,
-  ];
+  const source = `aevalsrc='0.5*exp(-1.5*t)*sin(2*PI*523.25*t)':s=48000:d=4`;
+  const coding = ['-c:a', 'pcm_s16le', '-fflags', '+bitexact'];
+  return ['-loglevel', 'error', '-f', 'lavfi', '-i', source, ...coding, target];
 }
