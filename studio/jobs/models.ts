@@ -31,10 +31,6 @@ export interface Model {
 
 /** Short side of each enhancement resolution, in pixels. */
 export const TARGET_SHORT_SIDES: Record<string, number> = {
-  '240p': 240,
-  '360p': 360,
-  '480p': 480,
-  '540p': 540,
   '720p': 720,
   '1080p': 1080,
   '2k': 1440,

@@ -1,5 +1,5 @@
 /*
- * Enlarges one video: frames are interpolated first, while they are small, then scaled with
+ * Enlarges one video: frames are repeated or left out for another frame rate, then scaled with
  * Lanczos. The sound is copied.
  */
 
@@ -22,13 +22,6 @@ const INPUT_SIDE = { long: 2560, short: 1440 };
 
 /** A job that takes longer fails. */
 const ENHANCE_MS = 600_000;
-
-/**
- * Motion interpolation is slow: it is used up to 720p and for about a minute of work on two cores
- * (five seconds of 720p at 60 frames per second). Above that, frames are blended.
- */
-const ESTIMATED_SHORT_SIDE_MAX = 720;
-const ESTIMATED_PIXELS_MAX = 1280 * 720 * 300;
 
 export async function renderEnhancement(
   job: EnhancementJob,
@@ -85,16 +78,6 @@ function targetSize(request: EnhancementRequest, clip: Size): Size {
 
 function changeRate(clip: Clip, fps: number): string[] {
   if (fps === clip.fps) return [];
-  if (fps < clip.fps) return [`fps=${fps}`];
-  // Interpolation drops the last frames, so the picture is held a little longer.
-  const hold = 'tpad=stop_mode=clone:stop_duration=0.5';
-  const pixels = clip.width * clip.height * clip.seconds * fps;
-  const isSmall = Math.min(clip.width, clip.height) <= ESTIMATED_SHORT_SIDE_MAX;
-  if (isSmall && pixels <= ESTIMATED_PIXELS_MAX) {
-    return [
-      hold,
-      `minterpolate=fps=${fps}:mi_mode=mci:mc_mode=obmc:me_mode=bilat:me=epzs:scd=none`,
-    ];
-  }
-  return [hold, `minterpolate=fps=${fps}:mi_mode=blend:scd=none`];
+  // The picture is held a little longer, because the filter may drop the last frames.
+  return ['tpad=stop_mode=clone:stop_duration=0.5', `fps=${fps}`];
 }

@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 test.each<[string, object, Partial<Movie['video']>, number]>([
-  ['a resolution', { resolution: '480p' }, { width: 854, height: 480, samples: 24 }, 24],
+  ['a resolution', { resolution: '720p' }, { width: 1280, height: 720, samples: 24 }, 24],
   ['a short side', { resolution_limit: 360 }, { width: 640, height: 360, samples: 24 }, 24],
   [
     'more frames per second',
