@@ -63,7 +63,6 @@ function errorType(status: number): string {
     401: 'Unauthorized',
     403: 'Forbidden',
     404: 'NotFound',
-    405: 'MethodNotAllowed',
     413: 'RequestEntityTooLarge',
     429: 'TooManyRequests',
   };

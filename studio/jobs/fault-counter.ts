@@ -1,11 +1,8 @@
 /*
  * Decides which scripted fault an attempt meets, by counting the attempts of each caller or file.
- * The number of counters is bounded: beyond the limit the oldest are dropped.
  */
 
 import type { Fault } from './fault-script';
-
-const COUNTERS_MAX = 100_000;
 
 export function createFaultCounter() {
   const attempts = new Map<string, number>();
@@ -16,7 +13,6 @@ export function createFaultCounter() {
   ): One | undefined {
     if (!faults) return undefined;
     const attempt = (attempts.get(identity) ?? 0) + 1;
-    if (attempts.size >= COUNTERS_MAX) attempts.delete(attempts.keys().next().value ?? '');
     attempts.set(identity, attempt);
     return faultOfAttempt([faults].flat() as One[], attempt);
   };
