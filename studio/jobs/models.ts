@@ -9,6 +9,9 @@ export type Ratio = (typeof RATIOS)[number];
 export const RESOLUTIONS = ['480p', '720p', '1080p', '4k'] as const;
 export type Resolution = (typeof RESOLUTIONS)[number];
 
+/** Every generated video has this many frames a second. */
+export const FPS = 24;
+
 export interface Size {
   width: number;
   height: number;
@@ -97,17 +100,13 @@ export function findModel(name: string): Model | undefined {
   return MODELS.find((model) => model.name === name);
 }
 
-export function tableSize(model: Model, resolution: Resolution, ratio: Ratio): Size {
-  return model.sizes[resolution][ratio];
-}
-
 /**
  * The size of an `adaptive` video: the aspect of the given picture and the area of the nearest
  * table entry, with even sides. A picture that already has a ratio of the table gets exactly its
  * entry.
  */
-export function adaptiveSize(model: Model, resolution: Resolution, shape: Size): Size {
-  const entry = model.sizes[resolution][nearestRatio(shape)];
+export function adaptiveSize(sizes: Record<Ratio, Size>, shape: Size): Size {
+  const entry = sizes[nearestRatio(shape)];
   const aspect = shape.width / shape.height;
   if (Math.abs(entry.width / entry.height / aspect - 1) < 0.005) return entry;
   const area = entry.width * entry.height;

@@ -5,11 +5,10 @@
 
 import type { GenerationRequest, Job, JobResult } from './job';
 import type { Ratio, Size } from './models';
-import { adaptiveSize, findModel, tableSize } from './models';
+import { adaptiveSize, FPS, findModel } from './models';
 
-/** Input videos that were not opened count as four seconds each, fifteen at most. */
+/** Input videos that were not opened count as four seconds each. */
 const UNSEEN_VIDEO_SECONDS = 4;
-const INPUT_SECONDS_MAX = 15;
 
 export function plannedResult(job: Job): JobResult {
   if (job.kind === 'enhancement') {
@@ -17,7 +16,7 @@ export function plannedResult(job: Job): JobResult {
     return {
       width: Math.round((side * 16) / 9),
       height: side,
-      fps: job.request.fps ?? 24,
+      fps: job.request.fps ?? FPS,
       durationSeconds: 5,
       inputVideoSeconds: 0,
     };
@@ -25,26 +24,23 @@ export function plannedResult(job: Job): JobResult {
   const { request } = job;
   return {
     ...plannedSize(request),
-    fps: 24,
+    fps: FPS,
     durationSeconds: plannedSeconds(request),
-    inputVideoSeconds: Math.min(request.videos.length * UNSEEN_VIDEO_SECONDS, INPUT_SECONDS_MAX),
+    inputVideoSeconds: request.videos.length * UNSEEN_VIDEO_SECONDS,
   };
 }
 
 export function plannedSize(request: GenerationRequest, firstImage?: Size): Size {
-  const model = findModel(request.model)!;
-  if (request.ratio !== 'adaptive') {
-    return tableSize(model, request.resolution, request.ratio as Ratio);
-  }
-  if (firstImage) return adaptiveSize(model, request.resolution, firstImage);
-  return tableSize(model, request.resolution, '16:9');
+  const sizes = findModel(request.model)!.sizes[request.resolution];
+  if (request.ratio !== 'adaptive') return sizes[request.ratio as Ratio];
+  return firstImage ? adaptiveSize(sizes, firstImage) : sizes['16:9'];
 }
 
 /**
  * A duration of -1 becomes four to eight seconds, more for a longer prompt; every model can make
  * these.
  */
-export function plannedSeconds(request: Pick<GenerationRequest, 'duration' | 'prompt'>): number {
+export function plannedSeconds(request: GenerationRequest): number {
   if (request.duration !== -1) return request.duration;
   const words = request.prompt.split(/\s+/).filter(Boolean).length;
   return Math.min(8, 4 + Math.floor(words / 8));

@@ -3,7 +3,7 @@
  * estimate, a minimum if there is input video, less for drafts, always rounded down.
  */
 
-const FPS = 24;
+import { FPS } from '../jobs/models';
 
 interface Consumption {
   width: number;

@@ -1,7 +1,7 @@
 /* A generation as replies show it. */
 
 import type { GenerationJob, JobResult } from '../jobs/job';
-import { nearestRatio } from '../jobs/models';
+import { FPS, nearestRatio } from '../jobs/models';
 import type { ResultFiles } from '../media/result-files';
 import { countTokens } from './count-tokens';
 
@@ -20,7 +20,7 @@ export function viewGeneration(job: GenerationJob, files: ResultFiles): object {
     resolution: request.resolution,
     ratio: succeeded && request.ratio === 'adaptive' ? nearestRatio(result) : request.ratio,
     duration: result ? Math.floor(result.durationSeconds) : request.duration,
-    framespersecond: 24,
+    framespersecond: FPS,
     generate_audio: request.generateAudio,
     draft: request.draft,
     service_tier: 'default',

@@ -5,6 +5,7 @@
  */
 
 import type { Size } from '../jobs/models';
+import { FPS } from '../jobs/models';
 
 export interface Layer {
   /** ffmpeg's input arguments: `-i file`, or a clip with its format. */
@@ -19,8 +20,7 @@ export interface Composition {
   /** Layers are composed at `canvas`; the file has `size`. */
   canvas: Size;
   size: Size;
-  fps: number;
-  frames: number;
+  seconds: number;
   layers: Layer[];
   /** Not in the last frame as PNG. */
   overlays: Layer[];
@@ -31,10 +31,11 @@ export interface Composition {
 }
 
 export function ffmpegArguments(composition: Composition): string[] {
-  const seconds = composition.frames / composition.fps;
   const all = [...composition.layers, ...composition.overlays];
-  const { width, height } = composition.canvas;
-  const ground = `color=c=black:s=${width}x${height}:r=${composition.fps}:d=${seconds + 1}`;
+  const { canvas, size, seconds } = composition;
+  const frames = seconds * FPS;
+  const scale = `scale=${size.width}:${size.height},setsar=1`;
+  const ground = `color=c=black:s=${canvas.width}x${canvas.height}:r=${FPS}:d=${seconds + 1}`;
   const inputs = ['-f', 'lavfi', '-i', ground, ...all.flatMap((layer) => layer.input)];
   const graph: string[] = [];
   let last = '0:v';
@@ -48,24 +49,23 @@ export function ffmpegArguments(composition: Composition): string[] {
     addLayer(layer, at);
   });
   // `-frames:v` is not used because it may cut the sound short.
-  const cut = `trim=end_frame=${composition.frames}`;
-  graph.push(`[${last}]setsar=1,${cut}[plain]`);
+  graph.push(`[${last}]setsar=1,trim=end_frame=${frames}[plain]`);
   last = 'plain';
   if (composition.lastFrameFile !== undefined) {
     graph.push('[plain]split[plain1][plain2]');
-    graph.push(`[plain2]${stillFilters(composition)}[still]`);
+    graph.push(`[plain2]select='eq(n,${frames - 1})',setpts=0,${scale},format=rgb24[still]`);
     last = 'plain1';
   }
   composition.overlays.forEach((layer, at) => {
     addLayer(layer, composition.layers.length + at);
   });
-  graph.push(`[${last}]${scaleTo(composition)}format=yuv420p[video]`);
-  const sound = soundArguments(composition, 1 + all.length, seconds);
+  graph.push(`[${last}]${scale},format=yuv420p[video]`);
+  const sound = soundArguments(composition, 1 + all.length);
   graph.push(...sound.graph);
   return [
     ...['-loglevel', 'error', ...inputs, ...sound.inputs],
     ...['-filter_complex', graph.join(';'), '-map', '[video]', ...sound.map],
-    ...['-r', String(composition.fps), ...encoder(composition.size)],
+    ...['-r', String(FPS), ...encoder(size)],
     ...['-movflags', '+faststart', '-map_metadata', '-1', '-fflags', '+bitexact'],
     ...['-f', 'mp4', composition.videoFile],
     ...(composition.lastFrameFile === undefined
@@ -77,20 +77,10 @@ export function ffmpegArguments(composition: Composition): string[] {
 /** From full HD on, encoding speed matters more than a tenth of the file size. */
 export function encoder({ width, height }: Size): string[] {
   const preset = width * height > 1_500_000 ? 'ultrafast' : 'superfast';
-  const base = ['-c:v', 'libx264', '-preset', preset, '-pix_fmt', 'yuv420p'];
-  return [...base, '-crf', preset === 'ultrafast' ? '23' : '21', '-g', '48'];
+  return ['-c:v', 'libx264', '-preset', preset, '-crf', '22', '-g', '48', '-pix_fmt', 'yuv420p'];
 }
 
-function scaleTo({ canvas, size }: Composition): string {
-  const isSame = canvas.width === size.width && canvas.height === size.height;
-  return isSame ? '' : `scale=${size.width}:${size.height}:flags=bicubic,setsar=1,`;
-}
-
-function stillFilters(composition: Composition): string {
-  return `select='eq(n,${composition.frames - 1})',setpts=0,${scaleTo(composition)}format=rgb24`;
-}
-
-function soundArguments({ sound }: Composition, firstInput: number, seconds: number) {
+function soundArguments({ sound, seconds }: Composition, firstInput: number) {
   if (!sound) return { inputs: [], graph: [], map: ['-an'] };
   const tone = ['-f', 'lavfi', '-i', `sine=frequency=262:duration=${seconds}`];
   const clips = sound.length > 0 ? sound : [tone];

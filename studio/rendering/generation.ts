@@ -7,7 +7,7 @@ import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GenerationJob, GenerationRequest, JobResult } from '../jobs/job';
 import type { Size } from '../jobs/models';
-import { even } from '../jobs/models';
+import { even, FPS } from '../jobs/models';
 import { plannedSeconds, plannedSize } from '../jobs/planned-result';
 import type { Clip } from '../media/clips';
 import { openAudio, openVideo } from '../media/clips';
@@ -31,8 +31,6 @@ export interface RenderTools {
   resultFolder: string;
 }
 
-const FPS = 24;
-
 /** Fifteen seconds of 4k take two minutes on a small machine; this limit ends hung processes. */
 const RENDER_MS = 600_000;
 
@@ -53,12 +51,9 @@ export async function renderGeneration(job: GenerationJob, tools: RenderTools): 
   const { request } = job;
   const inputs = await fetchInputs(request, tools);
   const size = plannedSize(request, inputs.pictures[0]?.size);
-  const frames = plannedSeconds(request) * FPS;
   const stage: Stage = {
     canvas: composedSize(size),
-    fps: FPS,
-    frames,
-    seconds: frames / FPS,
+    seconds: plannedSeconds(request),
     folder: tools.workFolder,
   };
   const composition = await compose(request, inputs, stage, size);
@@ -75,7 +70,7 @@ export async function renderGeneration(job: GenerationJob, tools: RenderTools): 
   return {
     ...size,
     fps: FPS,
-    durationSeconds: frames / FPS,
+    durationSeconds: stage.seconds,
     inputVideoSeconds: inputs.videos.reduce((sum, clip) => sum + clip.seconds, 0),
   };
 }
@@ -97,8 +92,7 @@ async function compose(
   return {
     canvas: stage.canvas,
     size,
-    fps: stage.fps,
-    frames: stage.frames,
+    seconds: stage.seconds,
     layers,
     overlays: await markLayers(request, stage),
     sound: request.generateAudio ? clips : undefined,

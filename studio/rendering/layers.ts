@@ -7,7 +7,7 @@
 import { join } from 'node:path';
 import type { GenerationRequest } from '../jobs/job';
 import type { Size } from '../jobs/models';
-import { even } from '../jobs/models';
+import { even, FPS } from '../jobs/models';
 import type { Clip } from '../media/clips';
 import { drawPicture, fitPicture } from '../media/pictures';
 import type { Layer } from './composition';
@@ -17,8 +17,6 @@ import { drawText } from './text-image';
 
 export interface Stage {
   canvas: Size;
-  fps: number;
-  frames: number;
   seconds: number;
   /** The folder for this job's pictures. */
   folder: string;
@@ -32,6 +30,9 @@ export interface Picture {
 }
 
 const TITLE_LETTERS_MAX = 160;
+
+/** Filters that repeat a single picture as frames, so that it can fade. */
+const REPEATED = ['format=yuva420p', 'loop=loop=-1:size=1:start=0', `setpts=N/(${FPS}*TB)`];
 
 export async function sceneLayers(scene: Part[], stage: Stage): Promise<Layer[]> {
   const parts = scene.map(async ({ svg, left, top, travel }, at) => {
@@ -53,7 +54,7 @@ export async function stillLayers(pictures: Picture[], stage: Stage): Promise<La
     const path = join(stage.folder, `still-${at}.png`);
     await fitPicture(source, label, stage.canvas, path);
     const dissolve = `fade=t=in:st=${fixed((at - 0.75) * gap)}:d=${fixed(gap * 0.5)}:alpha=1`;
-    const filters = at === 0 ? [] : [...repeated(stage), dissolve];
+    const filters = at === 0 ? [] : [...REPEATED, dissolve];
     return { input: ['-i', path], filters, x: '0', y: '0' };
   });
   return Promise.all(layers);
@@ -66,7 +67,7 @@ export async function cardLayers(cards: (Picture | Clip)[], stage: Stage): Promi
   const side = even(Math.min(cell * 0.85, height * 0.5));
   const layers = cards.map(async (card, at) => {
     const middle = width / 2 + (at - (cards.length - 1) / 2) * cell;
-    const content = await cardContent(card, side, join(stage.folder, `card-${at}.png`), stage.fps);
+    const content = await cardContent(card, side, join(stage.folder, `card-${at}.png`));
     return { ...content, x: fixed(middle - side / 2), y: fixed(height * 0.35 - side / 2) };
   });
   return Promise.all(layers);
@@ -76,14 +77,13 @@ async function cardContent(
   card: Picture | Clip,
   side: number,
   path: string,
-  fps: number,
 ): Promise<Pick<Layer, 'input' | 'filters'>> {
   const size = { width: side, height: side };
   if ('path' in card) {
     await fitPicture(card.path, card.label, size, path);
   } else if (card.input) {
     const fit = `scale=${side}:${side}:force_original_aspect_ratio=increase`;
-    const filters = ['setpts=PTS-STARTPTS', `fps=${fps}`, fit, `crop=${side}:${side}`, 'setsar=1'];
+    const filters = ['setpts=PTS-STARTPTS', `fps=${FPS}`, fit, `crop=${side}:${side}`, 'setsar=1'];
     return { input: card.input, filters };
   } else {
     // This ffmpeg may not open the video, so a blank card is shown instead.
@@ -111,7 +111,7 @@ export async function titleLayers(request: GenerationRequest, stage: Stage): Pro
   const top = isLow ? canvas.height * 0.97 - size.height : (canvas.height - size.height) / 2;
   const endsEarly = request.images.some((image) => image.role !== 'reference_image');
   const filters = [
-    ...repeated(stage),
+    ...REPEATED,
     'fade=t=in:st=0.3:d=0.7:alpha=1',
     ...(endsEarly ? [`fade=t=out:st=${fixed(seconds - 0.9)}:d=0.5:alpha=1`] : []),
   ];
@@ -141,11 +141,6 @@ export async function markLayers(request: GenerationRequest, stage: Stage): Prom
   if (request.draft) await mark('draft', 'DRAFT', 0.16, false);
   if (request.watermark) await mark('watermark', 'AI generated · studio', 0.05, true);
   return layers;
-}
-
-/** Filters that repeat a single picture as frames, so that it can fade. */
-function repeated({ fps }: Stage): string[] {
-  return ['format=yuva420p', 'loop=loop=-1:size=1:start=0', `setpts=N/(${fps}*TB)`];
 }
 
 function fixed(value: number): string {

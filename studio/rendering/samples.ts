@@ -101,7 +101,7 @@ async function makeWithFfmpeg(
 
 async function clipArguments(folder: string, videoFile: string): Promise<string[]> {
   const canvas = { width: 864, height: 496 };
-  const stage = { canvas, fps: 24, seconds: 4, frames: 96, folder };
+  const stage = { canvas, seconds: 4, folder };
   const scene = drawScene('snow on the mountains', 23, canvas);
   return ffmpegArguments({
     ...stage,

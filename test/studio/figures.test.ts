@@ -51,7 +51,7 @@ describe('pixels', () => {
     ['a square', '480p', '512x512', '640x640'],
   ])('%s at %s: an image of %s makes an adaptive video of %s', (_, resolution, given, made) => {
     const model = findModel('studio-2.0') as Model;
-    expect(adaptiveSize(model, resolution, sizeOf(given))).toEqual(sizeOf(made));
+    expect(adaptiveSize(model.sizes[resolution], sizeOf(given))).toEqual(sizeOf(made));
   });
 
   test('an adaptive size has at most one percent more pixels than the largest entry of its resolution', () => {
@@ -60,7 +60,7 @@ describe('pixels', () => {
       const pixels = ({ width, height }: Size) => width * height;
       const largest = Math.max(...Object.values(model.sizes[resolution]).map(pixels));
       for (let width = 300; width <= 6000; width += 37) {
-        const made = adaptiveSize(model, resolution, { width, height: 2400 });
+        const made = adaptiveSize(model.sizes[resolution], { width, height: 2400 });
         expect(pixels(made)).toBeLessThanOrEqual(largest * 1.01);
       }
     }
