@@ -37,9 +37,8 @@ const RENDER_MS = 600_000;
 /** Larger videos are composed at half their size and enlarged, which is faster and hardly visible. */
 const COMPOSED_PIXELS_MAX = 2_200_000;
 
-/** Limits of the protocol for a reference video. */
+/** The limits of the protocol for the size of a reference video. */
 const VIDEO_PIXELS = { min: 409_600, max: 2_086_876 };
-const VIDEO_FPS = { min: 24, max: 60 };
 
 interface Inputs {
   pictures: Picture[];
@@ -132,17 +131,12 @@ async function fetchInputs(request: GenerationRequest, tools: RenderTools): Prom
   return inputs;
 }
 
-/** Checks the size and frame rate of a video, if this ffmpeg may open it. */
-function checkPicture(label: string, { input, width, height, fps }: Clip): void {
+/** Checks the size of a video, if this ffmpeg may open it. */
+function checkPicture(label: string, { input, width, height }: Clip): void {
   if (!input) return;
   const { min, max } = VIDEO_PIXELS;
   if (width * height < min || width * height > max) {
     throw new MediaFault(`${label} is ${width}×${height}; ${min} to ${max} pixels are allowed.`);
-  }
-  // 23.976 frames per second count as 24.
-  if (fps < VIDEO_FPS.min - 0.1 || fps > VIDEO_FPS.max) {
-    const range = `${VIDEO_FPS.min} to ${VIDEO_FPS.max}`;
-    throw new MediaFault(`${label} has ${fps} frames a second; ${range} are allowed.`);
   }
 }
 
