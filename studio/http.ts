@@ -58,7 +58,7 @@ export function send(
   exchange: Exchange,
   status: number,
   contentType: string,
-  body: string | Buffer,
+  body: string,
   headers: OutgoingHttpHeaders = {},
 ): void {
   const { response } = exchange;

@@ -45,7 +45,7 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
   addresses.own = await listen(server, options);
   addresses.base ||= addresses.own;
   parts.store.resume();
-  log.info({ url: addresses.own, models: 5 }, 'studio: listening');
+  log.info({ url: addresses.own }, 'studio: listening');
 
   async function end(): Promise<void> {
     const closed = new Promise<void>((done) => server.close(() => done()));
