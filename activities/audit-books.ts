@@ -1,5 +1,5 @@
-// The scheduled audit: checks the movements since the previous one. Differences are counted and
-// logged; nothing is repaired automatically.
+// The scheduled audit: checks the movements of money since the previous audit. Differences are
+// counted and logged; nothing is repaired automatically.
 
 import type { Knex } from 'knex';
 import { auditNewMovements } from '../src/db/ledger-audit-new';

@@ -1,5 +1,5 @@
-// The two transactions that move a task's money, as activities that also notify waiting readers.
-// The amounts are decided before.
+// The activities that open and close a task. Each moves the task's money in one transaction, and
+// then notifies GETs that wait for the end of the task. The amounts are decided before.
 
 import type { Knex } from 'knex';
 import * as ledger from '../src/db/ledger';
@@ -22,7 +22,7 @@ export function createBillingActivities({ db, events }: BillingDeps) {
       } else if (opened.outcome === 'refused') {
         events.taskRefused(taskId, opened.refusal.code);
       }
-      // openTask may have failed the task: too little money, or past its deadline.
+      // The task may have failed here, because it had too little money or was past its deadline.
       if (opened.outcome === 'exists') notifyTaskChanged(db, taskId);
       return opened;
     },

@@ -17,18 +17,18 @@ type FindingKind =
 export interface ActivityEvents {
   taskOpened(taskId: string, traceId: string, model: string, heldMicros: number): void;
   taskRefused(taskId: string, code: string): void;
-  /** Called once per task, by the process that stored its end. */
+  /** Called once per task, by the process that stored the task's end. */
   taskClosed(closed: ClosedTaskEvent): void;
   upstream(request: UpstreamRequestEvent): void;
-  /** The worker that placed a job died or fell silent; the next attempt begins. */
+  /** The worker that placed a job died or sends no heartbeats. The next attempt begins. */
   attemptSilent(taskId: string): void;
   lostJobFound(channel: string, taskId: string, upstreamId: string): void;
   lostJobUnresolved(channel: string, taskId: string, why: string): void;
   /** A second upstream id for one job was refused. */
   secondJob(channel: string, taskId: string, upstreamId: string): void;
   /**
-   * A provider does not know a job (`noticed`), knows it again (`back`), or the task has ended
-   * because of it (`ended`).
+   * A provider does not know a job (`noticed`) or knows it again (`back`), or the task of an
+   * unknown job has ended (`ended`).
    */
   jobGone(channel: string, taskId: string, outcome: 'noticed' | 'back' | 'ended'): void;
   /** A provider lists none of our open jobs. */
@@ -39,8 +39,8 @@ export interface ActivityEvents {
   /** A result of a task was copied into the storage. */
   resultStored(taskId: string, role: string, bytes: number, seconds: number): void;
   /**
-   * `failed`: a copy failed and is repeated. `late`: the task no longer waits for it. `lost`: the
-   * provider's link expired before the copy was complete.
+   * `failed`: a copy failed and is repeated. `late`: the task no longer waits for the copy. `lost`:
+   * the provider's link expired before a copy was complete, and there is no new link.
    */
   resultNotStored(
     taskId: string,
@@ -62,8 +62,8 @@ export interface ActivityEvents {
 }
 
 /**
- * The result of an attempt. `not_sent`: the address is not allowed, or the storage does not have the
- * video.
+ * The result of an attempt to upload. `not_sent`: the address is not allowed, or the storage does
+ * not have the video.
  */
 export type UploadResult = 'accepted' | 'refused' | 'no_answer' | 'not_sent';
 
@@ -90,7 +90,7 @@ interface JobChangedEvent {
   readonly status: string;
   /** Time since the job was accepted. */
   readonly seconds: number;
-  /** The code of its failure: the provider's own if it sent one. */
+  /** The code of the job's failure: the provider's own code if it sent one. */
   readonly code: string | undefined;
 }
 

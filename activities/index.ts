@@ -1,5 +1,6 @@
-// All activities, created with their dependencies. Their names are recorded in histories: add,
-// never rename. The four groups run on separate task queues, so that none can starve another.
+// All activities, created with their dependencies. Histories record their names: names may be
+// added, but never changed. The four groups run on separate task queues, so that none can starve
+// another.
 
 import type { AuditDeps } from './audit-books';
 import { createAuditActivities } from './audit-books';
@@ -14,7 +15,7 @@ import type { ReconcileDeps } from './reconcile/reconcile';
 import { createReconcileActivities } from './reconcile/reconcile';
 import { createFileActivities, type FileDeps } from './results/store-results';
 
-/** The activities that a task's workflow calls. */
+/** The activities of a task, except the one that stores its results. */
 export function createTaskActivities(deps: SubmitDeps) {
   return {
     ...createBillingActivities(deps),

@@ -1,6 +1,6 @@
-// The trace context of the running code, kept in async-local storage, so that outgoing requests
-// carry it without a parameter in every function. Ids are always passed on; spans are recorded only
-// if a collector is configured.
+// The trace context of the running code. It is kept in async-local storage, so that outgoing
+// requests carry it without a parameter in every function. Trace ids are always passed on. Spans
+// are recorded only if a collector is configured.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
@@ -22,7 +22,7 @@ interface TaskTrace {
 
 type Attributes = Record<string, string | number>;
 
-/** Runs work in a child span of the task. */
+/** Runs work in a child span of the task; without a span if the trace id is not valid. */
 export function inTrace<T>(
   { taskId, traceId }: TaskTrace,
   name: string,
@@ -44,7 +44,7 @@ export function inClientSpan<T>(
   return parent ? asSpan(parent, { name, kind: 'client' }, attributes, work) : work(attributes);
 }
 
-/** The header that passes the trace on. */
+/** The header that passes the trace on. Empty if there is no current span. */
 export function traceHeaders(): Readonly<Record<string, string>> {
   const here = current.getStore();
   return here ? { traceparent: formatTraceparent(here) } : {};

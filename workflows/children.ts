@@ -6,13 +6,16 @@ import type { TaskObject } from '../src/contract/task';
 import { callbackWorkflowId, storeLaterWorkflowId, workflowNames } from './messages';
 import type { TaskState } from './task-state';
 
-/** The callback. */
+/** Starts the delivery of the callback, if the task asked for one. */
 export async function announce(task: TaskState): Promise<void> {
   if (!task.hasCallback) return;
   await start(workflowNames.deliverCallback, callbackWorkflowId(task.id), task, 'callback');
 }
 
-/** The copy for which the task did not wait, and the upload, for which it never waits. */
+/**
+ * Starts the workflow that finishes the copies and makes the upload. A failed task, and a task with
+ * nothing left to copy or upload, start none.
+ */
 export async function storeTheRest(task: TaskState, final: TaskObject): Promise<void> {
   const { stored } = task;
   if (!stored || (stored.stored && !stored.uploads) || final.status !== 'succeeded') return;
@@ -33,7 +36,7 @@ async function start(
       staticSummary,
     });
   } catch (error) {
-    // Untested: workflow and reconciler close a task at the same moment; the reconciler's part is tested.
+    // Untested: the reconciler has just started the same workflow. The reconciler itself is tested.
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
 }

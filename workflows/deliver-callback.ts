@@ -1,5 +1,5 @@
-// The delivery of one callback: attempt, wait, attempt again, for up to three days. It outlives its
-// task and never delays it. While it waits it is only a timer.
+// Delivers one callback: it makes attempts with growing pauses, for about three days. The task does
+// not wait for the delivery. During a pause the workflow is only a timer.
 
 import {
   CancellationScope,
@@ -45,8 +45,8 @@ export async function deliverCallback({
     }
   } catch (error) {
     if (!isCancellation(error)) throw error; // Untested: only a defect leads here.
-    // "Cancel" in the Temporal UI ends the delivery for good, so the reconciler must not count it
-    // as lost.
+    // A cancel in the Temporal UI ends the delivery for good. The row records that, so that the
+    // reconciler does not start the delivery again.
     await CancellationScope.nonCancellable(() => activities.stopCallback({ taskId, delivery }));
     setCurrentDetails('**stopped** by an operator');
     return 'stopped';

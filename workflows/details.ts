@@ -1,5 +1,5 @@
-// The details of a task in the Temporal UI, as Markdown, and its one-line summary. They contain no
-// prompt and no media URL, which belong to the customer.
+// The details of a task in the Temporal UI, as a Markdown table. They contain no prompt and no
+// media URL, because these belong to the customer.
 
 import type { TaskObject } from '../src/contract/task';
 import type { Plan } from '../src/domain/plan-types';

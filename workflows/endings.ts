@@ -1,5 +1,5 @@
-// The endings of a task, and the final object of each. The sentences customers read about failures
-// decided in the workflow are here; those also needed elsewhere are in domain/task.ts.
+// The endings of a task, and the final object of each. The sentence for a failure at a provider is
+// chosen here. Sentences that other parts use too are in src/domain/task.ts.
 
 import type { TaskError, TaskObject } from '../src/contract/task';
 import type { JobReport } from '../src/domain/job';

@@ -1,5 +1,6 @@
 // Combines the reports of the generator and the enhancer into the video that callers see, with our
-// links. The enhancer's values take precedence; the generator's fill the gaps.
+// links. The length is the enhancer's if it reported one. Ratio, seed and tokens are the
+// generator's.
 
 import type { JobReport } from '../src/domain/job';
 import { nearestRatio, outputSize } from '../src/domain/output-size';
@@ -15,7 +16,7 @@ export interface FinishedVideo {
   readonly seed: number | null;
 }
 
-/** The links of the providers, which callers never see. */
+/** The providers' links to the results. Callers never see these links. */
 export function resultSources(
   { returnsLastFrame }: Plan,
   base: JobReport['result'] | undefined,
@@ -59,8 +60,8 @@ export function finishedVideo(
   };
 }
 
-// Models make videos of seconds. A length that is zero, negative or above this counts as not
-// reported.
+// Far longer than any generated video. A reported length that is zero, negative or above this limit
+// counts as not reported.
 const longestSeconds = 3_600;
 
 function lengthOf(result: JobReport['result'] | undefined): number | null {

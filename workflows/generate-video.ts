@@ -1,6 +1,6 @@
-// The life of one task: admit, generate, enhance, store, settle, announce. The state on the way is in
-// task-state.ts, the endings are in endings.ts. Every effect is an activity, every calculation a
-// pure function of src/domain.
+// The workflow of one task: admit, generate, enhance, store, settle, announce. Its state is in
+// task-state.ts, and its endings are in endings.ts. Only activities use the database, the providers
+// and the storage. Calculations are pure functions, most of them in src/domain.
 
 import {
   ApplicationFailure,
@@ -40,7 +40,8 @@ const { cancelJob } = proxyActivities<Activities>(cancelPolicy);
 
 export async function generateVideo(input: TaskInput): Promise<TaskObject> {
   const task = startTaskState(input);
-  // Only the work can be cancelled. Storing, settlement and callback happen in any case.
+  // A cancel ends only the work of the jobs. It never interrupts storing, settlement or the
+  // callback.
   const working = new CancellationScope();
 
   return CancellationScope.nonCancellable(async () => {
@@ -61,8 +62,8 @@ export async function generateVideo(input: TaskInput): Promise<TaskObject> {
 }
 
 /**
- * Opens the pending task: status and hold in one transaction. False if the task was refused or has
- * ended before.
+ * Opens the pending task and holds its money, in one transaction. False if the task was refused or
+ * had already ended.
  */
 async function admit(task: TaskState): Promise<boolean> {
   const opened = await openTask(task.opening());
@@ -75,9 +76,9 @@ async function admit(task: TaskState): Promise<boolean> {
 }
 
 /**
- * Ends a workflow whose task was not opened. A refused task has no row any more, and its failed
- * workflow frees the id (docs/decisions.md, 2). For a task that ended before, the callback is
- * started here, in case it was not yet.
+ * Ends a workflow whose task was not opened. The row of a refused task is deleted, and its workflow
+ * fails so that the id can be used again (docs/decisions.md, 2). The callback of a task that had
+ * already ended may not have been started, so it is started here.
  */
 async function leave(task: TaskState): Promise<TaskObject> {
   await condition(allHandlersFinished);
@@ -88,7 +89,7 @@ async function leave(task: TaskState): Promise<TaskObject> {
 }
 
 /**
- * Runs the work until the task's deadline. The deadline and a cancellation both end it here
+ * Runs the work until it ends, the deadline passes or the task is cancelled, and returns the ending
  * (docs/decisions.md, 9).
  */
 async function untilDeadline(
@@ -117,8 +118,8 @@ async function untilDeadline(
 }
 
 /**
- * Has one of the plan's channels do the job, waiting for a free slot if all are full. Returns the
- * final report.
+ * Places the job at one of the plan's channels and returns the final report. If all channels are
+ * full, the job first waits for a free slot.
  */
 async function runJob(task: TaskState, kind: JobKind): Promise<JobReport> {
   for (;;) {
@@ -136,8 +137,8 @@ async function runJob(task: TaskState, kind: JobKind): Promise<JobReport> {
 }
 
 /**
- * Reads the last job once more at the deadline, because it may have ended since the watcher last
- * polled it.
+ * Reads the last job once more at the deadline. The job may have ended after the watcher's last
+ * poll.
  */
 async function lastCheck(task: TaskState): Promise<Ending> {
   const kind = task.plan.enhancement ? 'super_resolution' : 'generation';
@@ -148,13 +149,13 @@ async function lastCheck(task: TaskState): Promise<Ending> {
     task.take(report);
     return { succeeded: true };
   } catch {
-    return expired(task); // A provider that does not answer cannot delay the deadline.
+    return expired(task); // Three failed reads, or 20 s without an answer (lastCheckPolicy).
   }
 }
 
 /**
- * Has the results copied into the storage. The generation has succeeded, so nothing that happens
- * here fails the task or repeats the work.
+ * Copies the results into the storage. The jobs have succeeded, so a failed copy neither fails the
+ * task nor repeats a job.
  */
 async function store(task: TaskState): Promise<void> {
   const sources = task.resultSources();
@@ -165,8 +166,8 @@ async function store(task: TaskState): Promise<void> {
 }
 
 /**
- * Stores the final object and settles the money in one transaction. The first final state that is
- * stored counts.
+ * Stores the final object and settles the money, in one transaction. If the row already has a final
+ * object, nothing changes and that object is returned.
  */
 async function settle(task: TaskState, ending: Ending): Promise<TaskObject> {
   const heldMicros = task.plan.hold.amountMicros;
@@ -182,8 +183,8 @@ async function settle(task: TaskState, ending: Ending): Promise<TaskObject> {
 }
 
 /**
- * Cancels the job that still runs upstream for a failed task. The customer has the refund by then
- * (docs/decisions.md, 8). If no cancel succeeds, the reconciler repeats it
+ * For a failed task, cancels the job that may still run upstream. The customer already has the
+ * refund (docs/decisions.md, 8). If this cancel fails, the reconciler repeats it
  * (activities/reconcile/left-jobs.ts).
  */
 async function abandonJobs(task: TaskState, final: TaskObject): Promise<void> {

@@ -1,4 +1,5 @@
-// The entry file of the workflow bundle. The names are recorded in histories; add, never rename.
+// The entry file of the workflow bundle. Histories record these names: names may be added, but
+// never changed.
 
 export { deliverCallback } from './deliver-callback';
 export { generateVideo } from './generate-video';

@@ -1,5 +1,6 @@
-// The workflows that run whether or not there is a task: watchers, reconciler and audit. Each only
-// runs its activity. They move to new code with the workers; a task stays on the build it began on.
+// The workflows that belong to no task: watchers, reconciler and audit. Each of them only runs one
+// activity. On a deploy they move to the new code, while a task stays on the build on which it
+// began.
 
 import {
   continueAsNew,
@@ -12,24 +13,26 @@ import type { AuditReport, ReconcileReport, WatchInput } from './messages';
 import { auditPolicy, reconcilePolicy, watchPolicy } from './policies';
 import { movesWithDeploys } from './versioning';
 
-// The queue of their activities. It is separate from the queue of task activities, so that neither
-// can starve the other.
+// The task queue of these activities. It is separate from the queue of tasks, so that neither can
+// starve the other.
 const loopsQueue = () => `${workflowInfo().taskQueue}-loops`;
 
 /**
- * Keeps one watcher of a channel running. The loop itself is a single long activity; this workflow
- * starts it again if its worker dies, and continues as new every hour to keep its history short.
+ * Keeps one watcher loop of a channel running. The loop is one activity of an hour; Temporal
+ * retries the activity if its worker dies. After the hour the workflow continues as new, so that
+ * its history stays short.
  */
 export async function watchChannel(input: WatchInput): Promise<void> {
   const { watchJobs } = proxyActivities<Activities>({ ...watchPolicy, taskQueue: loopsQueue() });
   setCurrentDetails(`Asks **${input.channel}** about its open jobs and notifies their tasks.`);
   const outcome = await watchJobs(input);
-  // A channel that left the catalogue and has no open job needs no watcher.
+  // 'gone': the channel left the catalogue and has no open job, or its number of shards has
+  // changed.
   if (outcome === 'go on') await continueAsNew<typeof watchChannel>(input);
 }
 movesWithDeploys(watchChannel);
 
-/** Started by a schedule; its result lists what it repaired. */
+/** Started by a schedule. The result lists the repairs. */
 export async function reconcile(): Promise<ReconcileReport> {
   const { reconcileOnce } = proxyActivities<Activities>({
     ...reconcilePolicy,
@@ -39,7 +42,10 @@ export async function reconcile(): Promise<ReconcileReport> {
 }
 movesWithDeploys(reconcile);
 
-/** Started by its own schedule, so that refunds and cancels do not wait for its long reads. */
+/**
+ * Started by a schedule of its own, so that the reconciler's refunds and cancels do not wait for
+ * the long reads of an audit.
+ */
 export async function audit(): Promise<AuditReport> {
   const { auditBooks } = proxyActivities<Activities>({ ...auditPolicy, taskQueue: loopsQueue() });
   return auditBooks();

@@ -1,7 +1,7 @@
 // The names of workflows and their messages, and the types that only these use. Types that storage
-// uses too are in src/domain/job.ts and src/domain/task-transactions.ts. Every name here is
-// recorded in histories: add, never rename. No library is imported, so the API can load this file
-// without workflow code.
+// uses too are in src/domain/job.ts and src/domain/task-transactions.ts. Histories record every
+// name here: names may be added, but never changed. No library is imported, so the API can load
+// this file without workflow code.
 
 import type { CreatedTask } from '../src/contract/task';
 
@@ -22,8 +22,9 @@ export const refusedFailure = 'Refused';
 export const anotherCreateFailure = 'AnotherCreate';
 
 /**
- * The id of the `accept` update for the task stored at this time. The id of a refused task may be
- * used again; with the time in it, no workflow of that id answers the update of the next task.
+ * The id of the `accept` update for a task that was stored at this time. A later create may use the
+ * id of a refused task again. Because of the time in the update's id, the workflow of the refused
+ * task does not answer the later create.
  */
 export function acceptUpdateId(createdAtMs: number): string {
   return `${acceptUpdate}:${createdAtMs}`;
@@ -40,7 +41,7 @@ export interface WatchInput {
   readonly shards: number;
 }
 
-/** The result of a run of the reconciler, shown as the workflow's result. */
+/** The result of one run of the reconciler, for operators in the Temporal UI. */
 export interface ReconcileReport {
   readonly checked: number;
   readonly closed: readonly string[];
@@ -50,13 +51,14 @@ export interface ReconcileReport {
   readonly callbacks: number;
 }
 
-/** The result of an audit, shown as the workflow's result. The log names each difference. */
+/** The result of an audit, for operators in the Temporal UI. The log names each difference. */
 export interface AuditReport {
   readonly differences: number;
 }
 
 /**
- * One delivery of a callback. The task starts the first; each resend by an operator is another one.
+ * One delivery of a callback. The task starts the first delivery, and each resend by an operator
+ * starts another.
  */
 export interface CallbackInput {
   readonly taskId: string;
@@ -65,13 +67,15 @@ export interface CallbackInput {
   readonly firstAttempt?: number;
 }
 
-/** The workflow id of a delivery: the first is named after its task, later ones by number too. */
+/**
+ * The workflow id of a delivery. From the second delivery on, it contains the delivery's number.
+ */
 export function callbackWorkflowId(taskId: string, delivery = 1): string {
-  // Untested: no workflow calls it; the tests of the activities and the API do.
+  // Untested: workflows start only first deliveries; tests of activities and API cover the rest.
   return delivery === 1 ? `${taskId}:callback` : `${taskId}:callback:resend:${delivery}`;
 }
 
-/** The copy of results that their task does not wait for. */
+/** The input of the workflow that finishes copies and uploads after the end of the task. */
 export interface StoreLater {
   readonly taskId: string;
 }
@@ -96,7 +100,7 @@ export interface CallbackAttempt {
 }
 
 export interface CallbackOutcome {
-  /** `superseded`: a newer delivery of this message has begun, so this one ends. */
+  /** `superseded`: a newer delivery of this message has begun, so this delivery ends. */
   readonly state: 'pending' | 'delivered' | 'exhausted' | 'stopped' | 'superseded';
   readonly status: number | null;
   readonly error: string | null;

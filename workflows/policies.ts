@@ -1,16 +1,17 @@
-// All timeouts and retries of activities in one table, each with its reason. Retries are defined only
-// here: no client inside an activity retries by itself. The workflow of a callback retries failures
-// of the receiver, on the documented schedule.
+// All timeouts and retry policies of activities, each with its reason. Calls to providers,
+// receivers and the database are not retried inside an activity. An activity may set the delay
+// before its next attempt. If the receiver of a callback fails, the callback workflow makes the
+// next attempt on the documented schedule.
 
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
 import { ActivityCancellationType } from '@temporalio/workflow';
 
 /**
- * For openTask and closeTask. Local activities, because each is one short transaction and a round
- * trip to Temporal would double the time of a POST. They are retried until the database answers,
- * because an open task holds a customer's money. The threshold of 1 ms makes every pause between
- * retries a timer of the workflow: it keeps no workflow task open, and avoids the SDK's own
- * retries, which leave the timeout timer of the failed attempt running.
+ * For openTask and closeTask. They are local activities, because each is one short transaction: a
+ * round trip to Temporal would double the time of a POST. They are retried until the database
+ * answers, because an open task holds a customer's money. With the threshold of 1 ms, each pause
+ * between retries is a timer of the workflow and keeps no workflow task open. The SDK's own retries
+ * would also leave the timeout timer of the failed attempt running.
  */
 export const transactionPolicy: LocalActivityOptions = {
   summary: 'row and money in one transaction',
@@ -20,16 +21,17 @@ export const transactionPolicy: LocalActivityOptions = {
 };
 
 /**
- * For a job from its placement to its end. No worker holds the activity while it waits, so it has
- * no heartbeat timeout; a worker that dies while it places the job is noticed by the watchers
- * (activities/jobs/recover-stalled-placements.ts). Attempts are unlimited, until the task's
- * deadline. A cancellation does not wait for an attempt in progress: cancelJob looks for a create
- * that was on its way.
+ * For a job from its placement to its end. No worker runs the activity while it waits for the end,
+ * so it has no heartbeat timeout. If a worker dies while it places the job, a watcher notices that
+ * (activities/jobs/recover-stalled-placements.ts). Attempts are unlimited until the task's
+ * deadline. A cancellation does not wait for an attempt in progress, because cancelJob looks up a
+ * create that may have arrived.
  */
 export function jobPolicy(remainingMs: number): ActivityOptions {
   return {
     summary: 'places the job with a channel, once, and waits for its end',
-    // Longer than the remaining time, so that the task's own timer ends it first.
+    // Longer than the remaining time, so that the deadline timer of the task ends the activity
+    // first.
     startToCloseTimeout: remainingMs + 60_000,
     cancellationType: ActivityCancellationType.TRY_CANCEL,
     retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '30 s' },
@@ -55,10 +57,10 @@ export const cancelPolicy: ActivityOptions = {
 };
 
 /**
- * Of the 40 s the receiver has 15 s and the database the rest. A missing heartbeat shows within 15
- * s that a worker died. Attempts are unlimited: while the database is away nothing can be sent or
- * recorded, but the callback is still owed. A cancel waits for the request in progress, so that its
- * answer is recorded.
+ * Of the 40 s, at most 15 are for the receiver and the rest is for the database. If a worker dies,
+ * the missing heartbeat shows that within 15 s. Attempts are unlimited: without the database
+ * nothing can be sent or recorded, but the callback is still owed. A cancel waits for the request
+ * in progress, so that its answer is recorded.
  */
 export const callbackPolicy: ActivityOptions = {
   startToCloseTimeout: '40 s',
@@ -68,9 +70,9 @@ export const callbackPolicy: ActivityOptions = {
 };
 
 /**
- * For the copy of results into the storage. The activity decides how long a task waits for it; the
- * time limit is above the longest wait that can be set. A missing heartbeat shows within 15 s that a
- * worker died.
+ * For the copy of results into the storage. The activity decides how long its task waits. The
+ * timeout is above the longest wait that can be configured, an hour. If a worker dies, the missing
+ * heartbeat shows that within 15 s.
  */
 export const storePolicy: ActivityOptions = {
   summary: 'copies the results into the storage',
@@ -79,7 +81,9 @@ export const storePolicy: ActivityOptions = {
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '30 s' },
 };
 
-/** No task waits for this copy and upload. They may take a day. */
+/**
+ * For copies and uploads that no task waits for. Their attempts may continue for more than a day.
+ */
 export const storeLaterPolicy: ActivityOptions = {
   ...storePolicy,
   startToCloseTimeout: '2 hours',
@@ -87,9 +91,9 @@ export const storeLaterPolicy: ActivityOptions = {
 };
 
 /**
- * For the watcher's loop: one activity of an hour, then a new one, so that the history stays short.
- * A missing heartbeat shows within 15 s that its worker died; the next attempt starts a second
- * later on another worker.
+ * For the watcher's loop. The activity runs for an hour, then the workflow starts the next one. If
+ * its worker dies, the missing heartbeat shows that within 15 s, and the next attempt starts a
+ * second later.
  */
 export const watchPolicy: ActivityOptions = {
   summary: 'polls all open jobs of the channel',
@@ -99,7 +103,7 @@ export const watchPolicy: ActivityOptions = {
   retry: { initialInterval: '1 s', backoffCoefficient: 1, maximumInterval: '5 s' },
 };
 
-/** Few attempts for the reconciler, because its next run starts within a minute anyway. */
+/** The reconciler gets few attempts, because its next run usually starts within a minute. */
 export const reconcilePolicy: ActivityOptions = {
   summary: 'repairs what no workflow will finish',
   startToCloseTimeout: '5 min',
@@ -107,7 +111,10 @@ export const reconcilePolicy: ActivityOptions = {
   retry: { initialInterval: '1 s', maximumAttempts: 3 },
 };
 
-/** An audit reads the movements of an hour; after a restore it reads all of them once. */
+/**
+ * For the audit, which usually reads the movements of one hour. An audit without checkpoints, for
+ * example the first, reads all movements and needs far more time.
+ */
 export const auditPolicy: ActivityOptions = {
   summary: 'checks the books',
   startToCloseTimeout: '50 min',

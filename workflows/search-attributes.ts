@@ -1,6 +1,6 @@
-// Search attributes, by which operators filter tasks in the Temporal UI. They are registered when
-// the database is migrated. Names are recorded: add, never rename. They never contain a prompt or a
-// media URL.
+// Search attributes, by which operators filter tasks in the Temporal UI. `admin migrate` registers
+// them, and so does each worker at its start. Names may be added, but never changed. The values
+// never contain a prompt or a media URL.
 
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import type { TaskInput } from '../src/domain/task-transactions';
@@ -15,7 +15,7 @@ const upstreamJobId = defineSearchAttributeKey('UpstreamJobId', 'KEYWORD');
 
 export const searchAttributes = [accountId, model, channel, taskStatus, stage, upstreamJobId];
 
-/** Set at start. The channel is the first of the plan. */
+/** Set when the workflow starts. The channel is the first choice of the plan. */
 export function attributesAtStart(
   task: Pick<TaskInput, 'accountId' | 'plan'>,
 ): SearchAttributePair[] {

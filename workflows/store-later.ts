@@ -1,5 +1,5 @@
-// The copy of results for which their task did not wait, and the upload of the video to the address of
-// the caller. It ends when both are done or have failed for good.
+// Finishes the copies that the task did not wait for, and uploads the video to the caller's
+// address. The workflow ends when both are done or have failed for good.
 
 import { proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { createFileActivities } from '../activities';

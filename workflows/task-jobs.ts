@@ -1,6 +1,6 @@
-// The jobs of a task as its workflow knows them: the job being placed, the channel and upstream id
-// of each, and its last report. Reports may be repeated or arrive out of order; older ones change
-// nothing.
+// The jobs of a task as its workflow knows them: the current job, and the channel, upstream id and
+// last report of each job. Reports may be repeated or arrive out of order. A report that is not
+// newer than the known one changes nothing.
 
 import type { JobKind, JobReport } from '../src/domain/job';
 
@@ -15,7 +15,7 @@ export class TaskJobs {
   current: JobKind | undefined;
   /** True if the current job waits for a slot. */
   waitsForTurn = false;
-  /** Accepted jobs, in the order of acceptance. */
+  /** Jobs that a channel has accepted, in the order in which the workflow learned of them. */
   readonly placed = new Map<JobKind, UpstreamJob>();
 
   private readonly reports = new Map<JobKind, JobReport>();
@@ -26,7 +26,10 @@ export class TaskJobs {
     this.waitsForTurn = false;
   }
 
-  /** Returns the upstream job of this report if it was not known before. */
+  /**
+   * Stores the upstream job that a report names, and returns it. Undefined if it was known before
+   * or the report names none.
+   */
   locate({ kind, channel, upstreamId }: JobReport): UpstreamJob | undefined {
     if (!channel || this.placed.has(kind)) return undefined;
     const job = { channel, upstreamId };
@@ -34,7 +37,7 @@ export class TaskJobs {
     return job;
   }
 
-  /** False if the report is not newer than the known one. */
+  /** Stores the report. False, and nothing is stored, if the known report is as new or newer. */
   learn(report: JobReport): boolean {
     const known = this.reports.get(report.kind);
     if (known && rank(known) >= rank(report)) return false;
@@ -51,7 +54,7 @@ export class TaskJobs {
     this.turns.add(kind);
   }
 
-  /** True once for each turn given by the watcher. */
+  /** True if the watcher has given the job a turn. The turn is used up by this call. */
   takeTurn(kind: JobKind): boolean {
     return this.turns.delete(kind);
   }
@@ -62,8 +65,8 @@ export class TaskJobs {
   }
 
   /**
-   * The job that may still run upstream. A job that was being placed counts too, because its create
-   * may have arrived.
+   * The current job if its end is not known. It may run upstream, be on its way there, or wait for
+   * a slot.
    */
   unfinished(): JobKind | undefined {
     const kind = this.current;
@@ -74,6 +77,6 @@ export class TaskJobs {
 const finalRank = 2;
 
 function rank(report: JobReport): number {
-  if (report.status === 'queued') return 0; // Untested: the watcher does not pass on such reports.
+  if (report.status === 'queued') return 0; // Untested: the watcher reports no queued jobs.
   return report.status === 'running' ? 1 : finalRank;
 }

@@ -1,6 +1,6 @@
-// The state of a task's workflow, and how it is shown: to callers by the update, to operators by the
-// query, search attributes and the details in the Temporal UI. The state only moves forward, like
-// that of its jobs (task-jobs.ts). Reads of callers come from the task's row.
+// The state of a task's workflow. The answer of the `accept` update shows it to the caller that
+// creates the task. The query, the search attributes and the details in the Temporal UI show it to
+// operators. The state only moves forward. A GET does not read this state, but the task's row.
 
 import type { SearchAttributePair } from '@temporalio/common';
 import {
@@ -45,9 +45,11 @@ export class TaskState {
   readonly deadlineAtMs: number;
   readonly hasCallback: boolean;
   readonly jobs = new TaskJobs();
-  /** The reason why the task was not opened. Its row is deleted then. */
+  /** The reason why the task was refused. The row of a refused task is deleted. */
   refusal: Refusal | undefined;
-  /** Our links of the results, once they are given out. */
+  /**
+   * Our links to the results. Set when storeResults has answered, also if the copy is not complete.
+   */
   stored: StoredResults | undefined;
 
   private decide: () => void = () => undefined;
@@ -77,7 +79,7 @@ export class TaskState {
     });
   }
 
-  /** The public task object, exactly as GET shows it. */
+  /** The task object as the workflow knows it. The row, which callers read, may be a step ahead. */
   object(): TaskObject {
     return this.shown;
   }
@@ -99,7 +101,7 @@ export class TaskState {
     return { taskId, accountId, kind, plan, traceId };
   }
 
-  /** The row is no longer pending, so its object is the state of the task. */
+  /** Takes the object of the row, which is not pending any more, and answers the waiting create. */
   admitted(object: TaskObject): void {
     this.shown = object;
     this.decide();
@@ -128,15 +130,15 @@ export class TaskState {
     if (located) this.unwritten = attributes.attributesWhenLocated(located);
     const moved = report.status === 'running' || report.status === 'succeeded';
     const stepped = moved && this.stepTo(report.kind);
-    // The last report is followed by the end of the task at once, so the step before it is not
-    // written.
+    // The attributes of the task's end soon replace the step of the last report. So this step is
+    // not written, which saves an event.
     if (stepped && !this.isLast(report)) this.upsert(this.searchedStep());
     this.describe();
   }
 
   /**
-   * The task is shown as being stored by its row only, which the activity writes first: an event for
-   * the search attribute would be read by no one in most tasks.
+   * The input of storeResults, which first stores the stage `storing` in the task's row. No search
+   * attribute shows this stage, because it would be one more event in each history.
    */
   storing(sources: readonly ResultSource[]): StoreResults {
     this.isStoring = true;
@@ -161,7 +163,7 @@ export class TaskState {
     this.describe();
   }
 
-  /** Registers the handlers; called once, before anything else. */
+  /** Registers the handlers. Called once, before the workflow does anything else. */
   listen(): void {
     setHandler(defineQuery<TaskObject>(taskQuery), () => this.shown);
     setHandler(defineSignal<[JobReport]>(jobSignal), (report: JobReport) => this.take(report));
@@ -171,14 +173,17 @@ export class TaskState {
     });
   }
 
-  /** By now the id may belong to a later create, whose task this workflow must not open. */
+  /**
+   * Refuses the update of another create. A later create may use the id by now, and this workflow
+   * must not open its task.
+   */
   private checkAccept(): void {
     if (currentUpdateInfo()?.id === acceptUpdateId(this.createdAtMs)) return;
-    const message = 'This workflow is that of another create.';
+    const message = 'This workflow belongs to another create.';
     throw ApplicationFailure.nonRetryable(message, anotherCreateFailure);
   }
 
-  /** Also answers a caller that waits while the task is being cancelled. */
+  /** Answers a create when its task is opened or refused, also if the task is being cancelled. */
   private async answer(): Promise<Accepted> {
     await this.decided;
     const { refusal } = this;
@@ -200,14 +205,14 @@ export class TaskState {
     return true;
   }
 
-  /** True if the video of the task is finished with this report. */
+  /** True if this report completes the video of the task. */
   private isLast({ kind, status }: JobReport): boolean {
     return status === 'succeeded' && (kind === 'super_resolution' || !this.plan.enhancement);
   }
 
   /**
    * Writes search attributes. Each call is an event in Temporal, so attributes that can wait are
-   * written with the next ones.
+   * written by the next call.
    */
   private upsert(news: readonly SearchAttributePair[]): void {
     upsertSearchAttributes([...this.unwritten, ...news]);

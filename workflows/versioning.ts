@@ -1,6 +1,6 @@
-// Chooses which workflows move to new code on a deploy. A task stays on the build on which it began
-// (the worker's default); endless loops and deliveries move. Without a build id nothing is set,
-// because the server would refuse it.
+// Marks the workflows that move to new code on a deploy: watchers, reconciler, audit, callbacks and
+// late copies. A task stays on the build on which it began, which is the worker's default. Without
+// a build id no option is set, because the server would refuse it.
 
 import { setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
 

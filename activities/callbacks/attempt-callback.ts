@@ -1,6 +1,6 @@
-// One attempt to deliver a callback: sign it, post it, record the result. The workflow counts the
-// attempts and schedules the next one. If the receiver already has its limit of deliveries, nothing
-// is sent, and that does not count as an attempt.
+// Makes one attempt to deliver a callback: signs the message, posts it and records the result. The
+// workflow counts the attempts and schedules the next one. If the receiver has reached its limit of
+// concurrent deliveries, nothing is sent, and no attempt is counted.
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Knex } from 'knex';
@@ -21,7 +21,10 @@ export interface CallbackDeps {
   readonly db: Knex;
   readonly allowHosts: readonly string[];
   readonly now: () => number;
-  /** Concurrent deliveries to one host, in this process. One account may have twice as many. */
+  /**
+   * The maximum of concurrent deliveries to one host, in this process. One account may have twice
+   * as many.
+   */
   readonly perHostMax: number;
   readonly onAttempt: (outcome: string, ms: number, taskId: string) => void;
   readonly keepSpan?: KeepSpan;
@@ -37,7 +40,7 @@ interface Limits {
 
 // The limits in the contract: 15 s in all, 5 s of it for the connection, 4 KiB of the answer.
 const limits: Limits = { timeoutMs: 15_000, connectTimeoutMs: 5_000, replyBytesMax: 4096 };
-// Enough of an answer to recognise an error page, without storing a receiver's data.
+// Enough of an answer to recognise an error page. More of the receiver's data is not stored.
 const replyCharsKept = 256;
 
 export function createCallbackActivities(deps: CallbackDeps) {
@@ -53,7 +56,7 @@ export function createCallbackActivities(deps: CallbackDeps) {
       if (known) return known;
       const slot = share.enter([
         { name: `host:${new URL(delivery.url).hostname}`, max: deps.perHostMax },
-        // The limit per account is needed because host names are free: one account could hold every
+        // A limit per account is needed too: with many host names, one account could take every
         // slot.
         { name: `account:${delivery.accountId}`, max: deps.perHostMax * 2 },
       ]);
@@ -80,8 +83,8 @@ export function createCallbackActivities(deps: CallbackDeps) {
 }
 
 /**
- * Cases that need no request: a newer delivery took over, the callback is final, or the answer was
- * recorded before a crash.
+ * The outcome if no request is needed: a newer delivery has begun, the callback is final, or the
+ * answer was recorded before a crash. Null if a request is needed.
  */
 function knownOutcome(
   deps: CallbackDeps,
@@ -104,7 +107,7 @@ async function makeAttempt(
   onAnswer: (receiverMs: number) => void,
 ): Promise<CallbackOutcome> {
   const id = await beginAttempt(deps.db, taskId, delivery, attempt, new Date(deps.now()));
-  // The time limit starts here, so that a slow database does not count against the receiver.
+  // The latency is measured from here, so that it does not include the time of the database.
   const started = performance.now();
   const sent = await post(deps, taskId, message, deps.now());
   const latencyMs = Math.round(performance.now() - started);
@@ -131,7 +134,8 @@ async function post(
   nowMs: number,
 ): Promise<Sent> {
   const nothing = { status: null, reply: null, retryAfterMs: null };
-  // A consumer that verifies would refuse an unsigned message, and others must not get used to one.
+  // An unsigned message is never sent. Receivers that verify signatures would refuse it, and the
+  // others must not learn to accept it.
   if (secrets.length === 0) return { ...nothing, error: 'The account has no webhook secret.' };
   const message = { id: `${taskId}:${status}`, timestampSeconds: Math.floor(nowMs / 1000), body };
   try {
@@ -169,11 +173,14 @@ async function post(
   }
 }
 
-/** This is not an attempt: it has no number and no row, and costs Temporal a timer. */
+/**
+ * An error after which Temporal runs this attempt later. Nothing was sent or stored, and the number
+ * of the attempt stays the same.
+ */
 function hostBusy(comeBackInMs: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'HostBusy',
-    message: 'This receiver has its share of deliveries; this one waits for its turn.',
+    message: 'The receiver has reached its limit of concurrent deliveries; this delivery waits.',
     nextRetryDelay: comeBackInMs,
     category: 'BENIGN',
   });

@@ -1,12 +1,12 @@
-// A POST to an address that a caller chose. A redirect is an answer like any other, and only the
-// first bytes of the answer are read.
+// Posts to an address that a caller chose. Redirects are not followed, and only the first bytes of
+// the answer are read.
 
 import type { IncomingMessage } from 'node:http';
 import { type GuardedRequest, sendGuarded } from '../../src/outbound/guarded-request';
 
 export interface GuardedPost extends GuardedRequest {
   readonly body: string;
-  /** The time limit holds for the body of the answer too. */
+  /** The time limit of the whole request, including the body of the answer. */
   readonly timeoutMs: number;
   readonly replyBytesMax: number;
 }
@@ -21,7 +21,8 @@ interface GuardedReply {
 export async function guardedPost(request: GuardedPost): Promise<GuardedReply> {
   const { body, signal, timeoutMs } = request;
   const endsAt = performance.now() + timeoutMs;
-  // 2,048 is the longest address that can be stored. The field's own limit is checked at create.
+  // 2,048 is the longest address that can be stored. The limit of the field itself is checked at
+  // the create.
   const what = { method: 'POST', urlCharsMax: 2048, body } as const;
   const { outgoing, response } = await sendGuarded(request, what);
   const stop = () => outgoing.destroy();
@@ -41,8 +42,8 @@ export async function guardedPost(request: GuardedPost): Promise<GuardedReply> {
 }
 
 /**
- * The first bytes of an answer. The status is known by then, so a missing or oversized body changes
- * nothing.
+ * The first bytes of an answer. The status is already known, so a body that is missing, cut off or
+ * too long is no failure.
  */
 async function readStart(response: IncomingMessage, bytesMax: number): Promise<string> {
   const chunks: Buffer[] = [];

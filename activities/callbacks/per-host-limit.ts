@@ -1,10 +1,11 @@
-// Limits the concurrent deliveries to one receiver, in this process. A delivery without a slot gets
-// a time to come back. These times follow the receiver's recent speed, so that thousands of waiting
-// deliveries cost about one check each instead of one per second.
+// Limits the concurrent deliveries to one receiver or of one account, in this process. A delivery
+// without a slot gets a time after which it tries again. That time follows the receiver's recent
+// speed. So each of thousands of waiting deliveries tries about once, and not once per second.
 
 interface HostShare {
   /**
-   * Takes a slot under each of these names, or returns how long to wait. Call `leave` when done.
+   * Takes a slot for each of these names, or none and returns the time to wait. Call `leave` when
+   * the delivery is done.
    */
   enter(names: readonly ShareName[]): Slot | { readonly comeBackInMs: number };
 }
@@ -16,7 +17,7 @@ interface ShareName {
 
 export interface Slot {
   readonly comeBackInMs?: undefined;
-  /** Takes the receiver's answer time; null if it was not called. */
+  /** Frees the slots. `receiverMs` is the answer time of the receiver; null if nothing was sent. */
   leave(receiverMs: number | null): void;
 }
 
@@ -24,15 +25,16 @@ interface Share {
   running: number;
   /** Mean duration of recent deliveries. */
   meanMs: number;
-  /** The last time that was assigned to a waiting delivery. */
+  /** The latest time that was given to a waiting delivery. */
   turnAtMs: number;
 }
 
-// Temporal's retries are never closer than a second. After more than ten minutes a recovered
-// receiver would wait for us.
+// The shortest wait limits the retries in Temporal. With a longer wait than ten minutes, a receiver
+// that has recovered would get no deliveries for too long.
 const soonestMs = 1_000;
 const latestMs = 10 * 60_000;
-// Receivers whose speed is kept while they have no deliveries; about a megabyte.
+// Above this number, names without running or waiting deliveries are removed. So many names take
+// about a megabyte.
 const rememberedMax = 10_000;
 
 export function createHostShare(now: () => number): HostShare {
@@ -75,7 +77,8 @@ function turnOf(share: Share, max: number, nowMs: number): number {
   share.turnAtMs = Math.max(share.turnAtMs, nowMs) + share.meanMs / max;
   const wait = Math.round(share.turnAtMs - nowMs);
   if (wait <= latestMs) return Math.max(soonestMs, wait);
-  // The queue is longer than the longest wait, so the rest is spread over the second half of it.
+  // All times up to the longest wait are taken. The other deliveries get random times in the second
+  // half of that wait.
   share.turnAtMs = nowMs + latestMs;
   return Math.round(latestMs * (0.5 + Math.random() / 2));
 }

@@ -1,5 +1,5 @@
-// The video to be enhanced. Its link is valid for a day, but a task may wait longer for the
-// enhancer; then the provider of the base video is asked for a new link.
+// Finds the link of the video that the enhancer gets. The generator's link is valid for a day, but
+// a task may wait longer for the enhancer. Then the generator is asked for a new link.
 
 import { findJob, wasSent } from '../../src/db/jobs/queries';
 import { assert } from '../../src/domain/assert';
@@ -7,10 +7,13 @@ import type { JobInput, RequestedJob } from '../../src/domain/job';
 import type { JobDeps } from '../deps';
 import { UpstreamFault } from '../upstream/provider';
 
-// The enhancer may queue the job before it fetches the video.
+// An hour, because the enhancer may queue the job before it fetches the video.
 const linkNeededForMs = 60 * 60_000;
 
-/** The link of the video, a new one if the stored one expires soon; null for a generation. */
+/**
+ * The link of the video to enhance; null for a generation. If the stored link expires soon, the
+ * generator is asked for a new one. If the generator gives none, the stored link is returned.
+ */
 export async function findBaseVideo(deps: JobDeps, input: JobInput): Promise<string | null> {
   if (input.kind !== 'super_resolution') return null;
   const base = await findJob(deps.db, { taskId: input.taskId, kind: 'generation' });
@@ -20,7 +23,10 @@ export async function findBaseVideo(deps: JobDeps, input: JobInput): Promise<str
   return (await findNewLink(deps, input)) ?? videoUrl;
 }
 
-/** Null if the provider has no newer link. */
+/**
+ * The input with a new link of the video. Null for a generation, or if the generator gives no other
+ * link.
+ */
 export async function withNewLink(
   deps: JobDeps,
   input: RequestedJob,

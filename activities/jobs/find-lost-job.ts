@@ -1,5 +1,5 @@
-// Looks for the job of a create that was not answered, in the provider's list and in the database.
-// src/domain/lost-job.ts decides what the two show.
+// Looks for the job of a create that was not answered. This file reads the provider's list and the
+// database; src/domain/lost-job.ts decides what they show.
 
 import type { SentJob } from '../../src/db/jobs/queries';
 import { hasLostTwin, listOwners } from '../../src/db/jobs/queries';
@@ -9,17 +9,18 @@ import { findInListing, type LostJob } from '../../src/domain/lost-job';
 import type { JobDeps } from '../deps';
 import type { Provider } from '../upstream/provider';
 
-// Allowed difference between the provider's clock and the database's, which stored `sent_at`, beyond
-// the one that the header `Date` shows. Jobs of other tasks in that span are left out later.
+// The list is read from five minutes before `sent_at`. `sent_at` is a time of the database, and the
+// provider's clock may be behind. A difference that the header `Date` shows is added. Jobs of other
+// tasks in this period are excluded later.
 const clockSlackMs = 5 * 60_000;
 
 /**
- * An unclear list is read again for this long: a provider may list a job late, or another task may
- * find its own job first.
+ * An unclear list is read again for this long. The provider may list the job late, or another task
+ * may find that an unknown job is its own.
  */
 export const clearsUpWithinMs = 10 * 60_000;
 
-/** Null if the provider has no list, so that the job cannot be found. */
+/** Null if the provider has no list. */
 export async function findLostJob(
   { db }: JobDeps,
   input: JobInput,
@@ -33,8 +34,7 @@ export async function findLostJob(
     nowMs: sentAtMs + lost.sentAgoMs,
   });
   if (!listing) return null;
-  // Owners are read after the list, so that listed jobs whose create was just answered have their
-  // owner.
+  // Owners are read after the list, so that a job whose create was answered meanwhile has an owner.
   const job = findInListing(listing, await listOwners(db, lost.channel, listing.jobs), {
     taskId: input.taskId,
     upstreamModel: lost.upstreamModel,

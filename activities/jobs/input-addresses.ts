@@ -1,5 +1,7 @@
-// The addresses of input files, made when a job is sent: a link of the storage or of this service that
-// the generator can reach, else the bytes themselves. Links of the storage last until the deadline.
+// Makes the addresses of input files when a job is sent. An address is a link of the storage, or
+// else a link of this service if the generator can reach it. If there is neither, the bytes
+// themselves are sent as a data URL. A link of the storage is valid for the time limit of the task,
+// at most seven days.
 
 import { buffer } from 'node:stream/consumers';
 import type { Knex } from 'knex';
@@ -11,7 +13,7 @@ import type { Storage } from '../../src/storage/storage';
 
 interface InputStorage {
   readonly storage: Storage;
-  /** Address of the API in links. */
+  /** The address of the API, with which links of this service begin. */
   readonly publicUrl: string;
   readonly allowHosts: readonly string[];
 }
@@ -21,10 +23,13 @@ export interface InputDeps {
   readonly inputs: InputStorage;
 }
 
-// The longest life that S3 gives a link.
+// Seven days, the longest validity of a link that S3 allows.
 const presignedSecondsMax = 604_800;
 
-/** With `inputIsGone` if a file was removed since the create. */
+/**
+ * The input with the addresses of its files. If a file was removed since the create, `inputIsGone`
+ * is set instead.
+ */
 export async function withInputAddresses(
   deps: InputDeps,
   input: RequestedJob,

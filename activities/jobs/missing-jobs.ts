@@ -1,6 +1,6 @@
-// Jobs that a provider no longer lists. After some rounds each is read by itself. A job that stays
-// unknown is reported and loses its slot, and later its task ends. If a provider lists none of our
-// jobs, an operator is alerted instead and no task ends (docs/decisions.md, 36).
+// Handles jobs that a provider no longer lists. A job that is absent for three rounds is read
+// individually. A job that stays unknown is logged and loses its slot; later its task ends. If a
+// provider lists none of our jobs, an operator is alerted and no task ends (docs/decisions.md, 36).
 
 import { storeMissing } from '../../src/db/jobs/missing';
 import type { OpenJob } from '../../src/db/jobs/queries';
@@ -13,30 +13,35 @@ import type { JobReading } from '../upstream/provider';
 import { UpstreamFault } from '../upstream/provider';
 
 export interface MissingDeps extends JobDeps {
-  /** Time after which the task of a job that is gone ends. */
+  /** Time from the provider's first 404 for a job to the end of its task. */
   readonly jobGoneAfterSeconds: number;
 }
 
-// Shifting pages can hide a job once or twice, hardly three times in a row.
+// A job can be absent once or twice because the pages of the list shift, but hardly three times in
+// a row.
 const absencesMax = 3;
-// Limits the single reads of a round.
+// The maximum of single reads in a round.
 const readsMax = 16;
-// Longer than the longest interval between two polls of an old job.
+// An alert needs this long without a listed job. It is longer than the longest interval between two
+// polls of a job, 15 s.
 const unlistedMs = 16_000;
-// If the provider listed one of our jobs within this time, its list works for our account.
+// If the provider has listed one of our jobs within this time, its list is correct for our account.
 const knownForMs = 60_000;
 const reportAgainMs = 30_000;
 
 /** The absences that one watcher loop has seen. */
 export class Absences {
-  /** Rounds of absence since the last single read, by task and kind. */
+  /**
+   * Consecutive rounds in which a job was absent, by task and kind. A single read of the job sets
+   * it to 0.
+   */
   private readonly rounds = new Map<string, number>();
   private unlistedRounds = 0;
   private unlistedSince = performance.now();
   private knownAt = Number.NEGATIVE_INFINITY;
   private reportedAt = Number.NEGATIVE_INFINITY;
 
-  /** Counts a round and returns the absent jobs to be read by themselves now. */
+  /** Counts a round. Returns the absent jobs that are to be read individually now. */
   count(absent: readonly OpenJob[]): OpenJob[] {
     const before = new Map(this.rounds);
     this.rounds.clear();
@@ -51,7 +56,7 @@ export class Absences {
     return due;
   }
 
-  /** Records whether a round listed any job, and whether it should have. */
+  /** Records if a round listed any job, and if it should have listed at least one. */
   sawRound(isAnyListed: boolean, mustBeListed: boolean): void {
     const now = performance.now();
     if (isAnyListed) this.knownAt = now;
@@ -61,7 +66,7 @@ export class Absences {
     } else this.unlistedRounds += 1;
   }
 
-  /** True if the provider lists none of our jobs; at most once per interval. */
+  /** True if the provider lists none of our jobs; at most once in 30 s. */
   isUnlistedNews(): boolean {
     const now = performance.now();
     if (this.unlistedRounds < absencesMax || now - this.unlistedSince < unlistedMs) return false;
@@ -82,7 +87,11 @@ interface MissingOutcome {
   readonly ended: readonly { readonly job: OpenJob; readonly report: JobReport }[];
 }
 
-/** Evaluates a round, given the polled jobs and those of them that were listed. */
+/**
+ * Evaluates a round: reads absent jobs individually if they are due, and stores which jobs are
+ * missing, gone or back. `asked` are the polled jobs, and `listed` are the upstream ids that were
+ * listed.
+ */
 export async function checkMissing(
   deps: MissingDeps,
   { channel, provider }: KnownChannel,
@@ -120,7 +129,10 @@ export async function checkMissing(
   return { readings, ended: steps.end.map((job) => ({ job, report: goneReport(job, channel) })) };
 }
 
-/** The next steps of jobs that the provider has just answered it does not know. */
+/**
+ * Of the jobs for which the provider has just answered 404: those to report as gone, and those
+ * whose task ends now.
+ */
 function stepsOf(
   { jobGoneAfterSeconds }: MissingDeps,
   { listLagMs }: Channel,

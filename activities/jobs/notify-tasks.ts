@@ -1,6 +1,7 @@
-// Notifies workflows about their jobs: a running job and a free slot are signals; the end of a job
-// completes the activity that placed it. Notifications may be repeated. One that fails is repeated
-// by a later round of the watcher, unless the reconciler ends the task first.
+// Notifies workflows about their jobs. A running job and a free slot are signals; the end of a job
+// completes the activity that placed it. Notifications may be repeated. If the notification of an
+// end or a free slot fails, it is sent again later. The signal of a running job is not sent again,
+// because the row already shows that step.
 
 import type { Client } from '@temporalio/client';
 import { ActivityNotFoundError, WorkflowNotFoundError } from '@temporalio/client';
@@ -15,7 +16,7 @@ interface NotifyDeps extends JobDeps {
   readonly client: Client;
 }
 
-/** Sixteen at a time, so that a round does not handle many ends one by one. */
+/** Sixteen calls at a time, so that many ended jobs do not make a round long. */
 const atOnce = 16;
 
 export async function notifyTasks(deps: NotifyDeps, news: readonly JobNews[]): Promise<void> {
@@ -30,7 +31,7 @@ export async function notifyTasks(deps: NotifyDeps, news: readonly JobNews[]): P
 }
 
 /**
- * Gives the free slots of a channel to waiting jobs. A paused channel gives none, so that its
+ * Gives the free slots of a channel to waiting jobs. A paused channel gives none, so that the
  * waiting jobs can go to their other channels.
  */
 export async function offerFreeSlots(deps: NotifyDeps, channel: string): Promise<void> {
@@ -39,7 +40,10 @@ export async function offerFreeSlots(deps: NotifyDeps, channel: string): Promise
   await signalTurns(deps, await giveTurns(deps.db, channel, found.channel.jobsInFlightMax));
 }
 
-/** Ends the wait of jobs whose channels have all left the catalogue. */
+/**
+ * Ends the wait of jobs whose channels have all left the catalogue. Their activities then retry
+ * until a channel is back.
+ */
 export async function wakeStranded(deps: NotifyDeps): Promise<void> {
   await signalTurns(deps, await releaseStranded(deps.db, deps.channels.ids()));
 }
@@ -52,7 +56,7 @@ async function signalTurns({ db, client }: NotifyDeps, names: readonly JobName[]
   await takeBackTurns(db, failed);
 }
 
-/** False if the task must be notified again. */
+/** False if the notification failed. */
 async function notifyTask({ db, client }: NotifyDeps, news: JobNews): Promise<boolean> {
   const { taskId, activityId, report } = news;
   if (!isFinalReport(report)) return signal(client, taskId, jobSignal, report);
@@ -61,7 +65,7 @@ async function notifyTask({ db, client }: NotifyDeps, news: JobNews): Promise<bo
     return true;
   } catch (error) {
     if (!(error instanceof ActivityNotFoundError)) return false;
-    // The activity has ended already, or its next attempt will read the stored report.
+    // Either the activity has ended, or its next attempt will read the stored report.
     await closeReported(db, news);
     return true;
   }
@@ -87,8 +91,8 @@ async function signal(
     await client.workflow.getHandle(taskId).signal(name, argument);
     return true;
   } catch (error) {
-    // A workflow that is gone needs no signal; the reconciler closes its row.
-    // Untested: the tests of the reconciler cover it.
+    // A workflow that is gone needs no signal. The reconciler closes its row.
+    // Untested: the tests of the reconciler cover such workflows.
     return error instanceof WorkflowNotFoundError;
   }
 }

@@ -1,5 +1,5 @@
-// Sends one create to one channel and interprets the answer. An unclear outcome is thrown, to be
-// retried by the workflow's policy; everything else is returned.
+// Sends one create to one channel and interprets the answer. If the outcome is unknown, an error is
+// thrown, and Temporal retries the activity by jobPolicy. Known outcomes are returned.
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { wantCancel } from '../../src/db/jobs/cancels';
@@ -19,7 +19,8 @@ import { UpstreamFault } from '../upstream/provider';
 import { withNewLink } from './base-video';
 
 /**
- * The outcome of an attempt to place a job. `open`: accepted, so the activity waits for its end.
+ * The outcome of an attempt to place a job. `open`: a channel has accepted the job, so the activity
+ * waits for the job's end.
  */
 export type Submitted = PlacedJob | 'open';
 
@@ -27,20 +28,22 @@ export interface Candidate extends KnownChannel {
   readonly upstreamModel: string;
 }
 
-// A worker that was frozen for longer between storing `sending` and the create request must not
-// send it: another attempt may have looked the job up meanwhile.
+// The longest time from storing `sending` to the create request. A worker that was frozen for
+// longer must not send the create, because another attempt may have looked the job up meanwhile.
 export const sendWithinMs = 5_000;
 
 /**
- * A create may be sent late and answered late, and the provider's list may lag. Before this time an
- * absent job proves nothing.
+ * Time after `sent_at` from which the list shows every accepted job. Before, an absent job proves
+ * nothing: a create may be sent late and answered late, and the list may lag.
  */
 export function settledAfterMs({ requestTimeoutMs, listLagMs }: Channel): number {
   return sendWithinMs + requestTimeoutMs + listLagMs;
 }
 
 /**
- * Sends one create. Null if it was certainly not accepted, so that another channel may be tried.
+ * Sends one create. Null if the channel certainly did not accept the job, so that another channel
+ * may be tried. If `mayLieThere`, an earlier create may have been accepted, so an error is thrown
+ * instead of null.
  */
 export async function place(
   deps: JobDeps,
@@ -76,8 +79,8 @@ export async function place(
 }
 
 /**
- * Records that no create of the job is on its way. Throws if a later attempt has taken the job over:
- * this one was given up, because its worker did not reach Temporal.
+ * Records that no create of the job is on its way. Throws if a later attempt has taken the job
+ * over: Temporal started that attempt because this worker was silent.
  */
 export async function notSent(deps: JobDeps, input: JobInput): Promise<void> {
   if (await forgetSending(deps.db, input, thisAttempt())) return;
@@ -107,8 +110,8 @@ export async function adopt(
   }
   const known = (await findJob(deps.db, input))?.upstreamId;
   if (!known) return failUnresolved(deps, input, channel, 'the job belongs to another task');
-  // The task keeps its first job. Cancelling the second may avoid its cost, which is ours
-  // otherwise.
+  // The task keeps its first job. A cancel of the second one may save its cost, which no customer
+  // pays.
   deps.events.secondJob(channel.id, input.taskId, upstreamId);
   await provider.cancel(upstreamId, input.taskId).catch(() => undefined);
   throw trouble('SecondJob', 'The provider has made a second job for the task.', null);
@@ -131,7 +134,7 @@ export function waitingActivity(): string {
   return Context.current().info.activityId;
 }
 
-/** Distinguishes this attempt from all others of its task. */
+/** The id of this attempt, which no other attempt of the task has. */
 export function thisAttempt(): string {
   const { activityId, attempt } = Context.current().info;
   return `${activityId}:${attempt}`;
@@ -147,7 +150,10 @@ async function rejected(
   return { outcome: 'rejected', report };
 }
 
-/** An error that the policy retries, after `afterMs` if it is given. */
+/**
+ * An error after which Temporal retries the activity: after `afterMs`, or by the retry policy if
+ * `afterMs` is null.
+ */
 export function trouble(type: string, message: string, afterMs: number | null): ApplicationFailure {
   return ApplicationFailure.create({
     type,

@@ -1,5 +1,5 @@
-// Reads or cancels a single job: at the deadline, for a cancel, and for the reconciler. Regular
-// polling is in watch-channel.ts.
+// Reads a single job at the deadline of its task, and cancels single jobs for the workflow and the
+// reconciler. Regular polling is in watch-channel.ts.
 
 import { ApplicationFailure } from '@temporalio/activity';
 import { closeCancelled } from '../../src/db/jobs/cancels';
@@ -15,7 +15,10 @@ import { settledAfterMs } from './place-job';
 
 export function createFollowActivities(deps: JobDeps) {
   return {
-    /** Null if there is nothing new. */
+    /**
+     * The final report if the row has one, else the provider's present answer. Null if the job has
+     * no upstream id, its channel is not in the catalogue, or its status is unknown.
+     */
     async readJob(name: JobName): Promise<JobReport | null> {
       const job = await findJob(deps.db, name);
       if (!wasSent(job) || !job.upstreamId) return null;
@@ -24,12 +27,16 @@ export function createFollowActivities(deps: JobDeps) {
       const reading = await provider?.read(job.upstreamId, name.taskId);
       const report = reading && reportOf(job, job.upstreamId, reading);
       if (!report) return null;
-      // Stored before the workflow learns of it, so that the row is never behind.
+      // The report is stored before the workflow gets it, so that the row is never behind the
+      // workflow.
       await storeReports(deps.db, [{ taskId: name.taskId, kind: name.kind, report }]);
       return report;
     },
 
-    /** Cancels a job of an ended task. A cancel that is not accepted throws, and is repeated. */
+    /**
+     * Cancels a job of an ended task and closes it. If the provider does not take the cancel, an
+     * error is thrown and the activity is repeated.
+     */
     async cancelJob(input: JobInput): Promise<void> {
       const job = await findJob(deps.db, input);
       const isUpstream = wasSent(job) && (job.upstreamId || job.sentAt);
@@ -39,7 +46,7 @@ export function createFollowActivities(deps: JobDeps) {
   };
 }
 
-/** Asks the provider to cancel a job; one whose create may be lost is looked up first. */
+/** Asks the provider to cancel a job. A job without a known upstream id is looked up first. */
 async function cancelUpstream(deps: JobDeps, input: JobInput, job: SentJob): Promise<void> {
   const found = deps.channels.find(job.channel);
   if (!found) throw notTaken(`The channel ${job.channel} is not in the catalogue.`);
@@ -53,7 +60,10 @@ async function cancelUpstream(deps: JobDeps, input: JobInput, job: SentJob): Pro
   }
 }
 
-/** The upstream id of the job, looked up if its create was lost. */
+/**
+ * The upstream id of the job, looked up if its create was lost. Empty if the provider certainly has
+ * no such job. Throws if that is not certain.
+ */
 async function upstreamIdsOf(
   deps: JobDeps,
   input: JobInput,
@@ -63,8 +73,8 @@ async function upstreamIdsOf(
   if (job.upstreamId) return [job.upstreamId];
   const lost = await findLostJob(deps, input, job, provider);
   if (lost?.found === 'one') return [lost.upstreamId];
-  // A worker may still wait for the answer of a create. After the end of the task none is sent any
-  // more.
+  // A worker may still wait for the answer to its create. After the end of a task no further create
+  // is sent.
   const sinceEnd = await sinceEndMs(deps.db, input.taskId);
   if (sinceEnd < settledAfterMs(channel)) throw stillOnItsWay();
   if (!lost) throw notTaken('The provider has no list, so a lost job cannot be found.');
@@ -79,7 +89,7 @@ function notTaken(message: string): ApplicationFailure {
 function stillOnItsWay(): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'StillOnItsWay',
-    message: 'The job may be accepted yet; it is looked for again.',
+    message: 'The provider may still accept the job, so the job is looked up again.',
     category: 'BENIGN',
   });
 }

@@ -1,7 +1,7 @@
 // Finds attempts to place a job whose worker has died. The activity stays open until the job has
 // ended, so Temporal cannot distinguish a dead worker from a job that takes days. A live attempt
-// heartbeats while it places the job. If two checks find no heartbeat in between, the attempt is
-// failed here and Temporal starts the next one (docs/decisions.md, 29).
+// sends heartbeats while it places the job. If there is no heartbeat between two checks, the
+// attempt is failed here, and Temporal starts the next attempt (docs/decisions.md, 29).
 
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
@@ -17,7 +17,8 @@ type Attempt = NonNullable<WorkflowExecutionDescription['raw']['pendingActivitie
 
 const atOnce = 50;
 const hourSeconds = 3_600;
-// Temporal's state STARTED of an activity: a worker has it, and it was not asked to cancel.
+// The state STARTED of a pending activity in Temporal's API: a worker runs the activity, and no
+// cancel was requested.
 const started = 2;
 
 export async function recoverStalledPlacements(deps: RecoverDeps): Promise<void> {
@@ -32,7 +33,8 @@ export async function recoverStalledPlacements(deps: RecoverDeps): Promise<void>
 async function check({ db, client, events }: RecoverDeps, job: PlacementCheck): Promise<void> {
   const { taskId, seen } = job;
   const live = await findLive(client, taskId);
-  // The workflow has ended: the reconciler ends the task, and with it the job.
+  // The workflow has ended. The reconciler closes the task and its jobs, so no check is needed
+  // soon.
   if (!live) return storeSeen(db, job, null, hourSeconds);
   const attempt = runningAttempt(live);
   if (!attempt) return;
@@ -50,8 +52,8 @@ function runningAttempt({ raw }: WorkflowExecutionDescription): Attempt | undefi
 }
 
 /**
- * Changes with every heartbeat of an attempt. It is only compared for equality, so no clock of ours
- * matters.
+ * A text that changes with each attempt and each heartbeat. It is only compared for equality, so a
+ * wrong clock does no harm.
  */
 function lifeSign({ attempt, lastStartedTime, lastHeartbeatTime }: Attempt): string {
   const { seconds, nanos } = lastHeartbeatTime ?? lastStartedTime ?? {};
@@ -66,6 +68,6 @@ async function end(client: Client, workflowId: string, activityId: string): Prom
   try {
     await client.activity.fail({ workflowId, activityId }, silent);
   } catch (error) {
-    if (!(error instanceof ActivityNotFoundError)) throw error; // It ended by itself meanwhile.
+    if (!(error instanceof ActivityNotFoundError)) throw error; // The attempt ended meanwhile.
   }
 }

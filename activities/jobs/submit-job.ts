@@ -1,6 +1,7 @@
-// Decides which channel gets a job. Two rules: a create that may have arrived is looked up before
-// anything is sent again, and a job that may be at one channel is never offered to another
-// (docs/decisions.md, 5 to 7). place-job.ts sends a single create.
+// Chooses the channel of a job. A create that may have arrived is resolved before another one is
+// sent: the create is repeated with its idempotency key, or its job is looked up. A job that may be
+// at one channel is never offered to another (docs/decisions.md, 5 to 7). place-job.ts sends a
+// single create.
 
 import { type ApplicationFailure, CompleteAsyncError } from '@temporalio/activity';
 import type { SentJob } from '../../src/db/jobs/queries';
@@ -41,7 +42,10 @@ export type SubmitDeps = JobDeps & InputDeps;
 
 export function createSubmitActivities(deps: SubmitDeps) {
   return {
-    /** Stays open until the job has ended; the watcher completes it (notify-tasks.ts). */
+    /**
+     * Places the job. Once a channel has accepted the job, the activity stays open until the
+     * watcher completes it at the job's end (notify-tasks.ts).
+     */
     async submitJob(input: JobInput): Promise<PlacedJob> {
       const submitted = await whileBeating(async () => {
         if (input.kind === 'super_resolution') await beginEnhancing(deps.db, input.taskId);
@@ -56,8 +60,9 @@ export function createSubmitActivities(deps: SubmitDeps) {
 }
 
 /**
- * Offers the job to each channel in order of preference until one accepts it or refuses the
- * caller's input. If none does and one was full, the job waits for a free slot of any of them.
+ * Offers the job to each channel in order of preference, until a channel accepts the job or refuses
+ * the caller's input. Otherwise the job waits for a free slot if any channel was full. If none was
+ * full, an error is thrown, and the activity is retried.
  */
 async function tryChannels(deps: JobDeps, input: RequestedJob): Promise<Submitted> {
   let isFull = false;
@@ -86,12 +91,12 @@ async function tryChannels(deps: JobDeps, input: RequestedJob): Promise<Submitte
 }
 
 /**
- * Continues after an earlier attempt that stored more: the job is known upstream, or was being sent
- * when that attempt died.
+ * Continues a job that an earlier attempt has sent. The job is known upstream, or its create was
+ * being sent when that attempt died.
  */
 async function resume(deps: JobDeps, input: RequestedJob): Promise<Submitted> {
-  // From now on a report of the job's end completes this activity; an end that was stored before is in
-  // the row.
+  // From this statement on, a report of the job's end completes this activity. If the end was
+  // stored earlier, the returned row has it.
   const [activityId, attempt] = [waitingActivity(), thisAttempt()];
   const job = await takeOver(deps.db, input, { activityId, attempt });
   if (job?.upstreamId) {
@@ -102,13 +107,14 @@ async function resume(deps: JobDeps, input: RequestedJob): Promise<Submitted> {
   throw trouble('JobMoved', 'The job changed while it was read.', null);
 }
 
-// Providers keep idempotency keys for a day or longer. Later a repeated create could make a second
-// job.
+// Providers keep idempotency keys for at least a day. Without the key, a repeated create could make
+// a second job.
 const keysKnownForMs = 20 * 3_600_000;
 
 /**
- * Resolves a create that may have arrived: looks the job up, adopts it if it is found, and sends it
- * again only if it certainly does not exist.
+ * Resolves a create that may have arrived. If the channel honours idempotency keys, the create is
+ * repeated with the same key. Otherwise the job is looked up and adopted if it is found. The create
+ * is sent again only if the job certainly does not exist.
  */
 async function resolveLost(deps: JobDeps, input: RequestedJob, lost: SentJob): Promise<Submitted> {
   const found = deps.channels.find(lost.channel);
@@ -121,7 +127,7 @@ async function resolveLost(deps: JobDeps, input: RequestedJob, lost: SentJob): P
   if (hasKeys && lost.sentAgoMs < keysKnownForMs) {
     const placed = await place(deps, input, candidate, true);
     if (placed) return placed;
-    // Untested: place() throws before it answers null here.
+    // Untested: place() throws an error here instead of returning null.
     throw trouble('SubmissionUnknown', 'It is not known whether the job arrived.', null);
   }
   const job = await lookUp(deps, input, lost, candidate);

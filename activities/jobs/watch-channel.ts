@@ -1,6 +1,7 @@
-// A loop per channel (or shard of it) that polls all open jobs with a few list requests, stores the
-// changes, and then notifies the tasks. A waiting task costs only its row. Two loops on one channel
-// do no harm, because rows and workflows only move forward (docs/decisions.md, 3 and 4).
+// The watcher: a loop for each channel, or for each shard of a channel. It polls open jobs with a
+// few list requests, stores the changes, and then notifies the tasks. A waiting task costs only its
+// row. Two loops on one channel do no harm, because rows and workflows only move forward
+// (docs/decisions.md, 3 and 4).
 
 import { setTimeout } from 'node:timers/promises';
 import { ApplicationFailure, Context } from '@temporalio/activity';
@@ -24,7 +25,9 @@ export interface WatchDeps extends MissingDeps {
   readonly client: Client;
   /** Aborted when this worker begins to stop, so that another one takes over without delay. */
   readonly stopping: AbortSignal;
-  /** Starts the watchers of the present catalogue, and those of these channels. */
+  /**
+   * Starts missing watchers: those of the channels in the catalogue, and those of these channels.
+   */
   readonly ensureWatchers: (channels: readonly string[]) => Promise<void>;
 }
 
@@ -36,16 +39,16 @@ interface Round {
   /** The time of each job's last poll, by task and kind, on a monotonic clock. */
   readonly askedAt: Map<string, number>;
   readonly absences: Absences;
-  /** Called after each step. Without it the heartbeats stop. */
+  /** Called after each step. The heartbeats stop if this call is missing for too long. */
   readonly advance: () => void;
 }
 
-// One hour per run; the workflow then continues as new.
+// A run takes one hour; then the workflow continues as new.
 const runMs = 60 * 60_000;
 // A task that has not acknowledged the end of its job is notified again after this long.
 const notifyAgainSeconds = 20;
-// A step counts as hanging if it exceeds its request or pause by this much; a query and a call to
-// Temporal each take at most ten seconds.
+// A step may take this much longer than its request or pause; then its heartbeats stop. A query and
+// a call to Temporal each take at most ten seconds.
 const stepMarginMs = 15_000;
 
 export function createWatchActivities(deps: WatchDeps) {
@@ -78,7 +81,8 @@ export function createWatchActivities(deps: WatchDeps) {
 }
 
 /**
- * The catalogue has changed the channel's number of shards: starts its new loops and ends this one.
+ * Called when the catalogue has changed the channel's number of shards. Starts the new loops and
+ * ends this one.
  */
 async function giveUpShard(deps: WatchDeps): Promise<'gone'> {
   await deps.ensureWatchers([]);
@@ -103,11 +107,11 @@ async function goRound(round: Round): Promise<number> {
   const { asked, changed } = await askAbout(round, due);
   const unheard = await listUnacknowledged(deps.db, channel, shard, shards, notifyAgainSeconds);
   await notifyTasks(deps, unheard);
-  // One shard gives the turns of the whole channel; several would only wait for each other's lock.
+  // Only one shard gives the turns of a channel. Several shards would wait for the same lock.
   if (shard === 0) await offerFreeSlots(deps, channel);
   await recoverStalledPlacements(deps);
-  // A round is recorded only if a poll was answered or none was due, so that the reconciler reports
-  // a channel whose jobs are not polled for long.
+  // A round is recorded only if a poll was answered or no job was due. So the reconciler reports a
+  // channel that answers no poll for long.
   if (asked || due.length === 0) await recordRound(deps.db, channel, shard);
   round.advance();
   deps.events.watchRound(channel, open.length, changed, performance.now() - started);
@@ -126,7 +130,7 @@ async function askAbout(
   const listed = new Set<string>();
   let changed = 0;
   const take = async (jobs: readonly OpenJob[], readings: ReadonlyMap<string, JobReading>) => {
-    // A list may show jobs that it was not asked for.
+    // A list may show jobs that were not asked for.
     for (const { upstreamId: id } of jobs) if (readings.has(id)) listed.add(id);
     const changes = jobs.flatMap((job) => changeOf(deps, input.channel, job, readings));
     await takeChanges(deps, input.channel, changes);
@@ -146,7 +150,7 @@ async function askAbout(
   return { asked: asked.length > 0, changed: changed + ends.length };
 }
 
-/** Polls one batch. False without an answer. */
+/** Polls one batch. False if the provider did not answer. */
 async function ask(
   { deps, input, askedAt }: Round,
   { provider }: KnownChannel,
@@ -203,8 +207,8 @@ function newsOf({ taskId, kind, activityId, ageSeconds }: OpenJob, report: JobRe
 }
 
 /**
- * Young jobs are due each round; jobs older than 30 minutes every 6 s, older than two hours every
- * 15 s.
+ * Jobs are due in each round for 30 minutes. Older jobs are due every 6 s, and jobs older than two
+ * hours every 15 s.
  */
 function dueJobs({ askedAt }: Round, open: readonly OpenJob[]): readonly OpenJob[] {
   const now = performance.now();
@@ -222,7 +226,7 @@ function dueJobs({ askedAt }: Round, open: readonly OpenJob[]): readonly OpenJob
 function handingOver(): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'HandingOver',
-    message: 'This worker is stopping; another goes on watching.',
+    message: 'This worker is stopping; another worker continues to watch the channel.',
     category: 'BENIGN',
   });
 }

@@ -1,5 +1,5 @@
-// Ends a task whose workflow cannot: the task fails, its hold is returned, its jobs are to be
-// cancelled, and the caller is called back.
+// Ends a task whose workflow cannot end it. The task fails, its hold is returned, its jobs are
+// marked to be cancelled, and its callback is started.
 
 import type { Client } from '@temporalio/client';
 import type { Knex } from 'knex';
@@ -21,8 +21,8 @@ export interface CloseDeps {
 }
 
 /**
- * True if the task was still open. A row that cannot be read is reported to the operator, and the
- * other rows are still closed.
+ * True if the task was still open and has been closed. A row that cannot be read is reported to the
+ * operator, and the other rows are still closed.
  */
 export async function closeStopped(deps: CloseDeps, row: OpenRow): Promise<boolean> {
   try {
@@ -43,10 +43,10 @@ async function closeRow(deps: CloseDeps, row: OpenRow): Promise<boolean> {
   const object = failedObject(row.object, message, Math.floor(nowMs / 1000), bill);
   const heldMicros = plan.hold.amountMicros;
   const { first } = await deps.closeTask({ taskId: row.id, object, heldMicros, charge: [] });
-  if (!first) return false; // Untested: its workflow ended it in the same moment.
+  if (!first) return false; // Untested: its workflow ended the task at the same moment.
   deps.events.finding('closed', row.id, message);
-  // The transaction recorded that the callback is owed; if it cannot be started now, a later run of
-  // the reconciler starts it.
+  // The transaction recorded that the callback is owed. If its delivery cannot be started now, a
+  // later run of the reconciler starts it.
   // Untested: Temporal goes away at that moment; lost callbacks are tested.
   if (row.callbackUrl) await deps.startDelivery({ taskId: row.id }).catch(() => undefined);
   return true;

@@ -1,6 +1,6 @@
-// Tasks whose workflow ended without closing them, mostly because it was terminated: no code of the
-// task runs after that. Temporal's visibility lists them soon, so they do not wait for their turn in
-// the slice of open tasks.
+// Closes tasks whose workflow ended without closing them, usually because it was terminated.
+// Temporal's visibility store lists such workflows soon. So these tasks need not wait until
+// lost-workflows.ts checks them.
 
 import type { Client } from '@temporalio/client';
 import { findOpenRows, type OpenRow } from '../../src/db/reconcile';
@@ -9,8 +9,8 @@ import { type CloseDeps, closeStopped } from './close-task';
 import { stateOf } from './find-workflow';
 import { oneByOne } from './one-by-one';
 
-// Temporal updates its visibility store with a delay. Ten minutes cover this delay and one or two missed
-// runs of the reconciler.
+// Temporal updates its visibility store with a delay. Ten minutes cover this delay and one or two
+// missed runs of the reconciler.
 const visibilityWindowMs = 10 * 60_000;
 const endedMax = 2_000;
 

@@ -1,5 +1,5 @@
-// Files past their time, and uploads whose API process died, which expire too. The bytes are deleted
-// first and the row says so afterwards, so that a run that dies in between is repeated.
+// Deletes files that have expired. Uploads whose API process died expire too. The bytes are deleted
+// first, and the row is marked afterwards. So a later run repeats a deletion that was interrupted.
 
 import type { Knex } from 'knex';
 import { listExpired, markExpired } from '../../src/db/files/retention';
@@ -12,15 +12,19 @@ export interface ExpiryDeps {
   readonly storage: Storage;
 }
 
-// About three a second, so that a day's files of a busy service are deleted within a day.
+// 200 files per run are about three a second, so that a day's files of a busy service are deleted
+// within a day.
 const limit = 200;
 const atOnce = 4;
-// Until then the link of a removed upload gives the reason. The rows of results are deleted with
-// their tasks.
+// For this long, a request for a removed upload is answered with the reason. The rows of results
+// are deleted with their tasks.
 const removedUploadsKeptDays = 35;
 const forgottenMax = 2_000;
 
-/** Returns the number of files. While the storage is away none is deleted; a later run does it. */
+/**
+ * Returns the number of deleted files. A file that the storage does not delete is left to a later
+ * run.
+ */
 export async function removeExpired({ db, storage }: ExpiryDeps): Promise<number> {
   let removed = 0;
   await eachAtOnce(await listExpired(db, limit), atOnce, async (file) => {

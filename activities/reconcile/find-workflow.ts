@@ -3,10 +3,14 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 
-// A workflow task that failed this often needs an operator: a deploy or a reset.
+// After this many failed attempts of its workflow task, a workflow needs an operator: a new deploy
+// or a reset.
 const attemptsBeforeStuck = 4;
 
-/** Unknown: lost, or past its retention. */
+/**
+ * `unknown`: Temporal lost the workflow, or removed it after its retention. `stuck`: it runs, but
+ * its workflow task keeps failing.
+ */
 export async function stateOf(
   client: Client,
   taskId: string,

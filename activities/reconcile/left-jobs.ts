@@ -1,7 +1,7 @@
-// Jobs that outlive their task. The transaction that ends a task marks them, and its workflow cancels
-// them at once. Here the rest is cancelled: jobs of tasks that ended without their workflow, jobs that
-// were stored after the end, and jobs whose cancel failed or met a create in progress. A job that is
-// cancelled twice does no harm.
+// Cancels jobs that are still open after the end of their task. The workflow cancels most of them
+// at once. Three kinds are left: jobs of tasks that ended without their workflow, jobs that were
+// stored after the end, and jobs whose cancel failed or met a create in progress. It does no harm
+// if a job is cancelled twice.
 
 import { giveUpCancel } from '../../src/db/jobs/cancels';
 import { type LeftJob, listJobsOfEnded } from '../../src/db/reconcile';
@@ -13,16 +13,16 @@ export interface StopDeps extends JobDeps {
   readonly cancelJob: (input: JobInput) => Promise<void>;
 }
 
-// Eight at a time, for at most two of the five minutes of a run.
+// Eight cancels at a time, for at most two of the five minutes that a run may take.
 const atOnce = 8;
 const stopForMs = 2 * 60_000;
 const leftMax = 200;
-// After this many slow cancels a channel gets no more of them in this run, so that a silent provider
-// does not hold up the cancels of other channels and the next run.
+// After this many slow cancels a channel gets no more of them in this run. Otherwise a provider
+// that does not answer would delay the cancels of other channels and the next run.
 const slowMax = 3;
 const slowMs = 5_000;
-// Longer than the request and the look-up of a create can take. A provider that refuses to cancel a
-// job for this long finishes it.
+// Longer than the request and the look-up of a create can take. A provider that refuses a cancel
+// for this long lets the job run to its end.
 const givenUpSeconds = 2 * 3_600;
 
 export async function stopLeftJobs(deps: StopDeps): Promise<void> {
@@ -45,6 +45,6 @@ async function stop(deps: StopDeps, job: LeftJob): Promise<void> {
   } catch {
     if (job.endedSeconds < givenUpSeconds) return;
     await giveUpCancel(deps.db, { taskId, kind });
-    deps.events.cancelGivenUp(taskId, kind, 'no cancel succeeded in the time for it');
+    deps.events.cancelGivenUp(taskId, kind, 'no cancel succeeded within two hours');
   }
 }

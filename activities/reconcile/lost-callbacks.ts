@@ -1,6 +1,7 @@
-// Callbacks whose delivery was lost: its workflow was terminated, Temporal lost its data, or the
-// worker that closed the task died before starting one. The task's last transaction records that a
-// callback is owed, so the reconciler finds it and starts a delivery at the next attempt.
+// Starts lost deliveries of callbacks again. A delivery is lost if its workflow was terminated,
+// Temporal lost its data, or the worker that closed the task died before it started a delivery. The
+// row says that the callback is owed, so the reconciler finds it. The delivery continues with its
+// next attempt.
 
 import type { Knex } from 'knex';
 import { takeOverdueDeliveries } from '../../src/db/callbacks';
@@ -15,13 +16,14 @@ interface LostCallbackDeps {
   readonly startDelivery: StartDelivery;
 }
 
-// A delivery waits at most ten minutes for a busy receiver. An older one may be lost.
+// A delivery waits at most ten minutes for a busy receiver. A delivery that is overdue for longer
+// may be lost.
 const overdueSeconds = 10 * 60;
-// 200 starts per run are about 3 per second, little for Temporal, and a backlog of 10,000 is gone
-// within the hour.
+// 200 starts per run are about 3 per second, which is little for Temporal. A backlog of 10,000 is
+// gone within an hour.
 const limit = 200;
 
-/** Returns the number of deliveries that were checked. A running delivery is not affected. */
+/** Returns the number of overdue deliveries. A delivery that is still running is not affected. */
 export async function restartLostCallbacks(
   deps: LostCallbackDeps,
   afterSeconds = overdueSeconds,

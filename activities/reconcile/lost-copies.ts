@@ -1,5 +1,5 @@
-// Results whose copy was lost after the end of their task: its workflow was terminated, or Temporal
-// lost its data. The copy is started again.
+// Starts lost copies and uploads of results again. They are lost if their workflow was terminated
+// after the end of the task, or Temporal lost its data.
 
 import type { Client } from '@temporalio/client';
 import type { Knex } from 'knex';
@@ -16,7 +16,7 @@ export interface CopyStartDeps {
   readonly taskQueue: string;
 }
 
-// A task starts the copy in the moment in which it ends.
+// A task starts the copy when it ends. After a minute, the copy is running or lost.
 const afterSeconds = 60;
 const limit = 100;
 

@@ -1,7 +1,7 @@
-// Open tasks whose workflow is lost or stuck. Each run asks Temporal about a slice of the open tasks:
-// it cannot be asked about all of them every minute. One task that Temporal does not know was lost and
-// is closed. If many are unknown at once, the worker probably has a wrong Temporal address or
-// namespace: they are closed only after an operator has confirmed the loss.
+// Finds open tasks whose workflow is lost or stuck. Each run asks Temporal about a slice of the
+// open tasks, because all of them would be too many for one run. A task that Temporal does not know
+// counts as lost and is closed. If too many tasks of a run are unknown, the worker probably has a
+// wrong Temporal address or namespace: none of them is closed until an operator confirms the loss.
 
 import { isLossConfirmed, nextSlice, type OpenRow } from '../../src/db/reconcile';
 import { areTooManyUnknown } from '../../src/domain/unknown-tasks';
@@ -10,11 +10,14 @@ import { stateOf } from './find-workflow';
 import { oneByOne } from './one-by-one';
 
 export interface SliceDeps extends CloseDeps {
-  /** Above this share of the described tasks, unknown ones are not closed. */
+  /**
+   * In per cent. If a larger share of the slice is unknown, none of the unknown tasks is closed.
+   */
   readonly unknownPercentMax: number;
 }
 
-// 200 describes a run are 3 a second: a tenth of what one Temporal server answers beside its work.
+// 200 describe calls per run are about 3 a second. That is a tenth of what one Temporal server
+// answers beside its work.
 const sliceSize = 200;
 
 /** Returns the number of checked tasks, the ids of closed tasks and the ids of stuck tasks. */
@@ -33,7 +36,7 @@ export async function checkSlice(
   const stuck = inState('stuck').map(({ id }) => id);
   for (const id of stuck) deps.events.finding('stuck', id, 'its workflow tasks keep failing');
   const unknown = inState('unknown');
-  // Decided for the whole slice before any task of it is closed.
+  // This is decided for the whole slice, before any of its tasks is closed.
   const mayClose = await mayCloseUnknown(deps, unknown.length, slice.length);
   const closed: string[] = [];
   for (const row of [...inState('ended'), ...(mayClose ? unknown : [])]) {

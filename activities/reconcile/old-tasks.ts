@@ -1,8 +1,7 @@
-// Deletes tasks that ended long ago, with all their rows; closing entries keep the sums of the
-// ledger. A pass over the old tasks starts once an hour; a long pass continues in the next runs. Each
-// batch is a transaction of its own, so a run that dies loses at most one batch. The pause after a batch
-// is three times as long as the batch, so deletion takes a quarter of the time at most, and less of a
-// busy database.
+// Deletes tasks that ended long ago, with all their rows. Closing entries keep the sums of the
+// ledger. A pass over the old tasks starts once an hour, and a long pass continues in the next
+// runs. Each batch is one transaction, so a run that dies loses at most one batch. The pause after
+// a batch is three times as long as the batch, so deletion takes at most a quarter of the time.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
@@ -20,7 +19,7 @@ const pauseFactor = 3;
 /** Returns the number of tasks that were deleted. */
 export type DeleteOld = () => Promise<number>;
 
-/** The position is kept in this process only; a new process begins a pass. */
+/** The position is kept only in this process. A new process begins a new pass. */
 export function createDeleteOld({ db, tasksKeptDays, filesKeptDays }: OldTaskDeps): DeleteOld {
   const kept = { tasksKeptDays, filesKeptDays };
   let after: Position | null = null;

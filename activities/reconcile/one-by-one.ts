@@ -1,9 +1,10 @@
-// Calls Temporal for one task after another. If the call for one task fails, the next tasks still get
-// theirs.
+// Calls Temporal for one task after another. A failed call for one task does not keep the next
+// tasks from their calls.
 
 import { isRetryable } from '../../src/db/database';
 
-// After this many failed calls Temporal is probably unavailable. The run ends; the next one begins anew.
+// After this many failed calls Temporal is probably unavailable. The other items are left to the
+// next run.
 const failuresMax = 3;
 
 export async function oneByOne<T>(

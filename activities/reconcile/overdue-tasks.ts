@@ -1,14 +1,14 @@
-// Tasks long past their deadline: their workflow cannot act any more, so it is terminated and the task
-// is closed as expired.
+// Closes tasks that are long past their deadline. Their workflow cannot act any more, so it is
+// terminated, and the task is closed as expired.
 
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { listOverdue, type OpenRow } from '../../src/db/reconcile';
 import { type CloseDeps, closeStopped } from './close-task';
 import { oneByOne } from './one-by-one';
 
-// By then the workflow's own timer has ended the task, unless it cannot run.
+// Within this time the workflow's own timer ends the task, unless the workflow cannot run.
 const graceSeconds = 300;
-// Twice the longest STORE_WAIT_SECONDS.
+// For a task whose results are being stored: twice the longest STORE_WAIT_SECONDS.
 const storingGraceSeconds = 2 * 3_600;
 
 /** The ids of the tasks that were closed. */

@@ -1,5 +1,5 @@
-// Repairs pending tasks that no process is working on. A task past its deadline is ended. A task whose
-// id no caller was given is withdrawn. A task that no API process starts is started here.
+// Repairs pending tasks that no process is working on. A task past its deadline is ended. A task
+// whose id was given to no caller is withdrawn. A task that no API process starts is started here.
 
 import type { Knex } from 'knex';
 import {
@@ -17,22 +17,22 @@ import type { StartDelivery } from './lost-callbacks';
 export interface PendingDeps {
   readonly db: Knex;
   readonly events: ActivityEvents;
-  /** Starts the workflow of a task; false if it has completed. */
+  /** Starts the workflow of a task. False if a workflow of this task has already completed. */
   readonly startTask: (input: TaskInput) => Promise<boolean>;
   readonly startDelivery: StartDelivery;
 }
 
-// Longer than a create can wait (ACCEPT_TIMEOUT_MS, at most 30 s); it marks the row before it
+// Longer than a create can wait (ACCEPT_TIMEOUT_MS, at most 30 s). A create marks the row before it
 // answers.
 const unansweredSeconds = 60;
-// By then an API process has started the task, unless none runs or all are busy.
+// Within this time an API process starts the task, unless no process runs or all are busy.
 const forgottenSeconds = 60;
 const leaseSeconds = 60;
 const expiredMax = 500;
 const startsMax = 500;
 const perAccountMax = 100;
-// After this many failed starts Temporal is probably away. The other tasks are claimed again when their
-// leases are over.
+// After this many failed starts Temporal is probably unavailable. The other tasks are claimed again
+// when their leases are over.
 const failuresMax = 3;
 
 export async function settlePending(deps: PendingDeps): Promise<void> {
@@ -57,14 +57,14 @@ export async function startForgotten(
     try {
       if (await deps.startTask(input)) continue;
     } catch {
-      // The rest of this run continues if Temporal refuses one task.
+      // If Temporal refuses one task, the next tasks are still started.
       deps.events.finding('stuck', input.taskId, 'its workflow could not be started');
       failures += 1;
       if (failures >= failuresMax) return;
       continue;
     }
-    // The workflow has completed although the task is pending: one of the two databases was
-    // restored.
+    // The workflow has completed although the task is pending. So one of the two databases was
+    // restored from an older state.
     await end(deps, input.taskId, stoppedMessage);
   }
 }

@@ -1,6 +1,6 @@
-// The run of the reconciler: repairs what no workflow will finish, in this order. Each duty is a file
-// of its own; docs/architecture.md lists all of them. A duty that fails does not keep the others from
-// their work; the run fails after the last one and is repeated.
+// One run of the reconciler, which repairs what no workflow will finish. Each duty is in a file of
+// its own, and docs/architecture.md lists all of them. If a duty fails, the next duties still run.
+// Then the run fails and is repeated.
 
 import type { ReconcileReport } from '../../workflows/messages';
 import type { JobDeps } from '../deps';

@@ -1,8 +1,8 @@
-// Objects in the storage that no file has: of a removed file whose bytes were not deleted, or of a
-// database that was restored. Each run looks at a slice of the storage; after the last slice, or an
-// error, the next run starts at the beginning. Objects without a row are left alone for a day, because
-// their rows may not be stored yet. If many have none, the storage probably belongs to another database
-// too, and none of them is deleted.
+// Deletes objects in the storage that belong to no file. Either the file was removed but its bytes
+// were not deleted, or the database was restored from an older state. Each run checks a slice of
+// the storage. After the last slice, or an error, the next run starts at the beginning. As a
+// precaution, an object without a row is kept for a day. If many objects have no row, the storage
+// probably belongs to another database too, and none of them is deleted.
 
 import { findRowsOfKeys } from '../../src/db/files/retention';
 import { areTooManyUnknown } from '../../src/domain/unknown-tasks';
@@ -12,7 +12,9 @@ import type { ExpiryDeps } from './expired-files';
 
 export interface ObjectDeps extends ExpiryDeps {
   readonly events: ActivityEvents;
-  /** Above this share of a slice, unknown objects are not deleted. */
+  /**
+   * In per cent. If a larger share of a slice is unknown, none of the unknown objects is deleted.
+   */
   readonly unknownPercentMax: number;
 }
 
@@ -23,7 +25,7 @@ const youngMs = 24 * 3_600_000;
 /** Removes unknown objects of the next slice, and returns their number. */
 export type RemoveUnknown = (now?: number, size?: number) => Promise<number>;
 
-/** The position is kept in this process only; a new process begins at the start. */
+/** The position is kept only in this process. A new process begins at the start. */
 export function createRemoveUnknown(deps: ObjectDeps): RemoveUnknown {
   const { storage } = deps;
   let listing = listAll(storage);
@@ -41,7 +43,7 @@ export function createRemoveUnknown(deps: ObjectDeps): RemoveUnknown {
       await listing.return(undefined);
       listing = listAll(storage);
       if (error instanceof StorageError) return 0;
-      throw error; // Untested: the database goes away in the middle of a run; the next run starts over.
+      throw error; // Untested: the database goes away during a run; the next run starts over.
     }
   };
 }

@@ -1,5 +1,5 @@
-// Channels with jobs need a watcher. A missing one is started. A watcher that finishes no round for a
-// minute is only reported: its heartbeat timeout makes Temporal move it to another worker.
+// Starts missing watchers of channels that have jobs. A watcher that has recorded no round for a
+// minute is only reported, because its heartbeat timeout makes Temporal move it to another worker.
 
 import type { Knex } from 'knex';
 import { listChannelsInUse, listUnwatched } from '../../src/db/watchers';

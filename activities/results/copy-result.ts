@@ -1,5 +1,5 @@
-// Copies one result from its provider into the storage. The bytes are streamed, and nothing is kept of
-// a copy that fails: the next one begins anew (docs/decisions.md, 87).
+// Copies one result from its provider into the storage. The bytes are streamed. Nothing of a failed
+// copy is kept, so the next copy starts with the first byte (docs/decisions.md, 87).
 
 import type { Knex } from 'knex';
 import { markStored, type ResultRow } from '../../src/db/files/results';
@@ -14,7 +14,7 @@ import { type Storage, StorageError } from '../../src/storage/storage';
 export interface CopyDeps {
   readonly db: Knex;
   readonly storage: Storage;
-  /** Exact `host:port` pairs inside the network on which results may be. */
+  /** Hosts that results may be on although they are not public, as exact `host:port` pairs. */
   readonly allowHosts: readonly string[];
   /** Tests set shorter times. */
   readonly limits?: DownloadOptions['limits'];
@@ -55,7 +55,8 @@ async function copy(deps: CopyDeps, row: ResultRow, signal: AbortSignal): Promis
     const length = lengthIn(headers['content-length']);
     const incoming = await readIncoming(body);
     const type = mediaTypeOf(incoming.head);
-    // The provider's header is not trusted: an error page with the status 200 is no video.
+    // The type is read from the bytes and not from the provider's header. An error page with status
+    // 200 is no video.
     if (type?.media !== row.media) throw new CopyFailure(`The provider sent no ${row.media}.`);
     const { contentType } = type;
     const video = row.media === 'video' ? createVideoHead() : null;

@@ -1,5 +1,5 @@
-// A provider's link that has expired before its result was copied. The job is read again, because some
-// providers sign a new link for each read.
+// Asks a provider for a new link if its link has expired before the result was copied. The job is
+// read again, because some providers sign a new link for each read.
 
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Knex } from 'knex';
@@ -14,8 +14,8 @@ export interface NewLinkDeps {
 }
 
 /**
- * `none`: the provider has no other link. `later`: it could not be asked, which may be tried for a
- * day after the link has expired.
+ * `none`: no other link exists, or the provider could not be asked for a day after the old link had
+ * expired. `later`: the provider could not be asked, and the next attempt asks again.
  */
 export type AskedLink = 'renewed' | 'none' | 'later';
 
@@ -35,7 +35,7 @@ export async function askForNewLink(
   }
 }
 
-/** The copy begins anew at once. */
+/** An error after which the activity starts the copy again in a second. */
 export function copyAgain(): ApplicationFailure {
   const message = 'The provider gave a new link.';
   return ApplicationFailure.create({ type: 'NotStored', message, nextRetryDelay: '1 s' });
@@ -46,7 +46,8 @@ async function readLink(
   taskId: string,
   { role }: ResultRow,
 ): Promise<string | null> {
-  // The enhanced video, if there is one; the last frame is always the generator's.
+  // The enhancer gives the link of an enhanced video. The generator always gives the link of the
+  // last frame.
   const enhanced =
     role === 'video' ? await findJob(db, { taskId, kind: 'super_resolution' }) : null;
   const job = enhanced ?? (await findJob(db, { taskId, kind: 'generation' }));

@@ -1,5 +1,6 @@
-// Stores the results of a task: the video and, if asked for, its last frame. The task waits for a
-// while; afterwards it succeeds with the same links, and the copy goes on without it.
+// Copies the results of a task into the storage: the video and, if asked for, its last frame. The
+// task waits for the copy for a limited time. Then it succeeds with the same links, and the
+// workflow storeLater continues the copy.
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { awaitResults, findResults, type ResultRow } from '../../src/db/files/results';
@@ -16,7 +17,7 @@ import { createUploads, type UploadDeps, type UploadOutput } from './upload-outp
 
 export interface FileDeps extends CopyDeps, NewLinkDeps, UploadDeps {
   readonly events: ActivityEvents;
-  /** The address of the API, the beginning of each link. */
+  /** The address of the API, with which each link begins. */
   readonly publicUrl: string;
   readonly waitSeconds: number;
   readonly keptDays: number;
@@ -25,13 +26,16 @@ export interface FileDeps extends CopyDeps, NewLinkDeps, UploadDeps {
 export function createFileActivities(deps: FileDeps) {
   const upload = createUploads(deps);
   return {
-    /** Throws, so that it is repeated, until all is stored or the time to wait is over. */
+    /**
+     * Throws, so that Temporal repeats it, until all results are stored or the time to wait is
+     * over.
+     */
     storeResults: (input: StoreResults): Promise<StoredResults> =>
       whileBeating(() => storeResults(deps, input)),
 
     /**
-     * Throws, so that it is repeated, until all is stored or the provider's links have expired, and
-     * the upload has ended.
+     * Throws, so that Temporal repeats it, until each result is stored or lost, and the upload has
+     * ended. If a provider's link has expired, a new link is asked for, for up to a day.
      */
     storeAwaited: ({ taskId }: StoreLater): Promise<void> =>
       whileBeating(() => storeAwaited(deps, upload, taskId)),
@@ -83,11 +87,11 @@ interface Failure {
 
 interface Copies {
   readonly failures: readonly Failure[];
-  /** The size of the video in pixels. */
+  /** The size of the video in pixels; null if it is not known. */
   readonly size: Size | null;
 }
 
-/** Copies the results that are still awaited, all at once. */
+/** Copies the results that are still awaited, all at the same time. */
 async function copyAll(
   deps: FileDeps,
   taskId: string,
@@ -106,7 +110,7 @@ async function copyAll(
         deps.events.resultStored(taskId, row.role, copied.bytes, row.waitedSeconds);
         return null;
       } catch (error) {
-        // This worker is stopping, and another one makes the copy.
+        // If this worker is stopping, another worker makes the copy.
         cancellationSignal.throwIfAborted();
         const why = whyOf(error);
         deps.events.resultNotStored(taskId, row.role, 'failed', why);
@@ -117,7 +121,7 @@ async function copyAll(
   return { failures: failures.filter((failure) => failure !== null), size };
 }
 
-/** The provider's address must not be in the text. */
+/** The reason of a failed copy, for logs and Temporal. The provider's address must not be in it. */
 function whyOf(error: unknown): string {
   if (error instanceof CopyFailure) return error.message;
   const { code, name } = error as NodeJS.ErrnoException;
@@ -131,7 +135,8 @@ function notStored({ row, why }: Failure): ApplicationFailure {
   return ApplicationFailure.create({ type: 'NotStored', message });
 }
 
-// The link is returned before the type is known, so its ending is that of the usual type.
+// A link is returned before the type of its file is known. So it gets the file extension of the
+// usual type.
 const usualTypes: Readonly<Record<ResultRole, string>> = {
   video: 'video/mp4',
   last_frame: 'image/png',

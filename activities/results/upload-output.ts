@@ -1,5 +1,6 @@
-// Sends the stored video of a task to the address that its caller gave (`output_upload_url`). It is tried
-// for a day, and the object of the task shows the outcome. The bytes are streamed from the storage.
+// Sends the stored video of a task to the address that its caller gave (`output_upload_url`).
+// Attempts are made for a day, and the object of the task shows the outcome. The bytes are streamed
+// from the storage.
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Knex } from 'knex';
@@ -15,17 +16,20 @@ export interface UploadDeps {
   readonly storage: Storage;
   readonly events: ActivityEvents;
   readonly allowHosts: readonly string[];
-  /** Uploads at once in this process, so that the other slots remain for copies. */
+  /** The maximum of concurrent uploads in this process. The other slots remain for copies. */
   readonly uploadsMax: number;
   /** Tests set shorter times. */
   readonly uploadLimits?: Upload['limits'];
 }
 
-/** Throws, so that it is repeated, until the upload has ended. Does nothing before the video is stored. */
+/**
+ * Throws, so that Temporal repeats it, until the upload has ended. Does nothing before the video is
+ * stored.
+ */
 export type UploadOutput = (taskId: string) => Promise<void>;
 
 const triedForSeconds = 24 * 3_600;
-// The pause is longer for an upload that has been tried for longer.
+// A pause is half of the time since the row was stored, within these limits.
 const pauseMs = { min: 2_000, max: 3_600_000 } as const;
 
 export function createUploads(deps: UploadDeps): UploadOutput {
@@ -36,7 +40,7 @@ export function createUploads(deps: UploadDeps): UploadOutput {
     if (!row || row.state === 'awaited') return;
     const slot = share.enter([
       { name: 'all', max: deps.uploadsMax },
-      // One account takes at most a quarter of them.
+      // One account may have at most a quarter of these uploads.
       { name: `account:${row.accountId}`, max: perAccountMax },
     ]);
     if (slot.comeBackInMs !== undefined) throw comeBack('Waits for its turn.', slot.comeBackInMs);
@@ -67,7 +71,7 @@ async function uploadOnce(deps: UploadDeps, taskId: string, row: ResultRow): Pro
 interface Fault {
   readonly result: Exclude<UploadResult, 'accepted'>;
   readonly why: string;
-  /** Another attempt would fail as well. */
+  /** True if another attempt would fail as well. */
   readonly isFinal: boolean;
 }
 
@@ -106,7 +110,8 @@ async function send(deps: UploadDeps, row: ResultRow): Promise<Fault | null> {
 }
 
 /**
- * An expired signature or a redirect will not change. A timeout, a conflict or a limit may pass.
+ * True if another attempt would be refused too: an expired signature or a redirect does not change.
+ * A timeout, a conflict or a rate limit may pass.
  */
 function isRefusal(status: number): boolean {
   return status >= 300 && status < 500 && ![408, 409, 425, 429].includes(status);

@@ -1,6 +1,6 @@
 // Classifies refusals and failures of the generator by HTTP status and error code, never by message
-// text, and chooses the sentence for the customer. Upstream texts are not passed on from here
-// (docs/decisions.md, 11).
+// text. It also chooses the sentence for the customer, because the generator's own texts are not
+// passed on (docs/decisions.md, 11).
 
 import type { JobFailure } from '../../src/domain/job';
 import type { UpstreamAnswer } from './http-exchange';
@@ -21,7 +21,9 @@ export function classifyFault(answer: UpstreamAnswer): UpstreamFault {
   );
 }
 
-/** `code` is null if the body does not follow the protocol; then a proxy in between answered. */
+/**
+ * `code` is null if the body does not follow the protocol. Then a proxy in between has answered.
+ */
 function kindOf(status: number, code: string | null): FaultKind {
   if (status === 429) return isAccountLimit(code) ? 'operator' : 'busy';
   if (status === 401 || status === 403) return 'operator';
@@ -32,7 +34,7 @@ function kindOf(status: number, code: string | null): FaultKind {
   return 'caller';
 }
 
-// A free quota or a spending cap is used up: only an operator can help.
+// These codes say that a free quota or a spending cap is used up. Only an operator can help.
 function isAccountLimit(code: string | null): boolean {
   return code === 'SetLimitExceeded' || code === 'QuotaExceeded';
 }

@@ -1,14 +1,15 @@
-// Reads an Ark list page by page, as far back as a lost job can be, and reports whether a job can
-// have been missed. If pages shifted, were limited or came out of order, the listing counts as
-// incomplete and does not prove that a job is absent.
+// Reads an Ark list page by page, back to the earliest time at which a lost job can have been
+// created. The listing is complete only if no such job can have been missed. If jobs moved between
+// pages, were out of order or were too many, the listing is incomplete. It then does not prove that
+// a job is absent.
 
 import type { JobListing, ListedJob } from '../../src/domain/lost-job';
 import { field, numberOf } from './http-exchange';
 import { UpstreamFault } from './provider';
 
-// The largest page of the protocol: jobs that fit on one page cannot shift to another.
+// The largest page size of the protocol. Jobs on a single page cannot move to another page.
 const pageSize = 500;
-// 25,000 jobs; a longer listing is incomplete.
+// Together 25,000 jobs. A longer list is read only in part, so the listing is incomplete.
 const pagesMax = 50;
 // A provider with several machines may list jobs of the same minute in any order.
 const listingSlackMs = 60_000;
@@ -36,8 +37,8 @@ export async function readListing(
   for (let page = 1; page <= pagesMax; page += 1) {
     const answer = await readPage(page, size);
     const items = itemsOf(answer);
-    // New jobs push others to later pages, where they are read twice. Only if the list became
-    // shorter can a job have moved to a page that was read before.
+    // New jobs move others to later pages, where these are read twice. A job can move to a page
+    // that was already read only if the list became shorter.
     const total = numberOf(field(answer, 'total')) ?? -1;
     if (total < lastTotal) hasShifted = true;
     lastTotal = total;
@@ -46,7 +47,8 @@ export async function readListing(
       const key = job.upstreamId ?? `${page}:${index}`;
       if (!jobs.has(key)) {
         const { createdAtMs } = job;
-        // A very new job may not show its creation time yet.
+        // A very new job may not show its creation time yet. That is in order only near the start
+        // of the list.
         if (createdAtMs === null) isNewestFirst &&= newestMs - oldestMs <= listingSlackMs;
         else if (createdAtMs > oldestMs + listingSlackMs) isNewestFirst = false;
         else {
@@ -63,7 +65,7 @@ export async function readListing(
     // Jobs created at about the same time do not show the order of the list.
     const descends = isInOrder && newestMs - oldestMs > listingSlackMs;
     if (descends && oldestMs < since() - listingSlackMs) return listing(isSound);
-    // A provider may limit the page size below the requested one; later pages use its size.
+    // A provider may send fewer jobs per page than requested. Later pages then use its size.
     if (page === 1) size = Math.min(size, items.length);
   }
   return listing(false);

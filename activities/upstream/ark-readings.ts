@@ -1,4 +1,4 @@
-// Translates Ark's answer about one job into our reading of it.
+// Translates Ark's answer about one job into a `JobReading`.
 
 import type { JobStatus } from '../../src/domain/job';
 import { failureOf } from './ark-faults';
@@ -46,10 +46,10 @@ function wholeOf(value: unknown): number | null {
   return Number.isSafeInteger(value) ? (value as number) : null;
 }
 
-// Hundreds of times the tokens of the longest and largest video.
+// This is hundreds of times the tokens of the longest and largest video.
 const tokensMax = 1_000_000_000;
 
-/** A plausible count of tokens, else null: an implausible count is treated as missing. */
+/** The count of tokens. Null if it is missing or not plausible. */
 function tokensOf(value: unknown): number | null {
   if (typeof value !== 'number' || !Number.isSafeInteger(value)) return null;
   return value >= 0 && value <= tokensMax ? value : null;

@@ -1,6 +1,6 @@
-// Client of the generator's protocol, Ark "contents/generations/tasks": translates our job inputs
-// into its requests and its answers into our readings. Image roles are always sent, because the
-// provider's defaults differ from the API document's.
+// Client of the generator's protocol, Ark "contents/generations/tasks". It translates our job
+// inputs into requests, and the answers into our readings. The role of each image is always sent,
+// because the provider's default roles differ from those of our API.
 
 import type { JobInput, RequestedJob } from '../../src/domain/job';
 import type { JobListing, ListedJob } from '../../src/domain/lost-job';
@@ -14,9 +14,8 @@ import { readEach, readEachMaxMs, readMaxMs } from './read-each';
 
 const path = '/contents/generations/tasks';
 
-// 200 ids per request: about 8 KB of query string, half of what HTTP servers accept as a request
-// line.
-export const idsPerList = 200;
+// 150 ids make about 6 KB of query string. Proxies such as nginx accept 8 KB by default.
+export const idsPerList = 150;
 
 export function createArk(access: ProviderAccess): Provider {
   const call = callOf(access);
@@ -58,8 +57,8 @@ export function createArk(access: ProviderAccess): Provider {
     },
 
     async cancel(upstreamId) {
-      // A running generation cannot be stopped and is answered with an error; a job that is gone
-      // needs no cancel. Both count as done.
+      // A running generation cannot be stopped, so the provider answers with an error. A job that
+      // the provider does not know needs no cancel. Both count as done.
       const answer = await call('DELETE', `/${encodeURIComponent(upstreamId)}`);
       const { status } = answer;
       const wasHeard = status < 400 || status === 400 || status === 404 || status === 409;
@@ -79,7 +78,10 @@ function callOf({ baseUrl, apiKey, timeoutMs, hurry }: ProviderAccess) {
 
 type CallPage = (page: number, size: number, ids?: readonly string[]) => Promise<UpstreamAnswer>;
 
-/** A provider whose clock is behind, as its replies show, lists a job as older than it is. */
+/**
+ * Lists the jobs of this window. If the header `Date` shows that the provider's clock is behind,
+ * the window starts earlier by the difference.
+ */
 function listWindow(
   callPage: CallPage,
   input: JobInput,
@@ -98,7 +100,8 @@ function listWindow(
 type ReadPage = (page: number, size: number, ids?: readonly string[]) => Promise<unknown>;
 
 /**
- * Reads many jobs. If the provider limits the page, the remaining jobs are requested separately.
+ * Reads many jobs. If the provider sends only some of them in a page, the others are requested
+ * again.
  */
 async function readMany(
   upstreamIds: readonly string[],
@@ -178,16 +181,17 @@ function contentOf({ request, plan }: RequestedJob): unknown[] {
 }
 
 /**
- * The address as our URL parser wrote it, because another parser could read another host from the
- * caller's text.
+ * The address in the form in which our URL parser wrote it. Another parser could find a different
+ * host in the caller's own text.
  */
 function asChecked(url: string): string {
   return new URL(url).href;
 }
 
 /**
- * Compares only values that the list echoes. The model is left out, because for an endpoint id the
- * list shows a model name. `adaptive` and -1 are echoed as the values chosen for them.
+ * `differs` compares only values that the list echoes. The model is not compared, because the list
+ * shows a model name for an endpoint id. `adaptive` and -1 are not compared, because the list shows
+ * the values chosen for them.
  */
 function listedJobOf(item: unknown, { plan }: JobInput): ListedJob {
   const createdAt = numberOf(field(item, 'created_at'));

@@ -1,5 +1,6 @@
 // The channels of the catalogue with their clients, and the channels that are paused because they
-// keep failing. Pauses are kept in the memory of this process; a wrong one costs a single try.
+// keep failing. Pauses are kept only in the memory of this process. Another process pauses a
+// channel after failures of its own.
 
 import type { Catalogue, Channel } from '../../src/domain/catalogue';
 import type { ActivityEvents } from '../events';
@@ -25,8 +26,9 @@ export interface Channels {
   failed(id: string, kind: FaultKind, retryAfterMs: number | null): void;
 }
 
-// Five failures in a row are no coincidence. Half a minute spares a provider that is down, and its
-// return is still noticed soon. A fault of our account needs an operator, so the pause is a minute.
+// After five failures in a row a provider is probably down. A pause of half a minute spares it, and
+// its return is still noticed soon. A fault of our account lasts until an operator acts, so its
+// pause is a minute.
 const failuresMax = 5;
 const restAfterFailuresMs = 30_000;
 const restAfterAccountTroubleMs = 60_000;
@@ -37,8 +39,8 @@ interface ChannelOptions {
   /** Aborted shortly before the process must end. */
   readonly hurry?: AbortSignal;
   /**
-   * Hosts that results may be on although they are not public. A channel's own host is always
-   * allowed.
+   * Hosts that results may be on although they are not public, as `host:port` pairs. The channel's
+   * own host is always allowed.
    */
   readonly allowHosts?: readonly string[];
 }
@@ -56,7 +58,7 @@ export function createChannels(
     ids: () => Object.keys(catalogue().channels),
     find(id) {
       const channel = catalogue().channels[id];
-      // Untested: a channel that has left the catalogue, played by a stand-in in the tests.
+      // Untested: a channel that has left the catalogue; tests use a stand-in for all channels.
       if (!channel) return undefined;
       const known = channels.get(id);
       if (known?.channel === channel) return known;

@@ -1,5 +1,6 @@
-// One HTTP request to a provider, with a time limit and a size limit. A failure records whether the
-// request can have arrived. Redirects are not followed; nothing is retried here.
+// Makes one HTTP request to a provider, with a time limit and a size limit for the answer. A
+// failure says if the request can have arrived. Redirects are not followed, and nothing is retried
+// here.
 
 import http from 'node:http';
 import https from 'node:https';
@@ -23,17 +24,17 @@ export interface UpstreamAnswer {
   readonly retryAfterMs: number | null;
   /** The provider's clock, from the header `Date`. */
   readonly dateMs: number | null;
-  /** The parsed body; null if it is not JSON. */
+  /** The parsed body; null if the body is not JSON. */
   readonly json: unknown;
 }
 
 // A page of 500 jobs is under 1 MiB; a body above 8 MiB is no answer of the protocol.
 const answerBytesMax = 8 * 1024 * 1024;
 
-// At most 64 sockets per host: further requests wait here rather than exhaust the provider's
-// connections. Reads have their own sockets, so that slow creates do not hold them up. Each create
-// opens its own connection. If a create were sent on an idle connection that the provider is about to
-// close, it could fail and still have arrived (docs/decisions.md, 5).
+// At most 64 sockets per host. Further requests wait here, so that they do not exhaust the
+// provider's connections. Reads have their own sockets, so that slow creates do not delay them.
+// Each create opens its own connection. A create on an idle connection that the provider is just
+// closing could fail and still have arrived (docs/decisions.md, 5).
 const socketsOf = (keepAlive: boolean) => ({
   'http:': new http.Agent({ keepAlive, maxSockets: 64, scheduling: 'lifo' }),
   'https:': new https.Agent({ keepAlive, maxSockets: 64, scheduling: 'lifo' }),
@@ -155,7 +156,7 @@ function retryAfterMs(header: string | undefined, restMaxMs: number): number | n
   return ms === null ? null : Math.min(ms, restMaxMs);
 }
 
-/** Reads a field of an unknown JSON value, whatever its type. */
+/** A field of a JSON value. Undefined if the value is no object or has no such field. */
 export function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null
     ? (value as Record<string, unknown>)[name]
@@ -163,8 +164,9 @@ export function field(value: unknown, name: string): unknown {
 }
 
 /**
- * Removes what PostgreSQL cannot store (NUL, lone surrogates), because one such text would fail a
- * whole round of the watcher.
+ * The text without the characters that PostgreSQL cannot store (NUL, lone surrogates). One text
+ * with such a character would fail a whole round of the watcher. Null if the value is not a text or
+ * the text is empty.
  */
 export function textOf(value: unknown): string | null {
   if (typeof value !== 'string') return null;
@@ -172,8 +174,9 @@ export function textOf(value: unknown): string | null {
 }
 
 /**
- * The id of a job: at most 256 characters, without control characters and lone surrogates. Any other
- * value counts as absent. The create with that answer may have arrived and is not sent again.
+ * The id of a job: at most 256 characters, without control characters and lone surrogates. Any
+ * other value counts as absent. A create that is answered without an id may have been accepted, so
+ * it is not simply sent again.
  */
 export function upstreamIdOf(value: unknown): string | null {
   return typeof value === 'string' && /^[^\p{Cc}\p{Cs}]{1,256}$/u.test(value) ? value : null;
@@ -181,15 +184,15 @@ export function upstreamIdOf(value: unknown): string | null {
 
 const codeCharsMax = 100;
 
-/** The code of an error. It is logged and stored, so only the beginning of a long one is kept. */
+/** The code of an error. The code is logged and stored, so a long code is shortened. */
 export function codeOf(error: unknown): string | null {
   const code = field(error, 'code');
   return textOf(typeof code === 'string' ? code.slice(0, codeCharsMax) : code);
 }
 
 /**
- * The name of the field that a provider refused. It is logged, so a text that is no name, and may
- * quote the caller, counts as absent.
+ * The name of the field that a provider refused. The name is logged, so a text that is not a name
+ * counts as absent: it may quote the caller.
  */
 export function paramOf(error: unknown): string | undefined {
   const param = field(error, 'param');
@@ -200,7 +203,10 @@ export function numberOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
-/** Unix seconds from 2001 to 2286. A number outside this range has another unit and counts as absent. */
+/**
+ * Unix seconds from 2001 to 2286. A number outside this range probably has another unit and counts
+ * as absent.
+ */
 export function unixSecondsOf(value: unknown): number | null {
   const seconds = numberOf(value);
   return seconds !== null && seconds >= 1e9 && seconds < 1e10 ? Math.floor(seconds) : null;

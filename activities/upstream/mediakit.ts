@@ -1,6 +1,6 @@
-// Client of the enhancer's protocol, MediaKit "enhance-video". It has an idempotency token, so a
-// create whose answer was lost is simply sent again. Its final status is "completed", and it can
-// refuse with HTTP 200.
+// Client of the enhancer's protocol, MediaKit "enhance-video". The protocol has an idempotency
+// token, so a create whose answer was lost is simply sent again. The status of a success is
+// "completed". A refusal can have HTTP status 200.
 
 import type { JobStatus, RequestedJob } from '../../src/domain/job';
 import type { UpstreamAnswer } from './http-exchange';
@@ -79,8 +79,8 @@ export function enhancementBody(input: RequestedJob): Record<string, unknown> {
 }
 
 /**
- * Test directions for the local studio. If the generation was not rendered, the enhancement is not
- * rendered either.
+ * Test instructions for the local studio: the `enhance` part of the caller's `studio` script, and
+ * the script's `render`. Undefined if the script has neither.
  */
 function enhancementScript(studio: unknown): unknown {
   const own = field(studio, 'enhance');
@@ -142,7 +142,8 @@ function classify(answer: UpstreamAnswer): UpstreamFault {
   );
 }
 
-// Codes that count with any status, including 200. All other codes are about the job itself.
+// Codes that decide the kind of a fault with any HTTP status, including 200. All other codes are
+// about the job itself.
 const kindsOfCodes: readonly (readonly [code: RegExp, kind: FaultKind])[] = [
   [/Throttl|RateLimit|FlowLimit|TooManyRequests|TooFast|Overloaded|Concurren/i, 'busy'],
   [/QuotaExceeded|Overdue|Arrears|Unauthorized|Authentication|AccessDenied|Forbidden/i, 'operator'],

@@ -1,6 +1,6 @@
 // The interface of a provider's client, the same for every protocol, and the one error class that
-// clients throw. Its `kind` decides what is tried next, and whether the customer or an operator is
-// informed.
+// clients throw. The `kind` of an error decides what is tried next, and if the customer or an
+// operator is informed.
 
 import type {
   JobFailure,
@@ -26,21 +26,21 @@ export interface ProviderAccess {
 export interface Provider {
   /** Creates a job and returns its upstream id. */
   create(input: RequestedJob, upstreamModel: string): Promise<string>;
-  /** The task id is used in reports of the request only. */
+  /** The task id is used only to report the request to logs and metrics. */
   read(upstreamId: string, taskId?: string): Promise<JobReading>;
   /**
-   * Reads many jobs and passes results on as they arrive, so that a slow answer does not delay the
-   * others. Jobs that the provider does not list are left out.
+   * Reads many jobs and passes readings to `take` as they arrive, so that a slow answer does not
+   * delay the others. Jobs that the provider does not list are left out.
    */
   readMany(upstreamIds: readonly string[], take: TakeReadings): Promise<void>;
-  /** The longest time until the next readings of this many jobs arrive. */
+  /** The longest time without a call of `take` while this many jobs are read. */
   readManyMaxMs(count: number): number;
   /** The jobs in this window, compared with this job input. Null if the provider has no list. */
   list(input: JobInput, window: ListWindow): Promise<JobListing | null>;
   cancel(upstreamId: string, taskId?: string): Promise<void>;
 }
 
-/** By the clock of the database. */
+/** Times by the clock of the database. */
 export interface ListWindow {
   readonly sinceMs: number;
   readonly nowMs: number;
@@ -49,13 +49,17 @@ export interface ListWindow {
 export type TakeReadings = (readings: ReadonlyMap<string, JobReading>) => Promise<void>;
 
 export interface JobReading {
-  /** Null if the provider's word is unknown. It is counted, and the job is polled again. */
+  /**
+   * Null if the status that the provider sent is unknown. Unknown statuses are counted, and the job
+   * is polled again.
+   */
   readonly status: JobStatus | null;
   readonly word: string;
   readonly result?: JobResult;
   readonly failure?: JobFailure;
 }
 
+/** Null if the status is unknown. A success without a video counts as a failure. */
 export function reportOf(
   { kind, channel }: { readonly kind: JobKind; readonly channel: string },
   upstreamId: string,
@@ -77,17 +81,18 @@ export function reportOf(
 }
 
 export type FaultKind =
-  /** The caller's input was refused: the task ends, and no other channel is tried. */
+  /** The caller's input was refused. The task ends, and no other channel is tried. */
   | 'caller'
   /**
-   * A fault of our account or configuration there: another channel may do the job, and an operator
-   * must act.
+   * A fault of our account or of our settings at the provider. Another channel may do the job, and
+   * an operator must act.
    */
   | 'operator'
-  /** Certainly not accepted. */
+  /** The job was certainly not accepted, because the provider could not be reached or was down. */
   | 'unavailable'
+  /** The job was certainly not accepted, because the provider has too many requests. */
   | 'busy'
-  /** Possibly accepted. */
+  /** The job may have been accepted. */
   | 'ambiguous'
   /** The provider does not know the job that was asked for. */
   | 'not_found';

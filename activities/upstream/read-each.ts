@@ -5,7 +5,8 @@ import { eachAtOnce } from '../each-at-once';
 import type { JobReading, TakeReadings } from './provider';
 import { UpstreamFault } from './provider';
 
-// 48 of the 64 sockets for reads leave some free for other reads if these hang for their ten seconds.
+// These reads use 48 of the 64 sockets for reads. The others stay free for other reads, even if
+// these reads hang for ten seconds.
 const readsAtOnce = 48;
 /** The time limit of one of these reads. */
 export const readMaxMs = 10_000;
@@ -16,7 +17,10 @@ export function readEachMaxMs(count: number): number {
   return Math.ceil(count / readsAtOnce) * readMaxMs;
 }
 
-/** Passes results on at intervals, while other reads still wait for their answer. */
+/**
+ * Reads the jobs and passes readings to `take` at intervals, while other reads still wait for their
+ * answer.
+ */
 export async function readEach(
   upstreamIds: readonly string[],
   read: (upstreamId: string) => Promise<JobReading>,
@@ -41,7 +45,7 @@ export async function readEach(
   const all = eachAtOnce(upstreamIds, readsAtOnce, readOne).finally(() => {
     isDone = true;
   });
-  // Awaited below; this prevents an unhandled rejection if `take` fails first.
+  // `all` is awaited below. This line prevents an unhandled rejection if `take` fails first.
   all.catch(() => undefined); // Untested: only a defect leads here.
   while (!isDone || come.size > 0) {
     await Promise.race([all, setTimeout(handOnEveryMs)]);
@@ -49,7 +53,7 @@ export async function readEach(
     come = new Map();
     if (readings.size > 0) await take(readings);
   }
-  // One unreadable job must not hide the others. If no job could be read, the fault is the
+  // A job that cannot be read must not hide the others. If no job could be read, the fault is the
   // provider's.
   if (trouble && (isAboutAll() || count === 0)) throw trouble;
 }

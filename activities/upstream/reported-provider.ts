@@ -1,5 +1,4 @@
-// Wraps a provider's client: measures each request and reports its outcome, so that callers need
-// not.
+// Wraps a provider's client so that the duration and outcome of each call are reported as an event.
 
 import type { ActivityEvents, UpstreamOperation } from '../events';
 import type { Provider } from './provider';

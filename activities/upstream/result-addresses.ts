@@ -1,5 +1,6 @@
-// Checks the URLs of results, because a provider's answer is not trusted and they reach customers
-// and the enhancer. A job fails if a URL is not https on a public host or is too long.
+// Checks the URLs of results, because a provider's answer is not trusted. This service and the
+// enhancer download from these URLs. A job fails if a URL is too long, or is not https on a public
+// or allowed host.
 
 import { checkUrl } from '../../src/domain/address';
 import type { JobReading, Provider } from './provider';
@@ -29,7 +30,7 @@ function usable(reading: JobReading, allowHosts: readonly string[]): JobReading 
   return { status: 'failed', word: reading.word, failure: { code: 'bad_address', sentence } };
 }
 
-/** The host with its port, the format of the allowed hosts. */
+/** The host with its port, in the format of the allowed hosts. */
 export function hostOf(address: string): string {
   const { hostname, port, protocol } = new URL(address);
   return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`;
