@@ -2,8 +2,8 @@
 //
 // API_KEY=… node examples/create-and-wait.mjs "A paper boat on a rainy street"
 //
-// BASE_URL names the service (http://127.0.0.1:8080); CALLBACK_URL is called when the task is
-// final, if it is set.
+// BASE_URL is the address of the service; the default is http://127.0.0.1:8080. If CALLBACK_URL is
+// set, the service calls this address when the task has finished.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,7 +12,10 @@ const baseUrl = process.env.BASE_URL ?? 'http://127.0.0.1:8080';
 const apiKey = process.env.API_KEY;
 const tasks = `${baseUrl}/v1/videos/generations`;
 
-/** Repeats a call after no answer, 429 or 5xx. Every other error needs a change of the request. */
+/**
+ * Makes a call, with up to six tries if there is no answer, or a 429 or 5xx. Other errors are
+ * thrown, because a repetition would get the same answer.
+ */
 async function call(url, init = {}) {
   for (let tries = 1; ; tries += 1) {
     let response = null;
@@ -21,7 +24,7 @@ async function call(url, init = {}) {
       response = await fetch(url, {
         ...init,
         headers: { ...init.headers, authorization: `Bearer ${apiKey}` },
-        // Longer than the minute that GET waits.
+        // Longer than the minute for which `waitFor` lets the service wait.
         signal: AbortSignal.timeout(90_000),
       });
     } catch (error) {
@@ -44,8 +47,7 @@ async function createTask(prompt) {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
-      // One key for all tries of this request: however often it is sent, one task is made and paid
-      // for.
+      // All tries send the same key, so the service creates and charges only one task.
       'idempotency-key': randomUUID(),
     },
     body: JSON.stringify({
@@ -61,7 +63,7 @@ async function createTask(prompt) {
 
 async function waitFor(id) {
   for (;;) {
-    // The service holds the answer until the task is final, for at most a minute.
+    // The service answers when the task has finished, or after a minute.
     const task = await call(`${tasks}/${id}`, { headers: { prefer: 'wait=60' } });
     if (task.status === 'succeeded' || task.status === 'failed') return task;
     console.error(`${id}: ${task.status}`);

@@ -2,7 +2,8 @@
 
     API_KEY=… python3 examples/create_and_wait.py "A paper boat on a rainy street"
 
-BASE_URL names the service (http://127.0.0.1:8080); CALLBACK_URL is called when the task is final, if it is set.
+BASE_URL is the address of the service; the default is http://127.0.0.1:8080. If CALLBACK_URL is
+set, the service calls this address when the task has finished.
 """
 
 import json
@@ -18,11 +19,11 @@ TASKS = f"{BASE_URL}/v1/videos/generations"
 
 
 class Refused(Exception):
-    """The service said no, and saying it again would not help."""
+    """The service refused the call, or did not answer any of the tries."""
 
 
 def call(url, body=None, headers=None):
-    """Repeats what may be repeated: no answer, 429 and 5xx."""
+    """Makes a call, with up to six tries if there is no answer, or a 429 or 5xx."""
     request = urllib.request.Request(
         url,
         data=None if body is None else json.dumps(body).encode(),
@@ -31,7 +32,7 @@ def call(url, body=None, headers=None):
     for tries in range(6):
         pause = 2**tries
         try:
-            # Longer than the minute that GET is asked to wait.
+            # Longer than the minute for which `wait_for` lets the service wait.
             with urllib.request.urlopen(request, timeout=90) as response:
                 return json.load(response)
         except urllib.error.HTTPError as answer:
@@ -57,14 +58,14 @@ def create_task(prompt):
         "duration": 5,
         "metadata": metadata,
     }
-    # One key for all tries of this order: however often it is sent, one task is made and paid for.
+    # All tries send the same key, so the service creates and charges only one task.
     headers = {"Content-Type": "application/json", "Idempotency-Key": str(uuid.uuid4())}
     return call(TASKS, order, headers)["id"]
 
 
 def wait_for(task_id):
     while True:
-        # The service holds the answer back until the task is final, a minute at most.
+        # The service answers when the task has finished, or after a minute.
         task = call(f"{TASKS}/{task_id}", headers={"Prefer": "wait=60"})
         if task["status"] in ("succeeded", "failed"):
             return task

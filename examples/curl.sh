@@ -3,8 +3,9 @@
 #
 #   API_KEY=… sh examples/curl.sh "A paper boat on a rainy street"
 #
-# BASE_URL names the service (http://127.0.0.1:8080); CALLBACK_URL is called when the task is final, if it is set. The prompt goes
-# into JSON as it is, so keep quotes and backslashes out.
+# BASE_URL is the address of the service; the default is http://127.0.0.1:8080. If CALLBACK_URL is
+# set, the service calls this address when the task has finished. The prompt must not contain quotes
+# or backslashes, because this script does not escape them.
 set -eu
 
 BASE_URL=${BASE_URL:-http://127.0.0.1:8080}
@@ -17,12 +18,13 @@ order=$(
 END
 )
 
-# The first value of a field, which is all that is needed of these answers; use jq for more.
+# Prints the first value of a text field. This is enough for these answers; use jq for others.
 field() {
   sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" | head -n 1
 }
 
-# --fail-with-body shows what was wrong. One Idempotency-Key for all tries: one task is made and paid for.
+# --fail-with-body prints the service's error. All tries send the same Idempotency-Key, so the
+# service creates and charges only one task.
 created=$(curl --silent --show-error --fail-with-body --retry 5 \
   "$BASE_URL/v1/videos/generations" \
   --header "Authorization: Bearer $API_KEY" \
@@ -36,7 +38,7 @@ id=$(echo "$created" | field id)
 echo "$id: created" >&2
 
 while :; do
-  # The service holds the answer back until the task is final, a minute at most.
+  # The service answers when the task has finished, or after a minute.
   task=$(curl --silent --show-error --fail-with-body --retry 5 --max-time 90 \
     "$BASE_URL/v1/videos/generations/$id" \
     --header "Authorization: Bearer $API_KEY" \

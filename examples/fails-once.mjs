@@ -1,5 +1,5 @@
-// Shows how callbacks are retried: answers 500 to the first attempt of each message, and 204 to the next.
-// It verifies nothing; examples/receiver.mjs does.
+// A receiver that shows how callbacks are retried. It answers 500 to the first attempt of each
+// message and 204 to the next one. It does not verify signatures; examples/receiver.mjs does.
 //
 // PORT=9000 node examples/fails-once.mjs
 

@@ -1,17 +1,19 @@
-// Receives callbacks: verifies each, remembers which it had, answers at once and works afterwards.
-// Needs Node 20 and `npm install standardwebhooks`.
+// Receives callbacks. Each message is verified and answered at once, and the work follows the
+// answer. A message that arrives again is answered but not processed again. Needs Node 20 and
+// `npm install standardwebhooks`.
 //
 // WEBHOOK_SECRET=whsec_… PORT=9000 node examples/receiver.mjs
 //
-// A local service calls it only if it may: `npm start -- --receiver 127.0.0.1:9000`.
+// A local service must be started with the address of this receiver:
+// `npm start -- --receiver 127.0.0.1:9000`.
 
 import { createServer } from 'node:http';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 
-// Far larger than the object of a task.
+// A callback contains a task object, which is far smaller.
 const bytesMax = 256 * 1024;
 
-// During a rotation, name both secrets, the new one first, separated by a space.
+// During a rotation, WEBHOOK_SECRET contains both secrets, separated by a space.
 const webhooks = readSecrets();
 
 /**
@@ -26,7 +28,7 @@ function readSecrets() {
   try {
     if (areComplete) return secrets.map((secret) => new Webhook(secret));
   } catch {
-    // Not base64; the sentence below says what is needed.
+    // The secret is not base64. The message below says what is needed.
   }
   console.error(
     'WEBHOOK_SECRET must be the whsec_… of your account; ' +
@@ -35,7 +37,7 @@ function readSecrets() {
   return process.exit(1);
 }
 
-/** The task of the message. Throws if the signature is wrong, or older than five minutes. */
+/** Returns the task of a message. Throws if its signature is wrong or older than five minutes. */
 function verify(body, headers) {
   let refusal;
   for (const webhook of webhooks) {
@@ -57,7 +59,7 @@ async function readBody(request) {
     if (bytes > bytesMax) return null;
     chunks.push(chunk);
   }
-  // The signature covers exactly these bytes, so verify them before they are parsed.
+  // The signature covers exactly these bytes, so they must be verified before they are parsed.
   return Buffer.concat(chunks).toString('utf8');
 }
 
@@ -73,14 +75,14 @@ async function receive(request) {
     return 400;
   }
   const id = request.headers['webhook-id'];
-  // Already processed: answer 2xx, or it comes again.
+  // The message was accepted before. Without a 2xx, the service would send it again.
   if (taken.has(id)) return 204;
   taken.add(id);
   setImmediate(() => work(task));
   return 204;
 }
 
-/** Runs after the answer was sent, so it may take longer. */
+/** Runs after the answer was sent, so the service does not wait for this work. */
 function work(task) {
   if (task.status === 'succeeded') console.log(`${task.id} succeeded: ${task.video_url}`);
   else console.log(`${task.id} failed: ${task.error.message}`);

@@ -1,9 +1,9 @@
-// Uploads a file, then creates a video task with it as an input: an image is a reference image. Needs
-// Node 20 and nothing else.
+// Uploads an image, then creates a video task with this image as a reference. Needs Node 20 and
+// nothing else.
 //
 // API_KEY=… node examples/upload.mjs boat.jpg "The boat sails away"
 //
-// BASE_URL names the service (http://127.0.0.1:8080).
+// BASE_URL is the address of the service; the default is http://127.0.0.1:8080.
 
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';

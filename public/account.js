@@ -1,4 +1,5 @@
-// The account page: available and held money, and every movement, newest first.
+// The account page: the available and the held amount, and the statement with every movement,
+// newest first.
 
 import { clock, exactMoney, money } from './format.js';
 import { MoreButton, usePages } from './pagination.js';
@@ -54,8 +55,8 @@ function Movement({ row }) {
 }
 
 /**
- * A charge that was paid from the hold does not change the available amount, so it is shown beside
- * it.
+ * A charge is paid from the hold and changes the available amount by zero. So the charged amount is
+ * shown beside the reason.
  */
 function Moved({ row }) {
   if (Number(row.change) !== 0 || Number(row.amount) === 0) return null;

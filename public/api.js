@@ -1,7 +1,7 @@
-// Calls of the API. Each ends in one of three ways: an answer, a `Fault` from the API, or
-// `Unreachable`. The key is sent in the header of each request and nowhere else.
+// Calls the API. A call returns the answer or throws one of two errors: `Fault` if the API refused
+// it, `Unreachable` if the service did not answer. The key is only in the Authorization header.
 
-/** A refusal, in the API's own words. */
+/** A refusal by the API, with its message, param and code. */
 export class Fault extends Error {
   constructor(status, { message = '', param = '', code = '' } = {}, retryAfter = 0) {
     super(message || `The service answered ${status}.`);
@@ -12,10 +12,10 @@ export class Fault extends Error {
   }
 }
 
-/** No answer, or a 503: the call may be repeated. */
+/** No answer, a status of 500 or more, or an answer that is no JSON. */
 export class Unreachable extends Error {}
 
-// Longer than the service's own limits, so that its answer comes first.
+// Longer than the service's own time limits, so that the service answers first.
 const patienceMs = 30_000;
 const uploadPatienceMs = 660_000;
 
@@ -26,7 +26,8 @@ export function createApi(key, { onSignedOut } = {}) {
     const json = await reply.json().catch(() => undefined);
     if (reply.ok && json !== undefined) return json;
     if (reply.status === 401) onSignedOut?.();
-    // Repeating is safe: reads change nothing, and a create carries its idempotency key.
+    // After `Unreachable` the page repeats only reads and creates. This is safe, because a create
+    // carries its idempotency key.
     if (reply.status >= 500 || json === undefined) {
       throw new Unreachable(json?.error?.message ?? 'The service does not answer at the moment.');
     }
@@ -43,7 +44,7 @@ export function createApi(key, { onSignedOut } = {}) {
   return {
     get: (path) => call('GET', path),
     remove: (path) => call('DELETE', path),
-    /** The service reads the type from the bytes. */
+    /** The service recognises the type by the bytes, so this content type may be wrong. */
     upload: (file) =>
       ask(
         `/v1/files?name=${encodeURIComponent(file.name)}`,
@@ -55,7 +56,7 @@ export function createApi(key, { onSignedOut } = {}) {
         uploadPatienceMs,
       ),
     quote: (body) => call('POST', '/v1/videos/quotes', body),
-    /** The same key gives the same task, however often it is sent. */
+    /** `attempt` is the idempotency key: every call with the same key returns the same task. */
     create: (body, attempt) =>
       call('POST', '/v1/videos/generations', body, { 'idempotency-key': attempt }),
     task: (id) => call('GET', `/v1/videos/generations/${encodeURIComponent(id)}`),
@@ -66,7 +67,7 @@ export function createApi(key, { onSignedOut } = {}) {
   };
 }
 
-/** The data that the page loads without a key: the samples, and the address of the Temporal UI. */
+/** Loads the data that needs no key: the samples, and the address of the Temporal UI. */
 export async function loadSurroundings() {
   const reply = await send('/playground.json', {});
   return reply.json();
@@ -80,7 +81,7 @@ async function send(path, init, patience = patienceMs) {
   }
 }
 
-/** Unlike `crypto.randomUUID`, this works on a page without https. */
+/** A new idempotency key. Unlike `crypto.randomUUID`, this function also works without https. */
 export function newAttempt() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');

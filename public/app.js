@@ -1,5 +1,5 @@
-// The whole page: the session and the view it shows. Everything below belongs to one key and is
-// removed when the key changes.
+// The root of the page: sign-in, and the view that the address names. Each key has its own
+// `Workbench`, so a change of the key removes all state of the old session.
 
 import { AccountPage } from './account.js';
 import { createApi, loadSurroundings } from './api.js';
@@ -17,7 +17,7 @@ function App() {
   const [key, setKey] = useState(() => recall('key', ''));
   const [notice, setNotice] = useState('');
   const enter = (fresh) => {
-    // Nothing of the previous session is left for the next one.
+    // The new session must not see drafts and notes of the previous one.
     forgetEverything();
     remember('key', fresh);
     setNotice('');

@@ -1,4 +1,4 @@
-// The amount that a task holds or has cost, line by line.
+// The card with the cost of a task: the held amount while it runs, and the bill after its end.
 
 import { count, exactMoney, money } from './format.js';
 import { html } from './preact.js';

@@ -1,4 +1,4 @@
-// The callback of a task and its attempts.
+// The card with the state of a task's callback and with all attempts.
 
 import { clock } from './format.js';
 import { usePolled } from './hooks.js';

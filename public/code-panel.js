@@ -1,4 +1,4 @@
-// The current request as a command or a program, to be copied.
+// The panel that shows the current request as code, with a button to copy it.
 
 import { languages } from './code.js';
 import { CopyButton } from './controls.js';

@@ -1,5 +1,5 @@
-// The request as code. The key is read from the environment, because copied code ends up in chats
-// and repositories.
+// Writes a request as a curl command, as JavaScript or as Python. The code reads the key from the
+// environment, because copied code ends up in chats and repositories.
 
 const path = '/v1/videos/generations';
 
@@ -75,7 +75,10 @@ print(task.get("video_url") or task["error"]["message"])
 `;
 }
 
-/** JSON differs from Python only in three words; strings are written alike. */
+/**
+ * Writes a JSON value in Python. Only `true`, `false` and `null` have other names there; strings
+ * are the same.
+ */
 function pythonOf(value, depth = 1) {
   const indent = '    '.repeat(depth);
   const close = '    '.repeat(depth - 1);

@@ -1,4 +1,5 @@
-// The form for a new task: fields that follow the chosen model, the price, and the button.
+// The page with the form for a new task. The fields depend on the chosen model. The price and the
+// request as code are shown beside the form.
 
 import { CodePanel } from './code-panel.js';
 import { Select, Strip, Text } from './controls.js';
@@ -26,7 +27,10 @@ export function ComposePage({ api, around, account, models }) {
   const model = models.find(({ id }) => id === draft.model) ?? models[0];
   const sending = useSending({ api, draft, model, account, form });
   const { attempt, asked, faults } = sending;
-  /** An upload ends later, so it passes a function of the draft as it is then. */
+  /**
+   * Changes the draft. `more` is a set of fields, or a function of the current draft: when an
+   * upload ends, the draft may have changed since its start.
+   */
   const change = (more) => {
     setDraft((now) => {
       const next = { ...now, ...(typeof more === 'function' ? more(now) : more) };
@@ -65,12 +69,14 @@ export function ComposePage({ api, around, account, models }) {
   `;
 }
 
-/** The request of the draft, its price, its faults by field, and the function that sends it. */
+/**
+ * Returns the request of the draft, its price, its faults by field, and the function that sends it.
+ */
 function useSending({ api, draft, model, account, form }) {
   const { body, faults: own } = requestOf(draft, model);
   const missing = missingOf(draft, model);
   const isWrong = Object.keys(own).length > 0;
-  /** How often the form was sent since its last change. */
+  /** The number of times that the user sent the form since its last change. */
   const [tries, setTries] = useState(0);
   const attempt = useAttempt(api, (task) => {
     account.refresh();
@@ -100,8 +106,9 @@ function useSending({ api, draft, model, account, form }) {
 }
 
 /**
- * The faults to show before the form is sent: only those of fields with a value, because the others
- * are still to be filled in. For a single frame only the faults of its address: another may follow.
+ * The faults to show before the user sends the form. Fields without a value show no fault, because
+ * the user may still fill them in. The field with a single frame shows only faults of its address,
+ * because the second frame may follow.
  */
 function early(fields, body) {
   const valueAt = (name) => name.split('.').reduce((at, part) => at?.[part], body);
@@ -120,7 +127,7 @@ function startDraft(models) {
 }
 
 /**
- * The fields that are shown at the moment. A fault of any other field is shown above the button.
+ * The names of the fields on the page. The faults of all other fields are shown above the button.
  */
 function namesOf(draft, model) {
   return [

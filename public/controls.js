@@ -1,5 +1,5 @@
-// The controls of the form. Each contains a native control, so that keyboard, screen reader and
-// autofill work, and each shows the API's fault beside it.
+// The controls of the form. Each field contains a native control, so that keyboard, screen reader
+// and autofill work. A fault of the field is shown below the control.
 
 import { html, newId, useState } from './preact.js';
 
@@ -54,7 +54,7 @@ export function Select({ label, name, value, options, onValue, fault, hint }) {
   `;
 }
 
-/** A choice of a few: radio buttons styled as a strip. */
+/** A choice between a few options: radio buttons that are styled as a strip. */
 export function Strip({ label, name, value, options, onValue, fault, hint, note, shape }) {
   const ids = useIds();
   return html`
@@ -109,8 +109,8 @@ export function Toggle({ label, name, value, onValue, fault, hint }) {
 }
 
 /**
- * Copies and confirms it. Without https or localhost there is no clipboard API, so the older
- * command is used.
+ * Copies `text` and confirms the copy. Outside https and localhost there is no clipboard API, so
+ * `document.execCommand` is used.
  */
 export function CopyButton({ text, label = 'Copy' }) {
   const [said, setSaid] = useState('');

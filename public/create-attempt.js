@@ -1,5 +1,6 @@
-// Sends a create once. An attempt has an idempotency key and is stored until it is answered, so it
-// survives a reload and an outage of the service and makes one task however often it is sent.
+// Sends a create until the service answers it. The attempt is stored with its idempotency key, so
+// it survives a reload of the page and an outage of the service. The key makes sure that repeated
+// calls create only one task.
 
 import { newAttempt, Unreachable } from './api.js';
 import { useEffect, useRef, useState } from './preact.js';
@@ -8,8 +9,8 @@ import { note, recall, remember } from './session.js';
 const againMs = 2_000;
 
 /**
- * `{ state, fault, create, stop }`; state is 'idle', 'sending', or 'waiting' for the service to
- * return.
+ * Returns `{ state, fault, create, stop, clearFault }`. The state is 'idle', 'sending', or
+ * 'waiting' if the service did not answer the last call.
  */
 export function useAttempt(api, onCreated) {
   const [state, setState] = useState('idle');
@@ -24,8 +25,8 @@ export function useAttempt(api, onCreated) {
     while (isCurrent()) {
       try {
         const task = await api.create(attempt.body, attempt.key);
-        // The user signed out or gave up meanwhile, so the attempt no longer belongs to this
-        // session.
+        // If the user has signed out or stopped the attempt meanwhile, this session does not note
+        // the task.
         if (recall('attempt', null)?.key !== attempt.key) return;
         note(task.id, { body: attempt.body, draft: attempt.draft });
         remember('attempt', undefined);
@@ -51,7 +52,8 @@ export function useAttempt(api, onCreated) {
   useEffect(() => {
     const left = recall('attempt', null);
     if (left) void send(left);
-    // Leaving the view stops the calls. The stored attempt continues when the user returns.
+    // The calls stop when the user leaves the view. The stored attempt continues when the user
+    // returns.
     return () => {
       running.current = null;
     };

@@ -1,9 +1,12 @@
-// Assigns the faults of an API error to the fields of the form. `param` names the first fault's
-// field; each further line of the message begins with its own field.
+// Assigns the faults of an API error to the fields of the form. Each line of the message is one
+// fault. `param` names the field of the first line; each further line begins with its own field.
 
 const aliases = { image: 'images', seconds: 'duration', size: 'resolution' };
 
-/** `{ fields: { name: sentence }, rest: [sentence] }` for the fields that are shown. */
+/**
+ * Returns `{ fields: { name: text }, rest: [line] }`. `names` are the fields on the page; the
+ * faults of other fields are in `rest`.
+ */
 export function spread({ message, param }, names) {
   const fields = {};
   const rest = [];
@@ -20,7 +23,10 @@ function pathOf(line) {
   return /^([a-z_]+(?:\.[\w.-]+|\[\d+\])*)\s*:/.exec(line)?.[1] ?? '';
 }
 
-/** The closest shown field: `images[0]` is shown at `images`. */
+/**
+ * The field on the page that contains this path; undefined if there is none. `images[0]` is in
+ * `images`.
+ */
 function nameOf(path, names) {
   const whole = aliases[path] ?? path;
   return names

@@ -1,8 +1,8 @@
-// Numbers, money and times as people read them.
+// Formats numbers, money and times for the page, and names input types and kinds of files.
 
 /**
- * "9994.990600" → "9,994.99 CNY". An amount below 0.01 has two significant digits instead, so that
- * only zero is shown as 0.00.
+ * "9994.990600" → "9,994.99 CNY". An amount below 0.01 is shown with two significant digits, so
+ * that only zero is shown as 0.00.
  */
 export function money(amount, currency) {
   const value = Number(amount);
@@ -12,7 +12,7 @@ export function money(amount, currency) {
   return currency ? `${text} ${currency}` : text;
 }
 
-/** "9994.990600" → "9,994.990600": all decimals, for amounts that are added up. */
+/** "9994.990600" → "9,994.990600". Shows all decimals, for amounts that the reader may add up. */
 export function exactMoney(amount, currency) {
   const text = String(amount).replace(/\B(?=(\d{3})+(?!\d)(?=\.))/g, ',');
   return currency ? `${text} ${currency}` : text;
@@ -33,7 +33,7 @@ export function bytesText(bytes) {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** 75 → "1:15"; 7260 → "2 h 1 min". */
+/** 75 → "1:15 min"; 7260 → "2 h 1 min". */
 export function span(seconds) {
   const whole = Math.max(0, Math.floor(seconds));
   if (whole < 60) return `${whole} s`;
@@ -70,7 +70,7 @@ export const inputNames = {
 
 export const kindNames = { image: 'an image', video: 'a video', audio: 'a sound' };
 
-/** The media that the input type needs on this model. */
+/** A note about the media that this input type needs on the chosen model. */
 export function inputNote(inputType, { middle_frames: between }) {
   if (inputType === 'text_to_video') return 'The prompt alone, without images.';
   if (inputType === 'first_last_frame') {

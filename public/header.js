@@ -1,4 +1,5 @@
-// The header of every page: navigation, available money, the signed-in key.
+// The header of every page: the navigation, the available balance, and the buttons for the theme
+// and for signing out.
 
 import { money } from './format.js';
 import { html, useEffect, useState } from './preact.js';
@@ -38,7 +39,7 @@ export function Header({ route, account, onLeave }) {
   `;
 }
 
-/** Follows the system's theme until the user chooses one. */
+/** The page follows the system's theme until the user chooses one. */
 function Theme() {
   const [theme, setTheme] = useState(() => recall('theme', ''));
   useEffect(() => {

@@ -1,5 +1,5 @@
-// State that follows something outside the page: the clock, the address, or an answer of the API
-// that changes.
+// Hooks for state that changes outside the components: the clock, the address, and answers of the
+// API.
 
 import { Unreachable } from './api.js';
 import { useCallback, useEffect, useRef, useState } from './preact.js';
@@ -14,7 +14,10 @@ export function useNow(everyMs = 1000, running = true) {
   return now;
 }
 
-/** The current view. It is kept after the #, so that a reload and a link lead back to it. */
+/**
+ * The current view. The part of the address after # names the view, so that a reload or a link
+ * shows the same view.
+ */
 export function useRoute() {
   const [route, setRoute] = useState(readRoute);
   useEffect(() => {
@@ -35,9 +38,9 @@ export function go(...parts) {
 }
 
 /**
- * Calls once, and again while `nextMs(answer)` is a number. If the service is away it is called
- * again, soon at first, then every five seconds. The last answer stays on the page, and `lost` says
- * that it may be old.
+ * Calls `ask`, and calls it again after `nextMs(answer)` milliseconds, unless that is null. If the
+ * service does not answer or limits the rate, the call is repeated, at first after one second,
+ * later every five seconds. The last answer stays on the page; `lost` says that it may be old.
  */
 export function usePolled(ask, nextMs, deps) {
   const [state, setState] = useState({ value: null, fault: null, lost: false });

@@ -1,4 +1,4 @@
-// The account's own media: the videos of finished tasks, and uploaded files.
+// The library page with the account's media: the videos of succeeded tasks, and the uploaded files.
 
 import { CopyButton } from './controls.js';
 import { bytesText, clock, span } from './format.js';
@@ -24,7 +24,7 @@ function Videos({ api }) {
   const ask = (after) =>
     api.get(`/v1/tasks?status=succeeded&limit=12${after ? `&after=${after}` : ''}`);
   const list = usePages(ask, () => 10_000, [api]);
-  // After a video is deleted here, the answer replaces the row of its task.
+  // The answers to deletions on this page, by task. They replace the rows of the list.
   const [changed, setChanged] = useState({});
   const remove = async ({ id }) => {
     const task = await api.removeContent(id);
@@ -56,7 +56,10 @@ function Uploads({ api }) {
   `;
 }
 
-/** A page that is read later may repeat a row. */
+/**
+ * Removes repeated rows: the first page is refreshed, so one of its rows may also be on a later
+ * page.
+ */
 const unique = (rows) => [...new Map(rows.map((row) => [row.id, row])).values()];
 
 function Section({ title, list, none, children }) {
@@ -99,7 +102,10 @@ function Upload({ file, onRemove }) {
 
 const fields = { image: 'images', video: 'videos', audio: 'audios' };
 
-/** Adds it to the form. Frames take images only. */
+/**
+ * Adds the file to the stored draft. The input type becomes `reference`, unless the draft is for
+ * frames and the file is an image.
+ */
 function use(file) {
   noteFile(file);
   const draft = { ...emptyDraft, ...recall('draft', {}) };

@@ -1,5 +1,5 @@
-// Images, videos and audios of a task in an order that matters for frames: uploaded, chosen from the
-// samples, or entered as addresses.
+// The field for images, videos or audios of a task. Files are uploaded, chosen from the samples, or
+// entered as addresses. Their order matters for frames.
 
 import { html, newId, useState } from './preact.js';
 import { fileName } from './session.js';
@@ -60,7 +60,7 @@ export function MediaField({ api, slot, draft, urls, samples, onUrls, fault }) {
 function UploadButton({ kind, take }) {
   const onChange = ({ currentTarget }) => {
     void take(currentTarget.files);
-    currentTarget.value = ''; // So that the same file can be chosen again.
+    currentTarget.value = ''; // Otherwise the same file could not be chosen again.
   };
   return html`
     <label class="button file">
@@ -70,7 +70,9 @@ function UploadButton({ kind, take }) {
   `;
 }
 
-/** An address is added on blur or with Enter, which would otherwise submit the form. */
+/**
+ * Adds the typed address on blur or with Enter. The default action of Enter would submit the form.
+ */
 function AddressInput({ name, kind, isWrong, onAdd }) {
   const [id] = useState(() => newId('url'));
   const [typed, setTyped] = useState('');

@@ -1,5 +1,5 @@
-// The fields of `metadata`: switches for the result, then the rarer ones, collapsed unless one has
-// a fault.
+// The form's fields for `metadata`. The common options are switches. The rarer fields are
+// collapsed, unless one of them has a fault.
 
 import { Select, Strip, Text, Toggle } from './controls.js';
 import { html, useEffect, useState } from './preact.js';
@@ -29,7 +29,10 @@ export const moreNames = [
   'metadata',
 ];
 
-/** A toggle or text for one field of the draft, with that field's fault. */
+/**
+ * Returns a function that makes the props of a control: the name, value and fault of one field of
+ * the draft.
+ */
 function bound(draft, change, faults) {
   return (place, name) => ({
     name,
@@ -127,7 +130,8 @@ export function More({ draft, change, faults }) {
   const at = bound(draft, change, faults);
   const isFaulty = moreNames.some((name) => faults[name]);
   const [isOpen, setOpen] = useState(isFaulty);
-  // A fault opens the section. Correcting it does not close the section while the user types in it.
+  // A fault opens the section. A correction does not close the section, because the user is still
+  // typing in it.
   useEffect(() => {
     if (isFaulty) setOpen(true);
   }, [isFaulty]);

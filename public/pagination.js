@@ -1,9 +1,10 @@
-// A paged list: the first page is refreshed now and then, the others are loaded on demand.
+// A list in pages. The first page may be refreshed regularly. The user loads each further page with
+// a button.
 
 import { usePolled } from './hooks.js';
 import { html, useEffect, useState } from './preact.js';
 
-/** `ask(after)` returns `{ data, next }`. The later pages are dropped when `deps` change. */
+/** `ask(after)` returns `{ data, next }`. The later pages are removed when `deps` change. */
 export function usePages(ask, nextMs, deps) {
   const first = usePolled(() => ask(null), nextMs, deps);
   const [more, setMore] = useState(null);

@@ -1,4 +1,5 @@
-// The player: a countdown while the video is made, then the video, or the reason why there is none.
+// The player. It shows an animation while the video is made, then the video, or the reason why
+// there is none.
 
 import { span } from './format.js';
 import { useNow } from './hooks.js';
@@ -17,8 +18,8 @@ export function Screen({ task }) {
   return html`<${Waiting} task=${task} />`;
 }
 
-// The API has one code for everything it decides itself. This sentence is part of its contract and
-// identifies a cancelled task.
+// The API uses the code `task_error` for every failure that it decides itself. This message is part
+// of the API's contract, and it identifies a cancelled task.
 const cancelledSentence = 'The task was cancelled by the caller.';
 
 function wasCancelled({ error: { code, message } }) {

@@ -1,4 +1,4 @@
-// The only module that imports the view library.
+// The only module that imports the view library, so that all others depend on these names only.
 
 import htm from './vendor/htm.js';
 import { h, render } from './vendor/preact.js';
@@ -9,7 +9,7 @@ export { render };
 
 let lastId = 0;
 
-/** An id that ties a label to its field. */
+/** A unique id that connects a label with its field. */
 export function newId(prefix) {
   lastId += 1;
   return `${prefix}-${lastId}`;

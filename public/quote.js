@@ -1,4 +1,5 @@
-// The hold of the task, requested shortly after the last change. A quote stores nothing.
+// The price card of the form: the amount that the task would hold. The page asks for a quote
+// shortly after the last change. The API stores nothing for a quote.
 
 import { Fault } from './api.js';
 import { count, exactMoney, itemNames, money, span, unitPrice } from './format.js';
@@ -6,7 +7,10 @@ import { html, useEffect, useState } from './preact.js';
 
 const pauseMs = 350;
 
-/** `{ quote, fault, busy }`. A price is only shown for the request it belongs to. */
+/**
+ * Returns `{ quote, fault, lost, busy }`. While `busy`, the quote is still that of the previous
+ * request.
+ */
 export function useQuote(api, body) {
   // The price does not depend on the prompt, so an empty prompt is quoted too.
   const text = JSON.stringify(body.prompt.trim() ? body : { ...body, prompt: '…' });
@@ -84,7 +88,10 @@ export function Items({ items }) {
   `;
 }
 
-/** Prices are per million tokens; quantities are shown in tokens. */
+/**
+ * The quantity and unit price of an item. Tokens are shown as a plain number, but their price is
+ * per million.
+ */
 function workOf({ quantity, unit, unit_price: price }) {
   if (!unit.startsWith('1M ')) return `${count(quantity)} ${unit} × ${unitPrice(price)}`;
   return `${count(Number(quantity) * 1e6)} ${unit.slice(3)} at ${unitPrice(price)} a million`;

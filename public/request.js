@@ -1,5 +1,5 @@
-// Turns the form into the body of a request. Options that the chosen model lacks are not in the
-// form and not in the body. Everything else is sent as entered, because the API validates it.
+// Turns the form's draft into the body of a request. Options that the chosen model lacks are not in
+// the body. Everything else is sent as entered, because the API validates it.
 
 import { kindNames } from './format.js';
 
@@ -37,7 +37,10 @@ export const emptyDraft = {
   more: '',
 };
 
-/** The part of the draft that this model supports. Empty choices mean the model's default. */
+/**
+ * The draft without choices that this model does not support. An empty choice means the model's
+ * default.
+ */
 export function fitDraft(draft, model) {
   const { inputs, features } = model;
   const known = (value, values) => (values.includes(value) ? value : '');
@@ -57,7 +60,9 @@ function withinDurations({ duration }, { durations }) {
   return Number(duration) >= durations.min && Number(duration) <= durations.max;
 }
 
-/** The media that the chosen input type takes on this model, and how many. */
+/**
+ * The kinds of media that the chosen input type takes on this model, with their maximum numbers.
+ */
 export function mediaOf({ inputType }, { inputs }) {
   if (inputType === 'first_last_frame') {
     return [{ name: 'images', kind: 'image', max: inputs.middle_frames ? 9 : 2 }];
@@ -70,7 +75,7 @@ export function mediaOf({ inputType }, { inputs }) {
   ].filter(({ max }) => max > 0);
 }
 
-/** The inputs that are still missing, by field. Without them the form is not sent. */
+/** The messages about missing inputs, by field. The form is not sent if there are any. */
 export function missingOf(draft, model) {
   const missing = {};
   if (!draft.prompt.trim()) missing.prompt = 'Write what the video should show.';
@@ -88,7 +93,7 @@ export function missingOf(draft, model) {
   return missing;
 }
 
-/** A draft has a fixed resolution. */
+/** True if the task will be a draft: the user chose it and the model supports it. */
 export function isDraft({ draft }, { features }) {
   return features.draft && draft;
 }
@@ -98,8 +103,8 @@ export function takesTools({ inputType }, { features }) {
 }
 
 /**
- * The body, and the faults that only the page can find: labels that are no pairs, and further
- * metadata that is not a JSON object.
+ * Returns the body, and the faults that only the page can find: labels that are not `name=value`,
+ * and further metadata that is not a JSON object.
  */
 export function requestOf(draft, model) {
   const media = mediaOf(draft, model).map(({ name }) => [name, draft[name]]);
@@ -152,7 +157,7 @@ function enhancementOf({ on, by, resolution, limit, scene, toolVersion, fps }) {
   });
 }
 
-/** One `name=value` a line; only the first `=` separates. */
+/** Reads one `name=value` per line. The value may contain further `=`. */
 function labelsOf(text) {
   const pairs = text
     .split('\n')
@@ -178,14 +183,14 @@ function furtherOf(text) {
     const more = JSON.parse(text);
     if (more !== null && typeof more === 'object' && !Array.isArray(more)) return { more };
   } catch {
-    // The message below says what to do.
+    // The fault below explains what to enter.
   }
   return { more: {}, fault: 'This must be a JSON object, for example {"camera": "slow"}.' };
 }
 
 /**
- * A number if it parses as one; otherwise the entered text, so that the API can say what is wrong
- * with it.
+ * Returns a number if the text is one. Otherwise returns the text, so that the API can say what is
+ * wrong with it.
  */
 function numberOr(text) {
   const trimmed = text.trim();

@@ -1,5 +1,6 @@
-// The data that survives a reload: the key, the draft, an unanswered attempt, and the last answers for
-// its tasks. It is in session storage, so it ends with the tab; signing out deletes it at once.
+// The data that survives a reload: the key, the theme, the draft, an unanswered attempt, and notes
+// about tasks and files. It is in session storage, so it is deleted with the tab, and at once when
+// the user signs out.
 
 const prefix = 'playground.';
 const notesMax = 200;
@@ -18,7 +19,7 @@ export function remember(name, value) {
     if (value === undefined) sessionStorage.removeItem(prefix + name);
     else sessionStorage.setItem(prefix + name, JSON.stringify(value));
   } catch {
-    // If storage is full or forbidden, only the recovery after a reload is lost.
+    // If the storage is full or forbidden, the page works, but a reload loses this data.
   }
 }
 
@@ -29,7 +30,7 @@ export function forgetEverything() {
 }
 
 /**
- * Facts about a task that the API does not report and this page knows, because it sent or watched
+ * Facts about a task that the API does not report. This page knows them because it sent or watched
  * the task.
  */
 export function noteOf(taskId) {
@@ -44,13 +45,15 @@ export function note(taskId, more) {
   remember('notes', notes);
 }
 
-/** When this page first saw the stage. The API does not report that time. */
+/**
+ * Notes the time at which this page first saw the stage, because the API does not report that time.
+ */
 export function noteStage(taskId, stage) {
   const { seen = {} } = noteOf(taskId);
   if (seen[stage] === undefined) note(taskId, { seen: { ...seen, [stage]: Date.now() } });
 }
 
-/** The name of an uploaded file, by the link that the form sends. */
+/** The name of the uploaded file with this link; undefined if the page does not know the link. */
 export function fileName(url) {
   return recall('files', {})[url];
 }

@@ -1,4 +1,4 @@
-// The sign-in page: it checks a key with the account it belongs to.
+// The sign-in page. It checks a key by reading the account of the key.
 
 import { createApi, Unreachable } from './api.js';
 import { Text } from './controls.js';
@@ -21,7 +21,8 @@ export function SignIn({ onKey, notice }) {
       await createApi(tried).get('/v1/account');
       onKey(tried);
     } catch (error) {
-      // Only a fault of the key itself keeps the user out. Other refusals are shown after sign-in.
+      // An invalid key or an unreachable service keeps the user out. Other refusals are shown after
+      // sign-in.
       if (error.status === 401) setFault(wrongKey);
       else if (error instanceof Unreachable) setFault(error.message);
       else onKey(tried);

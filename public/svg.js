@@ -1,4 +1,4 @@
-// Small drawings: the shape of a ratio, and the countdown that runs while a video is made.
+// Small drawings: the shape of a ratio, and the animation that runs while a video is made.
 
 import { html } from './preact.js';
 
@@ -16,7 +16,10 @@ export function Frame({ ratio }) {
   `;
 }
 
-/** The circular countdown of a film leader. The number in its middle counts seconds. */
+/**
+ * An animation like the countdown at the start of old films. The number in its middle counts
+ * seconds.
+ */
 export function Leader({ text, label }) {
   return html`
     <svg class="leader" viewBox="0 0 320 180" preserveAspectRatio="xMidYMid slice" role="img"

@@ -1,4 +1,4 @@
-// One task: its player, its state, its bill and its callback.
+// The page of one task: its player, facts, actions, timeline, bill and callback.
 
 import { BillCard } from './bill.js';
 import { CallbacksCard } from './callbacks.js';
@@ -11,7 +11,7 @@ import { html, useEffect, useState } from './preact.js';
 import { noteOf, noteStage, remember } from './session.js';
 import { Timeline } from './timeline.js';
 
-// The lower end of the recommended polling interval, because a person is watching.
+// The shortest recommended polling interval, because a person is watching.
 const pollMs = 2_000;
 
 const isFinal = ({ status }) => status === 'succeeded' || status === 'failed';

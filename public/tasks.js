@@ -1,4 +1,4 @@
-// The account's recent tasks, newest first.
+// The page with the account's tasks, newest first, with filters by status and model.
 
 import { Select } from './controls.js';
 import { ago, money, span } from './format.js';

@@ -1,4 +1,4 @@
-// A small picture of an image, a video or a sound.
+// A small picture of an image or a video, or a symbol for a sound.
 
 import { html } from './preact.js';
 

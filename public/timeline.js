@@ -1,5 +1,5 @@
-// The steps of a task. The API reports when it was accepted and when it ended; the steps between
-// show when this page first saw them.
+// The steps of a task. The API reports the times of acceptance and of the end. For the steps
+// between, the page shows when it first saw them.
 
 import { clock, span } from './format.js';
 import { useNow } from './hooks.js';
@@ -57,7 +57,7 @@ export function Timeline({ task, known, lost }) {
 }
 
 function Deadline({ task, known, now }) {
-  // Another page may have sent another limit, so only the default can be named.
+  // If another client created the task, its time limit is not known here, so the default is shown.
   const limit = known.body?.metadata?.execution_expires_after ?? defaultLimit;
   const at = task.created_at + Number(limit);
   return html`<div>
@@ -88,7 +88,7 @@ function rowsOf(task, known) {
     state: task.status === 'failed' ? 'failed' : task.status === 'succeeded' ? 'done' : 'ahead',
     at: task.finished_at && clock(task.finished_at),
   };
-  // A failed task may have skipped the steps that were not seen.
+  // A failed task may have skipped the steps that were not seen, so they are left out.
   return [...rows.filter(({ state }) => state !== 'unknown'), last];
 }
 

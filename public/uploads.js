@@ -1,10 +1,13 @@
-// Files on their way into the service, one after the other.
+// Uploads files to the service, one after the other.
 
 import { kindNames } from './format.js';
 import { useState } from './preact.js';
 import { noteFile } from './session.js';
 
-/** `take(files)` uploads at most `room` of them; each stored one is passed to `onStored`. */
+/**
+ * `take(files)` uploads at most `room` files and calls `onStored` with the link of each stored
+ * file.
+ */
 export function useUploads(api, { kind, room, onStored }) {
   const [busy, setBusy] = useState('');
   const [fault, setFault] = useState('');
@@ -29,7 +32,7 @@ export function useUploads(api, { kind, room, onStored }) {
   return { busy, fault, take };
 }
 
-/** Takes files that are dropped on an element with these handlers. */
+/** Takes the files that are dropped on an element with these handlers. */
 export function useDrop(take) {
   const [isOver, setOver] = useState(false);
   const onDragOver = (event) => {

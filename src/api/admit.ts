@@ -1,6 +1,6 @@
-// The checks of every task API call before its body is read: the key, its rate limit for this kind
-// of call, and the account. A refusal here reads no body and sends at most one statement, the
-// look-up of a key that is not cached.
+// The checks of every task API call before its body is read: the key, the rate limit of this kind
+// of call, and the account. A call that is refused here sends at most one statement: the look-up of
+// a key that is not cached.
 
 import type { Caller } from '../db/accounts';
 import { accountDisabled } from '../db/payment-refusals';
@@ -12,8 +12,8 @@ import { type CallerLimit, createBuckets, createCallerLimit, showLimit } from '.
 export type Admit = (ctx: ApiCall) => Promise<KeyedCall>;
 
 /**
- * Kinds of calls, each with its own limit. A create has a second limit after the check for a
- * repeated key.
+ * Kinds of calls, each with its own rate limit. A create has a second limit, which is checked only
+ * after the look-up of its Idempotency-Key.
  */
 type CallKind = 'changes' | 'uploads' | 'quotes' | 'reads' | 'lists';
 
@@ -34,7 +34,7 @@ export function createAdmission(
       headersOf: (caller) => buckets.headersOf(caller.keyId, rateOf(caller)),
     };
   };
-  // A key that may create more often than others may also send more often.
+  // A key with a higher rate for creates also has a higher rate for requests.
   const requestRateOf = ({ rates }: Caller) =>
     Math.ceil(requestRatePerSecond * Math.max(1, (rates.createRate ?? 0) / createRatePerSecond));
   const limits: Readonly<Record<CallKind, CallerLimit>> = {

@@ -1,5 +1,5 @@
-// The HTTP API: its middleware in order, and all routes. Handlers parse, call one function and
-// answer.
+// Builds the HTTP API: its middleware, in order, and all routes. The handlers are in routes/ and
+// create/.
 
 import Router from '@koa/router';
 import Koa from 'koa';
@@ -31,8 +31,8 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   const app = new Koa<ApiState>();
   app.silent = true; // Errors are logged in errors.ts, once.
 
-  // Case-sensitive like admission, so that no other spelling of a path reaches a route past its
-  // checks.
+  // Admission compares paths case-sensitively, so the routers do too. Otherwise another spelling of
+  // a path could reach a route under the wrong rate limit.
   const open = new Router<ApiState>({ sensitive: true });
   opsRoutes(open, deps);
   docsRoutes(open, deps);
@@ -44,7 +44,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   const unknownLookups = createBuckets({
     subject: 'This address may ask for keys, tasks and files that do not exist',
     perSecond: settings.unknownRatePerSecond,
-    // Each of these look-ups costs a statement.
+    // A burst of one second instead of five, because each of these look-ups costs a statement.
     burst: settings.unknownRatePerSecond,
     elapsed,
   });
@@ -52,7 +52,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   const find = createFindTask(deps, unknownLookups);
   const changesAtOnce = limitAtOnce({
     running: settings.changesAtOncePerAccountMax,
-    // No limit of its own: the rate limits of the keys bound the number of waiting creates.
+    // No limit here, because the rate limits of the keys already limit the number of waiting calls.
     waiting: Number.POSITIVE_INFINITY,
     work: 'creates',
   });
@@ -64,7 +64,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   const running = settings.listsAtOncePerAccountMax;
   const listsAtOnce = limitAtOnce({ running, waiting: 25 * running, work: 'lists' });
   const routes = new Router<KeyedState>({ sensitive: true });
-  // Installed on the router, so that none of its routes can be reached without a key.
+  // The check is part of the router, so that no route of this router is reachable without a key.
   routes.use(async (ctx, next) => {
     const { caller } = (await admit(ctx)).state;
     return kindOf(ctx) === 'lists' ? listsAtOnce(caller.accountId, next) : next();

@@ -1,26 +1,27 @@
 // Limits how much work of one account runs at once in this process, so that no account takes all
-// database connections. Further calls wait in a queue; if it is full they are refused.
+// database connections. Further calls wait in a queue. If the queue is full, they are refused.
 
 import { Refused } from './context';
 import { unavailable } from './errors';
 import { limitHeaders, rateLimited } from './limits';
 
 interface LimitAtOnce {
-  /** Maximum for one account. */
+  /** Maximum number of running calls of one account. */
   readonly running: number;
   readonly waiting: number;
-  /** Names the work in the refusal, for example "lists". */
+  /** The name of the work in a refusal, for example "lists". */
   readonly work: string;
 }
 
 export type AtOnce = <T>(accountId: string, work: () => Promise<T>) => Promise<T>;
 
-// Longer than a call waits for a database connection; after that the database is overloaded.
+// A call waits up to 4 s for a database connection. If the queue takes twice as long, the database
+// is overloaded.
 const waitMsMax = 8_000;
 
 interface Queue {
   running: number;
-  /** In the order of arrival. */
+  /** The waiting calls, in the order of arrival. */
   readonly waiting: Set<() => void>;
 }
 
@@ -47,7 +48,7 @@ export function limitAtOnce({ running, waiting, work: name }: LimitAtOnce): AtOn
       return await work();
     } finally {
       const [next] = queue.waiting;
-      // Passes the slot to the first in the queue.
+      // The slot passes to the first waiting call.
       if (next) next();
       else queue.running -= 1;
       if (queue.running === 0) queues.delete(accountId);

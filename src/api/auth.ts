@@ -1,6 +1,5 @@
 // Finds the caller of `Authorization: Bearer <API key>`. Missing, malformed, unknown, expired and
-// revoked keys get the same reply. Look-ups are cached for less time than a revocation may take to
-// become effective.
+// revoked keys get the same reply. The results of look-ups are cached for 20 seconds.
 
 import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
@@ -23,20 +22,21 @@ interface AuthenticationDeps {
   readonly peppers: readonly string[];
   readonly now: () => number;
   readonly elapsed: () => number;
-  /** Limits look-ups of unknown keys, per address. */
+  /** Limits the look-ups of unknown keys by one address. */
   readonly unknownLookups: Buckets;
 }
 
-// A revoked key must stop working within 30 s; the remaining 10 s allow for a slow database.
+// A revoked key must stop working within 30 s. The cache may use 20 s of these; the other 10 s
+// allow for a slow database.
 const knownForMs = 20_000;
-// Enough for all keys in use. Beyond it the least recently used key is looked up again.
+// Enough for all keys in use. If there are more, the least recently used key is looked up again.
 const knownMax = 10_000;
 
 export function createAuthentication(deps: AuthenticationDeps): Authenticate {
   const { db, peppers, now, elapsed, unknownLookups } = deps;
   const cached = { max: knownMax, ttl: knownForMs, perf: { now: elapsed }, ttlResolution: 0 };
   const callers = new LRUCache<string, Caller>({ ...cached, noDeleteOnStaleGet: true });
-  // A cache of its own, so that invalid keys do not push out valid ones.
+  // Invalid keys have their own cache, so that they do not push out valid keys.
   const unknown = new LRUCache<string, true>(cached);
   const lookups = new Map<string, Promise<Caller | null>>();
 
@@ -48,8 +48,8 @@ export function createAuthentication(deps: AuthenticationDeps): Authenticate {
       unknown.set(cacheKey, true);
       return null;
     }
-    // Stores the key under the first pepper. Only a call carries the key itself, so the digest can
-    // be made only now.
+    // The key was stored with an older pepper, so its digest is replaced. Only a call carries the
+    // key itself, so the new digest can be computed only now.
     const [digest] = digests;
     if (digest && !digest.equals(found.digest)) await moveKey(db, found, digest);
     const caller = callerOf(found);
@@ -57,8 +57,9 @@ export function createAuthentication(deps: AuthenticationDeps): Authenticate {
     return caller;
   };
 
-  // Limited by address, for keys that were never valid in this process. A key in use is looked up
-  // without this limit, whatever else is sent from its address.
+  // Looks up a key that is not known to this process as valid; these look-ups are limited by
+  // address. A key in use does not need this limit, so other calls from its address cannot block
+  // it.
   const lookUpStranger = async (key: string, cacheKey: string, address: string) => {
     const limited = unknownLookups.take(address);
     if (limited) throw limited;
@@ -84,7 +85,7 @@ export function createAuthentication(deps: AuthenticationDeps): Authenticate {
   return (authorization, addressOfCaller) => {
     const key = authorization === undefined ? null : /^bearer +(\S+) *$/i.exec(authorization)?.[1];
     if (!key) throw new Refused(invalidKey, challenge);
-    // A quick digest as the cache's key: keys are not kept in memory, and the digest of the
+    // The cache key is a quick digest, so that keys are not kept in memory. The digest for the
     // database takes ten times as long.
     const cacheKey = hash('sha256', key, 'base64');
     const caller = callers.get(cacheKey);
@@ -95,7 +96,7 @@ export function createAuthentication(deps: AuthenticationDeps): Authenticate {
 }
 
 /**
- * The caller's address; of an IPv6 address only the /64 network, which belongs to one subscriber.
+ * The caller's address. Of an IPv6 address only the /64 network, which belongs to one subscriber.
  */
 export function addressOf(ctx: Pick<ApiCall, 'ip'>): string {
   const address = ctx.ip.replace(/^::ffff:(?=\d+\.)/, '');

@@ -1,6 +1,6 @@
-// Reads the request body: JSON in UTF-8 of limited size. Written by hand because common body
-// readers accept, or answer with a 500, some of what must be refused: a wrong content type, a bad
-// Content-Encoding, lone surrogates, deep nesting.
+// Reads the request body: JSON in UTF-8 of limited size. This code is our own, because common body
+// readers accept some invalid bodies or answer them with a 500. Examples are a wrong content type,
+// a bad Content-Encoding, lone surrogates and deep nesting.
 
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
@@ -9,10 +9,13 @@ import type { JsonObject } from '../contract/safe-json';
 import { parseSafeJson } from '../contract/safe-json';
 import { Refused } from './context';
 
-// Far more than the documented fields can need.
+// Far more than all documented fields can need.
 export const bodyBytesMax = 128 * 1024;
 
-/** Throws `Refused` for any other body. */
+/**
+ * Returns the body as an object. Throws `Refused` if it is not a JSON object in UTF-8, or too
+ * large.
+ */
 export async function readJsonBody(
   request: IncomingMessage,
   bytesMax: number,
@@ -43,8 +46,8 @@ function mediaTypeFault({ headers }: IncomingMessage): Refusal | null {
   );
 }
 
-// The rest of a body that is too large is read and discarded up to this size, so that the client
-// receives the reply instead of a connection reset.
+// Up to this size, a body that is too large is read to its end and discarded. Otherwise the client
+// could get a connection reset instead of the reply.
 const drainBytesMax = 1024 * 1024;
 
 async function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
@@ -65,8 +68,9 @@ async function readBytes(request: IncomingMessage, bytesMax: number): Promise<Bu
 }
 
 /**
- * True once the whole body is read or `take` returns false; false if the connection closed first.
- * An async iterator would be simpler, but takes as long as parsing the body.
+ * Resolves with true at the end of the body, or as soon as `take` returns false. Resolves with
+ * false if the connection closes first. An async iterator would be simpler, but it takes as long as
+ * parsing the body.
  */
 function untilRead(request: IncomingMessage, take: (chunk: Buffer) => boolean): Promise<boolean> {
   return new Promise((resolve) => {

@@ -1,5 +1,5 @@
-// The state of a request on its way through the API, and the ways to answer it. Handlers depend on
-// these names only.
+// The types of a request in the API, the class of refusals, and the functions that answer with
+// JSON. Routes use these types instead of those of Koa and its router.
 
 import type Router from '@koa/router';
 import type { RouterContext } from '@koa/router';
@@ -9,18 +9,15 @@ import { errorBody, refusals } from '../contract/error';
 import type { Caller } from '../db/accounts';
 
 export interface ApiState {
-  /** The id of this request, on its reply and its log line. */
+  /** The id of this request: sent in the reply and logged. */
   requestId: string;
-  /**
-   * Trace id of a created task: the caller's, if it sent a traceparent, else made from the request
-   * id.
-   */
+  /** The trace id of the caller's traceparent, or else the request id without hyphens. */
   traceId: string;
   /** Absent until the key is checked. */
   caller?: Caller;
   /** Route pattern, set if the request bypassed the router. */
   route?: string;
-  /** Logged with the request. */
+  /** The task that the request names or creates; logged with the request. */
   taskId?: string;
   code?: string;
   submission?: Interval;
@@ -36,7 +33,7 @@ export interface Interval {
   readonly endMs: number;
 }
 
-/** A request, with or without the router. */
+/** `…Call` also fits requests that bypassed the router; `…Context` needs the router. */
 export type ApiCall = ParameterizedContext<ApiState>;
 export type KeyedCall = ParameterizedContext<KeyedState>;
 export type ApiContext = RouterContext<ApiState>;
@@ -47,8 +44,8 @@ export type KeyedRouter = Router<KeyedState>;
 export type Headers = Readonly<Record<string, string>>;
 
 /**
- * A refusal. A create returns it: throwing it through all functions of a create would make up a
- * seventh of the cost of such a reply. Other nested calls throw it.
+ * A refusal. A create returns it instead of throwing it: throwing it through all functions of a
+ * create would take a seventh of the time of such a reply. Other functions throw it.
  */
 export class Refused extends Error {
   readonly outcome = 'refused';
@@ -56,8 +53,8 @@ export class Refused extends Error {
     readonly refusal: Refusal,
     readonly headers: Headers = {},
   ) {
-    // No stack trace: only the message is used, and recording the stack takes longer than the
-    // reply.
+    // Without a stack trace, because only the message is used. Recording the stack would take
+    // longer than the reply.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(refusal.message);
@@ -73,7 +70,7 @@ export function refuse(ctx: ApiCall, refusal: Refusal, headers?: Headers): void 
   answerJsonText(ctx, JSON.stringify(errorBody(refusal)));
 }
 
-/** Sends text that is JSON already. */
+/** Answers with text that is already JSON. */
 export function answerJsonText(ctx: ApiCall, text: string): void {
   ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
   ctx.body = text;

@@ -1,5 +1,5 @@
-// The dependencies of the API's parts. It imports only types of those parts, so that no import
-// cycle forms.
+// The dependencies of the API's parts. This file imports only types of those parts, so there is no
+// import cycle at run time.
 
 import type { Knex } from 'knex';
 import type { TaskListener } from '../db/task-listener';
@@ -10,44 +10,55 @@ import type { Interval } from './context';
 import type { Starter } from './create/starter';
 
 export interface ApiSettings {
-  /** Secrets for the digests of API keys; two during a rotation. New digests use the first. */
+  /**
+   * Secrets for the digests of API keys; several while a secret is being rotated. New digests use
+   * the first.
+   */
   readonly peppers: readonly string[];
   readonly publicUrl: string;
   readonly corsOrigins: readonly string[];
   readonly allowHosts: readonly string[];
-  /** True under `npm start`. A refused local address then names the option that allows it. */
+  /**
+   * True under `npm start`. The refusal of a local address then names the option that allows it.
+   */
   readonly isDevStack?: boolean;
-  /** Creates of a key; repeated calls are not counted. */
+  /** Creates of one key. Repeated calls are not counted. */
   readonly createRatePerSecond: number;
   readonly createBurst: number;
-  /** Creates and cancellations, including faulty and repeated ones. */
+  /** Creates, cancellations and deletions of one key, including faulty and repeated calls. */
   readonly requestRatePerSecond: number;
   readonly quoteRatePerSecond: number;
   readonly readRatePerSecond: number;
   readonly listRatePerSecond: number;
   readonly uploadRatePerSecond: number;
-  /** Look-ups of unknown keys and tasks, per address. */
+  /** Look-ups of unknown keys, tasks and files by one address. */
   readonly unknownRatePerSecond: number;
-  /** Refusals of a key or an address that are answered without a delay. */
+  /** Refusals of one key or address that are answered without a delay. */
   readonly refusalRatePerSecond: number;
   readonly listsAtOncePerAccountMax: number;
-  /** Creates and cancellations of one account that use the database at once. */
+  /**
+   * Maximum number of creates, cancellations and deletions of one account that use the database at
+   * once.
+   */
   readonly changesAtOncePerAccountMax: number;
   readonly heldReadsMax: number;
-  /** Number of trusted proxies in front, for X-Forwarded-For. */
+  /** Number of trusted proxies in front of the API; used to read X-Forwarded-For. */
   readonly trustedProxies: number;
   readonly queuedTasksMax: number;
-  /** Uploaded files of an account, and their bytes. */
+  /** Limits of one account: the number of its uploaded files, and their bytes in total. */
   readonly uploadsMax: number;
   readonly uploadedBytesMax: number;
   readonly filesKeptDays: number;
-  /** `redirect`: links lead to the storage, if it has links of its own. */
+  /**
+   * `redirect`: a link redirects to a presigned link of the storage, if the storage offers such
+   * links.
+   */
   readonly filesDelivery: 'proxy' | 'redirect';
   readonly playground: boolean;
   readonly temporalUiUrl: string | null;
-  /** For links into the Temporal UI. */
+  /** The namespace in links to the Temporal UI. */
   readonly temporalNamespace?: string;
-  /** Address of sample media for the playground; ends with a slash. */
+  /** Address of the list of sample media for the playground; ends with a slash. */
   readonly playgroundSamplesUrl?: string | null;
   readonly version: { readonly name: string; readonly version: string; readonly commit: string };
 }
@@ -64,13 +75,16 @@ export interface ApiDeps {
   /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number;
   readonly observer: RequestObserver;
-  /** False while the process is stopping, so that load balancers choose another one. */
+  /**
+   * False until the database schema is right, and while the process is stopping. Load balancers
+   * choose another process then.
+   */
   readonly isServing: () => boolean;
 }
 
 export interface RequestObserver {
   finished(request: FinishedRequest): void;
-  /** An error of the service itself: answered with 500 or 503, and logged once. */
+  /** Logs an error that the caller did not cause. */
   failed(error: unknown, requestId: string): void;
 }
 
@@ -81,10 +95,13 @@ export interface FinishedRequest {
   readonly ms: number;
   readonly requestId: string;
   readonly traceId: string;
-  /** Span id of the caller's traceparent, if it sent one. */
+  /** The span id of the caller's traceparent; null if there was none. */
   readonly parentSpanId: string | null;
   readonly startedAtMs: number;
-  /** From the call to Temporal that starts the task to its answer. */
+  /**
+   * The time from the call that starts the workflow to Temporal's answer. Undefined if this request
+   * made no such call.
+   */
   readonly submission: Interval | undefined;
   readonly accountId: string | undefined;
   readonly taskId: string | undefined;

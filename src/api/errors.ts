@@ -1,6 +1,6 @@
-// The only place that turns errors into replies. A refusal is sent as it is. A temporary error of
-// the database, and any of the storage, becomes a retryable 503. Every other error is a bug: a 500
-// without details, logged once.
+// Turns thrown errors into replies. A refusal is sent as it is. A temporary error of the database,
+// and any error of the storage, becomes a 503, so that the caller tries again. Every other error is
+// a bug and becomes a 500 without details. All errors except refusals are logged here, once.
 
 import type { Middleware } from 'koa';
 import { isRetryable } from '../db/database';
@@ -43,8 +43,8 @@ interface Routers {
 }
 
 /**
- * No route matched: 405 if the path exists for another method, else 404. Under /v1 a caller without
- * a key gets 401 for both.
+ * Answers a request that no route matched: 405 if the path exists for another method, else 404.
+ * Under /v1 a caller without a valid key gets 401 in both cases.
  */
 export function answerUnknownRoutes({ open, keyed, admit }: Routers): Middleware<ApiState> {
   return async (ctx) => {

@@ -1,5 +1,5 @@
-// Nearly all requests create a task or read one. They bypass the router, which costs as much as the
-// reply to a poll.
+// Nearly all requests create a task or read one. These requests bypass the router, because routing
+// takes as long as the whole reply to a poll.
 
 import type { Middleware } from 'koa';
 import type { Admit } from './admit';

@@ -1,6 +1,6 @@
-// Rate limits per key or per address: token buckets in the memory of this process. Several API
-// processes together allow the sum. The limit of unfinished tasks is checked in the database
-// instead, because it applies to all processes together.
+// Rate limits per key, account or address: token buckets in the memory of this process. Each API
+// process has its own buckets, so several processes allow the sum. The limit of unfinished tasks is
+// not here: it applies to all processes together, so the database checks it.
 
 import { LRUCache } from 'lru-cache';
 import type { Refusal } from '../contract/error';
@@ -11,11 +11,11 @@ import { Refused } from './context';
 
 interface RateLimit {
   readonly perSecond: number;
-  /** Maximum number of calls at once; default: five seconds' worth. */
+  /** Maximum number of calls at once. By default the calls of five seconds. */
   readonly burst?: number;
-  /** Begins the message of a refusal, for example "This key may ask for quotes". */
+  /** The beginning of a refusal's message, for example "This key may ask for quotes". */
   readonly subject: string;
-  /** Milliseconds of a monotonic clock; the wall clock may be set. */
+  /** Milliseconds of a monotonic clock, because the wall clock may jump. */
   readonly elapsed: () => number;
 }
 
@@ -24,16 +24,16 @@ interface Bucket {
   at: number;
 }
 
-// A bucket unused for long is full, so the least recently used ones can be dropped.
+// A bucket that was not used for long is full. So the least recently used buckets can be dropped.
 const bucketsMax = 50_000;
 
-/** A bucket with a rate of its own allows as many seconds' worth at once as the others. */
+/** `ownRate` replaces the rate of the limit; the burst then changes in proportion. */
 export interface Buckets {
-  /** Null if the call is allowed. */
+  /** Counts the call and returns null if it is allowed. Otherwise returns its refusal. */
   take(name: string, ownRate?: number | null): Refused | null;
-  /** As `take`, but the call does not count. */
+  /** As `take`, but without counting the call. */
   peek(name: string): Refused | null;
-  /** Returns a token, for a call to which the limit did not apply after all. */
+  /** Undoes one `take`, for a call to which the limit does not apply after all. */
   giveBack(name: string, ownRate?: number | null): void;
   remaining(name: string, ownRate?: number | null): number;
   /** The RateLimit headers of a reply. */
@@ -104,13 +104,16 @@ export function createBuckets(limit: RateLimit): Buckets {
 }
 
 export interface CallerLimit {
-  /** Null if the call is allowed. */
+  /** Counts the call and returns null if it is allowed. Otherwise returns its refusal. */
   take(caller: Caller): Refused | null;
-  /** The RateLimit headers of a reply, of the limit with fewer calls left. */
+  /** The RateLimit headers of the limit with fewer calls left. */
   headersOf(caller: Caller): Headers;
 }
 
-/** A limit of a key and, if its account has a rate too, of the account: a call must pass both. */
+/**
+ * A limit of the key, and a limit of its account if the account has its own rate. A call must pass
+ * both.
+ */
 export function createCallerLimit(
   term: keyof Rates,
   { what, ...limit }: Omit<RateLimit, 'subject'> & { readonly what: string },
@@ -137,7 +140,10 @@ export function createCallerLimit(
   };
 }
 
-/** Sets the RateLimit headers of a reply, unless it shows a limit with fewer calls left. */
+/**
+ * Sets the RateLimit headers of a reply, unless the reply already shows a limit with fewer calls
+ * left.
+ */
 export function showLimit({ res }: ApiCall, headers: Headers): void {
   const shown = Number(res.getHeader('RateLimit-Remaining') ?? Number.POSITIVE_INFINITY);
   if (shown < Number(headers['RateLimit-Remaining'])) return;

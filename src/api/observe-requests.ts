@@ -1,4 +1,5 @@
-// Gives every request an id, a trace, security headers, a log line and metrics.
+// Gives every request an id, a trace, security headers, a log line and metrics. It also adds the
+// CORS headers and answers preflight requests of known origins.
 
 import { randomUUID } from 'node:crypto';
 import type { Middleware } from 'koa';
@@ -26,7 +27,7 @@ export function observeRequests({
   readonly isServing: () => boolean;
 }): Middleware<ApiState> {
   const origins = new Set(settings.corsOrigins);
-  // HSTS only if the public address is https: browsers remember it for a year.
+  // HSTS only if the public address is https, because browsers remember it for a year.
   const isSecure = settings.publicUrl.startsWith('https://');
   const headers = isSecure
     ? [...always, ['Strict-Transport-Security', 'max-age=31536000']]
@@ -41,8 +42,8 @@ export function observeRequests({
     state.traceId = parent?.traceId ?? state.requestId.replaceAll('-', '');
     res.setHeader('X-Request-Id', state.requestId);
     for (const [name, value] of headers) res.setHeader(name, value);
-    // Node keeps connections open by default. While the process is stopping, each reply closes its
-    // connection.
+    // Node keeps connections open by default. While the process is starting or stopping, each reply
+    // closes its connection.
     if (!isServing()) ctx.set('Connection', 'close');
     const { origin } = req.headers;
     const isKnownOrigin = origin !== undefined && origins.has(origin);
@@ -70,14 +71,20 @@ export function observeRequests({
   };
 }
 
-/** Closes the connection if a large body was not read; otherwise Node would read it to its end. */
+/**
+ * Closes the connection if a large body was not read. Otherwise Node would read the body to its
+ * end.
+ */
 function closeUnread({ req, res }: ApiCall): void {
   const { 'content-length': length, 'transfer-encoding': encoding } = req.headers;
   const isLarge = encoding !== undefined || Number(length ?? 0) > bodyBytesMax;
   if (isLarge && !req.complete && !res.headersSent) res.setHeader('Connection', 'close');
 }
 
-/** The route's pattern, because each path would be a metric series of its own. */
+/**
+ * The pattern of the route; `none` if no route matched. The path is not used, because each path
+ * would become a metric series.
+ */
 function routeOf(ctx: ApiCall): string {
   const byRouter = (ctx as { _matchedRoute?: unknown })._matchedRoute;
   return ctx.state.route ?? String(byRouter ?? 'none');

@@ -1,6 +1,5 @@
-// The closed table of refusals: code → HTTP status and type. A refusal is a value: it is the
-// caller's doing, and nothing has happened yet. The names are recorded in workflow histories; add,
-// never rename.
+// The closed table of refusals: code → HTTP status and type. Except for the two server errors, the
+// caller caused the refusal. The names are recorded in workflow histories: add, never rename.
 
 export const refusals = {
   invalid_json: { status: 400, type: 'invalid_request_error' },

@@ -1,5 +1,5 @@
-// Example requests and replies shown in the documents. A test sends each request through the parser
-// and the plan, so that a reader can send any example as it is.
+// Example requests and replies for the OpenAPI document. Tests send each request to the API, so
+// that readers can send the examples as they are.
 
 export interface RequestExample {
   readonly summary: string;

@@ -1,6 +1,6 @@
-// Combines the faults of one request into one answer: sorts them, and drops those that only follow
-// from another. They are sorted in the order of the API document's tables, so the first fault shown
-// is about the field documented first.
+// Combines the faults of one request into one answer: sorts the faults, and drops those that only
+// follow from another. The order is that of the API document's tables, so the first fault shown is
+// about the field documented first.
 
 import type { Refusal } from './error';
 import type { Fault } from './field';
@@ -13,9 +13,9 @@ const orders: readonly (readonly string[])[] = [
   Object.keys(superResolutionFields),
 ];
 
-// The check of the field on the left depends on the fields on the right. If one of those is already
-// at fault, the fault on the left would repeat it, or blame a default the caller never sent. An
-// unreadable mode also leaves the model open.
+// The check of the field on the left depends on the fields on the right. If a field on the right is
+// at fault, the plan's fault for the left field is dropped: it would repeat the first fault, or
+// blame a default that the caller never sent. If `mode` is at fault, the model is not known either.
 const restsOn: Readonly<Record<string, readonly string[]>> = {
   resolution: ['mode'],
   ratio: ['mode'],
@@ -33,7 +33,7 @@ const restsOn: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Joins the faults of the request's shape and those found by the plan, without the ones that only
+ * Joins the faults of the request's shape and the faults found by the plan. Drops those that only
  * follow from another.
  */
 export function combineFaults(shape: readonly Fault[], plan: readonly Refusal[]): Refusal[] {
@@ -61,7 +61,7 @@ function isMissingOf({ code, param }: Fault, meant: readonly string[]): boolean 
   return meant.some((path) => path === param || path.startsWith(`${param}.resolution`));
 }
 
-/** A misspelt name is sorted as the field that was meant. */
+/** Sorts a misspelt name as the field that was meant. */
 function sortFaults(faults: readonly Fault[]): Refusal[] {
   return faults
     .map((fault) => ({ fault, rank: rankOf(fault.meant ?? fault.param) }))
@@ -69,7 +69,7 @@ function sortFaults(faults: readonly Fault[]): Refusal[] {
     .map(({ fault: { code, param, message } }) => ({ code, param, message }));
 }
 
-// More than there are fields, fewer than the names a body can hold.
+// More than the number of fields, far fewer than the names that a body can have.
 const messagesMax = 50;
 
 /** One refusal for all faults: one message per line, with the code and the param of the first. */
@@ -88,7 +88,7 @@ function segments(param: string): string[] {
 }
 
 /**
- * The path as the rules name it: `metadata.tools[0].type` becomes `metadata.tools`, `images[3]`
+ * The path as `restsOn` names it: `metadata.tools[0].type` becomes `metadata.tools`, `images[3]`
  * becomes `images`.
  */
 function pathsOf(param: string): string[] {

@@ -1,10 +1,11 @@
-// Validates one field and builds the sentence for a fault: the expected value and the value sent.
-// Every message of a 400 about the shape of a request is built here.
+// Validates single fields of a request and builds the messages of their faults: the expected value
+// and the value sent. Rules between fields are in the parser, and the abilities of a model in the
+// plan.
 
 import type { z } from 'zod';
 import type { Refusal, RefusalCode } from './error';
 
-/** One field of a request: its schema, and the rule in words for the caller. */
+/** One field of a request: its schema, and its rule in words for the caller. */
 export interface Field {
   readonly schema: z.ZodType;
   readonly wanted: string;
@@ -17,8 +18,8 @@ export interface Fault extends Refusal {
   readonly meant?: string;
 }
 
-// No valid list is nearly as long. The limit keeps a megabyte of elements from becoming a megabyte
-// of faults.
+// No valid list is nearly as long. Without this limit, a list of thousands of faulty elements would
+// cause as many faults.
 const lookedAtMax = 100;
 
 /** null and an empty list count as absent. */
@@ -26,7 +27,10 @@ export function isAbsent(value: unknown): value is null | undefined {
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 }
 
-/** Returns the value if it is valid, else undefined after adding its faults to `faults`. */
+/**
+ * Returns the value if it is valid, and undefined if it is absent. An invalid value adds its faults
+ * to `faults` and also returns undefined.
+ */
 export function readField<T>(
   field: Field,
   param: string,
@@ -64,7 +68,8 @@ interface Issue {
 }
 
 /**
- * A fault of an element names the element (`images[3]`); several faults of one element count once.
+ * A fault of an element names the element (`images[3]`). Several faults of one element count as
+ * one.
  */
 function fieldFaults(
   field: Field,
@@ -99,10 +104,10 @@ export function misspelt(param: string, meant: string): Fault {
   return { ...invalid(param, `there is no such field; did you mean "${meant}"?`), meant };
 }
 
-// Long enough to recognise the value, short enough not to send a megabyte back.
+// Long enough to recognise the value, short enough for a message.
 const shownMax = 60;
 
-/** The value as a message quotes it: as JSON, shortened. */
+/** The value as a message quotes it: as JSON, and shortened. */
 export function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `an array of ${value.length}`;
@@ -117,7 +122,7 @@ export function show(value: unknown): string {
 /** A closed list of words as a message shows it. */
 export const words = (list: readonly string[]) => list.map((word) => `"${word}"`).join(', ');
 
-/** Every field may be absent or null. */
+/** The schemas of these fields, where each field may also be absent or null. */
 export function optionals(fields: Readonly<Record<string, Field>>): Record<string, z.ZodType> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, { schema }]) => {

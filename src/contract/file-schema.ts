@@ -1,4 +1,4 @@
-// zod schemas of the replies about uploaded files.
+// zod schemas of the replies about uploaded files. The files of results are in video-schema.ts.
 
 import { z } from 'zod';
 import { pageOf } from './model-schema';

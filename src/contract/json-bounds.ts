@@ -1,11 +1,11 @@
-// Counts nesting, names and elements of a JSON text before it is parsed. Parsing thousands of names
-// takes ten milliseconds; counting takes a fraction of one for any body.
+// Counts the nesting, names and elements of a JSON text before it is parsed. Parsing thousands of
+// names takes ten milliseconds; counting takes less than one millisecond for any body.
 
-// The documented fields nest four deep; 32 leaves room for passed-through options and keeps
-// recursion safe.
+// The documented fields are nested four levels deep. 32 leaves room for passed-through options, and
+// recursion is safe.
 const depthMax = 32;
-// Counts names and elements together; the documented fields need some dozens. Every item costs time
-// in each later step, however small it is.
+// The sum of names and elements; the documented fields need a few dozen. Every item costs time in
+// each later step, even if it is small.
 const itemsMax = 1_000;
 
 const code = {
@@ -19,7 +19,10 @@ const code = {
   space: 32,
 } as const;
 
-/** A message about the exceeded limit, or null. The count is exact for valid JSON only. */
+/**
+ * Describes the limit that the text exceeds; null if there is none. The count is exact only for
+ * valid JSON.
+ */
 export function boundsFault(text: string): string | null {
   let depth = 0;
   let items = 0;

@@ -1,9 +1,10 @@
-// Describes why a text is not JSON, with line and column. Only called after JSON.parse refused the
-// text, so it decides nothing.
+// Describes why a text is not JSON, with line and column. It is called only after the parser has
+// refused the text, so it does not decide whether a text is valid.
 
 import { type ParseErrorCode, visit } from 'jsonc-parser';
 
-// The package exports its codes as a const enum, which a module compiled in isolation cannot read.
+// The package exports its error codes as a const enum, which a module compiled in isolation cannot
+// read.
 const sentences: Readonly<Record<number, string>> = {
   12: 'a string that does not end on its line',
   13: 'an incomplete number',

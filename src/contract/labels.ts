@@ -1,5 +1,5 @@
-// `metadata.labels`: a caller's own labels for a task. The service stores them and does not send
-// them to a generator.
+// Reads `metadata.labels`: a caller's own labels for a task. The service stores the labels and does
+// not send them to a generator.
 
 import { z } from 'zod';
 import type { Fault, Field } from './field';
@@ -30,7 +30,10 @@ const param = 'metadata.labels';
 // Label names come from the caller, so a message shows only their beginning.
 const nameShownMax = 80;
 
-/** Undefined if there are no labels. null counts as absent, as in every field. */
+/**
+ * Undefined if there are no labels or one of them is at fault. null counts as absent, as in every
+ * field.
+ */
 export function readLabels(value: unknown, faults: Fault[]): Labels | undefined {
   if (isAbsent(value)) return undefined;
   if (!isJsonObject(value)) {

@@ -1,5 +1,5 @@
-// zod schemas of `metadata` and its super-resolution part, field by field, and the names that may
-// not be passed through.
+// zod schemas of `metadata` and its super-resolution part, field by field. Also the list of names
+// that may not be passed through to a generator.
 
 import { z } from 'zod';
 import type { Field } from './field';
@@ -22,7 +22,9 @@ const superResolutionParts = {
     wanted: 'must be a whole number of pixels from 64 to 2160',
   },
   scene: {
-    schema: z.enum(scenes).meta({ description: 'Influences the strategy.' }),
+    schema: z
+      .enum(scenes)
+      .meta({ description: 'The kind of the video; it influences the enhancement.' }),
     wanted: `must be one of ${words(scenes)}`,
   },
   tool_version: {
@@ -102,7 +104,7 @@ const metadataParts = {
   output_upload_url: {
     schema: z.string().min(1).max(4096).meta({
       description:
-        'Public HTTPS address to which the video is sent with PUT, besides being kept here: a presigned one of your bucket.',
+        'Public HTTPS address, for example a presigned one of your bucket. The video is sent to it with PUT, and is kept here too.',
       example: 'https://bucket.example.com/video.mp4?X-Amz-Signature=0f3a',
     }),
     wanted: 'must be a public HTTPS URL of at most 4096 characters, a string',
@@ -125,16 +127,16 @@ const metadataParts = {
 export const metadataFields: Readonly<Record<string, Field>> = metadataParts;
 
 /**
- * Names that the service sets, prices or reads itself; passing them through would change what was
- * paid for. Compared without regard to case, because many servers read JSON names that way.
+ * Names that the service sets, prices or reads itself. If they were passed through, they could
+ * change what was priced. Case is ignored, because many servers ignore the case of JSON names.
  */
 export const ownedMetadataNames: readonly string[] = (
   'model content prompt resolution ratio duration seconds size frames framespersecond input_type mode image images ' +
   'videos audios service_tier priority draft_task output_format omni_reference_task_type'
 ).split(' ');
 
-// The document shows both forms; the parser turns a single tool into a list of one before
-// validation.
+// `tools` may be sent as a list or as a single tool, and the document shows both forms. The parser
+// turns a single tool into a list of one before it validates the field.
 const toolsAsSent = z
   .union([z.array(tool).max(toolsMax), tool])
   .nullish()

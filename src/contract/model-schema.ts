@@ -1,5 +1,5 @@
-// One model in the reply of GET /v1/models: its inputs, abilities and prices. Used by
-// reply-schema.ts.
+// zod schemas for the reply of GET /v1/models: a model with its inputs, abilities and prices.
+// Amounts and pages of lists are also here, because other replies share them.
 
 import { z } from 'zod';
 import { inputTypes, ratios, resolutions } from './vocabulary';
@@ -30,7 +30,7 @@ export const modelSchema = z
     durations: z.strictObject({
       min: z.int(),
       max: z.int(),
-      auto: z.boolean().meta({ description: 'Whether -1 is taken.' }),
+      auto: z.boolean().meta({ description: 'True if -1 is accepted.' }),
     }),
     inputs: z.strictObject({
       types: z.array(z.enum(inputTypes)),

@@ -1,8 +1,8 @@
-// Recognises misspelt field names: another case, one or two wrong letters, or the word another API
-// uses. Such a name is refused, because ignoring it would create, and charge, a different video
-// than the caller meant.
+// Recognises misspelt field names: another case, one or two wrong letters, or the name in another
+// API. Such a name is refused. If it were ignored, the caller would pay for another video than the
+// one wanted.
 
-/** Field names of other APIs, in lower case without separators. A closed list on purpose. */
+/** Field names of other APIs, in lower case without separators. The list is closed on purpose. */
 const synonyms: Readonly<Record<string, string>> = {
   textprompt: 'prompt',
   aspect: 'ratio',
@@ -51,11 +51,14 @@ export function isGeneratorOption(name: string): boolean {
 }
 
 /**
- * At most this many unknown names of one object are compared, each with every known name. A caller
- * that sends more has made a different kind of mistake.
+ * At most this many unknown names of one object are compared, each with every known name. A body
+ * with more of them is not a spelling mistake.
  */
 export const comparedMax = 100;
-/** No known name is nearly as long, and the cost grows with the product of both lengths. */
+/**
+ * Longer names are not compared. No known name is nearly as long, and the cost grows with the
+ * product of both lengths.
+ */
 export const comparedCharsMax = 40;
 
 /** The known name that `name` resembles; undefined if there is none. */
@@ -87,7 +90,8 @@ export function synonymOf(name: string): string | undefined {
   return Object.hasOwn(synonyms, plain) ? synonyms[plain] : undefined;
 }
 
-// No generator gets these two, so another word for them inside `metadata` is never one of its options.
+// These two options are never sent to a generator. So another word for one of them inside
+// `metadata` is never an option of a generator.
 const serviceOptions = ['metadata.callback_url', 'metadata.super_resolution_config'];
 
 /** The full path of the option of this service that other APIs call `name`. */
@@ -112,8 +116,8 @@ function plainKnown(known: string): string {
   return plain;
 }
 
-// Short names are close to many words with another meaning (`mode` and `code` differ by one
-// letter). Only one letter of a short name may be wrong, and not the first.
+// Short names resemble many words with another meaning: `mode` and `code` differ in one letter. In
+// a short name only one letter may be wrong, and not the first.
 const longName = 8;
 
 function editsMax(known: string): number {

@@ -1,4 +1,4 @@
-// OpenAPI operations of an account: its tasks, balance and statement.
+// OpenAPI operations of an account: its tasks, balance and statement, and the callback of a task.
 
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
@@ -49,7 +49,7 @@ export const accountOperations = {
     tags: ['Account'],
     summary: 'The balance',
     responses: {
-      '200': jsonReply('What is free and what is held.', accountSchema, {
+      '200': jsonReply('The available and the held amount.', accountSchema, {
         balance: { available: '9994.990600', held: '5.009400', currency: 'CNY' },
       }),
       ...readErrors,
@@ -76,7 +76,7 @@ export const accountOperations = {
   },
   callbacks: {
     tags: ['Tasks'],
-    summary: 'How the task’s callback fared',
+    summary: 'The attempts of the task’s callback',
     requestParams: { path: taskIdParameter },
     responses: {
       '200': jsonReply('Every attempt, and when the next one is due.', callbacksSchema),

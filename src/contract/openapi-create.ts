@@ -1,5 +1,5 @@
-// OpenAPI operations that create and quote a task: one body with its examples, and the callback
-// that follows a create.
+// OpenAPI operations that create and quote a task. Both share one body and its examples. The
+// callback that follows a create is described here too.
 
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
@@ -61,7 +61,7 @@ export const createOperation: ZodOpenApiOperationObject = {
       { submitted: createdExample },
       {
         ...replyHeaders,
-        Location: { description: 'Where to query the task.', schema: { type: 'string' } },
+        Location: { description: 'The address of the task.', schema: { type: 'string' } },
         'Idempotent-Replayed': {
           description: '`true` when the task had been created before.',
           schema: { type: 'string' },
@@ -82,7 +82,7 @@ export const createOperation: ZodOpenApiOperationObject = {
         post: {
           summary: 'The task is final',
           description:
-            'Sent once per task, at least once on the wire, signed as Standard Webhooks prescribe. The body is the GET ' +
+            'Sent at least once when the task is final, signed as Standard Webhooks prescribe. The body is the GET ' +
             'reply of the finished task. Any 2xx is success, 410 stops, everything else is tried again for three days.',
           security: [],
           requestParams: {

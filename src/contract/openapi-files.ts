@@ -1,4 +1,4 @@
-// OpenAPI operations of files.
+// OpenAPI operations of uploaded files and of the public links of files.
 
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
@@ -104,7 +104,7 @@ export const filePaths: ZodOpenApiPathsObject = {
       tags,
       summary: 'An uploaded file',
       requestParams: { path },
-      responses: { '200': jsonReply('What is known of it.', fileSchema), ...readErrors },
+      responses: { '200': jsonReply('The file, without its bytes.', fileSchema), ...readErrors },
     },
     delete: {
       operationId: 'deleteFile',
@@ -113,7 +113,7 @@ export const filePaths: ZodOpenApiPathsObject = {
       description:
         'The bytes are deleted at once. A task that has not begun to use the file fails.',
       requestParams: { path },
-      responses: { '200': jsonReply('It is gone.', deletedFileSchema), ...readErrors },
+      responses: { '200': jsonReply('The file was deleted.', deletedFileSchema), ...readErrors },
     },
   },
   '/v1/files/{file_id}/content': {

@@ -27,7 +27,7 @@ export const preferHeader = z.object({
   }),
 });
 
-/** The two parameters of a list's pages. */
+/** The two parameters of a list that is read in pages. */
 export const pageQuery = (after: RegExp) => ({
   limit: z.int().min(1).max(100).optional().meta({ description: 'Default 20.' }),
   after: z
@@ -56,7 +56,7 @@ export function jsonReply(
   };
 }
 
-/** For each code its meaning for a caller, an example message and its param. */
+/** For each code: its meaning for a caller, an example message, and the example's param. */
 const sentences: Readonly<
   Record<RefusalCode, readonly [meaning: string, message: string, param?: string]>
 > = {
@@ -146,7 +146,7 @@ const sentences: Readonly<
   ],
   request_too_large: [
     'the body is larger than 128 KiB, or a file larger than its kind may be',
-    'The body may have at most 131072 bytes.',
+    'The body may have at most 131072 bytes; this one has 200000 or more.',
   ],
   unsupported_media_type: [
     'the body is not application/json in UTF-8, or the content of a file is of no accepted type',
@@ -159,11 +159,11 @@ const sentences: Readonly<
   ],
   rate_limited: [
     'a limit of the key, the address or the account was met',
-    'This key may create 10 times a second (up to 50 at once). Try again in 1 s.',
+    'This key may create 10 times a second (up to 50 at once), and did so more often. Try again in 1 s.',
   ],
   internal_error: ['a fault of ours', 'Something went wrong here. Tell us the request id …'],
   unavailable: [
-    'the database cannot be reached; the message says whether anything was stored',
+    'the service cannot answer now; after a create the message says whether anything was stored',
     'The service cannot answer at the moment. Try again shortly.',
   ],
 };
@@ -186,7 +186,7 @@ export function errorResponses(
   ...codes: readonly RefusalCode[]
 ): Record<`${4 | 5}${string}`, ZodOpenApiResponseObject> {
   const byStatus = new Map<number, RefusalCode[]>();
-  // Every call with a key can also be refused with these.
+  // Every call with a key can also be refused with these codes.
   const ofKeys = codes.includes('invalid_api_key') ? keyRefusals : [];
   for (const code of new Set([...codes, ...always, ...ofKeys])) {
     const { status } = refusals[code];

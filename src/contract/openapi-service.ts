@@ -1,4 +1,4 @@
-// OpenAPI operations about the service itself; they need no key.
+// OpenAPI operations about the service itself, such as probes and versions. They need no key.
 
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';

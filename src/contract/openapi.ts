@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 document, generated from the schemas that validate requests. Made once at start
-// and served as text.
+// Builds the OpenAPI 3.1 document from the schemas that validate requests and describe replies.
+// routes/docs.ts serves it.
 
 import type {
   CreateDocumentOptions,
@@ -37,9 +37,9 @@ type OverrideContext = Parameters<
   Extract<CreateDocumentOptions['override'], (...context: never[]) => unknown>
 >[0];
 
-// Tests compare replies with closed schemas. The published document leaves replies open, because
-// fields may be added later. Two objects stay closed: the five fields of a create's reply, and the
-// super-resolution options, where an unknown name is refused.
+// The schemas of replies are closed for the tests. The published document leaves replies open,
+// because fields may be added later. Two objects stay closed: the five fields of a create's reply,
+// and the super-resolution options, where an unknown name is refused.
 const closed: readonly unknown[] = [createdSchema, superResolutionSchema];
 
 function openReplies({ jsonSchema, zodSchema }: OverrideContext): void {
@@ -70,7 +70,7 @@ function documentOf(publicUrl: string, version: string): ZodOpenApiObject {
       { name: 'Files', description: 'Results, and inputs that you upload.' },
       { name: 'Models', description: 'What a key may use, and what it costs.' },
       { name: 'Account', description: 'Tasks and money of the account.' },
-      { name: 'Service', description: 'For those who run it.' },
+      { name: 'Service', description: 'For operators.' },
     ],
     components: {
       securitySchemes: {

@@ -1,5 +1,5 @@
-// Parses `metadata`, an object or a string that holds one, into documented fields and
-// passed-through options. Each field is read on its own, so every fault is found in one pass.
+// Parses `metadata`, an object or a string that contains one, into documented fields and
+// passed-through options. Each field is read on its own, so one pass finds every fault.
 
 import type { Fault } from './field';
 import { invalid, isAbsent, misspelt, readFields, show } from './field';
@@ -69,7 +69,10 @@ function metadataObject(value: unknown, faults: Fault[]): JsonObject {
 
 const configParam = 'metadata.super_resolution_config';
 
-/** Undefined if super-resolution is off: absent, `{}`, or only fields that count as absent. */
+/**
+ * Undefined if super-resolution is off: absent, `{}`, or only fields that count as absent. Also
+ * undefined if a field is at fault.
+ */
 function readSuperResolution(value: unknown, faults: Fault[]): SuperResolutionConfig | undefined {
   if (isAbsent(value)) return undefined;
   if (!isJsonObject(value)) {
@@ -115,9 +118,8 @@ function refuseUnknown(sent: readonly string[], faults: Fault[]): void {
   }
 }
 
-// Passed-through options are stored with the task and in its workflow history. A number such as
-// 1e20 has four characters in the body and twenty-one when it is serialised again, so the limit of
-// the body is not enough.
+// Passed-through options are stored with the task. A number such as 1e20 has four characters in the
+// body, but twenty-one when it is serialised again. So the limit of the body is not enough.
 const writtenOutMax = 32 * 1024;
 
 function readPassThrough(sent: JsonObject, faults: Fault[]): Record<string, unknown> {
@@ -131,7 +133,7 @@ function readPassThrough(sent: JsonObject, faults: Fault[]): Record<string, unkn
   });
   if (passed.length === 0 && isAbsent(sent.tools)) return {};
   const options = Object.fromEntries(passed);
-  // Undocumented fields of a tool are passed through too, so they count.
+  // Undocumented fields of a tool are also passed through, so `tools` counts too.
   const bytes = Buffer.byteLength(JSON.stringify({ ...options, tools: sent.tools }));
   if (bytes <= writtenOutMax) return options;
   const sentence =
@@ -143,9 +145,9 @@ function readPassThrough(sent: JsonObject, faults: Fault[]): Record<string, unkn
 
 const topLevelNames = Object.keys(requestFields);
 
-/** The fault of a name that may not be passed through; null if it may. */
+/** The fault of a name that may not be passed through; null if the name is allowed. */
 function nameFault(name: string, isCompared: boolean): Fault | null {
-  // A generator that ignores the case of names would read it as the documented field.
+  // A generator that ignores the case of names would read another spelling as the documented field.
   const lowerCase = name.toLowerCase();
   const option = otherSpellingOf(name, documentedNames);
   const shown = `metadata.${name.slice(0, nameShownMax)}`;

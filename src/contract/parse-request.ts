@@ -1,7 +1,7 @@
-// Parses the body of a create into a VideoRequest: compatibility fields (`image`, `seconds`,
-// metadata as a string) become their originals, null and [] become absent, defaults of metadata are
-// filled in. Nothing here reads the catalogue. A faulty body still returns a request with every
-// readable field, so the plan can report faults of the other fields in the same answer.
+// Parses the body of a create into a VideoRequest. Compatibility fields (`image`, `seconds`,
+// metadata as a string) become the current fields, null and [] become absent, and metadata gets its
+// defaults. Nothing here reads the catalogue. A body with faults still returns a request with every
+// readable field, so that the plan can report other faults in the same answer.
 
 import type { Fault } from './field';
 import { invalid, isAbsent, misspelt, readField, show } from './field';
@@ -37,7 +37,8 @@ export function parseRequest(body: JsonObject): ParsedRequest {
   const audios = readList(body, 'audios', faults);
   const resolution = read<VideoRequest['resolution'] | ''>('resolution') || undefined;
   const ratio = read<VideoRequest['ratio']>('ratio');
-  // `size` is ignored if there is a resolution, also when two requests are compared for equality.
+  // `size` is ignored if there is a resolution. It is not part of the request then, so a repeated
+  // create may have another `size`.
   const sizeCounts = isAbsent(body.resolution) || body.resolution === '';
   const size = sizeCounts ? read<string>('size') : undefined;
   const duration = readDuration(body, faults);
@@ -90,8 +91,8 @@ function readImages(body: JsonObject, faults: Fault[]): readonly string[] {
 }
 
 /**
- * A list with faulty elements keeps its length, because later rules count its elements. Its request
- * is refused, so none of its URLs is used.
+ * A list with faulty elements keeps its length (up to 9), because later rules count its elements.
+ * The request is refused in any case, so none of its URLs is used.
  */
 function readList(
   body: JsonObject,

@@ -1,5 +1,5 @@
-// zod schemas of the API's replies. The OpenAPI document is generated from them, and tests compare
-// real replies with them. The types of the task object are inferred from them in task.ts.
+// zod schemas of the API's replies. The OpenAPI document is generated from these schemas, and tests
+// compare real replies with them. task.ts infers the types of the task object from here.
 
 import { z } from 'zod';
 import { refusals } from './error';
@@ -163,7 +163,7 @@ export const movementSchema = z
     kind: z.enum(movementKinds),
     task_id: z.string().nullable(),
     amount,
-    change: amount.meta({ description: 'What it did to the available balance.' }),
+    change: amount.meta({ description: 'The change of the available balance.' }),
     balance_after: amount,
     currency: z.string(),
     reason: z.string(),

@@ -1,7 +1,6 @@
-// zod schemas of the create request: the shapes, words and ranges of the API document, field by
-// field. The parser and the OpenAPI document both use them. Rules between fields are in the parser;
-// the abilities of a model are checked by the plan. `wanted` is the sentence a caller reads if the
-// field is invalid.
+// zod schemas of the create request, field by field. The parser and the OpenAPI document both use
+// them. Rules between fields are in the parser, and the abilities of a model in the plan. A caller
+// reads the sentence `wanted` if the field is invalid.
 
 import { z } from 'zod';
 import type { Field } from './field';
@@ -106,7 +105,7 @@ export const requestFields = {
   size: {
     schema: z.string().min(1).meta({
       description:
-        'Legacy: a tier (`720p`) or dimensions from the model’s table (`1280x720`). Not looked at when `resolution` is sent.',
+        'Legacy: a tier (`720p`) or dimensions from the model’s table (`1280x720`). Ignored if `resolution` is sent.',
       deprecated: true,
     }),
     wanted: 'must be a non-empty string: a tier such as "720p" or dimensions such as "1280x720"',
@@ -122,7 +121,7 @@ export const requestFields = {
   },
   seconds: {
     schema: duration.meta({
-      description: 'Legacy alias of `duration`; not looked at when `duration` is sent.',
+      description: 'Legacy alias of `duration`; ignored if `duration` is sent.',
       deprecated: true,
     }),
     wanted:

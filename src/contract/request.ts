@@ -1,6 +1,5 @@
-// The create request after parsing: the fields as sent, with compatibility fields turned into their
-// originals (`image` → `images`, `seconds` → `duration`, metadata string → object) and defaults
-// filled in.
+// The create request after parsing, with defaults. Compatibility fields are already turned into the
+// current fields: `image` → `images`, `seconds` → `duration`, a metadata string → an object.
 
 import type {
   EnhancedResolution,
@@ -40,7 +39,7 @@ export interface VideoMetadata {
   readonly safety_identifier?: string;
   readonly input_video_duration?: number;
   readonly labels?: Labels;
-  /** Options the service does not know; they go to the generator unchanged. */
+  /** Options that the service does not know. They are passed to the generator unchanged. */
   readonly passThrough: Readonly<Record<string, unknown>>;
 }
 

@@ -1,6 +1,6 @@
-// Parses JSON from callers safely: an object at the top, limited depth and size, no prototype
-// names, no strings that PostgreSQL or UTF-8 cannot store. Used for the body and for metadata sent
-// as a string. If a name appears twice the last one counts, as in JSON.parse.
+// Parses JSON from callers safely. The text must be an object of limited depth and size, without
+// prototype names and without strings that PostgreSQL or UTF-8 cannot store. Used for the body, and
+// for metadata sent as a string. If a name appears twice, the last value counts, as in JSON.parse.
 
 import secureJson from 'secure-json-parse';
 import { boundsFault } from './json-bounds';
@@ -18,7 +18,8 @@ export function parseSafeJson(text: string): SafeJson {
   try {
     value = secureJson.parse(text, null, { protoAction: 'error', constructorAction: 'error' });
   } catch (error) {
-    // Only chooses the sentence: the parser also throws for prototype names.
+    // This only chooses the message: the parser throws for prototype names as well as for invalid
+    // JSON.
     const forbidden = /forbidden prototype/i.test(String(error));
     return { fault: forbidden ? 'it holds a forbidden property name' : jsonFault(text) };
   }
@@ -42,7 +43,7 @@ function kindOf(value: unknown): string {
 function textFaultIn(value: unknown): string | null {
   if (typeof value === 'string') return textFault(value);
   if (typeof value !== 'object' || value === null) return null;
-  // Also iterates over arrays, whose names are indexes.
+  // The entries of an array are its elements, with the indexes as names.
   for (const [name, item] of Object.entries(value)) {
     const fault = textFault(name) ?? textFaultIn(item);
     if (fault !== null) return fault;

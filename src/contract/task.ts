@@ -1,5 +1,6 @@
 // The types of the task object: the reply of GET, the body of a callback, and the stored form of a
-// finished task. It is made by domain/task.ts only and used unchanged everywhere.
+// finished task. Only domain/task.ts makes the object. A reply may add `queue` or
+// `cancel_requested`.
 
 import type { z } from 'zod';
 import type { taskSchema } from './reply-schema';
@@ -11,5 +12,5 @@ export type TokenUsage = NonNullable<TaskObject['usage']>;
 export type TaskError = NonNullable<TaskObject['error']>;
 export type Billing = NonNullable<TaskObject['billing']>;
 
-/** The five fields of a create's reply, and no others. */
+/** The reply of a create has these five fields and no others. */
 export type CreatedTask = Pick<TaskObject, 'id' | 'task_id' | 'object' | 'status' | 'message'>;

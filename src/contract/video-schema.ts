@@ -1,4 +1,4 @@
-// zod schemas of the result of a task, and of its upload to an address of the caller.
+// zod schemas of a task's result, and of the upload of the video to the caller's address.
 
 import { z } from 'zod';
 import { goneReasons, outputUploadStatuses } from './vocabulary';

@@ -1,5 +1,5 @@
-// The closed word lists of the public API, as constants from which types are derived. It imports
-// and validates nothing, so the workflow sandbox can load it.
+// The closed word lists of the public API, as constants from which types are derived. This file
+// imports nothing, so that the workflow sandbox can load it.
 
 export const taskStatuses = ['pending', 'submitted', 'running', 'succeeded', 'failed'] as const;
 export type TaskStatus = (typeof taskStatuses)[number];

@@ -1,5 +1,5 @@
-// Checks field by field what the model cannot do, and which addresses are not allowed. Frame and
-// input type have rules of their own (resolution.ts, input-type.ts).
+// Finds fields that the model does not support, and addresses that are not allowed. Resolution and
+// ratio are checked in resolution.ts, the input type in input-type.ts.
 
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';
@@ -7,7 +7,8 @@ import { checkUrl, howToAllow } from './address';
 import type { Model } from './catalogue';
 import { list } from './resolution';
 
-// The generator also reads switches at the end of a prompt. These would change what was priced.
+// The generator also reads switches at the end of a prompt. These switches would change what was
+// priced.
 const promptSwitches: Readonly<Record<string, string>> = {
   rs: 'resolution',
   resolution: 'resolution',
@@ -21,7 +22,7 @@ const promptSwitches: Readonly<Record<string, string>> = {
 const promptSwitch = new RegExp(`--(${Object.keys(promptSwitches).join('|')})(?![a-z])`, 'gi');
 
 export function promptLengthFaults(prompt: string, model: Model): Refusal[] {
-  // Counts characters as people do. `length` is checked first because it is cheap and never
+  // Counts code points, not UTF-16 units. `length` is checked first, because it is cheap and never
   // smaller.
   const chars = prompt.length > model.promptCharsMax ? [...prompt].length : prompt.length;
   if (chars <= model.promptCharsMax) return [];
@@ -44,7 +45,7 @@ export function promptSwitchFaults(prompt: string): Refusal[] {
 interface AddressRules {
   readonly allowHosts?: readonly string[];
   readonly isDevStack?: boolean;
-  /** Inputs that are files of this installation; they have faults of their own. */
+  /** Inputs that are files of this installation. They are checked in input-files.ts. */
   readonly files?: ReadonlyMap<string, unknown>;
 }
 

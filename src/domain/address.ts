@@ -1,6 +1,6 @@
-// Decides which addresses a caller's URL may lead to: when a task is created, and again for the
-// address that a socket is about to dial. It reads the parsed URL and never the text, because the
-// parser has already turned `127.1`, `0x7f000001` and `①②⑦.⓪.⓪.①` into 127.0.0.1.
+// Decides which addresses a caller's URL may lead to. It is used when a task is created, and again
+// for the address that a socket is about to connect to. Hosts are read from the parsed URL, not
+// from the text: the parser turns `127.1`, `0x7f000001` and `①②⑦.⓪.⓪.①` into 127.0.0.1.
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
@@ -15,9 +15,9 @@ type CheckedUrl =
   | { readonly url: URL; readonly fault?: undefined }
   | {
       readonly url?: undefined;
-      /** Every fault, in one text. */
+      /** All faults, in one text. */
       readonly fault: string;
-      /** The `host:port` to allow, if the host is not public. */
+      /** The `host:port` that an operator would have to allow; only if the host is not public. */
       readonly insideHost?: string | undefined;
     };
 
@@ -27,7 +27,7 @@ export function checkUrl(text: string, { schemes, allowHosts, charsMax }: UrlRul
   }
   if (hasSpaceOrControl(text))
     return { fault: 'must be a URL without spaces or control characters.' };
-  // Some parsers read a backslash as a slash, others as part of a user name. Every reader must see
+  // Some parsers read a backslash as a slash, others as part of a user name. All of them must see
   // the same host.
   if (text.includes('\\')) return { fault: 'must be a URL without backslashes.' };
   if (!URL.canParse(text)) return { fault: 'must be an absolute URL.' };
@@ -67,7 +67,7 @@ function hostPortOf({ hostname, port, protocol }: URL): string {
 // The host may contain characters that a shell acts on, and users copy the command.
 const plainHostPort = /^(?:[a-z0-9.-]+|\[[0-9a-f:]+\]):\d+$/;
 
-/** The way for an operator to allow such a host: a setting, or an option of `npm start`. */
+/** Tells the caller how an operator can allow this host: a setting, or an option of `npm start`. */
 export function howToAllow(hostPort: string, isDevStack: boolean): string {
   if (isDevStack && plainHostPort.test(hostPort)) {
     return (
@@ -80,26 +80,28 @@ export function howToAllow(hostPort: string, isDevStack: boolean): string {
 
 const insideNames = /(?:^|\.)(?:localhost|local|internal|home\.arpa|lan|onion|test|invalid)$/;
 
-/** A host as a parsed URL writes it: a name, an IPv4 address, or an IPv6 address in brackets. */
+/**
+ * `hostname` is the host of a parsed URL: a name, an IPv4 address, or an IPv6 address in brackets.
+ */
 function isPublicHost(hostname: string): boolean {
   if (hostname.startsWith('[')) return isPublicAddress(hostname.slice(1, -1));
   if (isIPv4(hostname)) return isPublicAddress(hostname);
   const name = hostname.toLowerCase();
   if (!name.includes('.') || name.endsWith('.') || insideNames.test(name)) return false;
-  // Some resolvers read a last label of digits as an IPv4 address.
+  // Some resolvers read a name whose last label is a number as an IPv4 address.
   if (/(?:^|\.)(?:\d+|0x[0-9a-f]*)$/.test(name)) return false;
   return name.length <= 253 && name.split('.').every((label) => /^[a-z0-9_-]{1,63}$/.test(label));
 }
 
-/** An address as a resolver answers it or a socket reports it. Anything unreadable is not public. */
+/** `address` comes from a resolver or a socket. Text that is no IP address counts as not public. */
 export function isPublicAddress(address: string): boolean {
   const [plain = ''] = address.split('%');
   if (isIPv4(plain)) return !specialIpv4.check(plain);
   return isIPv6(plain) && globalIpv6.check(plain, 'ipv6') && !specialIpv6.check(plain, 'ipv6');
 }
 
-// The special-purpose registries. Only 2000::/3 of IPv6 is assigned at all, so mapped, translated,
-// unique local and link-local addresses need no entries of their own.
+// IANA's registries of special-purpose addresses. Of IPv6 only 2000::/3 is assigned at all, so
+// mapped, translated, unique local and link-local addresses need no entries.
 const specialIpv4 = subnets('ipv4', [
   '0.0.0.0/8',
   '10.0.0.0/8',

@@ -1,4 +1,4 @@
-// Budgets: how much an account, or one of its keys, may spend by day, by month or in all.
+// Budgets: how much an account, or one of its keys, may spend per day, per month or in total.
 
 import type { Refusal } from '../contract/error';
 import { formatMicros } from './money';
@@ -21,7 +21,7 @@ export interface BudgetState {
   /** The holds of unfinished tasks, including pending ones. */
   readonly heldMicros: number;
   readonly timeZone: string;
-  /** Null: never. */
+  /** Null if the budget never begins anew. */
   readonly beginsAnewAt: Date | null;
 }
 

@@ -1,6 +1,6 @@
 // The times of callback attempts, and the meaning of a receiver's answer. The gaps are those of the
-// Standard Webhooks example schedule. The random number is an argument, so that the workflow can
-// draw one that replays.
+// Standard Webhooks example schedule. The random number is an argument, because a workflow must use
+// its own generator, which repeats its numbers in a replay.
 
 const second = 1_000;
 const minute = 60 * second;
@@ -25,8 +25,8 @@ const jitter = 0.2;
 const retryAfterMaxMs = 24 * hour;
 
 /**
- * Milliseconds from a failed attempt to the next one; null after the last. A receiver may ask for
- * more time, at most the gap after the next one.
+ * Milliseconds from a failed attempt to the next one; null after the last attempt. A receiver may
+ * ask for more time with Retry-After, at most for the gap that follows in the schedule.
  */
 export function nextGapMs(
   attempt: number,
@@ -43,8 +43,8 @@ export function nextGapMs(
 type Verdict = 'delivered' | 'stopped' | 'again';
 
 /**
- * Any 2xx means delivered, 410 means stop. Everything else is tried again, including redirects and
- * no answer.
+ * Any 2xx means delivered, and 410 means stop. After every other answer, a redirect or no answer,
+ * the callback is tried again.
  */
 export function verdictOf(status: number | null): Verdict {
   if (status !== null && status >= 200 && status < 300) return 'delivered';

@@ -1,5 +1,5 @@
-// The model catalogue: which models are sold, what each can do, which channels serve it, and what
-// it costs. Types and look-ups only; src/catalogue reads and checks the file.
+// The model catalogue: the models for sale, their abilities, channels and prices. This file has
+// only types and look-ups; src/catalogue reads and checks the catalogue file.
 
 import type {
   EnhancedResolution,
@@ -25,29 +25,33 @@ export interface Channel {
   readonly protocol: ChannelProtocol;
   readonly baseUrl: string;
   /**
-   * Name of the environment variable with the key. The key itself never enters a plan or a history.
+   * The name of the environment variable that contains the key. The key itself is never in a plan
+   * or a workflow history.
    */
   readonly apiKeyEnv: string;
   readonly requestTimeoutMs: number;
   readonly pollIntervalMs: number;
-  /** How many of our jobs may be open there at once. Null: the provider queues. */
+  /**
+   * Maximum number of our open jobs at the provider. Null if there is no limit, because the
+   * provider queues.
+   */
   readonly jobsInFlightMax: number | null;
-  /** The provider answers a repeated create with the same Idempotency-Key with the first job. */
+  /** True if the provider answers a repeated Idempotency-Key with the first job. */
   readonly honoursIdempotencyKey: boolean;
-  /** One list request can ask for many jobs. Otherwise each job is read by itself. */
+  /** True if one list request can ask for many jobs. Otherwise each job is read by itself. */
   readonly hasList: boolean;
-  /** How far the provider's list may lag. A job missing for longer was never accepted. */
+  /** The time for which a new job may be missing from the provider's list. */
   readonly listLagMs: number;
-  /** Number of watcher loops. One handles tens of thousands of open jobs. */
+  /** Number of watcher loops. One loop can watch tens of thousands of open jobs. */
   readonly watchers: number;
 }
 
 export interface Model {
   readonly id: string;
   readonly channels: readonly ChannelChoice[];
-  /** `mode` value → the catalogue entry it selects. */
+  /** For each value of `mode`: the catalogue entry that it selects. */
   readonly modes: Readonly<Record<string, string>>;
-  /** The mode that the name implies. It wins over the `mode` of a request. */
+  /** The mode that the model's name implies; the `mode` of a request is then ignored. */
   readonly impliedMode: string | null;
   readonly resolutions: readonly Resolution[];
   readonly ratios: readonly Ratio[];
@@ -68,11 +72,13 @@ export interface Model {
   readonly prices: readonly PriceRow[];
 }
 
-/** Previews: always 480p, tokens multiplied by these factors. */
+/**
+ * A draft is a preview. It is always 480p, and its tokens are multiplied by one of these factors.
+ */
 interface DraftMode {
   readonly silentFactor: number;
   readonly audioFactor: number;
-  /** Whether a draft can return its last frame. Default: yes. */
+  /** False if a draft cannot return its last frame. */
   readonly lastFrame?: boolean;
 }
 
@@ -92,9 +98,9 @@ interface InputAbilities {
   readonly referenceImagesMax: number;
   readonly videosMax: number;
   readonly audiosMax: number;
-  /** Reference audio is allowed without an image or video. */
+  /** True if reference audio is allowed without an image or a video. */
   readonly audioAlone: boolean;
-  /** `first_last_frame` may carry more than two images. */
+  /** True if `first_last_frame` may have more than two images. */
   readonly middleFrames: boolean;
 }
 
@@ -108,21 +114,23 @@ export interface PriceRow {
 
 export interface SuperResolutionOffer {
   readonly channels: readonly string[];
-  /** Price of one output minute at coefficient 1. */
+  /** Price of one minute of output at coefficient 1. */
   readonly microsPerMinute: number;
   readonly factors: Readonly<Record<ToolVersion, number>>;
   /** Coefficients for at most 30, 60 and 120 frames per second. */
   readonly coefficients: Readonly<Record<EnhancedResolution, readonly [number, number, number]>>;
 }
 
-/** The entry of that name. Names come from callers, so the prototype is not searched. */
+/**
+ * The entry with this name. Names come from callers, so names of the prototype must not be found.
+ */
 export function findModel(catalogue: Catalogue, name: string): Model | undefined {
   return Object.hasOwn(catalogue.models, name) ? catalogue.models[name] : undefined;
 }
 
 /**
- * The entry that a `mode` selects; all of its rules apply. A mode implied by the name wins over the
- * request's, and a mode that the entry does not map has no effect.
+ * The entry that applies for this `mode`, with all of its rules. The mode has no effect if the
+ * model's name implies another one, or if the model has no entry for this mode.
  */
 export function selectEntry(catalogue: Catalogue, model: Model, mode: string | undefined): Model {
   if (mode === undefined || model.impliedMode !== null) return model;
@@ -130,13 +138,13 @@ export function selectEntry(catalogue: Catalogue, model: Model, mode: string | u
   return (selected === undefined ? undefined : findModel(catalogue, selected)) ?? model;
 }
 
-/** Null if the generator decides the size. */
+/** The size of a video in pixels; null if the generator decides it. */
 export function sizeOf(model: Model, resolution: Resolution, ratio: Ratio): Size | null {
   if (ratio === 'adaptive') return null;
   return model.pixels[resolution]?.[ratio] ?? null;
 }
 
-/** The tier and ratio with exactly these dimensions on this model. */
+/** The tier and ratio that have exactly these dimensions on this model; null if there are none. */
 export function frameOfSize(
   model: Model,
   { width, height }: Size,

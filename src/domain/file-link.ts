@@ -1,4 +1,5 @@
-// The public link of a file: its secret token, and an ending that shows its type.
+// The public link of a file. It consists of a secret token and an ending that shows the file's
+// type.
 
 import { checkUrl } from './address';
 import { endingOf } from './media-type';

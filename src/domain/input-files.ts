@@ -1,6 +1,6 @@
 // Inputs that are files of this installation: an uploaded file by its id, or any file by its link.
-// The generator gets an address that it can reach, made when the job is sent. If there is none,
-// images and audio are sent inside the request.
+// When the job is sent, the generator gets an address of the file. If no address is reachable for
+// the generator, images and audio are sent inside the request.
 
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';
@@ -11,14 +11,17 @@ export interface InputFile {
   readonly media: Media;
   readonly bytes: number;
   readonly durationMs: number | null;
-  /** `inline`: no generator can reach the file by an address. */
+  /**
+   * `inline`: the bytes are sent inside the request, because generators can reach no address of the
+   * file.
+   */
   readonly sentAs: 'address' | 'inline';
 }
 
-/** Files by the text in the request, an id or a link. Null if there is no such file. */
+/** Files, keyed by the text in the request: an id or a link. Null if there is no such file. */
 export type InputFiles = ReadonlyMap<string, InputFile | null>;
 
-// A request to the generator may have 64 MB, and base64 makes four bytes of three.
+// A request to the generator may have 64 MB, and base64 makes four bytes out of three.
 const inlineBytesMax = 45_000_000;
 
 const kinds = { images: 'image', videos: 'video', audios: 'audio' } as const;
@@ -58,14 +61,16 @@ function faultOf(file: InputFile | null, wanted: Media): string | null {
   return null;
 }
 
-/** The length of all reference videos, if each is a file whose length is known. */
+/**
+ * The total length of the reference videos; null if there are none, or if one length is unknown.
+ */
 export function measuredSeconds(videos: readonly string[], files: InputFiles): number | null {
   const lengths = videos.map((sent) => files.get(sent)?.durationMs ?? null);
   if (lengths.length === 0 || lengths.includes(null)) return null;
   return lengths.reduce<number>((sum, length) => sum + (length ?? 0), 0) / 1000;
 }
 
-/** The ids by the text in the request, for the plan. Undefined if there are no files. */
+/** The file ids for the plan, keyed by the text in the request. Undefined if there are no files. */
 export function fileIds(files: InputFiles): Readonly<Record<string, string>> | undefined {
   const ids = [...files].flatMap(([sent, file]) => (file ? [[sent, file.id]] : []));
   return ids.length > 0 ? (Object.fromEntries(ids) as Record<string, string>) : undefined;

@@ -1,5 +1,5 @@
-// Determines the input type of a request and whether its media fit: first the contract's inference,
-// in the contract's order, then the model's own rules.
+// Determines the input type of a request and checks whether its media fit. The rules of the API
+// document are checked first. The model's own rules are checked only if the media fit those.
 
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';
@@ -17,7 +17,10 @@ export function inferInputType({ images, videos, audios }: Media): InputType {
   return 'text_to_video';
 }
 
-/** The contract's rules for the three types. `stated` is the type the caller sent, if any. */
+/**
+ * Checks the API document's rules for the three types. `stated` is true if the caller sent the
+ * type.
+ */
 export function inputTypeFaults(inputType: InputType, stated: boolean, media: Media): Refusal[] {
   const { images, videos, audios } = media;
   const sent = describeMedia(media);
@@ -70,7 +73,7 @@ export function inputTypeFaults(inputType: InputType, stated: boolean, media: Me
   }
 }
 
-/** The model's own rules. */
+/** Checks the model's own rules. */
 export function modelInputFaults(
   inputType: InputType,
   stated: boolean,
@@ -134,8 +137,8 @@ function typeUnsupported(
 }
 
 /**
- * The type that fits the media: two or more images alone could be frames, anything else is a
- * reference.
+ * The type to suggest for these media. Two or more images alone could be frames; all other media
+ * are references.
  */
 function inferFitting(media: Media): InputType {
   const framesOnly = media.images.length >= 2 && media.videos.length + media.audios.length === 0;

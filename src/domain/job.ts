@@ -1,12 +1,12 @@
-// A job: one piece of work at a channel. These shapes are shared by storage, activities and
-// workflows; they are recorded in histories and rows.
+// A job: one piece of work at a channel. Storage, activities and workflows share these types. They
+// are recorded in workflow histories and rows.
 
 import type { VideoRequest } from '../contract/request';
 import type { Plan } from './plan-types';
 
 export type JobKind = 'generation' | 'super_resolution';
 
-/** The state of an upstream job, in our words for every protocol. */
+/** The state of a job at its provider, in the same words for every protocol. */
 export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'expired';
 
 export interface JobReport {
@@ -31,7 +31,7 @@ export interface JobResult {
   readonly completionTokens: number | null;
 }
 
-/** The reason why a job failed, in our own words: upstream texts are not passed on. */
+/** The reason why a job failed, in our own words. The provider's texts are not passed on. */
 export interface JobFailure {
   readonly code: string;
   readonly sentence: string;
@@ -40,32 +40,34 @@ export interface JobFailure {
 }
 
 /**
- * The work, its channels and its task: the input of `submitJob`. The caller's request and the video
- * to enhance are read from the database.
+ * The input of `submitJob`. The caller's request and the video to enhance are not part of it; the
+ * activity reads them from the database.
  */
 export interface JobInput {
   readonly taskId: string;
   readonly accountId: string;
   readonly kind: JobKind;
   readonly plan: Plan;
-  /** The trace that the job's requests belong to. */
+  /** The trace to which the job's requests belong. */
   readonly traceId: string;
 }
 
-/** An order with the caller's request, in the form in which a channel gets it. */
+/** A job together with the caller's request, as a channel gets it. */
 export interface RequestedJob extends JobInput {
   readonly request: VideoRequest;
   /** The video to enhance; null for a generation. */
   readonly videoUrl: string | null;
-  /** An input file was removed after the create, so the job must not be sent. */
+  /** Set if an input file was removed after the create. The job must not be sent then. */
   readonly inputIsGone?: true;
 }
 
 export type PlacedJob =
-  /** The job has ended, after any length of time. */
+  /** The job has ended, however long it took. */
   | { readonly outcome: 'ended'; readonly report: JobReport }
   | { readonly outcome: 'rejected'; readonly report: JobReport }
-  /** All its channels are full; a watcher signals `turn` when one has a free slot. */
+  /**
+   * All channels of the job are full. A watcher signals `turn` when one of them has a free slot.
+   */
   | { readonly outcome: 'waiting' };
 
 export interface JobName {

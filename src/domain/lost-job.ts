@@ -1,22 +1,26 @@
 // Decides whether a provider's list shows the job of a create that was not answered. The list
-// echoes neither our request id nor our task, so a job is recognised by its seed. It counts as
-// absent only if every listed job is known to be another's; otherwise the question stays open.
+// contains neither our request id nor our task id, so a job is recognised by its seed. The job
+// counts as absent only if every listed job certainly belongs to another task. Otherwise the result
+// is unclear.
 
 /** One job as a provider lists it. */
 export interface ListedJob {
-  /** Null if the provider sent none, or one that is not readable. */
+  /** Null if the provider sent no id, or one that is not readable. */
   readonly upstreamId: string | null;
   readonly seed: number | null;
   readonly createdAtMs: number | null;
-  /** True if it echoes a parameter that differs from the one sent. */
+  /** True if the list shows a parameter of the job that differs from ours. */
   readonly differs: boolean;
 }
 
 export interface JobListing {
   readonly jobs: readonly ListedJob[];
-  /** True if the list cannot have missed a job of that time. */
+  /** True if the list certainly contains every job since `sinceMs`. */
   readonly isComplete: boolean;
-  /** Its beginning, by the provider's clock: the create cannot have arrived before. */
+  /**
+   * The start of the listed period, by the provider's clock. Our create cannot have arrived
+   * earlier.
+   */
   readonly sinceMs: number;
 }
 
@@ -36,7 +40,7 @@ interface Lost {
 export type LostJob =
   | { readonly found: 'one'; readonly upstreamId: string }
   | { readonly found: 'none' }
-  /** A later list may show it. */
+  /** A later list may give a clear result. */
   | { readonly found: 'unclear'; readonly why: string };
 
 export function findInListing(
@@ -62,7 +66,7 @@ export function findInListing(
     const owner = ownerOf(job);
     return owner?.upstreamModel === lost.upstreamModel ? [{ job, owner }] : [];
   });
-  // A provider may draw seeds of its own. Then another seed does not say that a job is not ours.
+  // A provider may replace our seeds by its own. Then a job with another seed may still be ours.
   const echoesSeeds =
     known.length > 0 &&
     known.every(({ job, owner }) => job.seed === null || job.seed === owner.seed);

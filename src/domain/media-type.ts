@@ -1,19 +1,19 @@
-// The types of files that the generators take, recognised by their first bytes. Names and headers
-// that come with a file are not trusted.
+// The types of files that the generators accept, recognised by their first bytes. The name and the
+// headers that come with a file are not trusted.
 
 export type Media = 'image' | 'video' | 'audio';
 
 interface MediaType {
   readonly media: Media;
   readonly contentType: string;
-  /** The ending of a link, without a dot. */
+  /** The ending of the file's link, without a dot. */
   readonly ending: string;
 }
 
-/** With this many bytes every type is recognised. */
+/** This many bytes are enough to recognise every type. */
 export const headBytes = 64;
 
-/** The largest files that the generators take. */
+/** The sizes of the largest files that the generators accept. */
 export const mediaBytesMax: Readonly<Record<Media, number>> = {
   image: 30 * 1024 * 1024,
   video: 50 * 1024 * 1024,
@@ -58,13 +58,13 @@ export function mediaTypeOf(head: Uint8Array): MediaType | null {
   if (text.startsWith('II*\0') || text.startsWith('MM\0*')) return tiff;
   if (text.startsWith('BM') && part(6, 10) === '\0\0\0\0') return bmp;
   if (part(4, 8) === 'ftyp') return typeOfBrand(part(8, 12));
-  // QuickTime files from before the box `ftyp`.
+  // Old QuickTime files have no box `ftyp`.
   if (/^(?:moov|mdat|wide)$/.test(part(4, 8))) return mov;
   return isMp3(text, head) ? mp3 : null;
 }
 
 const imageBrands = /^(?:heic|heix|heim|heis|hevc|hevx|mif1|msf1)$/;
-// Audio books, songs, AVIF and other pictures have the same container.
+// Brands of audio and images in the same container. These types are not accepted.
 const otherBrands = /^(?:M4A |M4B |M4P |avif|avis|crx |jp2 )$/;
 
 function typeOfBrand(brand: string): MediaType | null {
@@ -73,7 +73,10 @@ function typeOfBrand(brand: string): MediaType | null {
   return otherBrands.test(brand) ? null : mp4;
 }
 
-/** A tag, or the head of an MPEG frame of layer III with a valid bit rate and sample rate. */
+/**
+ * True for an ID3 tag, or for the header of an MPEG layer III frame with a valid bit rate and
+ * sample rate.
+ */
 function isMp3(text: string, [first = 0, second = 0, third = 0]: Uint8Array): boolean {
   if (text.startsWith('ID3')) return true;
   const isLayer3 = first === 0xff && (second & 0xe6) === 0xe2 && (second & 0x18) !== 0x08;

@@ -1,21 +1,21 @@
-// Rules for a job that its provider does not list and that is therefore read by itself. If the
-// provider does not know it there either, a list may lag, a key or an address may be wrong, or the
-// job is gone.
+// Rules for a job that is missing from its provider's list. Such a job is read individually. If
+// that read also finds nothing, the list may lag, a key or an address may be wrong, or the job is
+// gone.
 
 interface MissingJob {
-  /** The time at which the provider first answered 404; null if it never did. */
+  /** Seconds since the provider first answered 404 for the job; null if it never did. */
   readonly missingSeconds: number | null;
-  /** It was reported as gone and holds no slot any more. */
+  /** True if the job was reported as gone and has no slot any more. */
   readonly isGone: boolean;
 }
 
 interface GoneRules {
   readonly listLagMs: number;
-  /** After this time the task of a job that is gone ends. */
+  /** The task of a gone job ends after this time. */
   readonly endAfterSeconds: number;
   /**
-   * The provider still lists another job of this channel. If it lists none, the channel's key or
-   * address is probably wrong, and no task ends because of it.
+   * True if the provider still lists another job of this channel. If it lists none, the channel's
+   * key or address is probably wrong, and no task ends for that reason.
    */
   readonly knowsOthers: boolean;
 }

@@ -1,5 +1,5 @@
 // Converts money between its two forms: integer micro-units inside, decimal strings with six places
-// outside. Nothing is rounded; a text that does not fit is refused with the reason.
+// outside. Nothing is rounded. A text that cannot be converted exactly is refused with the reason.
 
 import { assert } from './assert';
 
@@ -13,7 +13,7 @@ type ParsedAmount =
   | { readonly micros: number; readonly fault?: undefined }
   | { readonly micros?: undefined; readonly fault: string };
 
-/** A positive amount such as `100`, `100.00` or `0.000001`. */
+/** Reads a positive amount such as `100`, `100.00` or `0.000001`. */
 export function parseAmount(text: string): ParsedAmount {
   const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text.trim());
   if (!match) return { fault: `"${text}" is not an amount; write it like 100.00` };

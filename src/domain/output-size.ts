@@ -1,13 +1,13 @@
-// The planned size of the final video, and the ratio of a size. Super-resolution scales the short
-// side of the base video to the target and keeps the shape, so 480p 16:9 (864x496) becomes
-// 1882x1080 at 1080p.
+// Computes the planned size of the final video, and the ratio of a size. Super-resolution scales
+// the short side of the base video to the target and keeps the ratio of the sides. So 480p 16:9
+// (864x496) becomes 1882x1080 at 1080p.
 
 import { type FixedRatio, ratios } from '../contract/vocabulary';
 import type { Size } from './catalogue';
 import type { Plan } from './plan-types';
 import { shortSides } from './resolution';
 
-/** Null if the generator decides the size of the base (`adaptive`). */
+/** Null if the generator decides the size of the base video (`adaptive`). */
 export function outputSize({
   width,
   height,
@@ -22,7 +22,7 @@ export function outputSize({
   return { width: even(width * factor), height: even(height * factor) };
 }
 
-/** The ratio that is nearest to this size. */
+/** The ratio of the API document that is nearest to this size. */
 export function nearestRatio({ width, height }: Size): FixedRatio {
   const fixed = ratios.filter((ratio) => ratio !== 'adaptive');
   const distance = (ratio: FixedRatio) => {
@@ -33,7 +33,7 @@ export function nearestRatio({ width, height }: Size): FixedRatio {
   return fixed.reduce((best, ratio) => (distance(ratio) < distance(best) ? ratio : best));
 }
 
-/** Video encoders take even sides only. */
+/** Rounds to an even number, because video encoders accept only even sides. */
 function even(side: number): number {
   return Math.round(side / 2) * 2;
 }

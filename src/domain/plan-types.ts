@@ -1,6 +1,6 @@
-// The Plan: everything the service derives from a request before it acts. It is made once, at
-// submission, and travels with the task, so that a later edit of the catalogue cannot change a
-// running task.
+// The types of the Plan: everything that the service derives from a request before it acts. The
+// plan is made once, when the task is created, and is stored with the task. So a later change of
+// the catalogue cannot change a running task.
 
 import type {
   BillingKind,
@@ -14,7 +14,7 @@ import type {
 import type { ChannelChoice } from './catalogue';
 
 export interface Plan {
-  /** The model name as the caller sent it. */
+  /** The name of the model as the caller sent it. */
   readonly model: string;
   /** The catalogue entry that applies. It differs from `model` if a mode selected another one. */
   readonly entry: string;
@@ -29,18 +29,21 @@ export interface Plan {
   /** Null if the model has no such parameter. */
   readonly generateAudio: boolean | null;
   readonly draft: boolean;
-  /** The caller's seed, or one drawn here, so that a lost job can be identified by it. */
+  /**
+   * The caller's seed, or a random one if the caller sent none. A lost job can be identified by its
+   * seed.
+   */
   readonly seed: number;
   readonly expiresAfterSeconds: number;
   readonly returnsLastFrame: boolean;
-  /** The caller gave an address to which the video is uploaded. */
+  /** True if the caller sent an address to which the video is uploaded. */
   readonly uploadsVideo: boolean;
   /** In order of preference. */
   readonly channels: readonly ChannelChoice[];
   readonly enhancement: EnhancementPlan | null;
   readonly price: PriceSnapshot;
   readonly hold: Hold;
-  /** Ids of input files by the text in the request; absent if it has none. */
+  /** The ids of the input files, keyed by the text in the request; absent without such files. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
@@ -53,11 +56,11 @@ export interface EnhancementPlan {
   readonly fps: number | null;
 }
 
-/** The prices at submission. Settlement uses these and no others. */
+/** The prices at the time of the create. The settlement uses only these. */
 export interface PriceSnapshot {
   readonly currency: string;
   readonly microsPerMillionTokens: number;
-  /** Price of one output minute of super-resolution: base price × coefficient × version factor. */
+  /** Price of one minute of super-resolution output: base price × coefficient × version factor. */
   readonly enhancementMicrosPerMinute: number | null;
 }
 
@@ -68,13 +71,13 @@ export interface Hold {
 }
 
 /**
- * One line of a bill. `quantity` counts tokens for generation, milliseconds of output for
+ * One line of a bill. `quantity` is in tokens for generation, and in milliseconds of output for
  * super-resolution.
  */
 export interface BillingLine {
   readonly kind: BillingKind;
   readonly quantity: number;
-  /** Micro-units per million tokens, or per output minute. */
+  /** Micro-units per million tokens, or per minute of output. */
   readonly unitPriceMicros: number;
   readonly amountMicros: number;
 }

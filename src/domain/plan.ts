@@ -1,6 +1,6 @@
-// Request and catalogue → Plan, or all faults. A request that the model cannot fulfil is refused
-// here, at submission, instead of failing later. Pure: the caller draws the seed, the only random
-// value. The parser has checked the document's words and ranges before.
+// Makes the Plan of a request from the catalogue, or returns all faults. A request that the model
+// cannot fulfil is refused here, not later by the generator. The functions are pure, so the caller
+// draws the random seed. The parser has already checked words and ranges.
 
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';
@@ -24,17 +24,19 @@ import { enhancementFaults, enhancementTargetFaults, list, resolveFrame } from '
 
 interface PlanGiven {
   /**
-   * Drawn by the caller of this function and used if the request has no seed, so that a lost job
-   * can be identified (docs/decisions.md, 6).
+   * A random seed, used if the request has no seed. A lost job can be identified by its seed
+   * (docs/decisions.md, 6).
    */
   readonly seed: number;
   /** Exact `host:port` pairs that are exempt from the address rules. */
   readonly allowHosts?: readonly string[];
   /** Inputs that are files of this installation. */
   readonly files?: InputFiles;
-  /** True under `npm start`, whose refusals name the option that allows a local address. */
+  /**
+   * True under `npm start`. The refusal of a local address then names the option that allows it.
+   */
   readonly isDevStack?: boolean;
-  /** The models to list if the requested one is unknown. Default: all of the catalogue. */
+  /** The models to name in the refusal of an unknown model. By default all of the catalogue. */
   readonly models?: () => readonly string[];
 }
 
@@ -69,7 +71,10 @@ export function planTask(request: VideoRequest, catalogue: Catalogue, given: Pla
 
 const noFiles: InputFiles = new Map();
 
-/** The plan of a request without faults. The model's defaults fill what the request leaves out. */
+/**
+ * The plan of a request without faults. The model's defaults replace what the request does not
+ * contain.
+ */
 function fillIn(
   request: VideoRequest,
   model: Model,
@@ -124,8 +129,8 @@ function inputTypeOf(request: VideoRequest): InputType {
 }
 
 /**
- * A request that breaks the contract's rules for its input type is not checked against the model's
- * rules as well.
+ * If a request breaks the API document's rules for its input type, the model's rules are not
+ * checked.
  */
 function inputFaults(request: VideoRequest, model: Model): Refusal[] {
   const stated = request.input_type !== undefined;
@@ -134,11 +139,11 @@ function inputFaults(request: VideoRequest, model: Model): Refusal[] {
   return modelInputFaults(inputTypeOf(request), stated, request, model);
 }
 
-/** Faults that need no catalogue entry: no model would accept them. */
+/** Faults that can be found without a model, because no model would accept them. */
 function faultsOnAnyModel(request: VideoRequest): Refusal[] {
   const stated = request.input_type !== undefined;
   const { super_resolution_config: config, draft } = request.metadata;
-  // A draft has its own base resolution, and the default depends on the model.
+  // The base resolution is unknown if the model chooses it: for a draft, or by default.
   const base = draft ? undefined : request.resolution;
   return [
     ...promptSwitchFaults(request.prompt),

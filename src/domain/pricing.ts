@@ -1,6 +1,6 @@
-// The price of a task: the expected tokens, the amount to hold, the amount to settle. All
-// arithmetic is in integers. Products are big integers, and each line is rounded up to a whole
-// micro-unit, in the hold and in the settlement.
+// The price of a task: the expected tokens, the amount to hold, and the amount to settle. All
+// arithmetic uses integers, and products are big integers. In the hold and in the settlement, each
+// line is rounded up to a whole micro-unit.
 
 import type { Billing } from '../contract/task';
 import type { EnhancedResolution, Ratio, Resolution } from '../contract/vocabulary';
@@ -16,10 +16,10 @@ export interface Priced {
   readonly currency: string;
   readonly resolution: Resolution;
   readonly ratio: Ratio;
-  /** -1: the model chooses the length. */
+  /** -1 if the model chooses the length. */
   readonly durationSeconds: number;
   readonly hasVideo: boolean;
-  /** As measured, else as the caller stated it; null if neither. */
+  /** The measured length, else the length that the caller sent; null if both are unknown. */
   readonly inputVideoSeconds: number | null;
   readonly draft: boolean;
   /** Null if the model has no audio. */
@@ -31,8 +31,8 @@ export interface Priced {
 // Frames per second of every generated video, and pixels per token, as the generator defines them.
 const framesPerSecond = 24;
 const pixelsPerToken = 1024;
-// The longest possible video and the longest reference video. The hold uses them if the real length
-// is unknown.
+// The length of the longest possible video and of the longest reference video. The hold uses it if
+// the real length is unknown.
 const longestSeconds = 15;
 
 export function holdFor(task: Priced): { price: PriceSnapshot; hold: Hold } {
@@ -61,8 +61,8 @@ export function askedFor({ hold, price }: Plan): AskedAmount {
 }
 
 /**
- * Without lines nothing is charged. If the provider reported no tokens or no length, the held
- * quantity is charged (docs/decisions.md, 13).
+ * The lines to charge for a succeeded task. If the provider reported no tokens or no length, the
+ * held quantity is charged (docs/decisions.md, 13).
  */
 export function settlementFor(
   plan: Plan,
@@ -98,8 +98,8 @@ export function billing(
 
 function itemOf(line: BillingLine): Billing['items'][number] {
   const generated = line.kind === 'generation';
-  // Tokens are shown exactly, in millions. Minutes are shown to six places; the amount is computed
-  // from the milliseconds.
+  // Tokens are shown exactly, in millions. Minutes are shown with six decimal places, but the
+  // amount was computed from the milliseconds.
   const millionths = generated ? line.quantity : Math.round((line.quantity * 1_000_000) / 60_000);
   return {
     kind: line.kind,
@@ -115,9 +115,10 @@ export function total(lines: readonly BillingLine[]): number {
 }
 
 /**
- * An upper bound of what the generator will report: whole frames plus one, the minimum for
- * reference video, and for `adaptive` the largest size of the tier plus one per cent, because
- * adaptive sizes are not those of the table (docs/decisions.md, 10).
+ * An upper bound for the tokens that the generator will report. It counts whole frames plus one,
+ * and at least the generator's minimum for reference video. For `adaptive` it uses the largest size
+ * of the tier plus one per cent, because adaptive sizes are not in the table (docs/decisions.md,
+ * 10).
  */
 function tokensToHold(task: Priced, outSeconds: number): number {
   const inSeconds = task.hasVideo ? (task.inputVideoSeconds ?? longestSeconds) : 0;
@@ -131,7 +132,7 @@ function tokensToHold(task: Priced, outSeconds: number): number {
   );
 }
 
-/** A fraction, so that adding one per cent needs no floating point. */
+/** The pixels of a frame as a fraction, so that adding one per cent needs no floating point. */
 function pixelsToHold({ model, resolution, ratio }: Priced): { pixels: number; per: number } {
   const table = model.pixels[resolution];
   assert(table, `${model.id} has a pixel table for ${resolution}`);
@@ -149,7 +150,8 @@ function draftHundredths({ model, draft, audio }: Priced): number {
 }
 
 /**
- * A factor of the catalogue as an integer. The catalogue's check allows no more decimals than this.
+ * A factor of the catalogue as an integer number of hundredths. The catalogue's check allows at
+ * most two decimals.
  */
 function hundredths(factor: number): number {
   const whole = Math.round(factor * 100);
@@ -177,7 +179,10 @@ function enhancementPrice({ enhancement, superResolution }: Priced): number | nu
   return microsPerMinute(superResolution, coefficient, enhancement.toolVersion);
 }
 
-/** Rounded before the factor is applied, so that `professional` is an exact multiple. */
+/**
+ * The standard price is rounded before the factor is applied, so that the `professional` price is
+ * an exact multiple of it.
+ */
 export function microsPerMinute(
   offer: SuperResolutionOffer,
   coefficient: number,
@@ -187,7 +192,7 @@ export function microsPerMinute(
   return ceilDivide(standard, 100n) * offer.factors[toolVersion];
 }
 
-/** The smallest tier whose short side is at least the limit. */
+/** The smallest tier whose short side is not below the limit. */
 function tierHolding(limit: number): EnhancedResolution {
   return enhancedResolutions.find((tier) => shortSides[tier] >= limit) ?? '4k';
 }

@@ -1,5 +1,6 @@
-// Determines the frame to generate and whether the requested super-resolution is allowed for it.
-// The tables are the contract's; the catalogue entry says what a model can do.
+// Determines the frame to generate, and whether the requested super-resolution is allowed for it.
+// The tables belong to the API contract. The catalogue entry says which of their values a model
+// supports.
 
 import type { Refusal } from '../contract/error';
 import type { SuperResolutionConfig } from '../contract/request';
@@ -17,7 +18,7 @@ export const shortSides: Readonly<Record<Resolution | EnhancedResolution, number
   '4k': 2160,
 };
 
-/** The tiers above the base. A 4k base cannot be enhanced. */
+/** The tiers above the base resolution. None is above 4k, so a 4k video cannot be enhanced. */
 export function targetsOf(base: Resolution): readonly EnhancedResolution[] {
   return enhancedResolutions.filter((tier) => shortSides[tier] > shortSides[base]);
 }
@@ -26,7 +27,7 @@ export interface Frame {
   readonly resolution: Resolution;
   readonly ratio: Ratio;
   readonly size: Size | null;
-  /** The field that named the tier: `size` only if `resolution` is absent. */
+  /** The field that named the tier. It is `size` only if `resolution` is absent. */
   readonly from: 'resolution' | 'size';
   readonly explicit: boolean;
 }
@@ -38,7 +39,7 @@ interface AskedFrame {
   readonly draft: boolean;
 }
 
-/** The frame to generate, and all faults. */
+/** The frame to generate, and all faults of its fields. */
 export function resolveFrame(asked: AskedFrame, model: Model): { frame: Frame; faults: Refusal[] } {
   const faults: Refusal[] = [];
   const bySize = asked.resolution === undefined ? readSize(asked.size, model, faults) : null;
@@ -74,7 +75,10 @@ export function resolveFrame(asked: AskedFrame, model: Model): { frame: Frame; f
 
 const dimensions = /^([1-9]\d{1,4})[xX*]([1-9]\d{1,4})$/;
 
-/** `size` is a tier or dimensions from the model's table. Both forms name a tier. */
+/**
+ * Reads `size`: a tier, or dimensions from the model's table. Returns null if it is absent or at
+ * fault.
+ */
 function readSize(
   size: string | undefined,
   model: Model,
@@ -100,7 +104,10 @@ function readSize(
 
 const enhancementParam = 'metadata.super_resolution_config';
 
-/** Why this frame cannot be enhanced as requested. The parser has checked words and ranges. */
+/**
+ * The reasons why this frame cannot be enhanced as requested. The parser has checked words and
+ * ranges.
+ */
 export function enhancementFaults(
   config: SuperResolutionConfig,
   frame: Frame,
@@ -126,7 +133,7 @@ export function enhancementFaults(
   return faults;
 }
 
-/** The contract's table alone, which applies to every model. */
+/** Checks only the contract's table of targets, which applies to every model. */
 export function enhancementTargetFaults(
   config: SuperResolutionConfig,
   base: Resolution,
@@ -142,7 +149,10 @@ export function enhancementTargetFaults(
   return [{ code: 'unsupported_value', param, message }];
 }
 
-/** The real size of `adaptive` is known only afterwards, so the nominal size of the tier counts. */
+/**
+ * The real size of an `adaptive` video is known only after generation, so the nominal size of the
+ * tier is used.
+ */
 function baseShortSide({ size, resolution }: Frame): number {
   return size ? Math.min(size.width, size.height) : shortSides[resolution];
 }

@@ -1,5 +1,5 @@
-// The results of a task: as its workflow passes them on to be stored, and after that. These shapes
-// are recorded in histories.
+// The input and the answer of `storeResults`, which are recorded in workflow histories, and the
+// reasons why a result was removed.
 
 import type { TaskObject } from '../contract/task';
 import type { GoneReason } from '../contract/vocabulary';
@@ -8,10 +8,10 @@ import type { Size } from './catalogue';
 export const resultRoles = ['video', 'last_frame'] as const;
 export type ResultRole = (typeof resultRoles)[number];
 
-/** The reasons for a removal, as stored in the row of the file. */
+/** The reason why a file was removed, as stored in its row. */
 export type RemovedBecause = 'expired' | 'caller' | 'operator' | 'lost';
 
-/** The reasons as callers see them. */
+/** The same reasons, as callers see them. */
 export const goneReasonOf: Readonly<Record<RemovedBecause, GoneReason>> = {
   expired: 'expired',
   caller: 'deleted',
@@ -23,28 +23,33 @@ export const goneReasonOf: Readonly<Record<RemovedBecause, GoneReason>> = {
 export interface ResultSource {
   readonly role: ResultRole;
   readonly url: string;
-  /** Unix seconds after which the provider's link has expired; null if it did not say. */
+  /**
+   * Unix seconds after which the provider's link has expired; null if the provider sent no time.
+   */
   readonly expiresAt: number | null;
 }
 
 export interface StoreResults {
   readonly taskId: string;
   readonly sources: readonly ResultSource[];
-  /** The task object as GET shows it meanwhile (stage `storing`). */
+  /** The task object that GET shows while the results are being stored (stage `storing`). */
   readonly object: TaskObject;
-  /** The video is uploaded to the address in the request. */
+  /** True if the video must also be uploaded to the address in the request. */
   readonly uploads: boolean;
 }
 
 export interface StoredResults {
-  /** Our links; a role without a source has none. */
+  /** Links of this service, by role. A role without a source has no link. */
   readonly links: Readonly<Partial<Record<ResultRole, string>>>;
-  /** Unix seconds until which they are kept. */
+  /** Unix seconds until which the results are kept. */
   readonly expiresAt: number;
-  /** False if the time to wait was over; the links pass on the provider's bytes meanwhile. */
+  /**
+   * False if the results were not stored in time. Until they are stored, the links deliver the
+   * provider's bytes.
+   */
   readonly stored: boolean;
-  /** Pixels of the video, if it is stored and its file says them. */
+  /** The size of the video in pixels, if the video is stored and its file contains the size. */
   readonly size?: Size;
-  /** The video is still to be uploaded to the caller's address. */
+  /** Set if the upload to the caller's address has not been made yet. */
   readonly uploads?: true;
 }

@@ -1,11 +1,13 @@
-// The turns in which accounts start their pending tasks: start-time fair queueing, as for the slots of
-// a channel (db/jobs/slots.ts). The turns of one process are in its memory: each process is fair by
-// itself, so all together are.
+// The turns in which accounts start their pending tasks. The method is start-time fair queueing, as
+// for the slots of a channel (db/jobs/slots.ts). Each process keeps its own turns in memory. Each
+// process is fair by itself, so all processes together are fair too.
 
 export interface StartTurns {
-  /** The last turn given; an account that was away begins there. */
+  /** The highest turn given so far. An account without a recent turn begins here. */
   readonly begun: number;
-  /** The last turn of each account that is not behind `begun`. */
+  /**
+   * The last turn of each account, unless it is so old that the account begins at `begun` again.
+   */
   readonly last: Readonly<Record<string, number>>;
   give(accountId: string, turn: number): void;
 }
@@ -23,7 +25,8 @@ export function createStartTurns(): StartTurns {
     give(accountId, turn) {
       begun = Math.max(begun, turn);
       last.set(accountId, Math.max(turn, last.get(accountId) ?? 0));
-      // The turns of an account are one apart at most, so these begin at `begun` again.
+      // An account's next turn is at most one after its last. If that is not after `begun`, the
+      // account begins at `begun` again.
       for (const [id, at] of last) if (at + 1 <= begun) last.delete(id);
     },
   };

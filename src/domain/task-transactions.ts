@@ -1,27 +1,30 @@
-// Inputs and results of the two transactions that move the money of a task. Storage, activities and
-// workflows share these shapes; they are recorded in histories.
+// The inputs and results of the two transactions that move the money of a task. Storage, activities
+// and workflows share these types. They are recorded in workflow histories.
 
 import type { Refusal } from '../contract/error';
 import type { Labels, VideoRequest } from '../contract/request';
 import type { TaskObject } from '../contract/task';
 import type { BillingLine, Plan } from './plan-types';
 
-/** The row that a create stores: the caller's request, and the plan that follows from it. */
+/** The data of the row that a create stores: the caller's request, and the plan made from it. */
 export interface NewTask {
   readonly taskId: string;
   readonly accountId: string;
-  /** The key of the create; budgets of a key count its tasks. */
+  /** The key that created the task. The budgets of this key count the task. */
   readonly keyId: string;
   readonly request: VideoRequest;
   readonly plan: Plan;
-  /** Hash of the parsed request. It shows whether a repeated Idempotency-Key has another body. */
+  /**
+   * The hash of the parsed request. It shows whether a repeated Idempotency-Key comes with another
+   * body.
+   */
   readonly requestHash: string;
   readonly traceId: string;
 }
 
 /**
- * The input of the task's workflow. The request stays in the row, so that histories are small and
- * no prompt is in Temporal.
+ * The input of the task's workflow. The request stays in the row, so histories are small and
+ * Temporal contains no prompt.
  */
 export interface TaskInput {
   readonly taskId: string;
@@ -34,35 +37,47 @@ export interface TaskInput {
   readonly labels: Labels | null;
 }
 
-/** Turns a pending task into a submitted one and takes its hold, in one transaction. */
+/** The input of the transaction that makes a pending task submitted and holds its amount. */
 export interface OpenTask {
   readonly input: TaskInput;
-  /** The task object as GET shows it from now on (status `submitted`). */
+  /** The task object that GET shows afterwards (status `submitted`). */
   readonly object: TaskObject;
 }
 
 export type OpenedTask =
   | { readonly outcome: 'opened' }
   /**
-   * The task is no longer pending: opened by an earlier attempt, or it has ended (cancelled,
-   * expired, too little money). Nothing was moved.
+   * The task is no longer pending. An earlier attempt has opened it, or it has ended (cancelled,
+   * expired, too little money). No money was moved.
    */
   | { readonly outcome: 'exists'; readonly object: TaskObject }
-  /** The row is gone: too little money before the caller was given the id, or withdrawn. */
+  /**
+   * The row is deleted. Either there was too little money before a caller got the id, or the task
+   * was withdrawn.
+   */
   | { readonly outcome: 'refused'; readonly refusal: Refusal };
 
-/** Stores the final task object and its money in one transaction. A failed task is charged nothing. */
+/**
+ * The input of the transaction that stores the final task object and settles the money. A failed
+ * task is charged nothing.
+ */
 export interface CloseTask {
   readonly taskId: string;
   readonly object: TaskObject;
-  /** The amount held at submission; the transaction compares it with its own record. */
+  /** The amount that was held. The transaction compares it with its own record. */
   readonly heldMicros: number;
   readonly charge: readonly BillingLine[];
-  /** The start of the task; if absent, `created_at` of the object has it to the second. */
+  /**
+   * The exact time of the create. If it is absent, `created_at` of the object is used, which has
+   * whole seconds.
+   */
   readonly createdAtMs?: number;
 }
 
-/** The final state that is stored first stays; `object` is the stored one. */
+/**
+ * The first final state that is stored counts. `object` is the stored state, `first` is true if
+ * this call stored it.
+ */
 export interface ClosedTask {
   readonly object: TaskObject;
   readonly first: boolean;

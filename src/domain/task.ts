@@ -1,5 +1,5 @@
-// The life of a task and the one function that turns it into the object callers see. GET, the
-// stored row and the callback all show what `taskObject` made, so they can never differ.
+// The states of a task, and the only function that turns a state into the object that callers see.
+// GET, the row and the callback all show this object, so they cannot contradict each other.
 // docs/architecture.md has a glossary.
 
 import type { Labels } from '../contract/request';
@@ -15,7 +15,7 @@ import type {
 import type { GoneReason, Stage, TaskStatus } from '../contract/vocabulary';
 import type { ResultRole } from './results';
 
-/** The fields that never change during a task's life. */
+/** The fields that never change during the life of a task. */
 export interface TaskIdentity {
   readonly id: string;
   readonly traceId: string;
@@ -24,11 +24,11 @@ export interface TaskIdentity {
   readonly labels?: Labels;
 }
 
-/** The video of a task that succeeds. */
+/** The video of a task at the moment of its success, so its link exists. */
 export type NewVideo = VideoResult & { readonly url: string };
 
 /**
- * The state of a task. The union excludes a success without a video and a failure without a reason.
+ * The state of a task. The type allows no success without a video and no failure without a reason.
  */
 type TaskState =
   | { readonly status: 'pending' | 'submitted'; readonly billing?: Billing }
@@ -88,8 +88,8 @@ export function taskObject(task: TaskIdentity, state: TaskState): TaskObject {
 }
 
 /**
- * The object of a task after one of its jobs has begun; constant fields are taken from the previous
- * object.
+ * The object of a task after one of its jobs has begun. The fields that never change are taken from
+ * the previous object.
  */
 export function runningObject(task: TaskObject, stage: Stage): TaskObject {
   const { billing } = task;
@@ -98,8 +98,8 @@ export function runningObject(task: TaskObject, stage: Stage): TaskObject {
 }
 
 /**
- * The object of a task that ends without its workflow. A pending task has no bill, because nothing
- * was held.
+ * The object of a task that ends without its workflow. A pending task has no bill, because no
+ * amount was held.
  */
 export function failedObject(
   task: TaskObject,
@@ -112,7 +112,10 @@ export function failedObject(
   return taskObject(identityIn(task), state);
 }
 
-/** The object of a finished task after these of its results were removed, for one reason. */
+/**
+ * The object of a finished task after the results with these roles were removed, all for one
+ * reason.
+ */
 export function withoutResults(
   task: TaskObject,
   roles: readonly ResultRole[],
@@ -141,7 +144,7 @@ export function withoutResults(
 
 export const erasedMessage = 'The content of this task was erased.';
 
-/** The object of a finished task without the texts and results of its caller. */
+/** The object of a finished task without its caller's texts and without its results. */
 export function erasedObject(task: TaskObject): TaskObject {
   const { id, task_id, object, status, trace_id, model, created_at, billing } = task;
   const { duration, usage, error, finished_at } = task;
@@ -163,13 +166,13 @@ function identityIn(task: TaskObject): TaskIdentity {
   return { id, traceId, model, createdAt, ...(labels ? { labels } : {}) };
 }
 
-/** The five fields a create answers with. */
+/** The five fields with which a create is answered. */
 export function createdTask(task: TaskObject): CreatedTask {
   const { id, task_id, object, status, message } = task;
   return { id, task_id, object, status, message };
 }
 
-/** The sentences of `message`. A failed task shows its own reason instead. */
+/** The values of `message`. A failed task shows the reason of its failure instead. */
 const statusMessages = {
   pending: 'Task accepted, waiting for confirmation.',
   submitted: 'Task submitted.',
@@ -182,7 +185,7 @@ const statusMessages = {
 export const cancelledMessage = 'The task was cancelled by the caller.';
 export const stoppedMessage = 'The task was stopped by the service.';
 
-/** The error of a task that ran out of time, ended by its workflow or by the reconciler. */
+/** The error message of a task that passed its deadline. */
 export function expiredMessage(afterSeconds: number): string {
   return `The task expired after ${afterSeconds} seconds.`;
 }
@@ -203,8 +206,9 @@ const runningSteps: Readonly<Record<Stage, number>> = {
 };
 
 /**
- * How far a task has come, stored as the row's version. Of two answers the one with the higher step
- * is newer. The numbers are recorded in rows: add between them, never change one.
+ * The progress of a task as a number, stored as the version of its row. Of two objects, the one
+ * with the higher number is newer. The numbers are recorded in rows: add numbers between them,
+ * never change one.
  */
 export function stepOf(task: Pick<TaskObject, 'status' | 'stage'>): number {
   switch (task.status) {

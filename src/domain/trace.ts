@@ -1,6 +1,5 @@
-// The ids of a task's trace. Every part of the service knows the task's id and its trace id, and
-// the span ids are derived from the task id, so that no part has to pass them on. Why:
-// docs/decisions.md, 16.
+// The ids of a task's trace. Every part of the service knows the task id and the trace id. The span
+// ids are derived from the task id, so no part has to pass them on (docs/decisions.md, 16).
 
 export interface Span {
   readonly name: string;
@@ -14,7 +13,7 @@ export interface Span {
   readonly failed: boolean;
 }
 
-/** Receives each finished span. Null if no traces are collected. */
+/** Receives each finished span; null if no traces are collected. */
 export type KeepSpan = ((span: Span) => void) | null;
 
 interface TraceParent {
@@ -22,7 +21,7 @@ interface TraceParent {
   readonly spanId: string;
 }
 
-/** Parses a W3C traceparent. Null if it is malformed or has an id of zeros. */
+/** Parses a W3C traceparent. Null if it is absent, malformed, or has an id of zeros. */
 export function parseTraceparent(header: string): TraceParent | null {
   if (header === '') return null;
   const [, version, traceId = '', spanId = ''] =
@@ -32,17 +31,20 @@ export function parseTraceparent(header: string): TraceParent | null {
 }
 
 /**
- * The sampled flag is set, because "not sampled" would stop the other side from recording its own
- * part.
+ * The sampled flag is always set. Otherwise the other side might not record its own part of the
+ * trace.
  */
 export function formatTraceparent({ traceId, spanId }: TraceParent): string {
   return `00-${traceId}-${spanId}-01`;
 }
 
-/** `submission`: the API's call that starts the workflow. `task`: the whole life of the task. */
+/** `submission` is the API's call that starts the workflow, `task` the whole life of the task. */
 type TaskSpan = 'submission' | 'task';
 
-/** FNV-1a with 64 bits: well distributed and the same in every process. It is not a secret. */
+/**
+ * The FNV-1a hash with 64 bits: it is well distributed and the same in every process. Span ids are
+ * no secrets.
+ */
 export function spanIdOf(taskId: string, span: TaskSpan): string {
   let hash = 0xcbf29ce484222325n;
   for (const char of `${span}:${taskId}`) {

@@ -1,10 +1,11 @@
-// Turns a bill into transfers: the hold pays the lines in order, the rest is refunded, and what the
-// hold does not cover is charged in addition. Pure, so that tests can list every outcome.
+// Turns a bill into transfers. The hold pays the lines in their order, the rest of the hold is
+// refunded, and what the hold does not cover is charged in addition. The functions are pure, so
+// tests can list every outcome.
 
 import type { BillingKind, MovementKind } from '../contract/vocabulary';
 import type { BillingLine } from './plan-types';
 
-/** The reasons that a customer reads for movements without a reason of their own. */
+/** The reasons that a customer reads, for movements without their own reason. */
 const reasons: Readonly<Record<MovementKind, string>> = {
   hold: 'held for a task',
   settle: 'charged from the hold',
@@ -18,7 +19,7 @@ const reasons: Readonly<Record<MovementKind, string>> = {
 export function reasonOf(movement: {
   readonly kind: MovementKind;
   readonly reason: string;
-  /** The number of movements that a closing entry replaces. */
+  /** The number of movements that a closing entry replaces; null for other movements. */
   readonly closes: number | null;
 }): string {
   const reason = movement.reason || reasons[movement.kind];
@@ -26,7 +27,7 @@ export function reasonOf(movement: {
 }
 
 interface Movement {
-  /** Recorded in the ledger; add, never rename. */
+  /** The ids are recorded in the ledger: add new forms, never change one. */
   readonly id: string;
   readonly kind: MovementKind;
   readonly debit: 'available' | 'held' | 'credits' | 'corrections';
@@ -67,7 +68,7 @@ export function closingMovements(
   return movements;
 }
 
-/** How a transfer changes the customer's available balance. */
+/** The change of the customer's available balance by this transfer. */
 export function availableChange({ debit, credit, amount }: Movement): number {
   if (credit === 'available') return amount;
   return debit === 'available' ? -amount : 0;

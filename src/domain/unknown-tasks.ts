@@ -1,5 +1,5 @@
-// Decides if so many open tasks are unknown to Temporal that the address or the namespace is
-// probably wrong.
+// Decides whether too many open tasks are unknown to Temporal. The configured address or namespace
+// is then probably wrong.
 
 interface Described {
   readonly unknown: number;
@@ -7,7 +7,7 @@ interface Described {
   readonly percentMax: number;
 }
 
-// A share of very few tasks proves nothing.
+// A smaller number of unknown tasks proves nothing, even if it is a large share.
 const unknownMin = 5;
 
 export function areTooManyUnknown({ unknown, described, percentMax }: Described): boolean {

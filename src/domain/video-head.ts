@@ -1,11 +1,11 @@
-// The length and the size of a video, read from the boxes `moov/mvhd` and `moov/trak/tkhd` of an MP4
-// or MOV file while its bytes pass. Other boxes are skipped by their sizes.
+// Reads the length and the size of a video from an MP4 or MOV file while its bytes pass through.
+// Both are in the boxes `moov/mvhd` and `moov/trak/tkhd`. Other boxes are skipped by their sizes.
 
 import type { Size } from './catalogue';
 
 interface VideoHead {
   read(chunk: Uint8Array): void;
-  /** Null if the file does not contain it, as fragmented files do not. */
+  /** The length; null if the file does not contain it, for example a fragmented file. */
   milliseconds(): number | null;
   /** The size in pixels of the first track that has one; null if there is none. */
   size(): Size | null;
@@ -13,7 +13,7 @@ interface VideoHead {
 
 interface Box {
   readonly name: string;
-  /** Includes the head of the box. 0: the box reaches to the end of the file. */
+  /** The size includes the head of the box. 0 means that the box reaches to the end of the file. */
   readonly size: number;
   readonly headBytes: number;
 }
@@ -28,7 +28,10 @@ export function createVideoHead(): VideoHead {
   let length: number | null | undefined;
   let size: Size | null = null;
 
-  /** Takes the box at the start of `kept`. False if it is not all there, or the last one. */
+  /**
+   * Takes the box at the start of `kept`. Returns false if more bytes are needed, or if nothing is
+   * left to find.
+   */
   const takeBox = (): boolean => {
     const box = boxAt(kept);
     if (!box) return false;
@@ -68,7 +71,7 @@ function boxAt(bytes: Uint8Array): Box | null {
   return bytes.length < 16 ? null : { name, size: u64(bytes, 8), headBytes: 16 };
 }
 
-/** Reads the content of `mvhd`: its version, two times, the time scale and the duration. */
+/** Reads the content of a `mvhd` box: its version, two times, the time scale and the duration. */
 function lengthOf(head: Uint8Array): number | null {
   if (head.length < 32) return null;
   const isLong = head[0] === 1;
@@ -81,8 +84,8 @@ function lengthOf(head: Uint8Array): number | null {
 }
 
 /**
- * The last two fields of `tkhd` are width and height in 65536ths of a pixel. A sound track has
- * none.
+ * The last two fields of a `tkhd` box are width and height in 65536ths of a pixel. They are zero
+ * for a sound track.
  */
 function sizeOf(head: Uint8Array): Size | null {
   const at = head[0] === 1 ? 88 : 76;

@@ -1,5 +1,6 @@
-// Stores a create as a pending task and has its workflow started, by this call or by the starter.
-// Once the row is stored, the row decides the reply.
+// Stores a create as a pending task. Either this call or the starter then starts the task's
+// workflow. The reply comes from the workflow's answer, or from the task's row if there is no such
+// answer.
 
 import { type Acceptance, acceptTask } from '../../db/accept-task';
 import { isOutcomeUnknown, isRetryable } from '../../db/database';
@@ -45,7 +46,8 @@ export function createAccept(deps: ApiDeps, replay: Replay, atOnce: AtOnce): Acc
     }
     slot?.leave();
     if (stored.outcome !== 'known') return notStored(task, stored);
-    // Null if the first call with this key was refused meanwhile and its task is deleted.
+    // `replay.of` returns null if the first call with this key was refused meanwhile and its row is
+    // deleted. This call is then a new create.
     return (await replay.of(stored.task, task.requestHash)) ?? accept(ctx, task);
   };
   return accept;
@@ -55,8 +57,8 @@ async function store({ db, settings, starter }: ApiDeps, task: NewTask) {
   const slot = starter.slots.take(task.accountId);
   try {
     const { queuedTasksMax } = settings;
-    // Without a slot this process does not start the task. Once it is marked as answered, a starter
-    // of any process may.
+    // Without a slot this call does not start the task, so it takes no lease. After the row is
+    // marked as answered, the starter of any API process may start the task.
     const options = { leaseSeconds: slot ? leaseSeconds : 0, queuedTasksMax };
     return { stored: await acceptTask(db, task, options), slot };
   } catch (error) {
@@ -97,8 +99,9 @@ function inputOf(
 }
 
 /**
- * Answers `pending`: either the starter starts the task, or this start probes whether Temporal is
- * back.
+ * Answers `pending` without waiting for the workflow. Without a slot the starter starts the task.
+ * With a slot, which is a probe here, the task is started now, to find out whether Temporal answers
+ * again.
  */
 async function answerPending(
   deps: ApiDeps,
@@ -115,7 +118,7 @@ async function answerPending(
     slot?.leave();
     if (!isRetryable(error)) throw error;
     observer.failed(error, ctx.state.requestId);
-    // If the row was marked although the reply was lost, its task will be started.
+    // If only the answer of the statement was lost, the row is marked and its task will be started.
     return isOutcomeUnknown(error) ? maybeStarted(taskId) : maybeStored(taskId);
   }
   if (slot && row) {
@@ -140,7 +143,8 @@ async function startAndWait(
   if (submission.outcome === 'accepted') return { outcome: 'created', task: submission.task };
   if (submission.outcome === 'refused') return new Refused(submission.refusal);
   try {
-    // The row decides. From now on the caller has the id, even without an answer of the workflow.
+    // Temporal neither accepted nor refused the task, so the row tells whether it exists. The
+    // caller now gets its id, so the task is not withdrawn any more.
     const row = await markAnswered(deps.db, input.taskId, startAgainSeconds);
     return await answerRow(deps, input, row);
   } catch (error) {
@@ -150,7 +154,10 @@ async function startAndWait(
   }
 }
 
-/** Without a row the task was refused, or withdrawn because this call took longer than a minute. */
+/**
+ * Answers from the row. A missing row means that the workflow refused the task, or that the
+ * reconciler withdrew it because this call took longer than a minute.
+ */
 async function answerRow(
   { db }: ApiDeps,
   { accountId, plan }: TaskInput,

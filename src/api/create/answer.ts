@@ -1,4 +1,4 @@
-// The outcomes of a create, and the one place that answers them.
+// The outcomes of a create, and the only code that turns them into replies.
 
 import type { CreatedTask, TaskObject } from '../../contract/task';
 import type { StoredTask } from '../../db/tasks';
@@ -33,8 +33,8 @@ export function notAccepted(): CreateOutcome {
 }
 
 /**
- * It is unknown whether the database stored the task. Nothing was started, and the reconciler
- * withdraws the row unless the call is repeated.
+ * The refusal of a create if it is unknown whether the database stored the task. No workflow was
+ * started. The reconciler withdraws the row unless the call is repeated.
  */
 export function maybeStored(taskId: string): CreateOutcome {
   return unknown(
@@ -43,7 +43,9 @@ export function maybeStored(taskId: string): CreateOutcome {
   );
 }
 
-/** The task was stored and started, but the database cannot be read for the result. */
+/**
+ * The refusal of a create whose task was stored and may be started, if the database cannot be read.
+ */
 export function maybeStarted(taskId: string): CreateOutcome {
   return unknown(taskId, 'If it was, its Location shows it shortly');
 }

@@ -1,6 +1,6 @@
-// POST of a task: read, parse, replay, limit, plan, store, start, answer. The order of the checks
-// is part of the contract: a repeated call is answered before prices, permissions and limits are
-// checked.
+// Handles POST of a task: reads and parses the body, then replays or plans, stores and starts the
+// task. The order of the checks is part of the contract. A repeated call is answered before the
+// create limit, prices and permissions are checked.
 
 import type { ParsedRequest } from '../../contract/parse-request';
 import { newTaskId, taskIdForKey } from '../../db/ids';

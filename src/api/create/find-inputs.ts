@@ -1,4 +1,5 @@
-// Finds the files of the caller's account that a request names as inputs, by id or by link.
+// Finds the files that a request names as inputs, by id or by link. Only files of the caller's
+// account are found.
 
 import type { VideoRequest } from '../../contract/request';
 import { type FileRow, findStoredFiles } from '../../db/files/links';
@@ -8,7 +9,9 @@ import type { ApiDeps } from '../deps';
 
 type InputDeps = Pick<ApiDeps, 'db' | 'storage' | 'settings'>;
 
-/** Undefined if the request names no file, as most do not; then nothing is read. */
+/**
+ * Undefined if the request names no file, which is the usual case. The database is not read then.
+ */
 export function findInputs(
   deps: InputDeps,
   accountId: string,

@@ -1,5 +1,6 @@
 // Makes the plan of a parsed request for this caller, or one refusal that names every fault.
-// Creates and quotes share it, so a quote is refused if and only if a create would be.
+// Creates and quotes share this code, so both refuse the same faults. The create limit, the balance
+// and the budgets are checked only by a create.
 
 import type { Refusal, RefusalCode } from '../../contract/error';
 import { combineFaults, oneRefusal } from '../../contract/faults';
@@ -16,7 +17,10 @@ type Planned =
   | { readonly plan: Plan; readonly refusal?: undefined }
   | { readonly plan?: undefined; readonly refusal: Refusal };
 
-/** Faults of the request are reported first, all in one answer; then the limits of the key. */
+/**
+ * Faults of the request are reported first, all in one refusal. Then come the models and channels
+ * that the key may not use.
+ */
 export async function planForCaller(
   parsed: ParsedRequest,
   deps: ApiDeps,
@@ -27,7 +31,7 @@ export async function planForCaller(
   return planned.plan ? permitted(planned.plan, caller) : planned;
 }
 
-/** The models this key may use on at least one permitted channel. */
+/** The models that this key may use and that at least one permitted channel serves. */
 export function usableModels(catalogue: Catalogue, { models, channels }: Caller): Model[] {
   return Object.values(catalogue.models).filter(
     (model) =>
@@ -45,8 +49,8 @@ function planOrFaults(
   const { settings } = deps;
   const catalogue = deps.catalogue();
   const { plan, refusals = [] } = planTask(request, catalogue, {
-    // A random seed, by which a lost job can be identified later. Every generator accepts this
-    // range.
+    // A random seed, by which a lost job can be identified later. Every generator accepts seeds of
+    // this range.
     seed: Math.floor(Math.random() * 2 ** 31),
     allowHosts: settings.allowHosts,
     ...(files ? { files } : {}),
@@ -58,8 +62,8 @@ function planOrFaults(
 }
 
 /**
- * The plan with the permitted channels only; a refusal if the model is not permitted or no channel
- * is left.
+ * Returns the plan with only the permitted channels. Refuses it if the model is not permitted or no
+ * channel is left.
  */
 function permitted(plan: Plan, caller: Caller): Planned {
   const { models, channels } = caller;

@@ -1,5 +1,5 @@
 // Reads and parses the body of a create or a quote. Two reply headers list the names that the
-// service does not know: fields that it ignores, and options that it passes to the generator.
+// service does not know: ignored fields, and options that are passed to the generator.
 
 import { type ParsedRequest, parseRequest } from '../../contract/parse-request';
 import { bodyBytesMax, readJsonBody } from '../body';
@@ -21,7 +21,10 @@ export async function readRequest(ctx: ApiCall): Promise<ParsedRequest> {
 const shownMax = 20;
 const charsMax = 60;
 
-/** Percent-encoded, because headers are ASCII and a comma separates the names. */
+/**
+ * The names as a header value. They are percent-encoded, because headers are ASCII and a comma
+ * separates the names.
+ */
 function listed(names: readonly string[]): string {
   const shown = names
     .slice(0, shownMax)

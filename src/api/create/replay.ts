@@ -1,5 +1,5 @@
-// Repeated creates with an Idempotency-Key. The task id is derived from the key, so a repeated call
-// finds the row of the first one.
+// Answers repeated creates with an Idempotency-Key. The task id is derived from the key, so a
+// repeated call finds the row of the first call.
 
 import type { ParsedRequest } from '../../contract/parse-request';
 import { markAnswered } from '../../db/pending-tasks';
@@ -11,9 +11,9 @@ import { type CreateOutcome, storedOutcome } from './answer';
 import { hashOfRequest } from './request-hash';
 
 export interface Replay {
-  /** Null if there is no such task. */
+  /** The reply to a repeated create; null if there is no task with this id. */
   find(taskId: string, parsed: ParsedRequest): Promise<CreateOutcome | null>;
-  /** As `find`, for a row that was found when the task was to be stored. */
+  /** As `find`, for a row that was found when this call tried to store its task. */
   of(row: StoredTask, requestHash: string): Promise<CreateOutcome | null>;
 }
 
@@ -23,15 +23,15 @@ export function createReplay({ db }: ApiDeps): Replay {
     async find(taskId, { request, faults }) {
       const row = await findRow(taskId);
       if (!row) return null;
-      // A faulty body was never accepted, so it differs from the body of any task.
+      // A body with faults was never accepted, so it differs from the body of every task.
       return faults.length > 0 ? new Refused(keyReused) : replay.of(row, hashOfRequest(request));
     },
 
     async of(row, requestHash) {
       if (row.requestHash !== requestHash) return new Refused(keyReused);
       if (row.status !== 'pending') return storedOutcome('replayed', row);
-      // From now on a caller has the id. If the first caller still waits and the task is refused,
-      // its row is not deleted but ends as failed.
+      // This caller now gets the task's id, so the row must not be deleted any more. If the
+      // workflow refuses the task later, the task ends as failed instead.
       const current = await markAnswered(db, row.id, null);
       return current && storedOutcome('replayed', current);
     },

@@ -1,8 +1,8 @@
-// The hash of a request, by which a repeated create is compared with the first one.
+// The hash of a request. It shows whether a repeated create has the same body as the first one.
 
 import { createHash } from 'node:crypto';
 
-/** Equal for two requests that ask for the same, whatever the order of their fields. */
+/** Two requests have the same hash if they differ only in the order of their fields. */
 export function hashOfRequest(request: unknown): string {
   return createHash('sha256').update(canonicalJson(request)).digest('base64url');
 }

@@ -1,22 +1,28 @@
-// Decides how a task's workflow is started: by its create, which then waits for the workflow's
-// answer, or by the starter. A create waits if few starts of its account are in progress and
-// Temporal answers. Temporal counts as away after several unanswered starts in a row; then one
-// start per second probes it.
+// Decides whether a create starts its workflow and waits for the answer, or leaves the start to the
+// starter. A create waits if few starts of its account are in progress and Temporal answers. After
+// three unanswered starts in a row Temporal counts as unavailable. Then one start per second is a
+// probe.
 
 export interface StartSlot {
-  /** True if Temporal counts as away: the caller is answered `pending` at once. */
+  /**
+   * True if Temporal counts as unavailable. The caller of a create is then answered `pending` at
+   * once.
+   */
   readonly isProbe: boolean;
   release(answered: boolean): void;
-  /** Gives the slot back without a start. */
+  /** Gives the slot back if nothing was started. */
   leave(): void;
 }
 
 export interface StartSlots {
-  /** A slot for a create; null if the starter has to start the task. */
+  /** A slot for a create; null if the starter must start the task. */
   take(accountId: string): StartSlot | null;
-  /** A slot for the starter, after `share` allowed it. */
+  /** A slot for the starter. `share` says how many of these the starter may take. */
   enter(accountId: string): StartSlot;
-  /** The number of tasks the starter may claim now, given its starts in progress. */
+  /**
+   * The number of tasks that the starter may claim now. `running` is the number of its starts in
+   * progress.
+   */
   share(running: number): Share;
 }
 
@@ -32,13 +38,13 @@ interface Account {
   lastAt: number;
 }
 
-// Sixteen starts keep a small Temporal server busy if one account is alone. Next to other accounts
-// it gets few, because every start ahead of another account's task delays it (docs/decisions.md,
-// 27).
+// Sixteen starts at once keep a small Temporal server busy, so an account may have sixteen if no
+// other account is present. Otherwise it may have four, because each of its starts delays the tasks
+// of the other accounts (docs/decisions.md, 27).
 const aloneMax = 16;
 const besideOthersMax = 4;
 const starterMax = 16;
-// An account without a start for this long counts as absent.
+// An account counts as present for this long after its last create or start.
 const presentForMs = 10_000;
 const awayAfter = 3;
 const probeEveryMs = 1_000;
@@ -91,9 +97,9 @@ export function createStartSlots(elapsed: () => number): StartSlots {
   };
 }
 
-/** Accounts that started a task recently. */
+/** Accounts with a create or a start in the last ten seconds, or with starts in progress. */
 function createPresence(elapsed: () => number) {
-  /** In the order of the last start, the most recent last. */
+  /** Ordered by the time of the last create or start, the most recent account last. */
   const accounts = new Map<string, Account>();
   const forgetAbsent = (): void => {
     for (const [id, { running, lastAt }] of accounts) {

@@ -1,7 +1,7 @@
-// Starts the workflows of pending tasks that no create is waiting for: queued behind other tasks of
-// their account, accepted while Temporal was away, or left by a process that died. Each API process
-// runs this loop. A lease in the row keeps two processes from starting the same task, and starting
-// it twice would do no harm.
+// Starts the workflows of pending tasks that no create waits for. Such tasks were queued behind
+// others of their account, accepted while Temporal was unavailable, or left by a process that died.
+// Each API process runs this loop. A lease in the row prevents two processes from starting the same
+// task; a second start would do no harm.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
@@ -14,7 +14,7 @@ import { createStartSlots, type StartSlot, type StartSlots } from './start-slots
 
 export interface Starter {
   readonly slots: StartSlots;
-  /** Makes the loop claim tasks now. */
+  /** Makes the loop claim tasks at once. */
   wake(): void;
   /** Starts a task whose row is leased to this process. */
   start(input: TaskInput, slot: StartSlot): Promise<void>;
@@ -30,12 +30,14 @@ interface StarterDeps {
 }
 
 /**
- * Longer than a create waits for a start (ACCEPT_TIMEOUT_MS), shorter than the reconciler's delay.
+ * Longer than a create waits for its start (ACCEPT_TIMEOUT_MS, at most 30 s). Shorter than the
+ * minute after which the reconciler withdraws or starts the task.
  */
 export const leaseSeconds = 35;
-// After an unanswered start other tasks go first for this long.
+// A task whose start failed is due again after this time, so that other tasks go first.
 export const startAgainSeconds = 5;
-// Claims at least this often, for tasks of processes that died and tasks whose pause is over.
+// The loop claims at least this often. Nothing wakes it for tasks of a process that died, or for
+// tasks that are due again.
 const idleMs = 1_000;
 
 export function createStarter(deps: StarterDeps): Starter {
@@ -50,7 +52,7 @@ export function createStarter(deps: StarterDeps): Starter {
   const start = (input: TaskInput, slot: StartSlot): Promise<void> => {
     const started = submit(deps, input, slot).finally(() => {
       running.delete(started);
-      // Not after every start, so that one claim takes several tasks.
+      // The loop is not woken after every start, so that one claim takes several tasks.
       if (running.size % 4 === 0) wake();
     });
     running.add(started);
@@ -68,7 +70,7 @@ export function createStarter(deps: StarterDeps): Starter {
     while (!isClosed) {
       alarm = new AbortController();
       await claim().catch((error: unknown) => onError('claim', error));
-      // Rejected if `wake` was called since the claim began.
+      // `wake` ends the pause, also if it was called while `claim` was running.
       await pause(idleMs, undefined, alarm).catch(() => undefined);
     }
   };
@@ -97,7 +99,7 @@ async function submit(deps: StarterDeps, input: TaskInput, slot: StartSlot): Pro
       await releaseStart(db, taskId, startAgainSeconds);
     }
     // The workflow has ended but the row is still pending: one of the two databases was restored
-    // from a backup. That workflow never opens the task, so it fails.
+    // from a backup. An ended workflow cannot open the task, so the task fails.
     if (outcome === 'ended') {
       await failPending(db, taskId, stoppedMessage);
     }

@@ -1,4 +1,5 @@
-// The balance of an account and its statement: every movement, newest first, as JSON or CSV.
+// GET of an account's balance and of its statement. The statement has every movement, newest first,
+// as JSON or CSV.
 
 import type { Knex } from 'knex';
 import { movementSchema } from '../../contract/reply-schema';
@@ -71,7 +72,7 @@ function csvOf(movements: readonly Movement[]): string {
 
 /**
  * Quotes a cell if needed. Text that a spreadsheet would run as a formula gets a leading
- * apostrophe; amounts do not.
+ * apostrophe; negative amounts do not.
  */
 function cell(value: string | number | null): string {
   let text = String(value ?? '');

@@ -1,4 +1,4 @@
-// The state and the attempts of a task's callback, for the task's owner.
+// GET of a task's callback: its state and all attempts. Only the owner of the task can read them.
 
 import { findTaskCallback, listAttempts } from '../../db/callbacks';
 import { isTaskId } from '../../db/ids';

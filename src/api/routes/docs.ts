@@ -1,5 +1,5 @@
-// The OpenAPI document, and a page that shows it. The page is served from the installed package: no
-// other host and no inline script, enforced by its content security policy.
+// The OpenAPI document, and a page that shows it. The page's files come from the installed package.
+// The content security policy of the page forbids other hosts and inline scripts.
 
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ import type { ApiDeps } from '../deps';
 import { answerPageFile, lazily, type PageFile, pageFile } from './page-file';
 
 export function docsRoutes(router: ApiRouter, { settings }: ApiDeps): void {
-  // The document's version is the version of the service.
+  // The version of the document is the version of the service.
   const { publicUrl, version } = settings;
   const openApi = lazily(() =>
     pageFile(
@@ -27,7 +27,7 @@ export function docsRoutes(router: ApiRouter, { settings }: ApiDeps): void {
     '/docs/icon.png': lazily(() => pageFile('image/png', swaggerFile('favicon-32x32.png'))),
   };
 
-  // The document holds no secret, so pages of any origin may read it.
+  // The document contains no secret, so pages of any origin may read it.
   router.get('/openapi.json', (ctx) => {
     ctx.set('Access-Control-Allow-Origin', '*');
     answerPageFile(ctx, openApi());
@@ -40,7 +40,7 @@ export function docsRoutes(router: ApiRouter, { settings }: ApiDeps): void {
   }
 }
 
-// Swagger UI sets styles by script and has icons in data URLs.
+// Swagger UI sets styles by script and has icons in data URLs, so the policy allows both.
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -62,8 +62,9 @@ const indexHtml = `<!doctype html>
 </html>
 `;
 
-// Requests go to the host that served the page, whatever address the document names. The key is
-// kept in the page's memory only, and no external validator is called.
+// The page sends requests to PUBLIC_URL, the server that the document names. The policy blocks them
+// if the page was opened under another host. The key is kept only in the page's memory, and no
+// external validator is called.
 const startScript = `SwaggerUIBundle({
   dom_id: '#docs',
   url: '/openapi.json',

@@ -1,4 +1,5 @@
-// Finds a task for its owner: in its row, or in memory if it has ended.
+// Finds a task for its owner. The task is read from its row, or from memory if this process has
+// read its final state before.
 
 import { LRUCache } from 'lru-cache';
 import type { TaskStatus } from '../../contract/vocabulary';
@@ -17,7 +18,10 @@ export interface Found {
 export interface FindTask {
   /** Undefined if there is no such task, or it belongs to another account. */
   (taskId: string, asker: Asker): Promise<Found | undefined>;
-  /** Call it after this process has changed the object of a final task. */
+  /**
+   * Removes a task from memory. To be called after this process has changed the object of a final
+   * task.
+   */
   forget(taskId: string): void;
 }
 
@@ -27,11 +31,12 @@ export interface Asker {
   readonly address: string;
 }
 
-// Up to this many final objects (about 1 KB each) are kept. They change only when a result is removed,
-// and then other processes show its old link for this long at most.
+// Up to this many final objects (about 1 KB each) are kept in memory, for five seconds. A final
+// object changes only if a result is removed. Other processes show the old link until their copy
+// expires.
 const rememberedMax = 10_000;
 const finalForMs = 5_000;
-// Short, because the create of a task may still be in progress when it is first read.
+// A short time, because a caller may read a task while its create is still in progress.
 const unknownForMs = 2_000;
 
 export function createFindTask(deps: ApiDeps, unknownLookups: Buckets): FindTask {
@@ -39,8 +44,8 @@ export function createFindTask(deps: ApiDeps, unknownLookups: Buckets): FindTask
   const cached = { max: rememberedMax, perf: { now: deps.elapsed }, ttlResolution: 0 };
   const finals = new LRUCache<string, Remembered>({ ...cached, ttl: finalForMs });
   const unknown = new LRUCache<string, true>({ ...cached, ttl: unknownForMs });
-  // A task of another account counts too: otherwise this limit would tell it from one that does not
-  // exist.
+  // The task of another account counts as unknown too. Otherwise the limit would reveal that this
+  // task exists.
   const countUnknown = (taskId: string, { address }: Asker): undefined => {
     if (unknown.get(taskId)) return;
     const limited = unknownLookups.take(address);

@@ -1,9 +1,9 @@
-// Probes for operators: alive, ready, version.
+// The routes for probes: /livez, /readyz and /version. They need no key.
 
 import type { ApiRouter } from '../context';
 import type { ApiDeps } from '../deps';
 
-// If a trivial query takes longer than this, the process is not ready.
+// If a trivial query takes longer than this, the API counts as not ready.
 const readyMs = 1_000;
 
 export function opsRoutes(router: ApiRouter, deps: ApiDeps): void {
@@ -11,7 +11,7 @@ export function opsRoutes(router: ApiRouter, deps: ApiDeps): void {
     ctx.body = { alive: true };
   });
 
-  // Every caller may probe, so probes at the same time share one statement and one call to Temporal.
+  // Anyone may probe, so simultaneous probes share one statement and one call to Temporal.
   let asked: Promise<[database: boolean, temporal: boolean]> | undefined;
   const ask = () => {
     asked ??= Promise.all([isDatabaseReady(deps), deps.temporal.isReady()]).finally(() => {

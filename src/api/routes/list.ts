@@ -43,7 +43,10 @@ function filtersOf(reader: QueryReader) {
   };
 }
 
-/** A misspelt filter would otherwise be ignored and list tasks that the caller wants left out. */
+/**
+ * Refuses unknown parameters. If a misspelt filter were ignored, the list would contain tasks that
+ * the caller wants to exclude.
+ */
 function refuseUnknown({ names, fault }: QueryReader): void {
   const known = `${parameters.join(', ')} and label.NAME`;
   for (const name of names) {
@@ -59,7 +62,10 @@ function statusOf({ text, fault }: QueryReader): TaskStatus | null {
   return status ?? fault('status', `must be one of ${words(taskStatuses)}; got ${show(given)}.`);
 }
 
-/** Any name is allowed, because tasks of a model that left the catalogue can still be listed. */
+/**
+ * Any name is allowed, because tasks of a model that is no longer in the catalogue can still be
+ * listed.
+ */
 function modelOf({ text, fault }: QueryReader): string | null {
   const given = text('model');
   if (given === null || /^[\w.-]{1,80}$/.test(given)) return given;

@@ -1,5 +1,5 @@
-// GET /v1/models: the models a key may use, their abilities and prices, so that a client can offer
-// only valid options.
+// GET /v1/models: the models that a key may use, with their abilities and prices. So a client can
+// offer only valid options.
 
 import { toolVersions } from '../../contract/vocabulary';
 import type { Caller } from '../../db/accounts';
@@ -23,7 +23,10 @@ interface Offer extends Pick<Catalogue, 'currency' | 'superResolution'> {
   readonly models: readonly Model[];
 }
 
-/** The models and channels of this key. Others would be refused with 403 and are not shown. */
+/**
+ * The models, modes and super-resolution that this key may use. Others would be refused with 403
+ * and are not shown.
+ */
 function offerFor(catalogue: Catalogue, caller: Caller): Offer {
   const usable = usableModels(catalogue, caller);
   const names = new Set(usable.map(({ id }) => id));

@@ -1,5 +1,5 @@
-// Static files for browsers, kept in memory with type and ETag. If the browser has the file
-// already, the reply is 304.
+// Static files for browsers, kept in memory with their type and ETag. The reply is 304 if the
+// browser already has the file.
 
 import { createHash } from 'node:crypto';
 import type { ApiContext } from '../context';

@@ -1,5 +1,5 @@
-// The query of a list. All its faults are reported together, each with its parameter and a valid
-// value.
+// Reads the query of a list. All faults of a query are reported together, each with its parameter
+// and a valid value.
 
 import { oneRefusal } from '../../contract/faults';
 import type { Fault } from '../../contract/field';
@@ -12,9 +12,15 @@ export interface QueryReader {
   readonly names: readonly string[];
   /** The text of a parameter; null if it is absent, empty or repeated. */
   text(name: string): string | null;
-  /** The digits of a parameter; null if it is absent or repeated. An empty value is a fault. */
+  /**
+   * The text of a numeric parameter, unchecked; null if absent or repeated. Unlike `text`, it
+   * returns an empty value, so that the caller refuses it.
+   */
   digits(name: string): string | null;
-  /** Records the first fault of a parameter. Returns null, to be used as its value. */
+  /**
+   * Records a fault; of each parameter only the first fault counts. Returns null, which stands for
+   * the value of the parameter.
+   */
   fault(name: string, sentence: string): null;
 }
 
@@ -56,7 +62,10 @@ export function limitOf(reader: QueryReader): number {
   return limitDefault;
 }
 
-/** `parse` returns null for a text that is no `next` of a page. */
+/**
+ * Reads the parameter `after`. `parse` must return null for a text that cannot be the `next` of a
+ * page.
+ */
 export function afterOf<T>(reader: QueryReader, parse: (text: string) => T | null): T | null {
   const text = reader.text('after');
   if (text === null) return null;

@@ -1,6 +1,6 @@
-// The playground, or the version if the playground is off. The page consists of files in public/
-// and three modules of installed packages. Its content security policy allows only this host,
-// except for images and videos.
+// Serves the playground, or the version if the playground is off. The page consists of the files in
+// public/ and of three modules of installed packages. Its content security policy allows only this
+// host, except for images, videos and audio.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
@@ -31,8 +31,8 @@ export function pageRoutes(router: ApiRouter, { settings }: ApiDeps): void {
   });
 }
 
-// Images and videos may come from any host: results, samples and the caller's own media. Everything
-// else comes from this host, nothing is inline.
+// Images, videos and audio may come from any host: results, samples and the caller's own media.
+// Everything else comes from this host, and nothing is inline.
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src * data:; media-src *; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -44,10 +44,13 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-// Searched upwards, because the compiled file is one folder deeper than its source.
+// The folder is searched upwards, because the compiled file is one folder deeper than its source.
 const publicFolder = lazily(() => join(rootAbove(__dirname), 'public'));
 
-/** Files by path. The list is made at start, so no path from a request reaches the file system. */
+/**
+ * The files of the page, by path. The list is made at start, so no path from a request reaches the
+ * file system.
+ */
 function pageFiles(): Record<string, () => PageFile> {
   const own = readdirSync(publicFolder()).flatMap((name) => {
     const type = types[extname(name)];
@@ -64,8 +67,8 @@ function pageFiles(): Record<string, () => PageFile> {
 }
 
 /**
- * A file of an installed package, next to the file that `found` resolves to. Browsers cannot
- * resolve package names, so the import of "preact" is replaced by its path.
+ * A file of an installed package. Its path is relative to the folder of the module `found`.
+ * Browsers cannot resolve package names, so the import of "preact" is replaced by its path.
  */
 function vendored(found: string, file: string): () => PageFile {
   return lazily(() => {
@@ -87,8 +90,8 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /**
- * The sample media. If the host does not answer the list is empty; own addresses can still be
- * entered.
+ * Returns the sample media. If their host does not answer, the list is empty; users can still enter
+ * other addresses.
  */
 async function samplesOf(url: string | null) {
   if (!url) return [];
@@ -102,7 +105,7 @@ async function samplesOf(url: string | null) {
   });
 }
 
-/** Address of the workflows in the Temporal UI, to which a workflow id is appended. */
+/** The address of the workflows in the Temporal UI. The page appends a workflow id to it. */
 function workflowsUrl({ temporalUiUrl, temporalNamespace }: ApiSettings): string | null {
   if (!temporalUiUrl) return null;
   const base = temporalUiUrl.replace(/\/+$/, '');

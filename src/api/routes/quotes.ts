@@ -1,5 +1,5 @@
-// POST /v1/videos/quotes: takes the body of a create and answers with the plan and the hold.
-// Nothing is stored.
+// POST /v1/videos/quotes: takes the body of a create and answers with the size, the length and the
+// hold. Nothing is stored.
 
 import { formatMicros } from '../../domain/money';
 import { outputSize } from '../../domain/output-size';

@@ -1,5 +1,5 @@
-// GET and DELETE of one task and of its content. A finished task is sent as it was stored. A GET can wait for an
-// unfinished one (`Prefer: wait`).
+// GET and DELETE of a task, and DELETE of its content. The object of a finished task is sent as it
+// was stored. With `Prefer: wait` a GET waits until the task has finished.
 
 import type { Refusal } from '../../contract/error';
 import { findResults } from '../../db/files/results';
@@ -48,7 +48,8 @@ export function readRoutes(router: KeyedRouter, deps: ApiDeps, handlers: ReadHan
 }
 
 /**
- * `Prefer: wait` is optional for a server: a key with too many waiting reads is answered at once.
+ * Answers GET of a task. A server may ignore `Prefer: wait`, so a key with too many waiting reads
+ * is answered at once.
  */
 export function showTask(deps: ApiDeps, find: FindTask): TaskHandler {
   const held = countHeld(deps.settings.heldReadsMax);
@@ -82,14 +83,14 @@ function withQueue(text: string, queue: QueuePosition): string {
 }
 
 /**
- * Confirms the cancellation in a field of its own, because the status shown may still be the
- * previous one.
+ * Confirms the cancellation in a separate field, because the shown status may still be the previous
+ * one.
  */
 function withCancel(text: string): string {
   return withField(text, '"cancel_requested":true');
 }
 
-/** Appends a field to the stored text of the object. */
+/** Appends a field to the stored JSON text of a task object. */
 function withField(text: string, field: string): string {
   return `${text.slice(0, text.lastIndexOf('}'))},${field}}`;
 }
@@ -117,8 +118,8 @@ function cancelTask(deps: ApiDeps, { find, changesAtOnce }: ReadHandlers): TaskH
 
 /**
  * The rows are changed first, so that the links stop working at once. If the storage does not
- * answer, the caller gets a 503, and a repeated call deletes the bytes; otherwise the reconciler
- * does it.
+ * answer, the caller gets a 503. The bytes are then deleted by a repeated call or by the
+ * reconciler.
  */
 function deleteTaskContent(deps: ApiDeps, { find, changesAtOnce }: ReadHandlers): TaskHandler {
   const { db, storage } = deps;
@@ -159,8 +160,8 @@ function countHeld(max: number) {
 }
 
 /**
- * Ends a pending task in its row. If its workflow is started later, it finds the row ended and ends
- * too.
+ * Fails a pending task in its row; returns false if the task is no longer pending. A workflow that
+ * is started later finds the failed row and ends too.
  */
 async function cancelPending(deps: ApiDeps, ctx: KeyedCall, taskId: string): Promise<boolean> {
   const { db, temporal, observer } = deps;
@@ -168,7 +169,7 @@ async function cancelPending(deps: ApiDeps, ctx: KeyedCall, taskId: string): Pro
   if (!ended) return false;
   notifyTaskChanged(db, taskId);
   if (ended.hasCallback) {
-    // The row of the callback is stored, so the reconciler delivers it if this call fails.
+    // The row of the callback is stored, so the reconciler sends the callback if this call fails.
     temporal.deliverCallback(taskId).catch((error: unknown) => {
       observer.failed(error, ctx.state.requestId);
     });
@@ -177,7 +178,8 @@ async function cancelPending(deps: ApiDeps, ctx: KeyedCall, taskId: string): Pro
 }
 
 /**
- * Reads the task until it is final, the time is up, the caller is gone or the process is stopping.
+ * Reads the task until it is final, the time is over, the caller has disconnected or the process is
+ * stopping.
  */
 async function readUntilFinal(
   { listener, isServing }: ApiDeps,
@@ -189,7 +191,7 @@ async function readUntilFinal(
   const until = performance.now() + waitMs;
   const mayWait = () => performance.now() < until && isServing() && !ctx.res.destroyed;
   for (;;) {
-    // Listening begins before the read, so that no change between the two is missed.
+    // Listening begins before the read, so that no change after the read is missed.
     const change = mayWait() ? listener.changed(taskId, until - performance.now()) : null;
     const found = await read();
     if (!change || !found || isFinal(found.status)) return found;
@@ -219,8 +221,8 @@ function notFinished(taskId: string): Refusal {
 const waitSecondsMax = 60;
 
 /**
- * Seconds of `Prefer: wait=N`, at most 60. Other preferences are ignored, as the header's standard
- * asks.
+ * The seconds of `Prefer: wait=N`, at most 60; 0 without this preference. Other preferences are
+ * ignored, as the standard of the header requires.
  */
 function waitOf({ req }: KeyedCall): number {
   const { prefer } = req.headers;

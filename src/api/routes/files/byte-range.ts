@@ -1,5 +1,5 @@
-// The `Range` header of a request for bytes. One range is answered with that part. Several ranges,
-// and everything that is no byte range, count as no header, as the standard allows.
+// Reads the `Range` header of a request for bytes. Only a single range is supported. Several
+// ranges, or a header that is no byte range, are ignored, as the standard allows.
 
 import type { ByteRange } from '../../../storage/storage';
 

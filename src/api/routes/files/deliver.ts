@@ -1,5 +1,5 @@
-// GET and HEAD /files/{token}.{ext}: the public link of a file. It needs no key on purpose: the token
-// is random and cannot be guessed, and a change of the row revokes the link.
+// GET and HEAD /files/{token}.{ext}: the public link of a file. The link needs no key, because its
+// token is random and cannot be guessed. A change of the row revokes the link.
 
 import { LRUCache } from 'lru-cache';
 import type { Refusal } from '../../../contract/error';
@@ -12,7 +12,8 @@ import type { Buckets } from '../../limits';
 import { passThrough } from './pass-through';
 import { allowAnyPage, sendBytes } from './send-bytes';
 
-// A player may request ranges during the whole video. After a reload it requests a new link.
+// A player requests ranges while the video plays, so the presigned link is valid for an hour. A
+// reload of the page gets a new one.
 const presignedSeconds = 3_600;
 
 export function deliveryRoutes(router: ApiRouter, deps: ApiDeps, unknownLookups: Buckets): void {
@@ -34,8 +35,8 @@ const tokenShape = /^[\w-]{32,64}$/;
 const knownMax = 10_000;
 
 /**
- * An address that has looked up too many unknown links is refused before the look-up. Links that
- * this process has found before are looked up all the same.
+ * An address that has looked up too many unknown links is refused before the look-up. This does not
+ * apply to links that this process has found before.
  */
 function createFindLinked({ db }: ApiDeps, unknownLookups: Buckets) {
   const find = gatheredFindFile(db);

@@ -1,5 +1,5 @@
-// Answers with the provider's bytes of a result that is not stored yet. The download is guarded like
-// every other. Of the provider's headers only lengths are passed on.
+// Answers with the provider's bytes of a result that is not stored yet. The download is guarded
+// like all others. Of the provider's headers, only Content-Length and Content-Range are passed on.
 
 import type { FileRow } from '../../../db/files/links';
 import { openDownload } from '../../../outbound/download';
@@ -11,8 +11,9 @@ import { isOneRange } from './byte-range';
 import { cutStalled, setInertHeaders } from './send-bytes';
 
 /**
- * Undefined for several ranges: some providers answer them as a multipart body. Undefined with
- * `If-Range` too, because nothing here shows whether the file is still the same.
+ * The range to request from the provider. Undefined for several ranges, because some providers
+ * answer them with a multipart body. Undefined with `If-Range`, because nothing here shows whether
+ * the file is still the same.
  */
 function rangeOf({ req }: ApiCall): string | undefined {
   const { range, 'if-range': known } = req.headers;
@@ -22,7 +23,8 @@ function rangeOf({ req }: ApiCall): string | undefined {
 const types = { video: 'video/mp4', last_frame: 'image/png', upload: '' } as const;
 
 /**
- * A 503 if the provider does not send the bytes: a later call may get them, or find them stored.
+ * Answers with a 503 if the provider does not send the bytes. A later call may get them from the
+ * provider or from the storage.
  */
 export async function passThrough(
   { settings, observer }: Pick<ApiDeps, 'settings' | 'observer'>,

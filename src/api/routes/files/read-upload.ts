@@ -1,5 +1,6 @@
-// The body of an upload: the file itself, or a form (multipart/form-data) with one file. Declared
-// type and length are checked before a byte is read; the bytes are passed on as a stream.
+// Reads the body of an upload: the file itself, or a form (multipart/form-data) with one file. The
+// declared type and length are checked before any byte is read. The bytes are passed on as a
+// stream.
 
 import type { IncomingMessage } from 'node:http';
 import { PassThrough, type Readable } from 'node:stream';
@@ -10,16 +11,19 @@ import { type ApiCall, Refused } from '../../context';
 import { readQuery } from '../paging';
 
 export interface SentFile {
-  /** Ends with a `Refused` if the body is cut or broken. */
+  /** The stream fails with a `Refused` if the connection ends early or the form is malformed. */
   readonly bytes: Readable;
   readonly name: string | null;
-  /** At least as many bytes as the file has; null if the body does not say. */
+  /** The Content-Length of the body; null without that header. The file is not larger than this. */
   readonly declaredBytes: number | null;
-  /** Resolves at the end of the body; rejects with a `Refused` if there was more than one file. */
+  /**
+   * Resolves at the end of the body. Rejects with a `Refused` if a form is malformed, incomplete or
+   * has a second file.
+   */
   readonly complete: Promise<void>;
 }
 
-/** True for a request whose body may take minutes. */
+/** True for an upload. The time limit for other bodies does not apply to it. */
 export function isUpload({ method, url = '' }: IncomingMessage): boolean {
   return method === 'POST' && /^\/v1\/files(?:\?|$)/.test(url);
 }
@@ -31,7 +35,7 @@ const nameCharsMax = 255;
 
 export async function readUpload(ctx: ApiCall): Promise<SentFile> {
   const { req } = ctx;
-  // If the client disconnected while its key was looked up, no further event reports it.
+  // The client may have disconnected while its key was looked up. No later event reports that.
   if (req.destroyed) throw cutOff();
   const type = (req.headers['content-type'] ?? '').toLowerCase();
   const encoding = req.headers['content-encoding']?.trim().toLowerCase();
@@ -78,8 +82,8 @@ async function readForm(request: IncomingMessage, declaredBytes: number | null):
     };
     form.once('filesLimit', () => fail(oneFile('more than one')));
     form.on('error', () => fail(malformed()));
-    // The parser stops without an event at a large part without headers. The time limit for requests
-    // then closes the connection.
+    // The parser stops without an event at a large part without headers. The time limit for
+    // requests then closes the connection.
     const left = () => fail(cutOff());
     request.socket.once('close', left);
     form.once('finish', () => {
@@ -91,7 +95,8 @@ async function readForm(request: IncomingMessage, declaredBytes: number | null):
     form.once('file', (_field, file, name) => {
       const sent = new PassThrough();
       // If a form ends inside its file, the parser reports an error on the form and on the file, in
-      // either order. By then the file may have no reader.
+      // either order. The file may have no reader then, and an error without a handler would end
+      // the process.
       sent.on('error', () => undefined);
       file.on('error', () => sent.destroy(malformed()));
       file.pipe(sent);

@@ -1,5 +1,5 @@
-// Answers with the bytes of a stored file, or a part of them. They are streamed from the storage; a
-// client that stops reading is disconnected.
+// Answers with the bytes of a stored file, or with a part of them. The bytes are streamed from the
+// storage. A client that stops reading is disconnected.
 
 import type { Readable } from 'node:stream';
 import type { FileRow } from '../../../db/files/links';
@@ -13,10 +13,11 @@ type SendDeps = Pick<ApiDeps, 'storage' | 'observer'>;
 // Without progress for this long the connection is closed: the client does not read, or the storage
 // does not answer.
 const stalledMs = 30_000;
-// A removed file must not be shown from caches for long.
+// A browser may show a removed file from its cache, but only for this time.
 const cachedSecondsMax = 86_400;
 
-// Browsers apply the policy when they open a link as a page: the file may be shown, nothing else.
+// Browsers apply this policy when they open a link as a page. It allows them to show the file and
+// nothing else.
 const policy = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
 export async function sendBytes(deps: SendDeps, ctx: ApiCall, file: FileRow): Promise<void> {
@@ -46,7 +47,7 @@ export async function sendBytes(deps: SendDeps, ctx: ApiCall, file: FileRow): Pr
   ctx.length = sent;
 }
 
-/** Ends the connection if the bytes fail, or if no progress is made for a while. */
+/** Ends the connection if reading the bytes fails, or if there is no progress for a while. */
 export function cutStalled(ctx: ApiCall, bytes: Readable, observer: ApiDeps['observer']): void {
   bytes.once('error', (error) => {
     // If the client has disconnected, the error says only that.
@@ -56,7 +57,7 @@ export function cutStalled(ctx: ApiCall, bytes: Readable, observer: ApiDeps['obs
   ctx.req.socket.setTimeout(stalledMs);
 }
 
-/** A browser shows or plays the file, and runs nothing of it. */
+/** Sets headers with which a browser shows or plays the file, but runs no script in it. */
 export function setInertHeaders(ctx: ApiCall, contentType: string): void {
   ctx.set({
     'Content-Type': contentType,
@@ -91,7 +92,7 @@ function isKnown(ctx: ApiCall): boolean {
   return known?.some((one) => one === '*' || one.replace(/^W\//, '') === tag) ?? false;
 }
 
-/** False if `If-Range` names another file: the client then needs this one whole. */
+/** False if `If-Range` names another version of the file. The client then needs the whole file. */
 function isSameFile(ctx: ApiCall): boolean {
   const { 'if-range': known } = ctx.req.headers;
   return known === undefined || known === ctx.response.get('ETag');

@@ -1,6 +1,6 @@
-// Stores an uploaded file: its type is read from its first bytes, its row reserves the space, and
-// the bytes are streamed into the storage while they are counted and hashed. An upload that fails
-// leaves neither a row nor bytes; if that is not possible, the reconciler removes both.
+// Stores an uploaded file. The first bytes show its type, and its row reserves the space. Then the
+// bytes are counted, hashed and streamed into the storage. A failed upload leaves neither a row nor
+// bytes. If they cannot be deleted now, the reconciler deletes them.
 
 import { randomBytes } from 'node:crypto';
 import type { FileRow } from '../../../db/files/links';
@@ -57,7 +57,8 @@ export async function storeUpload(deps: ApiDeps, ctx: KeyedCall, sent: SentFile)
     throw error;
   }
   const durationMs = video?.milliseconds() ?? null;
-  // If the answer of the statement is lost, the row may be stored, so the bytes stay.
+  // An error of `finishUpload` does not delete the bytes: the row may be stored although the answer
+  // of the statement was lost.
   const known = { ...incoming.found(), durationMs };
   const stored = await finishUpload(deps.db, id, known, deps.settings.filesKeptDays);
   if (stored) return stored;

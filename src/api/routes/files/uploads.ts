@@ -1,4 +1,4 @@
-// Uploaded files of an account: send, list, read, delete.
+// The routes of an account's uploaded files: upload, list, read and delete.
 
 import type { FileObject } from '../../../contract/file-schema';
 import type { FileRow } from '../../../db/files/links';
