@@ -1,7 +1,7 @@
-// Stores a create as a pending task. One statement decides whether it may be stored and stores it.
-// No money moves and no balance is locked, so two creates at once may both pass; openTask
-// (ledger.ts) decides between them later. Creates under a budget lock the budget (budgets.ts) and
-// are decided one after the other, so no accepted task fails for a budget later.
+// Stores a create as a pending task. One statement checks the account and stores the task. No money
+// moves and no balance is locked. So two concurrent creates may both pass although the money is
+// enough for only one; openTask (ledger.ts) then decides. Creates under a budget lock the budget
+// (budgets.ts) and are checked one after the other, so no accepted task fails for its budget later.
 
 import type { Knex } from 'knex';
 import { type BudgetState, hasRoom } from '../domain/budget';
@@ -13,28 +13,28 @@ import { seal, sealValue } from './sealed';
 import { epochMs, findTask, type StoredTask, storedColumns, unsealed } from './tasks';
 
 interface AcceptOptions {
-  /** For this long no other process starts the task. */
+  /** For this time no other process starts the task. */
   readonly leaseSeconds: number;
-  /** Applies to accounts without a queued_max of their own. */
+  /** The limit for accounts without a queued_max of their own. */
   readonly queuedTasksMax: number;
 }
 
 export type Acceptance =
   | { readonly outcome: 'stored'; readonly createdAtMs: number; readonly deadlineAtMs: number }
-  /** The id exists already: the Idempotency-Key was used before. */
+  /** The id exists already, because the Idempotency-Key was used before. */
   | { readonly outcome: 'known'; readonly task: StoredTask }
   | { readonly outcome: 'over_budget'; readonly budget: BudgetState }
   | ({ readonly outcome: 'short' } & Standing)
   | ({ readonly outcome: 'full' } & Standing)
   | { readonly outcome: 'disabled' };
 
-/** The state of the account at the time of the statement. */
+/** The state of the account at the time of the check. */
 interface Standing {
   readonly currency: string;
   readonly availableMicros: number;
-  /** Sum of the holds of its pending tasks. */
+  /** The sum of the holds of its pending tasks. */
   readonly pendingMicros: number;
-  /** Number of open and pending tasks. */
+  /** The number of its open and pending tasks. */
   readonly unfinished: number;
   readonly queuedMax: number;
   readonly isDisabled: boolean;
@@ -69,8 +69,8 @@ export async function acceptTask(
       const budgeted = await acceptWithinBudgets(db, task, options);
       if (budgeted) return budgeted;
     }
-    // Another call stored the id while this statement ran. If that task was deleted meanwhile, try
-    // again.
+    // Another call may have stored the id while the statement ran. If there is no such row, the
+    // state of the account has changed, so the create is checked again.
     const stored = await findTask(db, taskId);
     if (stored) return { outcome: 'known', task: stored };
   }
@@ -83,7 +83,9 @@ function answerOf(db: Knex, { createdAtMs, deadlineAtMs, known }: Decision): Acc
   return known && { outcome: 'known', task: unsealed(db, known) };
 }
 
-/** Null if something other than a budget refused the task; the caller's next statement finds it. */
+/**
+ * Returns null if the task was refused for another reason than a budget. The caller checks again.
+ */
 async function acceptWithinBudgets(
   db: Knex,
   task: NewTask,
@@ -92,7 +94,8 @@ async function acceptWithinBudgets(
   const { accountId, keyId, plan } = task;
   return db.transaction(async (trx) => {
     await lockBudgets(trx, accountId, keyId);
-    // A separate statement, because it must see rows committed before the lock was granted.
+    // This is a separate statement, because it must see rows that were committed before the lock
+    // was granted.
     const standings = await listBudgets(trx, accountId, keyId);
     const budget = standings.find((standing) => !hasRoom(standing, plan.hold.amountMicros));
     const decision = await decide(trx, task, options, budget ? 'unchecked' : 'fit');
@@ -194,8 +197,8 @@ function valuesOf(
 }
 
 /**
- * The task object's JSON before and after the value of `created_at`, which the statement fills in
- * from the database's clock.
+ * The JSON of the task object before and after the value of `created_at`. The statement inserts
+ * this value from the clock of the database.
  */
 function aroundCreatedAt(identity: Omit<TaskIdentity, 'createdAt'>): [string, string] {
   const object = taskObject({ ...identity, createdAt: 0 }, { status: 'pending' });

@@ -1,18 +1,18 @@
-// The terms of accounts and keys. Statements and the look-up of a key read them from their rows, so a
-// change is in force everywhere without a restart.
+// The terms of accounts and keys: limits, rates and the days for which data is kept. Processes read
+// them from the rows, so a change needs no restart.
 
 import type { Knex } from 'knex';
 
-/** Calls a second; null is the setting of the installation. */
+/** Calls per second. Null for a key means that the setting of the installation applies. */
 export interface Rates {
   readonly createRate: number | null;
   /** Reads of single tasks. */
   readonly readRate: number | null;
 }
 
-/** The rates of an account count for all its keys together; null is no limit. */
+/** The rates of an account apply to all its keys together; null means no such limit. */
 export interface AccountTerms extends Rates {
-  /** Maximum number of its tasks at a generator at once; null is no limit. */
+  /** Maximum number of its tasks at a generator at once; null means no limit. */
   readonly runningMax: number | null;
   /** Maximum number of its unfinished tasks; null means the installation's setting applies. */
   readonly queuedMax: number | null;
@@ -20,11 +20,11 @@ export interface AccountTerms extends Rates {
   readonly filesKeptDays: number | null;
   /** Days for which its ended tasks are kept; 0 means for ever, null the installation's setting. */
   readonly tasksKeptDays: number | null;
-  /** Its share of the turns compared with other accounts. */
+  /** Its share of the turns for free slots, compared with other accounts. */
   readonly weight: number;
 }
 
-/** Terms that are left out or undefined stay unchanged. */
+/** Terms that are absent or undefined stay unchanged. */
 export type Changes<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 export async function findTerms(db: Knex, accountId: string): Promise<AccountTerms | null> {
@@ -71,7 +71,7 @@ function rateColumns({ createRate, readRate }: Changes<Rates>) {
   return { create_rate: createRate, read_rate: readRate };
 }
 
-/** An update leaves undefined columns out, but one without any column is an error. */
+/** knex leaves undefined columns out of an update, but an update without any column is an error. */
 function changesNothing(columns: object): boolean {
   return Object.values(columns).every((value) => value === undefined);
 }

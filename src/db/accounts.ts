@@ -9,7 +9,7 @@ import { createSecret } from './webhook-secrets';
 
 interface NewAccount {
   readonly name: string;
-  /** The currency of the account's books; it never changes. Default: the schema's. */
+  /** The currency of the account, which never changes. The default is in the schema. */
   readonly currency?: string;
   readonly creditMicros?: number;
 }
@@ -24,7 +24,7 @@ interface FirstKey {
   readonly apiKey: string;
 }
 
-/** Creates an account with its books, first key and webhook secret in one transaction. */
+/** Creates an account with a balance, a first key and a webhook secret, in one transaction. */
 export async function createAccount(
   db: Knex,
   {
@@ -41,7 +41,7 @@ export async function createAccount(
   });
 }
 
-/** As createAccount, without a key. */
+/** Creates an account like createAccount, but without a key. */
 export async function createKeylessAccount(db: Knex, account: NewAccount): Promise<CreatedAccount> {
   return db.transaction((trx) => insertAccount(trx, account));
 }
@@ -117,9 +117,9 @@ export interface Caller {
   readonly keyId: string;
   readonly accountId: string;
   readonly accountDisabled: boolean;
-  /** The catalogue entries this key may use; null is all. */
+  /** The models that this key may use; null means all. */
   readonly models: readonly string[] | null;
-  /** The channels this key may use; null is all. */
+  /** The channels that this key may use; null means all. */
   readonly channels: readonly string[] | null;
   readonly rates: Rates;
   /** The rates of all keys of the account together. */
@@ -132,7 +132,7 @@ export interface FoundKey extends Caller {
   readonly revokedAt: Date | null;
 }
 
-/** Finds a key by any of its digests: one for each pepper in use. */
+/** Finds a key by its digests, one for each pepper in use. A stored key has one of them. */
 export async function findKeyByDigest(
   db: Knex,
   digests: readonly Buffer[],

@@ -1,5 +1,6 @@
-// API keys: their format, checksum and storage. A key is shown once and stored only as a digest
-// keyed with the pepper, so a stolen table gives no access and a look-up leaks no timing.
+// API keys: their format, checksum and storage. A key is shown once. Only its digest is stored,
+// keyed with the pepper. So a stolen table gives no access, and the time of a look-up reveals
+// nothing.
 
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
@@ -7,8 +8,8 @@ import type { Rates } from './account-terms';
 
 const prefix = 'vk_';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-// 30 characters of base 62 are 178 random bits. Six more are a checksum: a mistyped key is refused
-// without a query, and secret scanners recognise a key.
+// 30 characters of base 62 are 178 random bits. Six more characters are a checksum. With it a
+// mistyped key is refused without a query, and secret scanners can recognise a key.
 const randomChars = 30;
 const checkChars = 6;
 const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${randomChars + checkChars}}$`);
@@ -17,7 +18,7 @@ export function makeApiKey(): string {
   let body = '';
   while (body.length < randomChars) {
     for (const byte of randomBytes(64)) {
-      // 248 is the largest multiple of 62 that fits into a byte. Bytes above it are skipped, so
+      // 248 is the largest multiple of 62 that fits into a byte. Bytes from 248 on are skipped, so
       // that all characters are equally likely.
       if (byte < 248 && body.length < randomChars) body += alphabet[byte % 62];
     }
@@ -45,7 +46,7 @@ function checksum(body: string): string {
   return text;
 }
 
-/** The models and channels a key may use; absent means all. */
+/** The models and channels that a key may use; absent means all. */
 export interface KeyLimits {
   readonly models?: readonly string[];
   readonly channels?: readonly string[];
@@ -101,9 +102,7 @@ export async function listKeys(db: Knex, accountId?: string): Promise<readonly K
   return rows;
 }
 
-/**
- * Replaces the digest of a key, made with a previous pepper, by one made with the current pepper.
- */
+/** Replaces a digest that was made with a previous pepper by one made with the current pepper. */
 export async function moveKey(
   db: Knex,
   from: { readonly keyId: string; readonly digest: Buffer },
@@ -112,7 +111,7 @@ export async function moveKey(
   await db('api_keys').where({ id: from.keyId, digest: from.digest }).update({ digest });
 }
 
-/** Revoking a key twice keeps the first time. */
+/** A key that is revoked again keeps the time of the first revocation. */
 export async function revokeKey(db: Knex, keyId: string): Promise<void> {
   await db.raw('update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ?', [
     keyId,

@@ -1,4 +1,4 @@
-// Budgets. The amount spent is summed from the transfers at each query, so there is no
+// Budgets of accounts and keys. Each query sums the spent amount from the transfers, so there is no
 // stored counter that could become wrong.
 
 import type { Knex } from 'knex';
@@ -21,7 +21,7 @@ export async function setBudget(
   );
 }
 
-/** False if there was no such budget. */
+/** Returns false if there was no such budget. */
 export async function removeBudget(
   db: Knex,
   { accountId, keyId, period }: BudgetName,
@@ -35,8 +35,8 @@ export async function removeBudget(
 }
 
 /**
- * Sets the time zone in which days and months of an account begin. False if PostgreSQL does not
- * know the time zone.
+ * Sets the time zone in which the days and months of the account's budgets begin. Returns false if
+ * PostgreSQL does not know the time zone.
  */
 export async function setTimeZone(db: Knex, accountId: string, zone: string): Promise<boolean> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
@@ -48,8 +48,8 @@ export async function setTimeZone(db: Knex, accountId: string, zone: string): Pr
 }
 
 /**
- * Locks the budgets that apply to a create with this key until the transaction ends, so that
- * creates under one budget are decided one after the other. Always in the same order, to prevent
+ * Locks the budgets that apply to a create with this key until the transaction ends. So creates
+ * under one budget are checked one after the other. The order of the locks is fixed, to prevent
  * deadlocks.
  */
 export async function lockBudgets(
@@ -64,7 +64,7 @@ export async function lockBudgets(
   );
 }
 
-/** With a key: the budgets that apply to its creates. Without: all budgets of the account. */
+/** The budgets that apply to creates with this key; without a key all budgets of the account. */
 export async function listBudgets(
   db: Knex,
   accountId: string,
@@ -74,7 +74,7 @@ export async function listBudgets(
   return rows;
 }
 
-/** The movements are read by an index-only scan (`transfers_budgets`). */
+/** PostgreSQL reads the movements with an index-only scan of `transfers_budgets`. */
 export function listBudgetsQuery(
   db: Knex,
   accountId: string,

@@ -1,4 +1,4 @@
-// The state of callbacks: the message, its attempts, and the time of the next attempt.
+// Callbacks in the database: messages, attempts, times. activities/callbacks sends the requests.
 
 import type { Knex } from 'knex';
 import { seal, unseal, unsealJson } from './sealed';
@@ -13,16 +13,16 @@ export interface Delivery {
   /** The final task object, byte for byte as GET answers it. */
   readonly body: string;
   readonly state: CallbackState;
-  /** Number of deliveries of this message so far. Only the newest one continues. */
+  /** The number of deliveries of this message so far. Only the newest delivery continues. */
   readonly deliveries: number;
   readonly nextAt: Date | null;
   /** The account's secrets that sign at present, newest first. */
   readonly secrets: readonly string[];
-  /** The recorded answer to this attempt, if it was made before. */
+  /** The recorded answer to this attempt; null if none is recorded. */
   readonly answered: { readonly status: number | null; readonly error: string | null } | null;
 }
 
-/** The message to deliver. Null if the task is not final or asked for no callback. */
+/** Finds the message to deliver; null if the task is not final or has no callback. */
 export async function findDelivery(
   db: Knex,
   taskId: string,
@@ -58,7 +58,7 @@ export async function findDelivery(
   };
 }
 
-/** Stored before the request is sent, so that an interrupted attempt leaves a row. */
+/** Stores an attempt before its request is sent, so that an interrupted attempt leaves a row. */
 export async function beginAttempt(
   db: Knex,
   taskId: string,
@@ -88,8 +88,8 @@ export interface Answer {
 }
 
 /**
- * Records the result of an attempt and its consequence. The callback stays unchanged if a newer
- * delivery has begun, or if this one has ended and the result is no success.
+ * Records the result of an attempt and the new state of the callback. The state stays as it is if a
+ * newer delivery has begun, or if this delivery has ended and the attempt was not successful.
  */
 export async function finishAttempt(
   db: Knex,
@@ -112,7 +112,7 @@ export async function finishAttempt(
   );
 }
 
-/** An operator cancelled the delivery: it ends, and the reconciler does not count it as lost. */
+/** Ends a delivery that an operator cancelled. The reconciler does not start it again. */
 export async function stopDelivery(db: Knex, taskId: string, delivery: number): Promise<void> {
   await db.raw(
     `update callbacks set state = 'stopped', next_at = null, changed_at = now()
@@ -128,8 +128,8 @@ interface LostDelivery {
 }
 
 /**
- * Claims overdue deliveries, each once per interval. Most only wait for a busy host; those whose
- * workflow is gone are started again at their next attempt.
+ * Claims overdue deliveries, each at most once per `overdueSeconds`. Most of them only wait for a
+ * busy host. A delivery whose workflow is gone continues at `firstAttempt`.
  */
 export async function takeOverdueDeliveries(
   db: Knex,
@@ -186,12 +186,12 @@ function withUrl(db: Knex, row: CallbackRow): CallbackRow {
 
 interface TaskCallback {
   readonly accountId: string;
-  /** Null if the task asked for no callback. */
+  /** Null if the task has no callback. */
   readonly state: CallbackState | null;
   readonly nextAt: Date | null;
 }
 
-/** Null if there is no such task. A callback is `pending` before its task has ended. */
+/** Null if there is no such task. Before the end of the task its callback is `pending`. */
 export async function findTaskCallback(db: Knex, taskId: string): Promise<TaskCallback | null> {
   const { rows } = await db.raw<{ rows: TaskCallback[] }>(
     `select t.account_id as "accountId", c.next_at as "nextAt",
@@ -215,7 +215,7 @@ export async function listCallbacks(
   return rows.map((row) => withUrl(db, row));
 }
 
-/** An attempt without a latency is in progress, or was interrupted if it has an error. */
+/** An attempt without a latency is in progress; if it has an error, it was interrupted. */
 interface Attempt extends Omit<Answer, 'latencyMs'> {
   readonly delivery: number;
   readonly attempt: number;
@@ -234,8 +234,8 @@ export async function listAttempts(db: Knex, taskId: string): Promise<readonly A
 }
 
 /**
- * Begins another delivery of this task's message and returns its number. Null if the task has no
- * message, or if it was erased.
+ * Begins another delivery of the message and returns the number of the delivery. Null if the task
+ * has no message or was erased.
  */
 export async function beginResend(db: Knex, taskId: string): Promise<number | null> {
   const { rows } = await db.raw<{ rows: { deliveries: number }[] }>(

@@ -1,21 +1,24 @@
-// The database function that deletes old tasks. It is part of the schema, because it needs rights
-// that no role of a process has.
+// The database function that deletes old tasks. It is part of the schema, because it needs
+// privileges that no role of a process has. old-tasks.ts calls it.
 
 export const closeTasksFunction = `
--- Deletes those of these tasks that ended 35 days ago or earlier, with all their rows, and replaces their
--- movements by closing entries: one for each account, month of the end (UTC), key and revenue account.
--- Later ones are added to the same entry. So every sum stays: balances, revenue, and the total spent
--- by an account or a key. Budgets of a day or a month begin later than 35 days ago.
+-- Deletes the given tasks with all their rows and returns the number of deleted tasks. A task is
+-- not deleted if it has not ended or ended less than 35 days ago, if one of its jobs is open, if
+-- its callback is due, if a result is kept, if an amount is held, or if a movement is newer than
+-- the last audit.
 --
--- A task stays while one of its jobs is open, its callback is due, a result is kept, an amount is held,
--- or a movement is newer than the last audit. The function runs as the owner of the tables, because no
--- other role may remove a movement. It returns the number of tasks.
+-- Closing entries replace the movements of deleted tasks: one entry for each account, month of the
+-- end (UTC), key and revenue account. Movements that are deleted later are added to the same entry.
+-- So no sum changes: balances, revenue, and the total spent by an account or a key. Budgets of a
+-- day or a month do not count the deleted tasks, because their period is shorter than 35 days.
+--
+-- The function runs as the owner of the tables, because no other role may delete a movement.
 create function close_tasks(ids text[]) returns integer
   language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   gone text[];
 begin
-  -- Two calls at once would replace the same entry.
+  -- Two calls at the same time could replace the same closing entry.
   if not pg_try_advisory_xact_lock(hashtext('close_tasks')) then
     return 0;
   end if;
@@ -32,7 +35,7 @@ begin
           and task_id = tasks.id) moved
      where tasks.id = any(ids) and finished_at < now() - interval '35 days'
        and moved.held = 0 and moved.last_seq <= coalesce(books.seq, 0)
-       -- All of its movements were found.
+       -- True if the query above has found the movements of the task, or if the task has none.
        and (moved.last_seq > 0) = exists (select 1 from transfers where id = tasks.id || ':hold')
        and not exists (select 1 from jobs
                         where task_id = tasks.id and (state <> 'closed' or cancel = 'wanted'))
@@ -66,7 +69,8 @@ begin
   perform set_config('video.closing', 'off', true);
 
   delete from callback_attempts where task_id = any(gone);
-  -- If one of these rows has changed meanwhile, it stays, and its foreign key ends this transaction.
+  -- A row that has changed meanwhile is not deleted. Its foreign key then makes the delete of the
+  -- task fail, and the transaction is rolled back.
   delete from callbacks where task_id = any(gone) and state <> 'pending';
   delete from jobs where task_id = any(gone) and state = 'closed';
   delete from files where task_id = any(gone) and state = 'removed';

@@ -1,6 +1,6 @@
-// The connection to PostgreSQL: time limits, number parsing, classes of errors, and migrations.
-// Every connection has time limits, so that no statement and no abandoned transaction can block the
-// service.
+// The connection to PostgreSQL, the classes of its errors, and migrations. Every connection has
+// time limits, so that no statement and no abandoned transaction can block the service. The
+// statements themselves are in the other files of this folder.
 
 import knex, { type Knex } from 'knex';
 import { types } from 'pg';
@@ -29,23 +29,24 @@ interface DatabaseOptions {
   readonly poolMax: number;
   /** Shown in pg_stat_activity, so that an operator can distinguish the connections. */
   readonly applicationName: string;
-  /** Statements that write are refused. */
+  /** True if PostgreSQL must refuse statements that write. */
   readonly readOnly?: boolean;
   /** The keys that encrypt the texts of callers; without keys the texts are stored as they are. */
   readonly encryptionKeys?: KeyRing;
   readonly log?: { warn(message: string): void; error(message: string): void };
 }
 
-// The driver returns bigint as text. All of ours are counts and micro-units below 2^53; any other
-// value must fail rather than be rounded.
+// The driver returns bigint as text. Our bigint values are ids, counts and micro-units below 2^53.
+// A larger value must fail and must not be rounded.
 types.setTypeParser(types.builtins.INT8, (text) => {
   const value = Number(text);
   assert(Number.isSafeInteger(value), `${text} fits into a safe integer`);
   return value;
 });
 
-// A server may have other defaults. After the wait for a lock, a statement must see what the holder
-// stored; numbers and times must come back as they were sent.
+// A server may have other defaults. `read committed` is needed, because a statement that has waited
+// for a lock must see what the holder of the lock stored. The last two settings make numbers and
+// times come back as they were sent.
 const sessionSettings = [
   'lock_timeout=2000',
   String.raw`default_transaction_isolation=read\ committed`,
@@ -60,14 +61,16 @@ export function connect(connection: DatabaseOptions): Knex {
   const guard = silenceGuard();
   const db = knex({
     client: 'pg',
-    // The oldest supported version. Without it knex sends a query for the version on each new pool.
+    // The oldest supported version. Without this setting knex queries the server's version for each
+    // new pool.
     version: '14',
     connection: {
       connectionString: url,
       application_name: applicationName,
       connectionTimeoutMillis: 2_000,
-      // 2 s for a lock: a transaction waits only for another one of the same account. 10 s for a
-      // transaction whose process died without closing its socket.
+      // A wait for a lock ends after 2 s (sessionSettings), because transactions hold locks only
+      // for a moment. An idle transaction ends after 10 s: its process died without closing the
+      // socket.
       statement_timeout: statementLimitMs,
       query_timeout: queryLimitMs,
       options: `${sessionSettings} -c default_transaction_read_only=${readOnly ? 'on' : 'off'}`,
@@ -82,8 +85,8 @@ export function connect(connection: DatabaseOptions): Knex {
       ...guard.pool,
     },
     acquireConnectionTimeout: 4_000,
-    // Error messages go to logs and histories. The values of a statement belong to customers and
-    // must not appear there (docs/decisions.md, 18).
+    // Error messages are stored in logs and histories. The values of a statement belong to
+    // customers and must not appear there (docs/decisions.md, 18).
     compileSqlOnError: false,
     // Without a log knex writes connection errors to the console.
     log: {
@@ -98,13 +101,13 @@ export function connect(connection: DatabaseOptions): Knex {
   return db;
 }
 
-// 57014 is a statement timeout, 25006 a server that became a standby.
+// 57014 is a statement timeout. 25006 comes from a server that has become a standby.
 const retryableStates = new Set('40001 40P01 55P03 57014 57P01 57P02 57P03 53300 25006'.split(' '));
 const retryableCodes = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'ENOENT']);
 
 /**
- * True for temporary errors: a lost connection, a restart, a lock timeout. The outcome of the
- * statement is unknown then.
+ * True for temporary errors: a lost connection, a restart, a lock timeout. The statement may have
+ * been committed if `isOutcomeUnknown` is true too.
  */
 export function isRetryable(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
@@ -114,8 +117,8 @@ export function isRetryable(error: unknown): boolean {
   // The driver gives these errors no code, so only their text identifies them.
   if (isSilence(error)) return true;
   const text = error instanceof Error ? `${error.name} ${error.message}` : '';
-  // 'Client has encountered a connection error' ends a transaction whose connection is gone: even
-  // its ROLLBACK fails.
+  // pg reports 'Client has encountered a connection error' for a statement on a lost connection,
+  // for example for the ROLLBACK of its transaction.
   return [
     'Connection terminated',
     'Connection ended',
@@ -128,8 +131,9 @@ export function isRetryable(error: unknown): boolean {
 const neverSent = ['ECONNREFUSED', 'ENOENT', '53300', '57P03'];
 
 /**
- * True if the connection was lost after a statement was sent, so that it may have been committed.
- * If the server reports an error itself, the statement was rolled back.
+ * True if a statement may have been committed: the connection was lost after the statement was
+ * sent, or the server was stopped meanwhile (57P…). After all other errors that the server reports,
+ * the statement was rolled back.
  */
 export function isOutcomeUnknown(error: unknown): boolean {
   if (!isRetryable(error)) return false;
@@ -146,8 +150,9 @@ const migrationLock = 727_001;
 export const noRoles: Roles = { service: null, operator: null };
 
 /**
- * Brings the schema up to date and grants the roles their privileges. Safe if several processes
- * start at once. A newer schema is refused and left unchanged.
+ * Brings the schema up to date and grants the roles their privileges. Several processes may call
+ * this at once. A newer schema is refused and left unchanged. Returns the names of the applied
+ * steps.
  */
 export async function migrate(db: Knex, roles: Roles = noRoles): Promise<readonly string[]> {
   await refusePooler(db);
@@ -184,8 +189,8 @@ async function applyMissing(trx: Knex.Transaction): Promise<readonly string[]> {
 }
 
 /**
- * Throws unless the schema is exactly the one this code was written for, and the connection has every
- * key of its sealed columns. `seals`: this process writes sealed columns.
+ * Throws unless the schema is exactly the one for which this code was written, and the connection
+ * has all keys that sealed columns need. `seals`: this process writes sealed columns.
  */
 export async function checkSchema(db: Knex, { seals = false } = {}): Promise<void> {
   await refusePooler(db);

@@ -1,6 +1,6 @@
 // Erases the content of an account: the texts and files that its callers sent, and their results.
-// Status, bill and ledger of each task stay. An erased task has an empty `request_hash`, so an
-// interrupted run continues with the others.
+// Status, bill and movements of each task stay. An erased task has an empty `request_hash`, so that
+// a repeated run continues with the other tasks.
 
 import type { Knex } from 'knex';
 import type { TaskObject } from '../contract/task';
@@ -14,8 +14,8 @@ export interface ErasableTask {
 }
 
 /**
- * Disables the account, so that nothing new begins, and returns null. If it has unfinished tasks,
- * nothing changes, and their number is returned.
+ * Disables the account, so that no new task begins, and returns null. If the account has unfinished
+ * tasks, nothing changes and their number is returned.
  */
 export async function beginErasure(
   trx: Knex.Transaction,
@@ -30,7 +30,7 @@ export async function beginErasure(
   return null;
 }
 
-/** Records that the account is erased. False if something is left to erase. */
+/** Records that the account is erased. Returns false if some content is left. */
 export async function finishErasure(trx: Knex.Transaction, accountId: string): Promise<boolean> {
   const { unfinished, tasks, uploads } = await countContent(trx, accountId);
   if (unfinished + tasks + uploads > 0) return false;
@@ -38,7 +38,9 @@ export async function finishErasure(trx: Knex.Transaction, accountId: string): P
   return true;
 }
 
-/** No task and no upload of the account is stored until the transaction ends. */
+/**
+ * The lock keeps new tasks and uploads of the account from being stored until the transaction ends.
+ */
 async function countContent(trx: Knex.Transaction, accountId: string) {
   await trx.raw('select 1 from accounts where id = ? for update', [accountId]);
   const { rows } = await trx.raw<{
@@ -58,7 +60,7 @@ async function countContent(trx: Knex.Transaction, accountId: string) {
   return counts;
 }
 
-/** The next finished tasks that are not erased, newest first. */
+/** The next finished tasks that are not erased yet, newest first. */
 export async function listErasable(
   db: Knex,
   page: { readonly accountId: string; readonly after: string | null; readonly limit: number },
@@ -75,8 +77,9 @@ export async function listErasable(
 }
 
 /**
- * The keys of the results of these tasks; the caller deletes their bytes. A copy in progress
- * deletes its own bytes, because its file is removed.
+ * Marks the results of these tasks as removed and returns their keys in the storage. The caller
+ * deletes the bytes. A copy that is in progress deletes its own bytes, because its file is marked
+ * as removed.
  */
 export async function markResultsRemoved(
   db: Knex,
@@ -94,9 +97,7 @@ export async function markResultsRemoved(
   return rows.map(({ key }) => key);
 }
 
-/**
- * Erases tasks whose results have no bytes any more. A waiting delivery of a callback is stopped.
- */
+/** Erases tasks whose results have no bytes any more. Deliveries of callbacks in progress end. */
 export async function eraseTasks(db: Knex, tasks: readonly ErasableTask[]): Promise<void> {
   const objects = tasks.map(({ id, object }) => ({ id, object: erasedObject(object) }));
   await db.raw(
@@ -123,7 +124,7 @@ export async function eraseTasks(db: Knex, tasks: readonly ErasableTask[]): Prom
   );
 }
 
-/** Marks the uploads as removed; the caller deletes their bytes. An upload in progress fails. */
+/** Marks the uploads as removed. The caller deletes their bytes. An upload in progress fails. */
 export async function markUploadsRemoved(db: Knex, accountId: string): Promise<void> {
   await db.raw(
     `update files set state = 'removed', removed_because = 'operator', removed_at = now()

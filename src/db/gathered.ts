@@ -1,9 +1,9 @@
-// Batches look-ups by id: calls within one turn of the event loop share one statement. The statement
-// is sent after the calls, so none of them gets an older state.
+// Batches look-ups by id: all calls within one turn of the event loop share one statement. The
+// statement is sent after these calls, so no call gets a state from before it was made.
 
 import DataLoader from 'dataloader';
 
-/** Null for an id that is not found. */
+/** Returns a look-up of one id, which answers null if `read` does not find the id. */
 export function gathered<T>(
   read: (ids: readonly string[]) => Promise<ReadonlyMap<string, T>>,
 ): (id: string) => Promise<T | null> {

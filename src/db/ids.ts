@@ -1,7 +1,7 @@
-// Ids of tasks and files: `task_` or `file_` and 128 bits in base32. They are ordered by time, so that
-// inserts touch one end of the index. With an Idempotency-Key a task id is derived from account and
-// key, so that a repeated call finds the same task in any process. An id is not a secret: every read
-// checks the owner.
+// Ids of tasks and files: `task_` or `file_`, and 128 bits in base32. Ids begin with the time, so
+// that inserts touch one end of an index. With an Idempotency-Key the id of a task is derived from
+// account and key instead, so that a repeated call finds the same task in any process. An id is not
+// a secret: every read checks the owner.
 
 import { createHash, randomUUID } from 'node:crypto';
 
@@ -14,8 +14,8 @@ export function newFileId(nowMs: number): string {
 }
 
 function timedId(nowMs: number): string {
-  // randomUUID draws from a cached pool and is much faster than randomBytes; all but six of its
-  // bits are random.
+  // randomUUID takes its bits from a cached pool, so it is much faster than randomBytes. Only six
+  // bits of a UUID are not random.
   const bytes = Buffer.from(randomUUID().replaceAll('-', ''), 'hex');
   bytes.writeUIntBE(nowMs, 0, 6);
   return base32(bytes);
@@ -26,7 +26,7 @@ export function taskIdForKey(accountId: string, idempotencyKey: string): string 
   return `task_${base32(digest.subarray(0, 16))}`;
 }
 
-/** No other text can be a task id, so it needs no query. */
+/** A text of any other form cannot be a task id, so no query is needed for it. */
 export function isTaskId(text: string): boolean {
   return /^task_[0-9a-hjkmnp-tv-z]{26}$/.test(text);
 }
@@ -35,11 +35,11 @@ export function isFileId(text: string): boolean {
   return /^file_[0-9a-hjkmnp-tv-z]{26}$/.test(text);
 }
 
-// Digits before letters, in alphabetical order, so that ids sort like their bytes. Without i, l, o
-// and u, which are easily misread.
+// Digits come before letters, in alphabetical order, so that ids sort like their bytes. The letters
+// i, l, o and u are left out, because they are easily misread.
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** 16 bytes → 26 characters, with two zero bits in front. */
+/** Turns 16 bytes into 26 characters of five bits each, with two zero bits in front. */
 function base32(bytes: Uint8Array): string {
   let text = '';
   let bits = 2;

@@ -1,11 +1,12 @@
-// The SQL of the audit. Each statement returns differences: the broken rule, its account, task or
-// movement, and the values found. Rules that the schema enforces are checked too, because a schema
-// can be changed by hand. A scope selects the rows: all, or those after a checkpoint.
+// The SQL of the audit. Each statement returns differences: the broken rule, the account, task or
+// movement that breaks it, and the values found. Rules that the schema enforces are checked too,
+// because an operator can change a schema by hand. A scope selects the rows to check: all rows, or
+// the rows after a checkpoint.
 
 export interface Scope {
   /**
-   * The sums to begin with, per account: account_id, seq, available, held. An account without a row
-   * begins at zero.
+   * The sums with which each account begins: account_id, seq, available, held. An account without a
+   * row begins at zero.
    */
   readonly start: string;
   readonly books: string;
@@ -16,13 +17,14 @@ export interface Scope {
   readonly open_task: string;
 }
 
-// The change a movement makes to the available and to the held balance.
+// The changes that a movement makes to the available balance and to the held balance.
 const freely = `case when credit = 'available' then amount
                      when debit = 'available' then -amount else 0 end`;
 const aside = `case when credit = 'held' then amount
                     when debit = 'held' then -amount else 0 end`;
 
-// Each movement has a positive amount and joins two different accounts that its kind allows.
+// Each movement has a positive amount (a closing entry may have zero) and two different ledger
+// accounts, which its kind allows.
 const eachMovement = `
   select 'a movement takes from one account what it gives to another' as rule, id as subject,
          format('%s of %s from %s to %s', kind, amount, debit, credit) as found
@@ -42,9 +44,9 @@ const eachMovement = `
                                 ('correction', 'available'), ('correction', 'corrections'))
       or debit = credit`;
 
-// Each customer: stored balances equal the sums of movements, movements are numbered without gaps
-// except for those replaced by closing entries, and the held balance equals the holds of open
-// tasks.
+// For each account: the stored balances equal the sums of the movements. The numbers of the
+// movements have no gaps, except for movements that closing entries replaced. The held balance
+// equals the holds of the open tasks.
 const eachAccount = `
   with sums as (
     select account_id, sum(coalesce(closes, 1)) as movements, count(closes) as closings, min(seq) as first_seq, max(seq) as last_seq,
@@ -85,8 +87,8 @@ const eachAccount = `
    ) finding (rule, is_found, found)
    where finding.is_found`;
 
-// The balances stored with a movement follow from those of the movement before it, unless that one
-// was replaced by a closing entry.
+// The balances stored with a movement follow from those of the previous movement. This is not
+// checked if a closing entry has replaced the previous movement.
 const eachStep = `
   select 'the balances after a movement follow from those before it' as rule, id as subject,
          format('%s and %s held, after %s and %s held', available_after, held_after,
@@ -103,8 +105,9 @@ const eachStep = `
      and (available_after <> available_before + free_change
           or held_after <> held_before + held_change)`;
 
-// Each task has exactly the movements that its state and its bill require. A refused task has no
-// movements and no bill. Texts are formatted only for rows with a difference.
+// Each task has exactly the movements that its state and its bill require. A task that was refused
+// has neither movements nor a bill. The last `where` lets texts be formatted only for rows with a
+// difference.
 const eachTask = `
   with moved as (
     select task_id, count(*) as movements, min(account_id) as mover, max(account_id) as other,
@@ -152,7 +155,9 @@ const eachTask = `
    where (orphaned or crossed or unheld or unreleased or early or overcharged or misshown)
      and finding.is_found`;
 
-/** The audit's statements for one scope. Each takes the bindings of the scope once. */
+/**
+ * The statements of the audit for one scope. Each statement takes the bindings of the scope once.
+ */
 export function checksOf(scope: Scope): readonly string[] {
   const sets = Object.entries(scope).map(([name, rows]) => `${name} as (${rows})`);
   return [eachMovement, eachAccount, eachStep, eachTask].map(

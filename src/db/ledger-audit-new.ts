@@ -1,7 +1,7 @@
 // The scheduled audit: checks each account from its checkpoint on, in batches of accounts. Its cost
-// depends on new movements only, and its short transactions do not hold up vacuum. A checkpoint is
-// stored only for books without a difference, so a difference found by an audit that dies is found
-// again by the next one.
+// depends on new movements only. Its transactions are short, so that they do not delay a vacuum. A
+// batch with a difference gets no checkpoints. So if the audit dies, the next audit finds the
+// difference again.
 
 import type { Knex } from 'knex';
 import { type Difference, runChecks } from './ledger-audit';
@@ -27,8 +27,8 @@ interface Batch {
 
 const accountsInBatch = 500;
 
-// The hold of an open task may be older than the checkpoint, so each task's hold is read with its
-// new movements.
+// The hold of a task may be older than the checkpoint. So the holds of all tasks with new movements
+// are read too.
 const sinceCheckpoint: Scope = {
   start: `select * from json_to_recordset(?)
                      as audited (account_id text, seq bigint, available bigint, held bigint)`,
@@ -43,7 +43,7 @@ const sinceCheckpoint: Scope = {
                where tasks.finished_at is null and tasks.start_at is null`,
 };
 
-/** Returns every difference in movements since each account's checkpoint. */
+/** Returns the differences in the movements after the checkpoint of each account. */
 export async function auditNewMovements(db: Knex): Promise<readonly Difference[]> {
   const differences = [...(await listRemovedBooks(db))];
   let after = '';
@@ -94,8 +94,8 @@ function checkBatch(db: Knex, after: string): Promise<Batch> {
 }
 
 /**
- * The balances can serve as the checkpoint: the same snapshot showed that they equal the sums of
- * the movements.
+ * Stores the balances as checkpoints. They are correct, because the checks of the same snapshot
+ * have shown that they equal the sums of the movements.
  */
 async function storeCheckpoints(db: Knex, books: readonly Books[]): Promise<void> {
   const moved = books.filter(({ seq, audited }) => seq > (audited?.seq ?? -1));
@@ -113,8 +113,9 @@ async function storeCheckpoints(db: Knex, books: readonly Books[]): Promise<void
 }
 
 /**
- * After a difference, the accounts of the batch are audited from their first movement until they
- * agree. So a difference in old movements is located, and repaired books are accepted again.
+ * Deletes the checkpoints of a batch with a difference. Its accounts are then audited from their
+ * first movement on, until there is no difference any more. So differences in old movements are
+ * found too, and repaired accounts are accepted again.
  */
 async function dropCheckpoints(db: Knex, books: readonly Books[]): Promise<void> {
   await db.raw('delete from audited_books where account_id = any(?)', [

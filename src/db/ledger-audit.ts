@@ -1,7 +1,7 @@
-// The full audit: proves all books in one run, on one snapshot. Balances equal the sums of their
-// movements, numbers have no gaps, every final task has exactly its movements, no hold outlives its
-// task. PostgreSQL computes the sums and returns only differences, so the process needs little
-// memory. Operators start it; the scheduled audit is in ledger-audit-new.ts.
+// The full audit: checks all accounts and all movements on one snapshot, by the rules in
+// ledger-audit-checks.ts. PostgreSQL computes the sums and returns only differences, so the process
+// needs little memory. Operators start the full audit; the scheduled audit is in
+// ledger-audit-new.ts.
 
 import type { Knex } from 'knex';
 import { checksOf, type Scope } from './ledger-audit-checks';
@@ -21,10 +21,10 @@ export interface Difference {
 
 type Found = Omit<Difference, 'check'> & { readonly rule: string };
 
-// More findings of one kind would add no information.
+// Each check returns at most this many differences. More of them would not help an operator.
 const shownMax = 100;
 
-// The sums begin at zero, without checkpoints.
+// The scope of the full audit: all rows. The sums begin at zero, because no checkpoints are used.
 const everything: Scope = {
   start: `select '' as account_id, 0::bigint as seq, 0::bigint as available, 0::bigint as held
            where false`,
@@ -43,7 +43,7 @@ export async function audit(db: Knex): Promise<Audit> {
 }
 
 async function checkAll(trx: Knex.Transaction): Promise<Audit> {
-  // Every row is read anyway, so sorting in memory is cheaper than loops over an index.
+  // Every row is read in any case, so a sort in memory is cheaper than many look-ups in an index.
   await trx.raw(`set local work_mem = '64MB'`);
   const differences = await runChecks(trx, everything);
   const { rows } = await trx.raw<{ rows: { accounts: number; transfers: number }[] }>(

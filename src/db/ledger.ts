@@ -1,5 +1,5 @@
-// The only SQL that moves money. Opening and closing a task is one statement each, so it costs one
-// round trip and waits only for statements about the same customer or task. Repeating either moves
+// The only SQL that moves money. One statement opens a task and one closes it. Each costs one round
+// trip and waits only for statements about the same customer or task. A repeated call moves
 // nothing.
 
 import type { Knex } from 'knex';
@@ -22,9 +22,9 @@ import { prepare } from './prepared-statement';
 import { epochMs, findStored, sealObject } from './tasks';
 
 /**
- * Opens a pending task: its status, its hold and the customer's balance in one statement. If the
- * money is too little, the row is deleted while its caller still waits for the id, so a refused
- * create leaves nothing behind; a task whose id was given to a caller fails instead.
+ * Opens a pending task: one statement changes its status, writes its hold and changes the balance.
+ * If the task cannot be opened and no caller has its id yet, its row is deleted, so that a refused
+ * create leaves nothing behind. If a caller has the id, the task ends as failed.
  */
 export async function openTask(db: Knex, open: OpenTask): Promise<OpenedTask> {
   const { input, object } = open;
@@ -61,7 +61,7 @@ const openPending = prepare<Opening>(
    select id, account_id, answered, deadline_at > now() as in_time
      from tasks
     where id = :taskId and start_at is not null
-      -- The id of a refused or withdrawn create may belong to a later one by now.
+      -- The id of a refused or withdrawn task may belong to a later task by now.
       and ${epochMs('created_at')} = cast(:createdAtMs as float8)
       for update
  ), paid as (
@@ -106,8 +106,8 @@ interface Opening {
 }
 
 /**
- * Stores the final object, and settles and refunds the hold. The first final state stays; a later
- * call returns it.
+ * Stores the final object, and settles or refunds the hold. If the task is final already, nothing
+ * changes and the stored object is returned.
  */
 export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask> {
   const { taskId, object, heldMicros, charge } = close;
@@ -172,8 +172,9 @@ const closeOpen = prepare(
 type CreditResult = 'created' | 'exists' | 'exists_with_different_amount' | 'different_currency';
 
 /**
- * Adds money, or removes it by a correction. The caller chooses the reference; the same one moves
- * money once. If a currency is given, it must be that of the account's books.
+ * Adds money, or removes money with a correction. The caller chooses the reference: a repeated call
+ * with the same reference moves nothing. If a currency is given, it must be the currency of the
+ * account.
  */
 export async function creditAccount(
   db: Knex,

@@ -1,5 +1,5 @@
-// Pages of tasks, newest first. The cost of a page is limited: an index gives its order, and a list
-// by labels examines a fixed number of tasks with its first label.
+// Pages of tasks, newest first. The cost of a page is limited: an index has the tasks in the order
+// of the list. A list by labels examines at most a fixed number of tasks that have its first label.
 
 import type { Knex } from 'knex';
 import type { Labels } from '../contract/request';
@@ -14,7 +14,7 @@ interface TaskFilter {
   /** Unix seconds; `createdAfter` is inclusive, `createdBefore` exclusive. */
   readonly createdAfter?: number | null;
   readonly createdBefore?: number | null;
-  /** The `next` of the previous page. */
+  /** `next` of the previous page. */
   readonly after?: string | null;
   readonly limit: number;
 }
@@ -27,8 +27,8 @@ interface TaskPage {
 
 type Label = readonly [name: string, value: string];
 
-// No index covers two labels, or a label and a model, so tasks are examined one by one; each costs
-// two look-ups.
+// No index covers two labels, or a label and a model, so the tasks with the first label are
+// examined one by one. Each task costs one look-up, and one more for each further label.
 const examinedMax = 1_000;
 
 export async function listTasks(
@@ -44,7 +44,10 @@ export async function listTasks(
   return pageOf(db, await amongQuery(db, filter, others, ids), limit, rest);
 }
 
-/** Expects one row more than `limit`, which shows whether there is another page. */
+/**
+ * Makes a page of the found rows. One row more than `limit` shows that there is another page.
+ * Otherwise `rest` is the start of the next page, or null.
+ */
 function pageOf(db: Knex, found: readonly TaskRow[], limit: number, rest: string | null): TaskPage {
   const rows = found.slice(0, limit).map((row) => unsealed(db, row));
   return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : rest };
@@ -88,7 +91,7 @@ function inPeriod(query: Knex.QueryBuilder, filter: TaskFilter, id: string): Kne
   if (typeof createdBefore === 'number')
     query.whereRaw('created_at < to_timestamp(?)', [createdBefore]);
   if (after) {
-    // A task of another account gives an empty page, as an unknown id does.
+    // The id of another account's task gives an empty page, like an unknown id.
     const own = accountId ? ' and account_id = ?' : '';
     query.whereRaw(
       `(created_at, ??) < (select created_at, id from tasks where id = ?${own})`,
@@ -100,7 +103,8 @@ function inPeriod(query: Knex.QueryBuilder, filter: TaskFilter, id: string): Kne
 
 function narrow(query: Knex.QueryBuilder, { status, model }: TaskFilter): Knex.QueryBuilder {
   if (status && isFinal(status)) query.where('ended_as', status).whereNotNull('finished_at');
-  // This filter has no index of its own: the number of unfinished tasks per account is limited.
+  // There is no index for this filter, because the number of unfinished tasks per account is
+  // limited.
   else if (status) query.where('status', status).whereNull('finished_at');
   if (model) query.where('model', model);
   return query;

@@ -1,6 +1,6 @@
-// The schema as an ordered list of named steps, forward only. Until the first tagged version the
-// first step is edited in place. From then on a step is never changed or removed; a change is a new
-// step at the end.
+// The migrations: an ordered list of named steps, without steps back. Until the first tagged
+// version the first step is edited in place. After that version no step is changed or removed: each
+// change of the schema is a new step at the end.
 
 import type { Knex } from 'knex';
 import { schema } from './schema';

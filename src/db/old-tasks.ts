@@ -1,24 +1,24 @@
-// Ended tasks that are past their time. They are read in the order of accounts and of their
-// creation, which an index gives. The function close_tasks (schema.ts) decides which of them may be
-// deleted.
+// Finds and deletes ended tasks that have been kept long enough. They are read by account and by
+// the time of their creation, which is the order of an index. The function close_tasks
+// (close-tasks.ts) decides which of them may be deleted.
 
 import type { Knex } from 'knex';
 
-/** The last task that was read. */
+/** The position of the last task that was read. */
 export interface Position {
   readonly accountId: string;
-  /** The database's own text, because a Date has no microseconds. */
+  /** The time as a text of the database, because a Date has no microseconds. */
   readonly createdAt: string;
   readonly id: string;
 }
 
-/** Apply to accounts without terms of their own. 0 days for tasks means for ever. */
+/** The days for accounts without terms of their own. 0 days for tasks means for ever. */
 export interface KeptDays {
   readonly tasksKeptDays: number;
   readonly filesKeptDays: number;
 }
 
-/** A task is kept at least as long as its results. */
+/** The next old tasks after this position. A task is kept at least as long as its results. */
 export async function listOldTasks(
   db: Knex,
   after: Position | null,
@@ -46,7 +46,7 @@ export async function listOldTasks(
   return rows;
 }
 
-/** Deletes those of these tasks that may be deleted; returns their number. */
+/** Deletes the tasks that may be deleted and returns the number of deleted tasks. */
 export async function closeTasks(db: Knex, ids: readonly string[]): Promise<number> {
   const { rows } = await db.raw<{ rows: { closed: number }[] }>('select close_tasks(?) as closed', [
     [...ids],

@@ -1,6 +1,6 @@
-// Counts for the metrics, read from the database: open tasks and jobs, late callbacks, held money.
-// Every query aggregates over open rows only, so its cost does not grow with finished tasks. Jobs are
-// read by two selects, since each can use an index of jobs in these states.
+// Counts for the metrics: open tasks and jobs, late callbacks, held money. They are counted over
+// open rows and over balances only, so the cost does not grow with the number of finished tasks.
+// Jobs are read by two selects, because no index contains all four states, but each select has one.
 
 import type { Knex } from 'knex';
 
@@ -30,7 +30,7 @@ interface OpenJobs {
   readonly count: number;
 }
 
-/** One statement, so that a scrape holds one connection for a moment. */
+/** Reads all counts in one statement, so that a scrape holds a connection only for a moment. */
 export async function readOpenWork(db: Knex): Promise<OpenWork> {
   const { rows } = await db.raw<{ rows: OpenWork[] }>(`
     with open_tasks as (

@@ -1,12 +1,16 @@
-// The log of operators' acts. A row is written in the transaction of the act and is never changed. It
-// has the state before and after, but only the fields that differ, and never a secret: a new key is
-// shown by its last characters, a webhook secret by its number.
+// The log of operators' acts. A row is written in the transaction of the act and is never changed.
+// It has the fields that differ between the states before and after the act. It never has a secret:
+// a key is identified by its last characters, a webhook secret by its number.
 
 import type { Knex } from 'knex';
 
-/** The subject that an act changes. `id` is null if the act creates it. */
+/**
+ * The subject that an act changes. `id` is null if the act creates the subject, or if it has no id.
+ */
 export interface Subject {
-  /** `money`: an account whose balance changes too. Its row is locked until the act has ended. */
+  /**
+   * `money`: an account whose balance changes too. The balance is locked until the act has ended.
+   */
   readonly kind: 'account' | 'money' | 'key' | 'task' | 'reconciler' | 'encryption';
   readonly id: string | null;
 }
@@ -18,7 +22,7 @@ export interface Act {
   readonly why: string | null;
 }
 
-/** Named parts of the subject's state. */
+/** The named parts of the state of a subject. */
 type State = Readonly<Record<string, unknown>>;
 
 interface Known {
@@ -26,7 +30,7 @@ interface Known {
   readonly state: State;
 }
 
-/** Runs the act and writes its row. `created` is the id of a subject that did not exist before. */
+/** Runs the act and writes its row. `created` is the id of a subject that the act created. */
 export async function logged<T extends { readonly created?: string }>(
   db: Knex,
   act: Act,
@@ -47,7 +51,7 @@ export async function logged<T extends { readonly created?: string }>(
   });
 }
 
-/** The parts of one state that are absent or different in the other. */
+/** The parts of one state that are absent or different in the other state. */
 function differing(one: State = {}, other: State = {}): State {
   const parts = Object.entries(one)
     .filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(other[name]))
@@ -123,7 +127,7 @@ export interface LogRow {
   readonly why: string | null;
 }
 
-/** The newest acts first. */
+/** The acts of operators, newest first. */
 export async function listActs(
   db: Knex,
   filter: { readonly limit: number; readonly accountId?: string },

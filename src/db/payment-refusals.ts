@@ -1,4 +1,4 @@
-// The refusals of a task that its account may not or cannot pay for.
+// The refusals of a task whose account is disabled or cannot pay.
 
 import type { Knex } from 'knex';
 import type { Refusal } from '../contract/error';
@@ -12,8 +12,8 @@ export const accountDisabled: Refusal = {
 };
 
 /**
- * The reason why a task could not be opened: a disabled account, too little money, or else that the
- * task was withdrawn.
+ * The reason why a task could not be opened: a disabled account, another currency, or too little
+ * money. If none of these applies, the task was withdrawn.
  */
 export async function refusalOf(
   db: Knex,
@@ -39,7 +39,10 @@ const withdrawn: Refusal = {
   message: 'The task was withdrawn, because no caller had its id. Nothing is charged.',
 };
 
-/** The refusal for too little money, used when a task is stored and when it is opened. */
+/**
+ * The refusal for too little money or another currency. It is used both when a task is stored and
+ * when it is opened.
+ */
 export function insufficientBalance(
   asked: AskedAmount,
   has: {

@@ -1,5 +1,6 @@
-// Tasks that are stored but not opened. Each statement that starts, answers, cancels or withdraws
-// one requires the row to be still pending (`start_at` is not null), so only one of them succeeds.
+// Pending tasks: they are stored, but their workflow has not opened them yet. Every statement here
+// requires that the row is still pending (`start_at` is not null). So if two statements end the
+// same task, only the first one succeeds.
 
 import type { Knex } from 'knex';
 import type { TaskObject } from '../contract/task';
@@ -9,9 +10,9 @@ import type { TaskInput } from '../domain/task-transactions';
 import { epochMs, findTask, type StoredTask, storedColumns } from './tasks';
 
 /**
- * Called before a caller gets the id of a pending task; from then on the row stays. With
- * `startInSeconds` the task is due for the starter after that time. Returns the task, pending or
- * not; null if it is gone.
+ * Marks a pending task as answered before a caller gets its id, so that the task is not withdrawn.
+ * With `startInSeconds` it is due for the starter after that time. Returns the task, also if it is
+ * no longer pending; null if it was deleted.
  */
 export async function markAnswered(
   db: Knex,
@@ -22,7 +23,7 @@ export async function markAnswered(
     `update tasks
         set answered = true, start_at = coalesce(now() + make_interval(secs => ?), start_at)
       where id = ? and start_at is not null
-        -- A repeated call changes nothing, and writes nothing.
+        -- A repeated call without a new time writes nothing.
         and (not answered or cast(? as float8) is not null)
      returning ${storedColumns}`,
     [startInSeconds, taskId, startInSeconds],
@@ -30,7 +31,7 @@ export async function markAnswered(
   return rows[0] ?? findTask(db, taskId);
 }
 
-/** Deletes pending tasks older than this whose id was given to no caller, and returns their ids. */
+/** Deletes older pending tasks whose id no caller has, and returns their ids. */
 export async function withdrawUnanswered(
   db: Knex,
   olderThanSeconds: number,
@@ -45,7 +46,7 @@ export async function withdrawUnanswered(
   return rows.map(({ id }) => id);
 }
 
-/** Fails a pending task; no money moves. Null if it is not pending. */
+/** Ends a pending task as failed. No money moves. Returns null if the task is not pending. */
 export async function failPending(
   db: Knex,
   taskId: string,
@@ -77,22 +78,24 @@ const inputColumns = `
 
 interface ClaimOptions {
   readonly limit: number;
-  /** Starts in progress of one account; an account with a smaller weight than others gets fewer. */
+  /**
+   * Maximum number of starts in progress of one account; fewer if other accounts have more weight.
+   */
   readonly perAccountMax: number;
-  /** Starts in progress, by account. */
+  /** The number of starts in progress of each account. */
   readonly running?: Readonly<Record<string, number>>;
-  /** The turns given before; new ones are added. */
+  /** The turns that were given before. The turns of this claim are added. */
   readonly turns?: StartTurns;
-  /** For this long no other caller can claim the rows. */
+  /** For this time no other caller can claim the rows. */
   readonly leaseSeconds: number;
-  /** Only rows that have been due for this long. */
+  /** Claims only rows that have been due for at least this time. */
   readonly dueForSeconds?: number;
 }
 
 /**
- * Claims pending tasks that are due: accounts take turns by weight, and within an account the oldest
- * task is first. Concurrent callers get different rows. Each account costs one index look-up, so a long
- * queue of one account does not slow down the others.
+ * Claims pending tasks that are due. Accounts take turns by weight, and the oldest task of an
+ * account is first. Concurrent callers get different rows. At most `perAccountMax` tasks of an
+ * account are selected, so a long queue of one account does not slow down the others.
  */
 export async function claimStarts(db: Knex, options: ClaimOptions): Promise<readonly TaskInput[]> {
   const { turns = createStartTurns(), running = {}, dueForSeconds = 0, ...limits } = options;
@@ -144,7 +147,7 @@ export async function claimStarts(db: Knex, options: ClaimOptions): Promise<read
   });
 }
 
-/** Releases a claimed task, to be started again after a while. */
+/** Releases a claimed task, so that it is due again after this time. */
 export async function releaseStart(db: Knex, taskId: string, inSeconds: number): Promise<void> {
   await db.raw(
     `update tasks set start_at = now() + make_interval(secs => ?)
@@ -153,7 +156,7 @@ export async function releaseStart(db: Knex, taskId: string, inSeconds: number):
   );
 }
 
-/** Pending tasks past their deadline, with their time limits in seconds. */
+/** The pending tasks whose deadline has passed, each with the time limit that it had. */
 export async function listExpiredPending(
   db: Knex,
   limit: number,

@@ -1,6 +1,6 @@
-// Reads of the reconciler: a slice of the open tasks at a time, overdue tasks, and jobs of ended
-// tasks. Pending tasks are in pending-tasks.ts. The only row of `reconcile_state` stores the position
-// of the rolling slice, and until when tasks unknown to Temporal are closed whatever their number.
+// Reads for the reconciler: a slice of the open tasks in each run, overdue tasks, and jobs of ended
+// tasks. Pending tasks are in pending-tasks.ts. The single row of `reconcile_state` stores the
+// position of the slice, and the time until which the loss of many tasks is confirmed.
 
 import type { Knex } from 'knex';
 import type { TaskObject } from '../contract/task';
@@ -12,7 +12,9 @@ export interface OpenRow {
   readonly id: string;
   readonly plan: Plan;
   readonly object: TaskObject;
-  /** The time at which the row was read, by the database's clock like every time in a row. */
+  /**
+   * The time at which the row was read. It comes from the clock of the database, like the deadline.
+   */
   readonly nowMs: number;
   readonly deadlineAtMs: number;
   readonly callbackUrl: string | null;
@@ -23,8 +25,9 @@ const columns = `
   callback_url as "callbackUrl"`;
 
 /**
- * The next tasks of the rolling slice. At the end it continues from the start, so a slice is
- * smaller than `size` only if few tasks are open. Tasks younger than half a minute are left out.
+ * The next slice of the open tasks. After the last task the slice continues with the first one, so
+ * it is smaller than `size` only if few tasks are open. Tasks younger than half a minute are left
+ * out.
  */
 export async function nextSlice(db: Knex, size: number): Promise<readonly OpenRow[]> {
   const after = await listFromCursor(db, '>', size);
@@ -46,8 +49,8 @@ async function listFromCursor(db: Knex, side: '>' | '<=', limit: number): Promis
 }
 
 /**
- * An operator confirms that Temporal lost tasks. For this long, any number of unknown tasks is
- * closed.
+ * Records that an operator has confirmed a loss of tasks in Temporal. For these hours the
+ * reconciler closes any number of tasks that Temporal does not know. Returns the end of this time.
  */
 export async function confirmLoss(db: Knex, hours: number): Promise<Date> {
   const { rows } = await db.raw<{ rows: { until: Date }[] }>(
@@ -76,7 +79,7 @@ export async function findOpenRows(db: Knex, ids: readonly string[]): Promise<re
   return rows;
 }
 
-/** A task that is being stored has succeeded upstream, so it has a longer grace. */
+/** The tasks past their deadline and a grace. A task that is being stored has a longer grace. */
 export async function listOverdue(
   db: Knex,
   graceSeconds: number,
@@ -92,15 +95,15 @@ export async function listOverdue(
   return rows;
 }
 
-/** A job of a task that has ended before it. */
+/** A job that has not ended although its task has. */
 export interface LeftJob extends JobInput {
   readonly channel: string | null;
   readonly endedSeconds: number;
 }
 
 /**
- * Jobs to be cancelled, and jobs that are not closed although their task has ended, which take slots of
- * their channel. The order is random, so that cancels that keep failing do not hold up the others.
+ * Jobs of ended tasks that must be cancelled or are not closed and still take a slot. The order is
+ * random, so that cancels that fail again and again do not delay the others.
  */
 export async function listJobsOfEnded(db: Knex, limit: number): Promise<readonly LeftJob[]> {
   const { rows } = await db.raw<{ rows: LeftJob[] }>(

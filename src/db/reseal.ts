@@ -1,10 +1,11 @@
-// Counts the rows under each encryption key, and encrypts older rows with the first key. A table is
-// read by ranges of its pages, so that every statement is short.
+// Counts the rows that each encryption key has encrypted, and encrypts rows of other keys again
+// with the first key. Each statement handles a range of a table's pages, so that every statement is
+// short.
 
 import type { Knex } from 'knex';
 import { reseal } from './sealed';
 
-/** The sealed columns. A column of type json has the encrypted text in its field `sealed`. */
+/** The sealed columns. A json column has the encrypted text in its field `sealed`. */
 const tables = {
   tasks: { request: 'json', object: 'json', callback_url: 'text' },
   jobs: { report: 'json' },
@@ -17,7 +18,7 @@ type Table = keyof typeof tables;
 
 export const sealedTables = Object.keys(tables) as Table[];
 
-/** The number of rows in each table that have a text under this key. */
+/** The number of rows in each table with a text that this key encrypted. */
 export type KeyUse = { readonly keyId: string } & Readonly<Record<Table, number>>;
 
 const pagesAtOnce = 64;
@@ -27,7 +28,7 @@ const columnsOf = (table: Table) => Object.entries(tables[table]) as [string, 'j
 const keyOf = ([column, type]: [string, 'json' | 'text']) =>
   `substring(${type === 'json' ? `${column} ->> 'sealed'` : column} from '^sealed:([^:]+):')`;
 
-/** The counts of every key that the database knows, and of every other key that a row names. */
+/** The counts of all keys in `encryption_keys`, and of any other key that a row names. */
 export async function countByKey(db: Knex): Promise<readonly KeyUse[]> {
   const none = Object.fromEntries(sealedTables.map((table) => [table, 0])) as Record<Table, number>;
   const known = await db('encryption_keys').orderBy('created_at').pluck('id');
@@ -53,8 +54,8 @@ export async function countByKey(db: Knex): Promise<readonly KeyUse[]> {
 }
 
 /**
- * Encrypts the texts under other keys with the first one; returns the number of rows. If a text changes
- * in between, its row is left out.
+ * Encrypts the texts of other keys again with the first key and returns the number of changed rows.
+ * A row is left out if one of its texts changes between the read and the write.
  */
 export async function resealRows(db: Knex, firstKeyId: string): Promise<number> {
   let resealed = 0;

@@ -1,6 +1,6 @@
 // The privileges of the database roles. The owner of the tables migrates. The role of API and
-// worker and the role of operators have the privileges listed here and no others: neither can
-// change the schema, and neither can change or remove what is append-only.
+// worker and the role of operators have only the privileges listed here. Neither can change the
+// schema, and neither can change or remove rows of append-only tables, except through close_tasks.
 
 import type { Knex } from 'knex';
 
@@ -13,8 +13,8 @@ export interface Roles {
 
 type Privileges = Readonly<Record<string, string>>;
 
-// A row lock needs the UPDATE privilege on one column. For accounts it is granted on the name, for
-// budgets on the period.
+// A row lock needs the UPDATE privilege on at least one column. For this reason it is granted on
+// the name of accounts and on the period of budgets, which the service never changes.
 const ofService: Privileges = {
   schema_migrations: 'select',
   encryption_keys: 'select, insert',
@@ -44,7 +44,7 @@ const ofOperator: Privileges = {
   encryption_keys: 'select',
   accounts: 'select, insert, update',
   api_keys: `select (${keyColumns}), insert, update`,
-  // A secret is shown once, when it is made.
+  // An operator sees a secret only once, when it is made.
   webhook_secrets: 'select (id, account_id, created_at, expires_at), insert, update (expires_at)',
   tasks: 'select, update',
   task_labels: 'select, delete',
@@ -62,12 +62,12 @@ const ofOperator: Privileges = {
   operator_log: 'select, insert',
 };
 
-/** Throws with a sentence for the operator. */
+/** A role that cannot be used. The message is for the operator. */
 export class UnfitRole extends Error {
   override readonly name = 'UnfitRole';
 }
 
-/** Gives the roles exactly their privileges. Can be repeated, also with other roles. */
+/** Gives the roles exactly their privileges. A call may be repeated, also with other roles. */
 export async function grantPrivileges(trx: Knex.Transaction, roles: Roles): Promise<void> {
   const { service, operator } = roles;
   if (service !== null && service === operator) {

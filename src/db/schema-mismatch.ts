@@ -1,13 +1,14 @@
-// Databases that do not fit: each is refused with a sentence for the operator.
+// Refuses databases that this version cannot use, each with a sentence for the operator. Missing
+// and newer schemas are refused in database.ts.
 
 import type { Knex } from 'knex';
 
-/** The database does not fit this version or its settings. */
+/** The database does not fit this version of the service or its settings. */
 export class SchemaMismatch extends Error {
   override readonly name = 'SchemaMismatch';
 }
 
-/** A pooler may ignore the settings of a connection. Our time limits would then not apply. */
+/** A pooler may ignore the settings of a connection. Then our time limits would not apply. */
 export async function refusePooler(db: Knex): Promise<void> {
   const { rows } = await db.raw<{ rows: { lock_timeout: string }[] }>('show lock_timeout');
   if (rows[0]?.lock_timeout === '2s') return;
@@ -16,12 +17,12 @@ export async function refusePooler(db: Knex): Promise<void> {
   );
 }
 
-/** The end of a sentence about a pooler. */
+/** The end of sentences about a pooler. */
 export const directAddress =
   'time limits, prepared statements and LISTEN need the address of PostgreSQL itself ' +
   '(docs/operations.md, "Behind a pooler").';
 
-/** Prompts are any text, so a database that cannot store some characters is refused at once. */
+/** A prompt may contain any character, so the encoding of the database must be UTF8. */
 export async function refuseEncoding(db: Knex): Promise<void> {
   const { rows } = await db.raw<{ rows: { server_encoding: string }[] }>('show server_encoding');
   const encoding = rows[0]?.server_encoding;

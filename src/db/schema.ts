@@ -1,10 +1,11 @@
-// The whole schema. Reading it from top to bottom explains the data model: customers, their tasks,
-// the jobs of those tasks at upstream channels, money, budgets and callbacks. All times are the
-// database's.
+// The whole schema. Read from top to bottom, it explains the data model: customers, their tasks,
+// the jobs of these tasks at upstream channels, money, budgets, callbacks and files. Amounts are
+// whole micro-units: millionths of the currency. A sealed column is encrypted if ENCRYPTION_KEYS is
+// set (sealed.ts). Times come from the clock of the database unless a comment names another source.
 
 import { closeTasksFunction } from './close-tasks';
 
-/** Customers. Every other row belongs to one of them. */
+/** Customers. Tasks, money, budgets, callbacks and files belong to one of them. */
 const customers = `
 -- One customer.
 create table accounts (
@@ -12,43 +13,49 @@ create table accounts (
   name        text not null,
   created_at  timestamptz not null default now(),
   disabled_at timestamptz,
-  -- Since when nothing of its content is left; null again once the account is enabled.
+  -- The time at which the content of the account was erased (erase-account.ts); null again once the
+  -- account is enabled.
   erased_at   timestamptz,
-  -- Terms: running_max is how many of its tasks are at a generator at once (null: no limit),
-  -- queued_max how many it may have unfinished (null: QUEUED_TASKS_MAX), and weight its share of
-  -- the turns compared with other accounts. The rates are calls a second of all its keys together
-  -- (null: only each key is limited). files_kept_days is how long new files are kept (null:
-  -- FILES_KEPT_DAYS), tasks_kept_days how long ended tasks are (0: for ever, null: TASKS_KEPT_DAYS).
+  -- Maximum number of tasks at a generator at once; null means no limit.
   running_max integer check (running_max > 0),
+  -- Maximum number of unfinished tasks; null means QUEUED_TASKS_MAX.
   queued_max  integer check (queued_max > 0),
+  -- The account's share of the turns for free slots, compared with other accounts (jobs/slots.ts).
   weight      smallint not null default 1 check (weight between 1 and 100),
+  -- Creates and reads per second of all keys of the account together; null means no common limit.
   create_rate integer check (create_rate > 0),
   read_rate   integer check (read_rate > 0),
+  -- Days for which new files are kept; null means FILES_KEPT_DAYS.
   files_kept_days integer check (files_kept_days between 1 and 36500),
+  -- Days for which ended tasks are kept; 0 means for ever, null means TASKS_KEPT_DAYS.
   tasks_kept_days integer check (tasks_kept_days = 0 or tasks_kept_days between 35 and 36500),
-  -- The time zone in which its days and months begin.
+  -- The time zone in which the days and months of its budgets begin.
   time_zone   text not null default 'UTC'
 );
 
--- One API key. Only its keyed digest is stored. Null models or channels means all of them, null
--- rates those of the settings.
+-- One API key. The key itself is not stored, only its digest (api-keys.ts).
 create table api_keys (
   id          text primary key,
   account_id  text not null references accounts (id),
   name        text not null default '',
   digest      bytea not null unique,
+  -- The last four characters of the key, so that an operator recognises it.
   last_four   text not null,
+  -- The models and the channels that the key may use; null means all.
   models      text[],
   channels    text[],
+  -- Creates and reads per second; null means the rates of the settings.
   create_rate integer check (create_rate > 0),
   read_rate   integer check (read_rate > 0),
   created_at  timestamptz not null default now(),
+  -- Chosen by the operator; null means never.
   expires_at  timestamptz,
   revoked_at  timestamptz
 );
 create index api_keys_account on api_keys (account_id);
 
--- One secret that signs callbacks. During a rotation two are valid.
+-- One secret that signs the callbacks of a customer. During a rotation the previous secret stays
+-- valid until \`expires_at\`.
 create table webhook_secrets (
   id          bigint generated always as identity primary key,
   account_id  text not null references accounts (id),
@@ -61,40 +68,52 @@ create index webhook_secrets_account on webhook_secrets (account_id);
 
 /** Tasks: the videos that customers asked for. */
 const tasks = `
--- One accepted task, stored before its workflow is started. \`object\` is the public task object exactly
--- as GET answers it. \`version\` is the step that the task has reached and only grows (stepOf in
--- domain/task.ts). \`request\` is the request after parsing, \`plan\` the values inferred and priced at
--- submission; neither ever changes. While the task is pending, \`start_at\` is the earliest time to start
--- its workflow; it is null afterwards. A pending task has no transfer yet, so \`hold_micros\` is counted
--- against the balance. \`answered\`: the caller was given the id, so the row must stay. A finished task
--- whose \`request_hash\` is empty was erased (erase-account.ts). Sealed if the service has keys (sealed.ts):
--- \`request\`, \`callback_url\`, and \`object\` but for its bill
--- once it is final.
+-- One accepted task. The row is stored before the workflow of the task is started. The task is
+-- pending until the workflow opens it, in the transaction that also holds the money (ledger.ts).
 create table tasks (
   id           text primary key,
   account_id   text not null references accounts (id),
-  -- The key that created it.
+  -- The API key that created the task.
   key_id       text,
   model        text not null,
+  -- pending, submitted, running, succeeded or failed.
   status       text not null,
+  -- While the task is running: generation, super_resolution or storing.
   stage        text,
+  -- The step that the task has reached (stepOf in domain/task.ts). The step only grows, so an older
+  -- state never replaces a newer one.
   version      smallint not null,
+  -- The public task object. GET sends the object of a finished task unchanged. The final object of
+  -- a task that was opened is sealed, except for its bill.
   object       json not null,
+  -- Sealed. The request after parsing. Only an erasure of the account changes its content.
   request      json not null,
+  -- The values that the create inferred from the request, with the prices (domain/plan-types.ts).
   plan         json not null,
+  -- Shows whether a repeated Idempotency-Key has another body. An erased task has an empty hash.
   request_hash text not null,
   trace_id     text not null,
+  -- Sealed.
   callback_url text,
+  -- The hold of the task. A pending task has no transfer yet, so creates subtract this amount from
+  -- the available balance.
   hold_micros  bigint not null default 0 check (hold_micros >= 0),
+  -- True if a caller may know the id. A task that cannot be opened then ends as failed; without a
+  -- caller its row is deleted.
   answered     boolean not null default false,
+  -- While the task is pending: the earliest time to start its workflow. Null once the task is not
+  -- pending.
   start_at     timestamptz,
   created_at   timestamptz not null default now(),
+  -- The task expires at this time.
   deadline_at  timestamptz not null,
   finished_at  timestamptz,
   -- The final status, for lists. An index on \`status\` would be written at each step of a task.
   ended_as     text generated always as (case when finished_at is not null then status end) stored,
   check (start_at is null or finished_at is null)
 );
+-- The lists of an account, newest first: all tasks, by model, by final status, by both, and the
+-- unfinished tasks.
 create index tasks_account on tasks (account_id, created_at desc, id desc);
 create index tasks_account_model on tasks (account_id, model, created_at desc, id desc);
 create index tasks_account_ended on tasks (account_id, ended_as, created_at desc, id desc)
@@ -103,12 +122,15 @@ create index tasks_account_model_ended
   on tasks (account_id, model, ended_as, created_at desc, id desc) where finished_at is not null;
 create index tasks_account_open on tasks (account_id, created_at desc, id desc)
   where finished_at is null;
+-- The open tasks, for the reconciler.
 create index tasks_open on tasks (id) where finished_at is null;
--- Pending tasks, by \`start_at\` rather than \`status\`: it is set to null only once.
+-- The pending tasks. The condition does not use \`status\`, because a column of an index that
+-- changes at each step makes each step write to every index.
 create index tasks_pending on tasks (account_id, created_at) where start_at is not null;
 
--- The labels of a task, one row each, to filter lists by; \`object\` shows them too. \`created_at\` is the
--- task's, so that the index gives a list of one label in its order.
+-- One label of a task, for lists that are filtered by labels. \`object\` of the task has the labels
+-- too. \`created_at\` is copied from the task, so that an index has the tasks of a label in the
+-- order of a list.
 create table task_labels (
   task_id    text not null references tasks (id) on delete cascade,
   account_id text not null,
@@ -121,47 +143,63 @@ create index task_labels_list
   on task_labels (account_id, name, value, created_at desc, task_id desc);
 `;
 
-/** Jobs: the work for a task at an upstream channel. */
+/**
+ * Jobs: the work for a task at an upstream channel. A task has one for its generation and, if the
+ * caller asked for it, one for super-resolution.
+ */
 const jobs = `
--- One piece of work for a channel, and its state:
---   planned   stored when its task opens, or when the job before it ends; not sent to a channel yet
---   waiting   all of its \`channels\` are full; \`turn_at\`: when \`channel\` last gave it a turn
---   sending   stored before the create request leaves, so that a crash in between is noticed
---   open      the channel accepted it as \`upstream_id\`; the watcher polls it
---   reported  it has ended; \`report\` is still to be sent to the activity \`activity_id\`
---   closed    its task has acknowledged the end, or the task itself has ended
--- In the first three states \`check_at\` is the time to check whether the worker has died, and \`seen\` the
--- state of the activity at the last check. \`attempt\` is the attempt of the activity that sends the create or
--- looks for it: only its answer counts, because an attempt that was given up may still run. An upstream job
--- never belongs to two tasks. \`report\` is the provider's last report, or the reason why no provider has the job.
--- All of it but its status is sealed if the service has keys.
+-- One job. Its state is one of these:
+--   planned   no channel has the job; stored when the task opens, or when its generation succeeds
+--   waiting   all of its \`channels\` are full; one with a free slot gives the job a turn
+--   sending   stored before the create request is sent, so that a crash in between is noticed
+--   open      the channel has accepted the job as \`upstream_id\`; a watcher polls the job
+--   reported  the job has ended; the activity \`activity_id\` must still be notified
+--   closed    the task has acknowledged the end, or the task itself has ended
 create table jobs (
   task_id        text not null references tasks (id),
+  -- generation or super_resolution.
   kind           text not null,
+  -- Copied from the task.
   account_id     text not null,
   state          text not null default 'planned' check
                    (state in ('planned', 'waiting', 'sending', 'open', 'reported', 'closed')),
+  -- At \`check_at\` a watcher or the reconciler checks that the worker that places the job is
+  -- alive. The interval grows with the time since \`planned_at\`. \`seen\` is the attempt of the
+  -- activity and the time of its heartbeat at the previous check (jobs/checks.ts).
   planned_at     timestamptz not null default now(),
   check_at       timestamptz not null default now() + interval '5 seconds',
   seen           text,
+  -- The attempt of the activity that sends the create or looks for its job. The answers of previous
+  -- attempts do not count: an attempt that Temporal has given up may still run.
   attempt        text,
+  -- The channels for which the job waits, and since when.
   channels       text[],
   waiting_since  timestamptz,
+  -- The time of the last turn, and the number of turns so far.
   turn_at        timestamptz,
   turns          smallint not null default 0,
+  -- The channel that has the job or gave it a turn, and the name of the model there.
   channel        text,
   upstream_model text,
+  -- The time of the create; null again if the channel did not accept the job.
   sent_at        timestamptz,
+  -- The id of the job at its channel. Two tasks never have the same upstream job.
   upstream_id    text,
+  -- The activity that waits for the end of the job.
   activity_id    text,
   opened_at      timestamptz,
+  -- The status in the provider's last report.
   status         text not null default 'queued',
+  -- The provider's last report, or the reason why no channel has the job. Sealed except for its
+  -- status.
   report         json,
+  -- The last time at which the activity was notified of the end.
   notified_at    timestamptz,
-  -- Since when its provider does not know it; since when it counts as gone and holds no slot.
+  -- The provider has not known the job since \`missing_since\`. Since \`gone_at\` it holds no slot.
   missing_since  timestamptz,
   gone_at        timestamptz,
-  -- Set if its task has ended: the job is to be cancelled, or no cancel succeeded.
+  -- Set after the end of the task. 'wanted': the job must be cancelled. 'given up': no cancel
+  -- succeeded.
   cancel         text check (cancel in ('wanted', 'given up')),
   primary key (task_id, kind),
   check (channel is not null or state in ('planned', 'waiting', 'closed'))
@@ -177,8 +215,9 @@ create index jobs_to_watch on jobs (channel) where state in ('open', 'reported')
 create index jobs_to_cancel on jobs (task_id) where cancel = 'wanted';
 create unique index jobs_upstream on jobs (channel, upstream_id);
 
--- The last turn of each account in the queue of a channel. Turns are numbers: an account's next turn is
--- 1 / weight above its last one, and the lowest of all accounts is next (slots.ts).
+-- The number of the last turn that each account got in the queue of a channel (jobs/slots.ts). The
+-- number of its next turn is higher by 1 / weight, and the lowest next number is first. So an
+-- account with the weight 2 gets two turns while an account with the weight 1 gets one.
 create table account_turns (
   channel    text not null,
   account_id text not null,
@@ -187,7 +226,7 @@ create table account_turns (
 );
 create index account_turns_last on account_turns (channel, turn);
 
--- The last round of each watcher loop: one loop per shard of a channel.
+-- The time of the last round of each watcher loop. Each shard of a channel has one loop.
 create table watchers (
   channel  text not null,
   shard    smallint not null,
@@ -195,12 +234,15 @@ create table watchers (
   primary key (channel, shard)
 );
 
--- The state of the reconciler: the last task of its rolling slice, until when it closes tasks unknown to
--- Temporal whatever their number, and the time of the last completed audit.
+-- The state of the reconciler and of the audit, in a single row.
 create table reconcile_state (
   only_row             boolean primary key default true check (only_row),
+  -- The last task that the reconciler checked. It checks a slice of the open tasks in each run.
   cursor               text not null default '',
+  -- Many tasks that are unknown to Temporal are closed only if an operator has confirmed the loss.
+  -- The confirmation is valid until this time.
   loss_confirmed_until timestamptz,
+  -- The end of the last scheduled audit.
   audited_at           timestamptz
 );
 insert into reconcile_state default values;
@@ -208,41 +250,52 @@ insert into reconcile_state default values;
 
 /** Money: the balance of each customer, and every movement. */
 const ledger = `
--- The balance of one customer: \`available\` to spend, and \`held\` for open tasks. The statement that
--- writes a movement updates it too, so it always equals the sum of the movements; \`last_seq\` numbers
--- them without gaps. Only a charge above the hold takes it below zero. Totals over all customers are
--- not stored: every statement would wait for that one row. Amounts stay within the safe integers of
--- JavaScript. The fill factor leaves half of each page free for updates in place.
+-- The balance of one customer. The statement that writes a movement also changes this row, so the
+-- balance always equals the sum of the movements. Totals over all customers are not stored, because
+-- every statement would wait for that one row. Amounts stay within the safe integers of JavaScript.
+-- The fill factor leaves half of each page free, so that a changed row stays on its page.
 create table balances (
   account_id text primary key references accounts (id),
   currency   text not null default 'CNY',
+  -- The amount that new tasks may use. A charge above the hold or a correction can lead to a
+  -- negative amount.
   available  bigint not null default 0
              check (available between -9007199254740991 and 9007199254740991),
+  -- The sum of the holds of open tasks.
   held       bigint not null default 0 check (held between 0 and 9007199254740991),
   open_tasks integer not null default 0 check (open_tasks >= 0),
+  -- The number of the last movement.
   last_seq   bigint not null default 0
 ) with (fillfactor = 50);
 
--- One movement from one ledger account (debit) to another (credit). The caller chooses the id, so
--- a repeated call moves nothing. A customer's two ledger accounts are \`available\` and \`held\`; the kinds
--- and their debit and credit accounts are a closed list. A foreign key to the account is not needed:
--- \`seq\` comes from its row in \`balances\`. A \`closing\` stands for the movements of deleted tasks: it has
--- their sum, the number and the balances of the last of them, and in \`closes\` how many they were.
+-- One movement of money from one ledger account (\`debit\`) to another (\`credit\`). Each customer
+-- has two ledger accounts, \`available\` and \`held\`; the others are the operator's. The kinds of
+-- movements and their ledger accounts are a closed list.
+--
+-- A \`closing\` entry replaces the movements of deleted tasks (close-tasks.ts). Its amount is the
+-- sum of the charges for these tasks. Its \`seq\` and its balances are those of the last replaced
+-- movement.
 create table transfers (
+  -- Chosen by the code that moves the money, so that a repeated call moves nothing.
   id              text primary key,
+  -- Without a foreign key: \`seq\` is taken from a row of \`balances\`, so the account exists.
   account_id      text not null,
+  -- The number of the movement in its account, without gaps except for replaced movements.
   seq             bigint not null,
   kind            text not null,
   debit           text not null,
   credit          text not null,
   amount          bigint not null,
+  -- The balance after the movement.
   available_after bigint not null,
   held_after      bigint not null,
   task_id         text,
-  -- Copied from the task, where they never change, so that budgets are summed from one index.
+  -- Copied from the task, where they never change, so that one index is enough to sum up a budget.
   key_id          text,
   task_created_at timestamptz,
+  -- The number of movements that a closing entry replaces; null for other kinds.
   closes          integer,
+  -- The text that the customer reads; if it is empty, the text of the kind.
   reason          text not null default '',
   created_at      timestamptz not null default now(),
   unique (account_id, seq),
@@ -275,14 +328,16 @@ begin
 end $$;
 create trigger transfers_immutable before update on transfers for each row
   execute function refuse_change();
--- No role but the owner has the privilege to delete, and close_tasks sets this for its own statement.
+-- Only close_tasks deletes movements: it sets video.closing for its own statement, and no role of a
+-- process has the privilege to delete.
 create trigger transfers_kept before delete on transfers for each row
   when (current_setting('video.closing', true) is distinct from 'on')
   execute function refuse_change();
 create trigger transfers_not_truncated before truncate on transfers execute function refuse_change();
 
--- The checkpoint of an account: its sums up to the movement \`seq\`, without a difference. The next audit
--- begins there. No foreign key, because the audit must notice books that were removed.
+-- The checkpoint of an account: the balances after its movement \`seq\`, which an audit has
+-- confirmed. The next audit begins there. There is no foreign key, because the audit must notice an
+-- account whose row in \`balances\` was removed.
 create table audited_books (
   account_id text primary key,
   seq        bigint not null,
@@ -293,10 +348,12 @@ create table audited_books (
 
 /** Budgets: limits on the spending of accounts and keys. */
 const budgets = `
--- The limit on the spending of an account, or of one of its keys, in each period. The amount spent is
--- summed from transfers and stored nowhere. A create locks the budgets that apply (accept-task.ts).
+-- The limit on the spending of an account, or of one of its keys, in each period. The amount spent
+-- is summed from transfers and is not stored. A create locks the budgets that apply to it
+-- (accept-task.ts).
 create table budgets (
   account_id   text not null references accounts (id),
+  -- Null: the budget applies to all keys of the account together.
   key_id       text references api_keys (id),
   period       text not null check (period in ('day', 'month', 'total')),
   limit_micros bigint not null check (limit_micros between 0 and 9007199254740991),
@@ -306,16 +363,24 @@ create table budgets (
 
 /** Callbacks: the state of each task's callback, and each attempt to deliver it. */
 const callbacks = `
--- One row per finished task with a callback. Attempts are numbered within one delivery. A callback that
--- an operator sends again is another delivery of the same message. \`url\` is sealed as in the task.
+-- The callback of one finished task. Its state is one of these:
+--   pending    an attempt is due at \`next_at\`
+--   delivered  the receiver accepted the message
+--   exhausted  the last attempt failed
+--   stopped    the receiver answered 410, or an operator stopped the delivery or erased the account
 create table callbacks (
   task_id    text primary key references tasks (id),
   account_id text not null,
+  -- Sealed. Empty after an erasure.
   url        text not null,
   state      text not null default 'pending'
                check (state in ('pending', 'delivered', 'exhausted', 'stopped')),
+  -- The number of the current delivery. Each time an operator sends the message again, a new
+  -- delivery with attempts of its own begins.
   deliveries integer not null default 1,
+  -- The time of the next attempt. After a failed attempt the clock of the worker is used.
   next_at    timestamptz,
+  -- The time at which the reconciler last looked for a lost delivery.
   looked_at  timestamptz,
   changed_at timestamptz not null default now()
 );
@@ -323,23 +388,27 @@ create index callbacks_account on callbacks (account_id, changed_at desc);
 create index callbacks_undelivered on callbacks (state, changed_at) where state <> 'delivered';
 create index callbacks_due on callbacks (coalesce(looked_at, next_at)) where state = 'pending';
 
--- One attempt, stored before its request is sent. An interrupted attempt has no latency. \`error\` and
--- \`reply\` of an answer are sealed if the service has keys.
+-- One attempt to deliver a callback, stored before its request is sent. An interrupted attempt has
+-- no latency.
 create table callback_attempts (
   id         bigint generated always as identity primary key,
   task_id    text not null references tasks (id),
   delivery   integer not null,
+  -- The number of the attempt within its delivery.
   attempt    integer not null,
+  -- By the clock of the worker.
   at         timestamptz not null,
   status     integer,
   latency_ms integer,
+  -- Sealed. The error, and the beginning of the receiver's answer.
   error      text,
   reply      text
 );
 create index callback_attempts_task on callback_attempts (task_id, id);
 
--- The transaction that ends a task also stores its callback, whichever statement ends it. So a process
--- that dies right after the commit leaves a row that the reconciler finds.
+-- Stores the callback of a task in the transaction that ends the task, whichever statement ends it.
+-- If the process dies right after the commit, the reconciler finds this row and starts the
+-- delivery.
 create function owe_callback() returns trigger language plpgsql as $$
 begin
   insert into callbacks (task_id, account_id, url, next_at)
@@ -352,41 +421,46 @@ create trigger tasks_owe_callback after insert or update of finished_at on tasks
   execute function owe_callback();
 `;
 
-/** Files: the results of tasks, and what customers uploaded. */
+/** Files: the results of tasks, and the uploads of customers. */
 const files = `
--- One file. Its bytes are in the storage under \`key\`; \`link_token\` is the secret part of its public
--- link. A result belongs to a task and is copied from \`source_url\`, the provider's link. \`source_url\`,
--- \`output_upload_url\` and \`name\` are sealed if the service has keys. States:
+-- One file: an upload of a customer, or a result of a task. The bytes are in the storage. The state
+-- of a file is one of these:
 --   awaited  the bytes are still to be copied or received
---   stored   the storage has them; length, type and digest are known
---   removed  the storage has them no more: they \`expired\`, the \`caller\` or an \`operator\` removed them,
---            or they were \`lost\`: the provider's link died before they were copied
+--   stored   the storage has the bytes; length, type and digest are known
+--   removed  the file is no longer available, and its bytes are deleted
 create table files (
   id                text primary key,
   account_id        text not null references accounts (id),
+  -- Null for an upload.
   task_id           text references tasks (id),
   role              text not null check (role in ('upload', 'video', 'last_frame')),
   state             text not null default 'awaited' check (state in ('awaited', 'stored', 'removed')),
+  -- The name of the bytes in the storage.
   key               text not null unique,
+  -- The secret part of the public link.
   link_token        text not null unique,
+  -- Sealed. The provider's link, from which a result is copied. The provider gives the time at
+  -- which the link expires; otherwise 24 hours are assumed.
   source_url        text,
   source_expires_at timestamptz,
-  -- The caller's address to which a video is still to be uploaded; null once that has ended.
+  -- Sealed. The caller's address to which a video must still be uploaded; null after the upload.
   output_upload_url text,
-  -- The name that the caller gave it.
+  -- Sealed. The name that the caller gave to an upload.
   name              text,
   media             text not null check (media in ('image', 'video', 'audio')),
   content_type      text,
+  -- Bytes. An awaited upload reserves the largest length that it can have.
   length            bigint check (length >= 0),
   sha256            bytea,
-  -- The length of uploaded audio and video.
+  -- The duration of an uploaded video, if its file contains it.
   duration_ms       integer,
-  -- Pixels of a video that a task made.
+  -- The size in pixels of a video that a task made.
   width             integer,
   height            integer,
   created_at        timestamptz not null default now(),
   expires_at        timestamptz not null,
   removed_at        timestamptz,
+  -- \`lost\`: the provider's link expired before the result was copied.
   removed_because   text check (removed_because in ('expired', 'caller', 'operator', 'lost')),
   unique (task_id, role),
   check ((role = 'upload') = (task_id is null)),
@@ -401,29 +475,32 @@ create index files_unfinished on files (created_at)
 create index files_expiring on files (expires_at) where state <> 'removed';
 `;
 
-/** Encryption: the keys of sealed columns. */
+/** Encryption: the ids of the keys that sealed columns need. */
 const encryption = `
--- One key that sealed columns were ever encrypted with. A process whose keys lack it refuses to start;
--- \`proof\` is a known text, sealed with the key. The keys themselves are not in the database.
+-- One key that was the first of ENCRYPTION_KEYS at some time, so sealed columns may need it. API,
+-- worker and admin commands refuse to start without it. The key itself is not in the database.
 create table encryption_keys (
   id         text primary key,
+  -- A known text, sealed with the key. It shows whether a process has the same key under this id.
   proof      text not null,
   created_at timestamptz not null default now()
 );
 `;
 
-/** Operators: what they did. */
+/** Operators: the log of their acts. */
 const operators = `
--- One act of an operator, written in its transaction: the operator, the command, the change and the
--- reason. No foreign key, because the act outlives the rows that it changed.
+-- One act of an operator, stored in the transaction of the act. There is no foreign key, because
+-- the act is kept longer than the rows that it changed.
 create table operator_log (
   id         bigint generated always as identity primary key,
   at         timestamptz not null default now(),
   who        text not null,
   -- The database role of the connection.
   role       text not null default current_user,
+  -- The command as it was typed.
   command    text not null,
   account_id text,
+  -- The values that the act changed, before and after it.
   before     jsonb not null,
   after      jsonb not null,
   why        text
@@ -437,8 +514,8 @@ create trigger operator_log_not_truncated before truncate on operator_log
 
 /** Vacuum of the tables that lose many rows. */
 const vacuum = `
--- The search for old tasks and the list of an account read the index entries of deleted rows until a
--- vacuum. So a vacuum starts when a fiftieth of the rows is dead; the default is a fifth.
+-- Until a vacuum, searches for old tasks and lists of an account also read the index entries of
+-- deleted rows. So a vacuum starts as soon as 2% of the rows are dead; the default is 20%.
 ${['tasks', 'task_labels', 'jobs', 'transfers', 'callbacks', 'callback_attempts', 'files']
   .map((table) => `alter table ${table} set (autovacuum_vacuum_scale_factor = 0.02);`)
   .join('\n')}

@@ -6,14 +6,15 @@ import type { Knex } from 'knex';
 import { decrypt, encrypt, type KeyRing, keyWithId } from '../encryption/key-ring';
 import { SchemaMismatch } from './schema-mismatch';
 
-/** A value of a json column, and beside it the fields that statements read. */
+/** The encrypted value of a json column, and beside it the fields that statements read. */
 interface Sealed {
   readonly sealed: string;
 }
 
 const mark = 'sealed:';
 
-// The keys by the configuration of a connection, which its transactions share.
+// The keys of each pool of connections. The map is keyed by the configuration of the pool, because
+// the pool and its transactions share this object.
 const rings = new WeakMap<Knex.Config, KeyRing>();
 
 export function giveKeys(db: Knex, keys: KeyRing): void {
@@ -28,11 +29,12 @@ function configOf(db: Knex): Knex.Config {
   return (db as { client: Knex.Client }).client.config;
 }
 
-/** Encrypts the text of a text column. */
+/** Encrypts the text of a text column. Without keys the text is stored as it is. */
 export function seal<T extends string | null>(db: Knex, text: T): T | string {
   if (text === null) return text;
   const [key] = keysOf(db);
-  // A text of a caller that looks like an encrypted one gets a mark, so that it is not decrypted.
+  // A text of a caller may begin with the mark itself. It gets a mark without a key id, so that
+  // `unseal` does not decrypt it.
   if (!key) return text.startsWith(mark) ? `${mark}:${text}` : text;
   return `${mark}${key.id}:${encrypt(Buffer.from(text), key).toString('base64')}`;
 }
@@ -46,12 +48,12 @@ export function unseal<T extends string | null>(db: Knex, stored: T): T | string
   return decrypt(Buffer.from(rest, 'base64'), keyWithId(keysOf(db), id)).toString('utf8');
 }
 
-/** The same text, encrypted with the first key. */
+/** Decrypts a stored text and encrypts it again with the first key. */
 export function reseal(db: Knex, stored: string): string {
   return seal(db, unseal(db, stored));
 }
 
-/** Encrypts a value for a json column. `open` has the fields that statements read. */
+/** Encrypts a value for a json column. The fields in `open` stay readable, for statements. */
 export function sealValue<T>(db: Knex, value: T, open: object = {}): T | Sealed {
   if (keysOf(db).length === 0) return value;
   return { sealed: seal(db, JSON.stringify(value)), ...open };
@@ -62,7 +64,7 @@ export function unsealValue<T>(db: Knex, stored: T): T {
   return typeof sealed === 'string' ? (JSON.parse(unseal(db, sealed)) as T) : stored;
 }
 
-/** Like `unsealValue`, for the JSON text of the column. */
+/** Like `unsealValue`, but takes and returns the value as JSON text. */
 export function unsealJson(db: Knex, stored: string): string {
   if (!stored.startsWith(`{"sealed":"${mark}`)) return stored;
   return unseal(db, (JSON.parse(stored) as Sealed).sealed);
@@ -71,8 +73,8 @@ export function unsealJson(db: Knex, stored: string): string {
 const proven = 'the key of this id';
 
 /**
- * Throws unless every key that this database was ever given is among the keys. With `isWriter` the
- * first key counts as given from now on.
+ * Throws if a key that encrypted texts of this database is missing from the configured keys, or has
+ * another value. With `isWriter` the first configured key is recorded as such a key.
  */
 export async function checkKeys(db: Knex, isWriter: boolean): Promise<void> {
   const keys = keysOf(db);

@@ -1,28 +1,27 @@
 // Detects silent connections: the other end is gone, and neither an answer nor an error arrives.
-// Each query has a time limit on this side. If it is exceeded, the pool discards the connection and
-// all connections made before that query was sent, because the same failure affects them.
+// Each query has a time limit on this side. If a query exceeds it, the pool discards the connection
+// and all connections that were made before this query, because the same failure probably affects
+// them.
 
 import { performance } from 'node:perf_hooks';
 import type { Knex } from 'knex';
 import type { Client } from 'pg';
 
 /**
- * PostgreSQL cancels a statement after this. Ours take milliseconds, so one that takes longer is
- * stuck.
+ * PostgreSQL cancels a statement after this time. Our statements take milliseconds, so a statement
+ * that takes this long is stuck.
  */
 export const statementLimitMs = 5_000;
-// PostgreSQL's own timeout error arrives first if the connection works.
+// With this margin the timeout error of PostgreSQL arrives first if the connection works.
 const marginMs = 1_000;
 /** The time limit of one query on this side. */
 export const queryLimitMs = statementLimitMs + marginMs;
-/**
- * Set on every connection: TCP then detects a dead peer within two minutes instead of two hours.
- */
+/** With these options TCP detects a dead peer within two minutes instead of two hours. */
 export const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 } as const;
 
 // The driver's error has no code, so its text identifies it.
 const silentWords = 'Query read timeout';
-// Time for the other end to close as well; then the socket is destroyed.
+// The other end has this time to close the connection too. Then the socket is destroyed.
 const goodbyeMs = 1_000;
 
 type PooledClient = Client & {
@@ -35,12 +34,12 @@ export function isSilence(error: unknown): boolean {
   return error instanceof Error && error.message.includes(silentWords);
 }
 
-/** Destroys the socket without waiting for the other end. */
+/** Destroys the socket and does not wait for the other end. */
 export function throwAway(client: Client): void {
   (client as PooledClient).connection.stream.destroy();
 }
 
-/** Pool options that discard silent connections. Call `attach` once the pool exists. */
+/** Options of the pool that discard silent connections. Call `attach` once the pool exists. */
 export function silenceGuard() {
   const open = new Map<string, { readonly client: PooledClient; readonly madeAt: number }>();
   let trustedFrom = Number.NEGATIVE_INFINITY;
@@ -73,7 +72,7 @@ export function silenceGuard() {
   };
 }
 
-/** For the few transactions whose statements take minutes: raises both time limits. */
+/** Raises both time limits of a transaction while `work` runs, for statements that take minutes. */
 export async function withSlowStatements<T>(
   trx: Knex.Transaction,
   limitMs: number,

@@ -1,6 +1,5 @@
-// The statement of a customer: movements newest first, paged by number. For each, `change` is the
-// effect on the available balance. A settlement out of the hold changes nothing there and is shown
-// with its amount.
+// The statement of a customer's account: its movements, newest first, in pages. A settlement out of
+// the hold does not change the available balance, but it is listed with its amount.
 
 import type { Knex } from 'knex';
 import type { MovementKind } from '../contract/vocabulary';
@@ -9,16 +8,13 @@ export interface StatementRow {
   readonly seq: number;
   readonly kind: MovementKind;
   readonly amountMicros: number;
-  /** The change of the available balance. */
+  /** The change of the available balance; 0 for a settlement. */
   readonly changeMicros: number;
   readonly availableAfterMicros: number;
   readonly currency: string;
   readonly taskId: string | null;
   readonly reason: string;
-  /**
-   * The number of movements of deleted tasks that a closing entry replaces; null for other
-   * movements.
-   */
+  /** The number of movements that a closing entry replaces; null for other movements. */
   readonly closes: number | null;
   readonly credit: string;
   readonly at: Date;

@@ -1,6 +1,6 @@
-// Wakes readers that wait for a task to change (`Prefer: wait`), with one LISTEN connection per
-// process. Readers also read the row from time to time, so a lost notification or connection delays
-// an answer but never loses it.
+// Wakes readers that wait for a task to change (`Prefer: wait`). Each process has one LISTEN
+// connection for this. Readers also read the row from time to time, so a lost notification or
+// connection only delays their answer.
 
 import { setInterval, setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -8,20 +8,20 @@ import { keepAlive, throwAway } from './silent-connections';
 
 export interface TaskListener {
   /**
-   * Resolves when the task has changed, or after `withinMs`, or earlier if a change could have been
-   * missed.
+   * Resolves when the task has changed, and after `withinMs` at the latest. It also resolves when
+   * the reader should read the row again, because a notification could have been lost.
    */
   changed(taskId: string, withinMs: number): Promise<void>;
   /** Closes the connection and wakes all readers. May be called again. */
   close(): Promise<void>;
 }
 
-// Readers read the row at least this often: every second while there is no connection, else every
-// ten seconds in case a notification was lost.
+// A reader waits at most this long before it reads the row again: one second without a LISTEN
+// connection, ten seconds with one, because a notification may be lost.
 const deafReadMs = 1_000;
 const readMs = 10_000;
 const reconnectMs = 1_000;
-// A dead connection is noticed within the sum of these two.
+// A dead connection is noticed within the sum of these two times.
 const checkMs = 5_000;
 const answerMs = 2_000;
 
@@ -63,7 +63,7 @@ function waitingReaders() {
   };
 }
 
-/** Keeps one connection listening and reconnects whenever it is lost. */
+/** Keeps one connection listening, and connects again if the connection is lost. */
 function keepListening(
   url: string,
   onChanged: (taskId: string) => void,
@@ -89,7 +89,7 @@ function keepListening(
       await client.connect();
       await client.query('listen task_changed');
       hears = true;
-      // A connection that only listens never notices that its server is gone, so it sends a query
+      // A connection that only listens does not notice that its server is gone. So it sends a query
       // at intervals.
       for await (const _ of setInterval(checkMs, null, { signal })) await client.query('select 1');
     } catch (error) {

@@ -1,5 +1,5 @@
-// Reads of task rows, and changes of final objects. Other writes are in accept-task.ts,
-// pending-tasks.ts, ledger.ts and jobs/steps.ts.
+// Reads of task rows, and changes of final objects. The steps in the life of a task are written
+// elsewhere: accept-task.ts, pending-tasks.ts, ledger.ts, jobs/steps.ts and files/results.ts.
 
 import type { Knex } from 'knex';
 import type { VideoRequest } from '../contract/request';
@@ -10,7 +10,7 @@ import { gathered } from './gathered';
 import { prepare } from './prepared-statement';
 import { sealValue, unsealJson, unsealValue } from './sealed';
 
-/** The columns of a task that the API's replies need. */
+/** The columns of a task that replies of the API need. */
 export interface StoredTask {
   readonly id: string;
   readonly accountId: string;
@@ -33,17 +33,18 @@ export const rowColumns = `${storedColumns},
   trace_id as "traceId", tasks.created_at as "createdAt", deadline_at as "deadlineAt"`;
 
 /**
- * A time as milliseconds for JavaScript. Every statement that reads or compares `createdAtMs` uses
- * this, because the exact number distinguishes two tasks with one id.
+ * SQL for a time in milliseconds, with fractions. Every statement that reads or compares
+ * `createdAtMs` uses this expression, because the exact number distinguishes two tasks that had the
+ * same id.
  */
 export const epochMs = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 
-/** Reads only what a poll needs: it is the most frequent query. */
+/** Reads only the columns that a poll needs, because polls are the most frequent query. */
 export async function findTask(db: Knex, id: string): Promise<StoredTask | null> {
   return (await findTasks(db, [id])).get(id) ?? null;
 }
 
-/** As `findTask`, batched. */
+/** Like `findTask`, but concurrent calls share one statement. */
 export function gatheredFindTask(db: Knex): (id: string) => Promise<StoredTask | null> {
   return gathered((ids) => findTasks(db, ids));
 }
@@ -76,8 +77,7 @@ export async function findTaskRow(db: Knex, id: string): Promise<TaskRow | null>
 }
 
 /**
- * The stored state that openTask and closeTask answer with if their task is not in the expected
- * state.
+ * The stored state. openTask and closeTask return it if their task is not in the expected state.
  */
 export async function findStored(db: Knex, taskId: string) {
   const { rows } = await db.raw<{
@@ -91,12 +91,17 @@ export async function findStored(db: Knex, taskId: string) {
   return rows[0] && { ...rows[0], object: unsealValue(db, rows[0].object) };
 }
 
-/** The stored form of a final task's object. Its bill stays readable, because the audit reads it. */
+/**
+ * The stored form of a final task's object. Its bill stays readable, because the audit reads it.
+ */
 export function sealObject(db: Knex, object: TaskObject): object {
   return sealValue(db, object, { billing: object.billing });
 }
 
-/** Changes the object of a final task, whose row is locked meanwhile; null leaves it as it is. */
+/**
+ * Changes the object of a final task while its row is locked. If `change` returns null, the object
+ * stays as it is.
+ */
 export async function changeFinalObject(
   trx: Knex.Transaction,
   taskId: string,
@@ -113,7 +118,7 @@ export async function changeFinalObject(
   await trx.raw('update tasks set object = ? where id = ?', [object, taskId]);
 }
 
-/** The request of the create, after parsing. */
+/** The parsed request of the create. */
 export async function findRequest(db: Knex, taskId: string): Promise<VideoRequest> {
   const [row] = await selectRequest(db, { taskId });
   assert(row, `${taskId} has a row`);
@@ -125,7 +130,7 @@ const selectRequest = prepare<{ request: VideoRequest }>(
   'select request from tasks where id = :taskId',
 );
 
-/** The task that owns an upstream job. */
+/** The id of the task that owns an upstream job; null if there is none. */
 export async function findTaskOfJob(db: Knex, upstreamId: string): Promise<string | null> {
   const { rows } = await db.raw<{ rows: { id: string }[] }>(
     'select task_id as id from jobs where upstream_id = ? limit 1',
@@ -143,9 +148,9 @@ export async function listUnfinishedTasks(db: Knex, accountId: string): Promise<
 }
 
 /**
- * Wakes readers that wait for this task. Called after the commit and outside it: pg_notify inside a
- * transaction makes all commits of the database queue for one lock. If a notification is lost, a
- * waiting reader answers a little later.
+ * Wakes readers that wait for this task. It is called after the transaction of the change:
+ * pg_notify inside a transaction makes all commits of the database queue for one lock. If a
+ * notification is lost, a waiting reader answers a little later.
  */
 export function notifyTaskChanged(db: Knex, taskId: string): void {
   db.raw(`select pg_notify('task_changed', ?)`, [taskId]).then(undefined, () => undefined);

@@ -1,9 +1,9 @@
-// The loops that watch channels: the time of each loop's last round, and the channels that need a
-// loop.
+// The watcher loops of channels: stores the time of the last round of each loop, and finds the
+// channels that need a loop. The loops themselves are in activities/jobs/watch-channel.ts.
 
 import type { Knex } from 'knex';
 
-/** Written at most every five seconds, since a channel may be polled ten times a second. */
+/** Writes at most every five seconds, because a channel may be polled ten times a second. */
 export async function recordRound(db: Knex, channel: string, shard: number): Promise<void> {
   await db.raw(
     `insert into watchers (channel, shard, round_at) values (?, ?, now())
@@ -13,7 +13,7 @@ export async function recordRound(db: Knex, channel: string, shard: number): Pro
   );
 }
 
-/** Channels with open jobs whose loop has finished no round for a while. */
+/** Channels with open jobs whose loop has not finished a round in the last `quietSeconds`. */
 export async function listUnwatched(db: Knex, quietSeconds: number): Promise<readonly string[]> {
   const { rows } = await db.raw<{ rows: { channel: string }[] }>(
     `select distinct jobs.channel from jobs
@@ -26,10 +26,10 @@ export async function listUnwatched(db: Knex, quietSeconds: number): Promise<rea
   return rows.map((row) => row.channel);
 }
 
-/** Channels that have jobs, including channels that are gone from the catalogue. */
+/** Channels with jobs in progress, including channels that have left the catalogue. */
 export async function listChannelsInUse(db: Knex): Promise<readonly string[]> {
   const { rows } = await db.raw<{ rows: { channel: string }[] }>(
-    // Two selects, since each can use an index of jobs in these states.
+    // No index contains all three states, but each select has one for its states.
     `select channel from jobs where state = 'sending'
       union select channel from jobs where state in ('open', 'reported')`,
   );

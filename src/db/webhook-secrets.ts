@@ -1,5 +1,5 @@
-// The secrets that sign callbacks: one per account, several during a rotation. Signing needs the
-// secret itself, so unlike an API key it is not stored as a digest.
+// The secrets that sign callbacks: one per account, several during a rotation. A secret itself is
+// stored and not a digest of it, because a signature needs the secret.
 
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
@@ -15,7 +15,7 @@ export async function createSecret(db: Knex, accountId: string): Promise<string>
   return secret;
 }
 
-/** Adds a new secret. Previous ones keep signing for at most the overlap. */
+/** Adds a new secret and returns it. Previous secrets also sign until the overlap is over. */
 export async function rotateSecret(
   db: Knex,
   accountId: string,

@@ -1,4 +1,4 @@
-// Look-ups of files by their links and ids.
+// Look-ups of files by their links and ids. The other files of this folder contain the writes.
 
 import type { Knex } from 'knex';
 import type { Media } from '../../domain/media-type';
@@ -21,7 +21,7 @@ export interface FileRow {
   readonly sourceUrl: string | null;
   readonly name: string | null;
   readonly media: Media;
-  /** Known once the file is stored, like `length`. */
+  /** The type and the length of a result are null until the result is stored. */
   readonly contentType: string | null;
   readonly length: number | null;
   /** In hexadecimal digits. */
@@ -42,7 +42,10 @@ export const fileColumns = `
   floor(extract(epoch from expires_at - now()))::int as "secondsLeft",
   removed_because as "removedBecause"`;
 
-/** Files by the tokens of their links, batched: a link may be on a page that many people open at once. */
+/**
+ * Finds files by the tokens of their links. Concurrent calls share one statement, because a link
+ * may be on a page that many people open at once.
+ */
 export function gatheredFindFile(db: Knex): (token: string) => Promise<FileRow | null> {
   return gathered(async (tokens) => {
     const rows = await findByTokens(db, { tokens });
@@ -60,7 +63,7 @@ export function unsealedFile(db: Knex, row: FileRow): FileRow {
   return { ...row, sourceUrl: unseal(db, row.sourceUrl), name: unseal(db, row.name) };
 }
 
-/** Stored files of an account by their ids or the tokens of their links. */
+/** The stored files of an account with these ids, or with these tokens in their links. */
 export async function findStoredFiles(
   db: Knex,
   accountId: string,

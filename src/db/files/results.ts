@@ -1,5 +1,5 @@
-// Results of tasks. Their rows are stored before the first byte is copied, so that no object is ever
-// without a row, and a repeated copy gives out the same links.
+// The results of tasks. The row of a result is stored before its first byte is copied. So no object
+// in the storage is without a row, and a repeated copy gives the same links.
 
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
@@ -23,14 +23,15 @@ export interface ResultRow {
   readonly key: string;
   readonly linkToken: string;
   readonly sourceUrl: string;
-  /** Time since the row was stored. */
+  /** The time since the row was stored. */
   readonly waitedSeconds: number;
+  /** True if the provider's link has expired. */
   readonly isSourceDead: boolean;
-  /** For a day. */
+  /** True if the provider's link expired more than a day ago. */
   readonly isSourceLongDead: boolean;
-  /** Null if the video has no such address, or the upload has ended. */
+  /** The address to which the video must still be uploaded; null if there is none. */
   readonly outputUploadUrl: string | null;
-  /** These two are known once it is stored. */
+  /** The type and the length are null until the result is stored. */
   readonly contentType: string | null;
   readonly length: number | null;
   readonly expiresAt: number;
@@ -46,13 +47,13 @@ const columns = `
   content_type as "contentType", length, floor(extract(epoch from expires_at))::int as "expiresAt",
   case when width is not null then json_build_object('width', width, 'height', height) end as size`;
 
-/** Providers sign their links for a day unless they say otherwise. */
+/** The life of a provider's link for which the provider gives no time. */
 const sourceLife = `interval '24 hours'`;
 
 /**
- * Stores a row for each result that is to be copied, and shows the task as being stored. If the
- * rows exist, it returns them unchanged. Returns no rows if the task has ended.
- * `keptDays` applies to accounts without files_kept_days of their own.
+ * Stores a row for each result that is to be copied, and moves the task to the stage `storing`.
+ * Rows of an earlier attempt are returned unchanged. If there are none and the task has ended, no
+ * row is stored or returned. `keptDays` applies to accounts without files_kept_days of their own.
  */
 export async function awaitResults(
   db: Knex,
@@ -79,7 +80,7 @@ export async function awaitResults(
     object: JSON.stringify(object),
     version: stepOf(object),
   });
-  // If the task has ended, an earlier attempt may have stored the rows.
+  // An earlier attempt may have stored the rows, or the task may have ended.
   return stored.length === rows.length ? unsealed(db, stored) : findResults(db, taskId);
 }
 
@@ -129,7 +130,10 @@ interface KnownBytes {
   readonly size: Size | null;
 }
 
-/** awaited → stored. False if the file was removed meanwhile, so its bytes must go too. */
+/**
+ * awaited → stored. Returns false if the file was removed meanwhile; the caller then deletes the
+ * bytes.
+ */
 export async function markStored(db: Knex, id: string, known: KnownBytes): Promise<boolean> {
   const { size, ...bytes } = known;
   const { width = null, height = null } = size ?? {};
@@ -146,7 +150,7 @@ const updateStored = prepare(
  returning id`,
 );
 
-/** The provider gave another link to a result that is still awaited. */
+/** Stores another link that the provider gave to a result that is still awaited. */
 export async function renewSource(db: Knex, id: string, url: string): Promise<void> {
   await db.raw(
     `update files set source_url = ?, source_expires_at = now() + ${sourceLife}
@@ -156,8 +160,8 @@ export async function renewSource(db: Knex, id: string, url: string): Promise<vo
 }
 
 /**
- * Ends the upload of a video and stores its outcome in the object of the task. An earlier call may
- * still run after a retry began, so a failure does not replace a stored outcome.
+ * Ends the upload of a video and stores the outcome in the object of the task. A failure does not
+ * replace a stored outcome, because an earlier attempt may still run after a retry has begun.
  */
 export async function endOutputUpload(
   db: Knex,
@@ -179,8 +183,9 @@ export async function endOutputUpload(
 }
 
 /**
- * Tasks that succeeded at least this long ago and whose results are still to be copied or uploaded. They are
- * drawn at random, so that none is left out if there are many.
+ * Tasks that succeeded at least this long ago and have results that must still be copied or
+ * uploaded. The tasks are drawn at random, so that every task is chosen at some time even if there
+ * are many.
  */
 export async function drawAwaited(
   db: Knex,

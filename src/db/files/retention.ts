@@ -1,5 +1,6 @@
 // Files that are not kept any more. The row of a result and the object of its task change in one
-// transaction, so that callers see the reason wherever the task is shown.
+// transaction, so that every reply about the task shows the reason. The bytes are deleted by the
+// callers of this file.
 
 import type { Knex } from 'knex';
 import { goneReasonOf, type RemovedBecause, type ResultRole } from '../../domain/results';
@@ -9,7 +10,7 @@ import { changeFinalObject } from '../tasks';
 interface ExpiredFile {
   readonly id: string;
   readonly key: string;
-  /** Null if it was uploaded. */
+  /** Null for an upload. */
   readonly result: { readonly taskId: string; readonly role: ResultRole } | null;
 }
 
@@ -25,7 +26,7 @@ export async function listExpired(db: Knex, limit: number): Promise<readonly Exp
   return rows;
 }
 
-/** Records that the bytes of this file were deleted. */
+/** Records that this file has expired. The caller has deleted its bytes. */
 export async function markExpired(db: Knex, { id, result }: ExpiredFile): Promise<void> {
   if (result) return removeResults(db, result.taskId, 'expired', [result.role]);
   await db.raw(
@@ -36,8 +37,8 @@ export async function markExpired(db: Knex, { id, result }: ExpiredFile): Promis
 }
 
 /**
- * Marks results of a task as removed and takes their links from its object. A result that was
- * removed before keeps its reason, and only one that is still awaited can be lost.
+ * Marks results of a task as removed and takes their links from the object of the task. A result
+ * that was removed before keeps its reason. Only a result that is still awaited can be lost.
  */
 export async function removeResults(
   db: Knex,
@@ -60,7 +61,7 @@ export async function removeResults(
   );
 }
 
-/** The files with these keys. `kept`: the file is stored or awaited. */
+/** The files that have these keys in the storage. `kept`: the file is awaited or stored. */
 export async function findRowsOfKeys(
   db: Knex,
   keys: readonly string[],

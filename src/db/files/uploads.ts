@@ -1,6 +1,7 @@
-// Uploaded files. The row is stored before the first byte and counts from then on; it is `stored` once
-// the storage has all bytes. A row that stays `awaited` belongs to an upload whose process died; it
-// expires, and the reconciler deletes its bytes (activities/reconcile/expired-files.ts).
+// Uploaded files. The row is stored as `awaited` before the first byte, and counts towards the
+// limits of its account from then on. It is `stored` once the storage has all bytes. If the process
+// dies during an upload, the row expires and the reconciler deletes its bytes
+// (activities/reconcile/expired-files.ts).
 
 import type { Knex } from 'knex';
 import type { Media } from '../../domain/media-type';
@@ -15,11 +16,11 @@ interface NewUpload {
   readonly name: string | null;
   readonly media: Media;
   readonly contentType: string;
-  /** The number that counts until the real length is known, and is never below it. */
+  /** The length that counts until the real length is known. The real length is never larger. */
   readonly reservedBytes: number;
 }
 
-// An API process waits ten minutes for the body of an upload; the rest is time to store it.
+// An API process waits ten minutes for the body of an upload. The rest is time to store the body.
 const unfinishedFor = `interval '30 minutes'`;
 
 interface UploadLimits {
@@ -27,15 +28,16 @@ interface UploadLimits {
   readonly bytesMax: number;
 }
 
-/** The uploads of an account that are not removed. */
+/** The number and the bytes of the uploads of an account, without removed ones. */
 export interface Uploaded {
   readonly files: number;
   readonly bytes: number;
 }
 
 /**
- * Null if the upload may begin. Otherwise `disabled`, or the number and bytes of the account's
- * uploads.
+ * Stores the row of an upload and returns null if the upload may begin. Returns `disabled` for a
+ * disabled account. Returns the number and bytes of its uploads if the account would exceed a
+ * limit.
  */
 export async function beginUpload(
   db: Knex,
@@ -43,8 +45,8 @@ export async function beginUpload(
   { filesMax, bytesMax }: UploadLimits,
 ): Promise<Uploaded | 'disabled' | null> {
   return db.transaction(async (trx) => {
-    // Uploads of one account are decided one after the other. Rows that refer to the account may be
-    // inserted meanwhile.
+    // The lock makes uploads of one account wait for each other. It does not block inserts of rows
+    // that refer to the account.
     const account = await trx.raw<{ rows: { isDisabled: boolean }[] }>(
       `select disabled_at is not null as "isDisabled" from accounts where id = ? for no key update`,
       [upload.accountId],
@@ -71,8 +73,8 @@ export async function beginUpload(
 }
 
 /**
- * Null if the upload took so long that it has expired. `keptDays` applies to accounts without
- * files_kept_days of their own.
+ * Marks an upload as stored and returns its row. Returns null if the upload has expired or was
+ * removed meanwhile. `keptDays` applies to accounts without files_kept_days of their own.
  */
 export async function finishUpload(
   db: Knex,
@@ -101,7 +103,7 @@ export async function dropUpload(db: Knex, id: string): Promise<void> {
   await db.raw(`delete from files where id = ? and role = 'upload' and state = 'awaited'`, [id]);
 }
 
-/** Deletes the rows of uploads that were removed this long ago; returns their number. */
+/** Deletes the rows of uploads that were removed at least `days` days ago. Returns their number. */
 export async function forgetRemovedUploads(db: Knex, days: number, limit: number): Promise<number> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
     `delete from files
@@ -143,8 +145,8 @@ export async function listUploads(
 }
 
 /**
- * Marks the file as removed and returns the key of its bytes, which the caller deletes. Null if
- * there is no such file.
+ * Marks an upload as removed and returns the key of its bytes, which the caller deletes. Returns
+ * null if the account has no such upload.
  */
 export async function removeUpload(
   db: Knex,

@@ -15,11 +15,14 @@ interface AccountUsage {
   readonly resultBytes: number;
   readonly uploads: number;
   readonly uploadBytes: number;
-  /** Results that are still to be copied. */
+  /** The number of results that must still be copied. */
   readonly awaited: number;
 }
 
-/** Reads every stored file, so it does not run at every scrape. */
+/**
+ * The bytes of stored files by role. It reads every stored file, so it must not run at every
+ * scrape.
+ */
 export async function readStoredBytes(db: Knex): Promise<readonly RoleUsage[]> {
   const { rows } = await db.raw<{ rows: RoleUsage[] }>(`
     select role, coalesce(sum(length), 0)::float8 as bytes
@@ -30,7 +33,7 @@ export async function readStoredBytes(db: Knex): Promise<readonly RoleUsage[]> {
   return rows;
 }
 
-/** Accounts with files, the largest first. */
+/** The accounts that have files. The account with the most bytes is first. */
 export async function readUsageByAccount(db: Knex): Promise<readonly AccountUsage[]> {
   const { rows } = await db.raw<{ rows: AccountUsage[] }>(`
     select accounts.id as "accountId", accounts.name,

@@ -1,19 +1,20 @@
-// Marks of jobs whose task has ended before them: to be cancelled, closed, given up.
+// Jobs that outlive their task: marks such a job as to be cancelled, as closed, or as given up. The
+// request to the provider is in activities/jobs/read-and-cancel-job.ts.
 
 import type { Knex } from 'knex';
 import type { JobName } from '../../domain/job';
 
 /**
- * True for a job that was sent and may still run upstream. The report of a job without upstream id
- * was written here, not by the provider, so it does not show that the job has ended.
+ * True for a job that was sent and may still run upstream. The report of a job without an upstream
+ * id is our own and not the provider's, so it does not show that the job has ended.
  */
 const mayRun = `
   sent_at is not null
   and (report is null or upstream_id is null or report->>'status' in ('queued', 'running'))`;
 
 /**
- * Part of the statement that closes a task. The jobs of a failed task that may still run are to be
- * cancelled, whatever becomes of its workflow.
+ * Part of the statement that closes a task. If the task failed, its jobs that may still run are
+ * marked as to be cancelled. So they are cancelled even if the workflow ends without doing so.
  */
 export const closeJobsOfTask = `
   update jobs
@@ -21,7 +22,7 @@ export const closeJobsOfTask = `
          cancel = case when :status = 'failed' and ${mayRun} then 'wanted' else cancel end
     from closed where task_id = :taskId`;
 
-/** Marks the sent, unfinished jobs of an ended task to be cancelled by the reconciler. */
+/** Marks the jobs of an ended task that may still run. The reconciler then cancels them. */
 export async function wantCancel(db: Knex, taskId: string): Promise<void> {
   await db.raw(
     `update jobs set cancel = 'wanted'
@@ -39,7 +40,7 @@ export async function closeCancelled(db: Knex, { taskId, kind }: JobName): Promi
   );
 }
 
-/** any state → closed: no cancel of this job succeeded, and none is tried any more. */
+/** any state → closed: no cancel of this job succeeded, and no further cancel is tried. */
 export async function giveUpCancel(db: Knex, { taskId, kind }: JobName): Promise<void> {
   await db.raw(
     `update jobs set state = 'closed', cancel = 'given up' where task_id = ? and kind = ?`,

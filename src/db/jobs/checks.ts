@@ -1,18 +1,18 @@
-// Schedules checks for jobs whose placement has stalled because a worker died. All times are the
-// database's, since a worker's clock may be wrong.
+// Schedules the checks that find jobs whose worker died while it placed them. All times come from
+// the clock of the database, because the clock of a worker may be wrong.
 
 import type { Knex } from 'knex';
 import type { JobName } from '../../domain/job';
 
 export interface PlacementCheck extends JobName {
-  /** State of the activity at the last check. */
+  /** The attempt and the heartbeat of the activity at the previous check; null if unknown. */
   readonly seen: string | null;
 }
 
 /**
- * Claims the jobs that are due: planned, sending, or waiting with a turn. Concurrent callers get
- * different jobs. The older the plan, the longer the interval, because a channel may be down for
- * hours.
+ * Claims the jobs whose check is due. They are planned, sending, or waiting with a turn. Concurrent
+ * callers get different jobs. The interval grows with the age of the plan, because a channel may be
+ * down for hours.
  */
 export async function claimChecks(db: Knex, limit: number): Promise<readonly PlacementCheck[]> {
   const { rows } = await db.raw<{ rows: PlacementCheck[] }>(
@@ -28,7 +28,7 @@ export async function claimChecks(db: Knex, limit: number): Promise<readonly Pla
   return rows;
 }
 
-/** Stores the state of the activity, and when to check it again. */
+/** Stores what a check has seen of the activity, and schedules the next check. */
 export async function storeSeen(
   db: Knex,
   { taskId, kind }: JobName,

@@ -1,12 +1,13 @@
-// Stores which open jobs their provider does not list.
+// Stores which open jobs their provider does not know any more. The rules are in
+// src/domain/missing-job.ts.
 
 import type { Knex } from 'knex';
 import type { JobName } from '../../domain/job';
 
 /**
- * open → open. `missing`: the provider has just answered that it does not know the job. `gone`:
- * that has lasted too long, so the job holds no slot any more. `back`: the provider lists the job
- * again.
+ * open → open. `missing`: the provider has just answered that it does not know the job. `gone`: the
+ * provider has not known the job for too long, so the job holds no slot any more. `back`: the
+ * provider knows the job again.
  */
 export async function storeMissing(
   db: Knex,

@@ -1,4 +1,4 @@
-// Reads of the table `jobs`. The other files of this folder hold every write.
+// Reads of the table `jobs`. The other files of this folder contain its writes.
 
 import type { Knex } from 'knex';
 import type { JobInput, JobKind, JobName, JobReport, JobStatus } from '../../domain/job';
@@ -15,18 +15,18 @@ export interface Job {
   readonly upstreamModel: string | null;
   readonly upstreamId: string | null;
   readonly sentAt: Date | null;
-  /** Time since `sentAt`, by the same clock: the database's. */
+  /** Time since `sentAt`. Both come from the clock of the database. */
   readonly sentAgoMs: number;
   readonly report: JobReport | null;
-  /** The provider does not know the job any more, so it holds no slot. */
+  /** Since this time the job counts as gone and holds no slot; null if its provider knows it. */
   readonly goneAt: Date | null;
   /**
-   * "wanted": the task has ended, so the job is to be cancelled. "given up": no cancel succeeded.
+   * "wanted": the task has ended, so the job must be cancelled. "given up": no cancel succeeded.
    */
   readonly cancel: 'wanted' | 'given up' | null;
 }
 
-/** A job with a channel. Its create was sent, or is about to be. */
+/** A job for which a channel was chosen. Its create was sent, or will be sent next. */
 export type SentJob = Job & { readonly channel: string; readonly upstreamModel: string };
 
 export function wasSent(job: Job | null): job is SentJob {
@@ -51,7 +51,7 @@ export function unsealedJob(db: Knex, job: Job): Job {
   return { ...job, report: unsealValue(db, job.report) };
 }
 
-/** Time since the task ended by the database's clock; 0 if it has not ended. */
+/** Time since the end of the task, by the clock of the database; 0 if the task has not ended. */
 export async function sinceEndMs(db: Knex, taskId: string): Promise<number> {
   const { rows } = await db.raw<{ rows: { ms: number }[] }>(
     `select coalesce(extract(epoch from clock_timestamp() - finished_at) * 1000, 0)::float8 as ms
@@ -62,8 +62,9 @@ export async function sinceEndMs(db: Knex, taskId: string): Promise<number> {
 }
 
 /**
- * True if the create of another task with the same seed was lost at about the same time. A job that
- * is found could belong to either task. Two channels may be one account of one provider.
+ * True if the create of another task with the same seed was lost at about the same time. A job with
+ * this seed could then belong to either task. All channels are searched, because two of them may
+ * use the same account of a provider.
  */
 export async function hasLostTwin(
   db: Knex,
@@ -84,8 +85,9 @@ export async function hasLostTwin(
 }
 
 /**
- * The tasks that own these upstream jobs, by upstream id. An id without an owner is absent. A task of
- * another channel owns one only if the job shows its seed: another provider may use the same ids.
+ * The tasks that own these upstream jobs, by upstream id. An id without an owner is absent. A task
+ * of another channel counts as the owner only if the job has the task's seed, because another
+ * provider may use the same ids.
  */
 export async function listOwners(
   db: Knex,
@@ -106,7 +108,8 @@ export async function listOwners(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-// One index lookup per channel, also of channels that have left the catalogue.
+// Every channel that has a job, also if it has left the catalogue. The recursion needs one index
+// look-up per channel; a `distinct` would read all jobs.
 const everyChannel = `
   channels as (
     (select channel from jobs where channel is not null order by channel limit 1)
@@ -129,7 +132,8 @@ export interface OpenJob {
   readonly isGone: boolean;
 }
 
-// The mask drops the sign bit: abs() of the lowest integer is out of range.
+// The jobs of a watcher's shard. A hash may be negative, so the mask removes its sign bit. abs()
+// would fail for the lowest integer.
 const isOfShard = '(? = 1 or (hashtext(task_id) & 2147483647) % ? = ?)';
 
 export async function listOpenJobs(
@@ -150,7 +154,7 @@ export async function listOpenJobs(
   return rows;
 }
 
-/** Ended jobs whose task has not acknowledged the end, and was not notified recently. */
+/** Ended jobs whose task has not acknowledged the end and was not notified recently. */
 export async function listUnacknowledged(
   db: Knex,
   channel: string,

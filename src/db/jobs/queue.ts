@@ -1,18 +1,19 @@
-// Queue positions of tasks that wait for their start or for a slot, among the tasks of their account.
+// The queue position of a task that waits for its start or for a slot. Only the tasks of the same
+// account are counted.
 
 import type { Knex } from 'knex';
 import { gathered } from '../gathered';
 import { type PreparedStatement, prepare } from '../prepared-statement';
 
-/** The queue position in a task's reply. It reveals nothing about other accounts. */
+/** The queue position as a reply shows it. It reveals nothing about other accounts. */
 export interface QueuePosition {
-  /** The first has 1. */
+  /** 1 for the first task. */
   readonly position: number;
-  /** Number of tasks of the same account in front. */
+  /** The number of tasks of the same account in front of this task. */
   readonly ahead: number;
 }
 
-// The order is the one in which turns are given (slots.ts).
+// The waiting tasks, in the order in which they get their turns (slots.ts).
 const waitingPositions = `
   select task_id as id, position::int from (
     select task_id, row_number() over (partition by account_id
@@ -23,7 +24,8 @@ const waitingPositions = `
                            where task_id = any(:ids) and state = 'waiting')) queue
    where task_id = any(:ids)`;
 
-// The order is the one in which pending tasks are started. Those that wait for a slot are in front.
+// The pending tasks, in the order in which they are started. The tasks of the account that wait for
+// a slot are in front of them.
 const pendingPositions = `
   select id, (nth + waiting.count)::int as position from (
     select id, account_id, row_number() over (partition by account_id order by created_at) as nth

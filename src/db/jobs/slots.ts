@@ -1,17 +1,18 @@
-// Slots limit the jobs that a channel, or an account, has in progress at once. A job without a free
-// slot waits in a queue until a channel gives it its turn. Turns alternate between accounts by
-// weight; within an account the job that has waited longest is first.
+// Slots limit the number of jobs that a channel or an account has in progress. A job without a free
+// slot waits in a queue until a channel gives it a turn. Accounts take turns by weight. Within an
+// account the job that has waited longest is first.
 
 import type { Knex } from 'knex';
 import type { JobInput, JobName } from '../../domain/job';
 import { prepare } from '../prepared-statement';
 import type { Destination } from './steps';
 
-// A job that was given its turn has its slot reserved for this long.
+// A job that gets a turn has a slot reserved for this time.
 const promise = `interval '30 seconds'`;
-// A job that does not use its turn is skipped for one minute, then for two, up to five.
+// True for a job that did not use its last turn. It is skipped for one minute after its first turn,
+// for two minutes after the second, and for five minutes at most.
 const isPassedOver = `coalesce(turn_at + least(${promise} * 2 ^ least(turns, 10), interval '5 minutes'), '-infinity') > now()`;
-// Afterwards it is behind all jobs that were waiting when its turn came.
+// A job that did not use its turn is behind all jobs that already waited at the time of this turn.
 const waitsSince = 'coalesce(turn_at, waiting_since)';
 const turnsMax = 500;
 
@@ -22,7 +23,7 @@ const keepsSlot = `
 const usedSlots = `
   select count(*) from jobs where channel = :channel and task_id <> :taskId and ${keepsSlot}`;
 
-/** Number of an account's other tasks that are at a generator, over all channels. */
+/** The number of other tasks of the account that are at a generator, over all channels. */
 const atGenerator = (accountId: string) => `
   select count(*) from jobs
    where account_id = ${accountId} and task_id <> :taskId and kind = 'generation'
@@ -32,8 +33,8 @@ const waitsHere = `
   state = 'waiting' and channels @> array[:channel] and task_id <> :taskId
   and not ${isPassedOver}`;
 
-// The accounts and kinds with waiting jobs, each found by one look-up in the index of queues, so that
-// a long queue costs no more than a short one.
+// The queues: all pairs of an account and a kind that have waiting jobs. Each costs one look-up in
+// the index `jobs_queues`, so a long queue costs no more than a short one.
 const queues = `
   queued as (
     (select account_id, kind from jobs where state = 'waiting' order by 1, 2 limit 1)
@@ -45,15 +46,14 @@ const queues = `
          order by 1, 2 limit 1) after
   )`;
 
-/** The jobs of one queue that wait for the channel, the first ones of it. */
+/** The first jobs of a queue that wait for this channel. */
 const firstOf = (limit: string) => `
   select task_id, ${waitsSince} as since from jobs
    where account_id = queued.account_id and kind = queued.kind and ${waitsHere}
    order by ${waitsSince}, task_id limit ${limit}`;
 
-// True if the slot should go to a waiting job first. An account at its own limit keeps no other
-// account from a free slot. On a channel without a limit only waiting jobs of the same account
-// count.
+// True if a waiting job must get the slot first. The jobs of an account that is at its own limit do
+// not count. On a channel without a limit only the waiting jobs of the same account count.
 const othersWait = `
   exists (with recursive ${queues}
           select 1 from queued left join accounts on id = account_id
@@ -77,10 +77,10 @@ const isFree = `
        else ${hasItsTurn} or not ${othersWait} end`;
 
 /**
- * planned or waiting → sending, stored before a create request leaves. `moved`: the job is past
- * this step, or its task has ended, so nothing may be sent. `full`: the channel or the account has
- * no free slot, or other jobs are first. The lock on the task's row makes an end of the task wait
- * for this statement, so that it closes the job.
+ * planned or waiting → sending, stored before a create request is sent. `moved`: the job is past
+ * this step or its task has ended, so nothing may be sent. `full`: the channel or the account has
+ * no free slot, or other jobs are first. The statement locks the row of the task. So a transaction
+ * that ends the task waits for this statement and closes the job.
  */
 export async function takeSlot(
   db: Knex,
@@ -123,8 +123,8 @@ function takingSlot(condition: string): string {
 const takeUnlimited = prepare('take_slot', takingSlot(hasNoLimit));
 
 /**
- * For each waiting account: the number of its next turn, and how many jobs its own limit still
- * allows.
+ * For each waiting account: the number of its next turn, and the number of jobs that its own limit
+ * still allows. An account that was away begins at the highest turn of the channel.
  */
 const shares = `
   select queued.account_id, weight, greatest(last.turn + 1.0 / weight, begun.turn, 0) as turn,
@@ -137,8 +137,8 @@ const shares = `
       on last.channel = :channel and last.account_id = queued.account_id`;
 
 /**
- * Gives waiting jobs their turn, as many as the channel and their accounts have free slots, and
- * reserves the slots for them.
+ * Gives a turn to as many waiting jobs as the channel and their accounts have free slots, and
+ * reserves these slots.
  */
 export async function giveTurns(
   db: Knex,
@@ -147,7 +147,7 @@ export async function giveTurns(
 ): Promise<readonly JobName[]> {
   // Most rounds find no waiting job and need no locks.
   const { rows: waiting } = await db.raw<{ rows: unknown[] }>(
-    // Ordered like the index of the queues, so that it is used whatever the statistics say.
+    // This order makes PostgreSQL use the index `jobs_queues`, also with outdated statistics.
     `select 1 from jobs where state = 'waiting' order by account_id, kind limit 1`,
   );
   if (waiting.length === 0) return [];
@@ -190,8 +190,8 @@ export async function giveTurns(
 }
 
 /**
- * waiting → planned, for jobs whose channels are all gone from the catalogue. No slot will ever be
- * free for them, so their activities retry until a channel is back.
+ * waiting → planned, for jobs whose channels have all left the catalogue. No channel will give them
+ * a turn, so their activities retry until a channel is back.
  */
 export async function releaseStranded(
   db: Knex,
@@ -209,7 +209,10 @@ export async function releaseStranded(
   return rows;
 }
 
-/** Takes turns back from tasks that could not be notified, as if they had not been chosen. */
+/**
+ * Takes back the turns of tasks that could not be notified. Their jobs keep their place in the
+ * queue.
+ */
 export async function takeBackTurns(db: Knex, names: readonly JobName[]): Promise<void> {
   if (names.length === 0) return;
   await db.raw(
@@ -229,8 +232,9 @@ async function lockSlots(trx: Knex.Transaction, channel: string): Promise<void> 
 }
 
 /**
- * Locks the accounts with a limit of their own, which counts over all channels. Always in the order
- * of their ids and after the channel's lock, so that no two transactions deadlock.
+ * Locks the accounts that have a limit of their own, because this limit counts over all channels.
+ * The order is always the channel's lock first and then the accounts by id, so that there is no
+ * deadlock.
  */
 async function lockAccounts(
   trx: Knex.Transaction,

@@ -1,7 +1,7 @@
-// Writes the steps of a job's life: planned → waiting → sending → open → reported → closed. The
-// step to `sending` and the turns of waiting jobs are in slots.ts. A task is not generated twice
-// because `sending` is stored before the create request leaves, and the upstream id as soon as it
-// is known.
+// Writes the states of a job: planned → waiting → sending → open → reported → closed. The step to
+// `sending` and the turns of waiting jobs are in slots.ts. No task is generated twice, because
+// `sending` is stored before the create request is sent, and the upstream id as soon as it is
+// known.
 
 import type { Knex } from 'knex';
 import type { TaskObject } from '../../contract/task';
@@ -16,25 +16,24 @@ export interface JobNews extends JobName {
   readonly report: JobReport;
 }
 
-/** The channel a job may be sent to, and the model's name there. */
+/** A channel to which the job may be sent, and the name of the model there. */
 export interface Destination {
   readonly channel: string;
   readonly upstreamModel: string;
 }
 
-/** Part of the statement that opens a task, so the first job is planned in the same transaction. */
+/** Part of the statement that opens a task: plans its first job in the same transaction. */
 export const planFirstJob = `
   insert into jobs (task_id, kind, account_id) select id, 'generation', account_id from opened`;
 
-/** Part of the statement that erases tasks. */
+/** Part of the statement that erases tasks: keeps only the status of each report. */
 export const eraseReports = `
   update jobs set report = json_build_object('status', report->'status') from erased
    where jobs.task_id = erased.id and report is not null`;
 
 /**
- * planned or waiting → waiting, because all channels the job could be sent to are full. The first
- * of them with a free slot gives the job its turn. False if the job is past this step, or its task
- * has ended.
+ * planned or waiting → waiting, because all channels of the job are full. The first channel with a
+ * free slot gives the job a turn. Returns false if the job is past this step or its task has ended.
  */
 export async function waitForTurn(
   db: Knex,
@@ -54,9 +53,10 @@ export async function waitForTurn(
 }
 
 /**
- * sending → planned: the channel did not accept the job, so the next one may be tried. If the task
- * has ended meanwhile, the job stays closed, and only its `sent_at` is removed: no create is on its
- * way. False if another attempt has taken the job over, which may have sent the create again.
+ * sending → planned: the channel did not accept the job, so the next channel may be tried. If the
+ * task has ended meanwhile, the job stays closed. Only its `sent_at` is removed then, because no
+ * create is on its way. Returns false if another attempt has taken the job over; it may have sent
+ * the create again.
  */
 export async function forgetSending(
   db: Knex,
@@ -77,9 +77,9 @@ export async function forgetSending(
 
 /**
  * sending → open, with the upstream id and the activity that waits for the end. A rejection that an
- * earlier attempt stored is removed. If the task has ended, the job stays closed. `refused`: the job
- * has another upstream id already, or another task owns this upstream job, which can only happen
- * when a lost job is looked up.
+ * earlier attempt stored is removed. If the task has ended, the job stays closed. `refused`: the
+ * job already has another upstream id, or the upstream job belongs to another task. The latter can
+ * only happen after a search for a lost job.
  */
 export async function storeOpened(
   db: Knex,
@@ -107,8 +107,8 @@ const openSent = prepare<{ state: string }>(
 );
 
 /**
- * Stores why no channel has the job, for operators; the state stays. If a later attempt has taken
- * the job over, nothing is stored.
+ * Stores the reason why no channel has the job, for operators. The state does not change. Nothing
+ * is stored if a later attempt has taken the job over.
  */
 export async function storeRejected(
   db: Knex,
@@ -124,9 +124,9 @@ export async function storeRejected(
 }
 
 /**
- * open → open or reported: stores any number of reports in one statement, and updates the task's
- * row if a job began to run. The end of a generation also plans its super-resolution. The version
- * of a task only grows, so two watchers of one channel do no harm.
+ * open → open or reported: stores any number of reports in one statement. The row of a task changes
+ * too if its job began to run. The success of a generation also plans the super-resolution, if the
+ * task has one. The version of a task only grows, so two watchers of one channel do no harm.
  */
 export async function storeReports(
   db: Knex,
@@ -173,8 +173,8 @@ export async function storeReports(
 }
 
 /**
- * Moves the task's row to super-resolution. The workflow has acknowledged the end of the generation
- * by then, so that job is closed.
+ * Moves the row of the task to super-resolution and closes the job of the generation, whose end the
+ * workflow has acknowledged.
  */
 export async function beginEnhancing(db: Knex, taskId: string): Promise<void> {
   const known = (await liveObjects(db, [taskId])).get(taskId);
@@ -205,8 +205,8 @@ async function liveObjects(
 }
 
 /**
- * Records when the tasks of these jobs were notified of the end. Without an acknowledgement they
- * are notified again.
+ * Records the time at which the tasks of these jobs were notified of the end. A task that does not
+ * acknowledge the end is notified again.
  */
 export async function markNotified(db: Knex, names: readonly JobName[]): Promise<void> {
   if (names.length === 0) return;
@@ -220,7 +220,7 @@ export async function markNotified(db: Knex, names: readonly JobName[]): Promise
 
 /**
  * reported → closed: this activity has ended. If another activity waits for the job by now, the job
- * stays reported for that one.
+ * stays reported, so that this activity is notified.
  */
 export async function closeReported(
   db: Knex,
