@@ -1,6 +1,6 @@
 /*
- * Puts the parts of the studio together: jobs, rendering, files and the two protocols.
- * Some parts refer to each other, so each reference is resolved when it is called.
+ * Puts the parts of the studio together: jobs, rendering, files and the two protocols. Some parts
+ * refer to each other, so they are looked up when they are called.
  */
 
 import { join } from 'node:path';
@@ -26,7 +26,9 @@ export interface PartOptions {
   ffmpegPath?: string | undefined;
 }
 
-/** The addresses of the studio, set after it listens because the port may be 0. */
+/**
+ * The addresses of the studio. They are set after the studio listens, because the port may be 0.
+ */
 interface Addresses {
   /** The prefix of result and sample links. */
   base: string;
@@ -67,7 +69,10 @@ export function composeStudio(options: PartOptions, addresses: Addresses, log: L
   const generator = createGenerator({ store, files, media, parseCall });
   const enhancer = createEnhancer({ store, files, parseCall });
 
-  /** Returns the file behind one of the studio's own addresses, which needs no request. */
+  /**
+   * Returns the file behind one of the studio's own addresses, so that no request is needed.
+   * Returns undefined for every other address.
+   */
   async function ownFile(url: string): Promise<string | undefined> {
     const own = ownPath(url, addresses);
     if (!own) return undefined;
@@ -84,7 +89,10 @@ export function composeStudio(options: PartOptions, addresses: Addresses, log: L
   return { store, files, samples, admin, generator, enhancer, close };
 }
 
-/** Returns the path and query of one of the studio's own addresses, else undefined. */
+/**
+ * Returns the path and query of one of the studio's own addresses; undefined for every other
+ * address.
+ */
 function ownPath(url: string, { base, own }: Addresses) {
   const root = [base, own].find((ours) => ours !== '' && url.startsWith(`${ours}/`));
   if (root === undefined) return undefined;

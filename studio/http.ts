@@ -1,6 +1,7 @@
 /*
- * HTTP helpers for every route: the request with its parsed address and id, a bounded JSON reader
- * and a JSON writer. Plain node:http, because the scripted faults need the socket itself.
+ * HTTP helpers for every route: the request with its parsed address and id, a JSON reader with a
+ * size limit, and a JSON writer. They use plain node:http, because the scripted faults need the
+ * socket.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -22,7 +23,7 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
-/** The limit of the protocol; images and audio may be sent inline as base64. */
+/** The provider has the same limit. Images and audio may be in the body as base64. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
 
 export function openExchange(request: IncomingMessage, response: ServerResponse): Exchange {

@@ -1,7 +1,7 @@
 /*
- * The errors the studio answers with. Codes, types and the shape of the body are those of the
- * provider it imitates; the sentences are its own. They are thrown, because every route renders
- * them the same way.
+ * The errors that the studio answers with. Codes, types and the shape of the body are those of the
+ * provider; the sentences are the studio's own. Errors are thrown, because every route renders them
+ * in the same way.
  */
 
 export class ProtocolError extends Error {
@@ -16,7 +16,9 @@ export class ProtocolError extends Error {
     this.param = param;
   }
 
-  /** The message ends with the request id, as the original's does: a support case quotes it. */
+  /**
+   * The message ends with the request id, as at the provider, because a support case quotes the id.
+   */
   body(requestId: string) {
     return {
       code: this.code,

@@ -1,6 +1,6 @@
 /*
  * Maps requests to handlers, checks the key and renders errors. Result links need no key because
- * they are signed; samples need none because they are public.
+ * they are signed. Samples need no key because they are public.
  */
 
 import { timingSafeEqual } from 'node:crypto';
@@ -87,7 +87,7 @@ function refuse(exchange: Exchange, error: unknown, log: Log): void {
   const envelope = isEnhancer
     ? { success: false, error: body, request_id: requestId }
     : { error: body };
-  // The rest of a body that was not read must not be parsed as the next request.
+  // A body that was not read to its end must not be parsed as the next request.
   const headers = request.complete ? {} : { Connection: 'close' };
   sendJson(exchange, fault.status, envelope, headers);
 }

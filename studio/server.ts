@@ -1,6 +1,6 @@
 /*
- * The studio: a server that speaks the protocols of a video generator and a video enhancer and
- * renders real files. It shares no code with the service, so that the two can only agree over HTTP.
+ * The studio is a server that speaks the protocols of a video generator and a video enhancer, and
+ * renders real files. It shares no code with the service, so both can only agree over HTTP.
  */
 
 import { mkdirSync } from 'node:fs';
@@ -15,9 +15,11 @@ import { createRouter } from './routes';
 
 export interface StudioOptions extends PartOptions {
   host: string;
-  /** 0 picks a free port. */
+  /** 0 means any free port. */
   port: number;
-  /** The prefix of result and sample links; by default the address the studio listens on. */
+  /**
+   * The prefix of result and sample links. The default is the address on which the studio listens.
+   */
   publicUrl?: string | undefined;
   apiKey: string;
   /** Without this key there is no admin endpoint. */
@@ -57,7 +59,7 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
   return { url: addresses.own, close: () => (closing ??= end()) };
 }
 
-/** Returns the address of the studio as seen from this machine. */
+/** Listens, and returns the address of the studio as this machine reaches it. */
 async function listen(server: Server, options: { host: string; port: number }): Promise<string> {
   await new Promise<void>((listening, failed) => {
     server.once('error', failed);

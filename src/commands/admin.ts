@@ -1,6 +1,6 @@
-// The command line of the operator: finds the command, runs it, and prints its answer as text or as
-// one JSON document. Standard output has the answer only; errors go to standard error, with
-// `--json` to both.
+// The command line of the operator. It finds a command, runs it, and prints the answer as text or
+// as one JSON document. Standard output has only the answer. Errors go to standard error; with
+// `--json` they go to standard output too.
 
 import { userInfo } from 'node:os';
 import { type Config, ConfigError } from '../config/config';
@@ -66,7 +66,9 @@ export const admin: Command<'admin'> = ({ config, args }) =>
     err: (text) => void process.stderr.write(text),
   });
 
-/** Returns the exit code: 0 done, 1 the answer is negative or the command failed, 2 wrong use. */
+/**
+ * Returns the exit code. 0: done. 1: the answer is negative, or the command failed. 2: wrong use.
+ */
 export async function runAdmin(
   config: Config,
   args: readonly string[],
@@ -97,7 +99,7 @@ async function answerTo(config: Config, words: readonly string[], help: boolean)
   return runCommand(config, command, input);
 }
 
-/** The one place that runs a command. A command that changes something leaves a row in the log. */
+/** All commands run here, so that each command that changes something leaves a row in the log. */
 export async function runCommand(
   config: Config,
   command: AdminCommand,
@@ -181,7 +183,7 @@ function nearestCommand(words: readonly string[]): string | undefined {
   return typed.map((text) => resembled(text, names)).find((name) => name !== undefined);
 }
 
-/** Null for an unexpected error, which is rethrown. */
+/** Null for an unexpected error. The caller rethrows such an error. */
 function exitCodeOf(error: unknown): 1 | 2 | null {
   if (error instanceof CommandError) return error.exitCode;
   if (error instanceof ConfigError || (error as Error).name === 'CatalogueError') return 2;

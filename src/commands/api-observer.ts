@@ -1,6 +1,6 @@
-// Logs and counts the API's requests and its calls to Temporal. Successful reads and calls without
-// a valid key are logged at level debug only, because their number is unlimited; the metrics count
-// them all.
+// Logs and counts the API's requests and its failed calls to Temporal. The number of successful
+// reads and of calls without a valid key is unlimited. They are therefore logged at level debug
+// only. The metrics count all requests.
 
 import { randomBytes } from 'node:crypto';
 import type { FinishedRequest, RequestObserver } from '../api/deps';
@@ -13,8 +13,8 @@ interface ApiObserver extends RequestObserver {
 }
 
 export function observeApi(log: Logger, meters: Meters, keepSpan: KeepSpan): ApiObserver {
-  // Without redaction, which searches every logged object for the names of secrets. These lines
-  // have only fields of our own, and there are thousands per second.
+  // Redaction searches every logged object for the names of secrets. It is off here: these lines
+  // have only our own fields, and thousands of them are written per second.
   const requests = log.child({}, { redact: [] });
   return {
     temporalFailure(what, error) {
@@ -51,8 +51,8 @@ export function observeApi(log: Logger, meters: Meters, keepSpan: KeepSpan): Api
 }
 
 /**
- * A span for the request, and below it one for the call that started the task, the parent of the
- * task's own spans.
+ * Keeps a span for the request. If the request started a task, a second span below it is the parent
+ * of the task's own spans.
  */
 function keepSpans(keep: NonNullable<KeepSpan>, request: FinishedRequest): void {
   const { method, route, status, ms, traceId, startedAtMs, taskId, submission } = request;
@@ -91,7 +91,7 @@ function keepSpans(keep: NonNullable<KeepSpan>, request: FinishedRequest): void 
 
 const methods = new Set(['GET', 'POST', 'DELETE', 'HEAD', 'OPTIONS']);
 
-/** A caller may send any word as method; unknown ones share one metric series. */
+/** A caller may send any word as the method. All unknown methods share one metric series. */
 function knownMethod(method: string): string {
   return methods.has(method) ? method : 'other';
 }

@@ -1,5 +1,6 @@
-// The API process: database, Temporal, catalogue and the app behind a server with limits. It stops
-// in an order that leaves no request without an answer.
+// The API process: it opens the database, Temporal and the catalogue, and serves the app with
+// limits. When it stops, it lets open requests finish. Requests that take longer than ten seconds
+// are cut off.
 
 import { createApp } from '../api/app';
 import { createStarter } from '../api/create/starter';
@@ -42,7 +43,8 @@ export const api: Command<'api'> = async ({ config, log }) => {
     isServing: () => !stopping && hasSchema,
   });
   try {
-    // Without a database the API starts too, and answers that it is not ready.
+    // The API starts without a database too. Until the database answers, the API answers that it is
+    // not ready.
     hasSchema = await isSchemaRight(parts.db, config.databaseUrl, log);
     const metrics = await serveMetrics({
       meters: parts.meters,
@@ -62,7 +64,7 @@ export const api: Command<'api'> = async ({ config, log }) => {
     const running = runsUntilStopped(async () => {
       stopping = true;
       const closed = server.close();
-      // Answers readers that wait for a change with the task's present state.
+      // This wakes the readers that wait for a change. They get the present state of their task.
       await parts.listener.close();
       await closed;
       await metrics.close();
@@ -87,7 +89,7 @@ export const api: Command<'api'> = async ({ config, log }) => {
   }
 };
 
-/** Opens everything the app needs that holds a connection or records metrics. */
+/** Opens the parts of the app that hold a connection or record metrics. */
 async function openParts(config: ConfigOf<'api'>, log: Logger) {
   const meters = createMeters('api');
   const storage = observedStorage(await openStorage(config), meters, log);
@@ -106,7 +108,7 @@ async function openParts(config: ConfigOf<'api'>, log: Logger) {
   });
   const { temporalNamespace: namespace } = config;
   const temporal = createTemporalClient({
-    // Not awaited: without Temporal the API answers "not ready" until Temporal is back.
+    // The connection is not awaited. The API answers "not ready" until Temporal can be reached.
     connection: lazyConnection({ ...temporalAccess(config), namespace }, config.acceptTimeoutMs),
     namespace,
     encryptionKeys: config.encryptionKeys,
@@ -155,7 +157,7 @@ function settingsOf(config: ConfigOf<'api'>): ApiSettings {
     unknownRatePerSecond: config.unknownRatePerSecond,
     refusalRatePerSecond: config.refusalRatePerSecond,
     listsAtOncePerAccountMax: config.listsAtOncePerAccountMax,
-    // Half of the pool, so that one account leaves the other half to the others.
+    // One account may use half of the pool. The other half stays free for other accounts.
     changesAtOncePerAccountMax: Math.ceil(config.databasePoolMax / 2),
     heldReadsMax: config.heldReadsMax,
     trustedProxies: config.trustedProxies,

@@ -1,5 +1,5 @@
-// The access to Temporal, and checks at start that the given database and Temporal server answer,
-// so that a wrong address is reported within seconds.
+// The access to Temporal, and two checks at the start. They report a wrong address of the database
+// or of Temporal within seconds.
 
 import { Connection, type TLSConfig } from '@temporalio/client';
 import { Client } from 'pg';
@@ -7,7 +7,7 @@ import type { Config } from '../config/config';
 import { directAddress, SchemaMismatch } from '../db/schema-mismatch';
 import { CommandError } from './command';
 
-/** With an API key TLS is always on. */
+/** The address, TLS and key for a connection to Temporal. An API key always turns TLS on. */
 export function temporalAccess(config: Config) {
   const { temporalAddress, temporalTls, temporalApiKey } = config;
   return {
@@ -17,7 +17,10 @@ export function temporalAccess(config: Config) {
   };
 }
 
-/** Undefined if no setting differs from plain TLS. */
+/**
+ * Undefined if no certificate and no server name is set. TLS is then used without them, or not at
+ * all.
+ */
 function certificatesOf(config: Config): TLSConfig | undefined {
   const { temporalTlsCa: ca, temporalTlsCert: crt, temporalTlsKey: key } = config;
   const { temporalTlsServerName: name } = config;
@@ -51,19 +54,20 @@ export async function checkTemporal(config: Config): Promise<void> {
   }
 }
 
-// The time limit that the service's own pool has.
+// The service's own pool has the same time limit.
 const connectTimeoutMs = 2_000;
 
-/** Uses a connection of its own, because a pool reports only a timeout and not the cause. */
+/** Uses a connection of its own. A pool would report only a timeout and not its cause. */
 export async function checkDatabase(url: string): Promise<void> {
   const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
     application_name: 'check',
-    // A setting of the service's own connections. A pooler may refuse a connection that sends one.
+    // The service's own connections send this option too. A pooler may refuse a connection with an
+    // option.
     options: '-c lock_timeout=2000',
   });
-  // If the connection is lost after the check, its next user reports it.
+  // Without a listener, an error event of this connection would end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();

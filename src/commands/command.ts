@@ -1,5 +1,5 @@
-// The type of a process in the table of main.ts: a function that starts its parts and returns how
-// to stop them. Signals and the exit of the process are handled in main.ts only.
+// The type of a process in the table of main.ts: a function that starts the process and returns how
+// to stop it. Only main.ts handles signals and the exit.
 
 import type { ConfigOf, ProcessName } from '../config/config';
 import type { Logger } from '../telemetry/logger';
@@ -12,14 +12,14 @@ interface Context<P extends ProcessName> {
 }
 
 export interface Running {
-  /** Resolves when everything has stopped; rejects if the process cannot go on. */
+  /** Resolves when everything has stopped. Rejects if the process cannot go on. */
   readonly done: Promise<void>;
   stop(): Promise<void>;
-  /** SIGHUP: rereads the configuration that may change at run time. */
+  /** Called at SIGHUP. Rereads the configuration that may change at run time. */
   reload?(): Promise<void>;
 }
 
-/** A process that is done when it was stopped and `close` has ended. */
+/** Returns a process that runs until `stop` is called and `close` has resolved. */
 export function runsUntilStopped(close: () => Promise<void>): Running {
   let finish: () => void = () => undefined;
   const done = new Promise<void>((resolve) => {
@@ -37,7 +37,7 @@ export function runsUntilStopped(close: () => Promise<void>): Running {
 /** Returns a process that runs until it is stopped, or the exit code of a finished command. */
 export type Command<P extends ProcessName> = (context: Context<P>) => Promise<Running | number>;
 
-/** An error whose message is enough for an operator; it is printed without a stack. */
+/** An error that an operator understands from its message. It is printed without a stack. */
 export class CommandError extends Error {
   constructor(
     message: string,

@@ -1,6 +1,6 @@
-// Puts counts of the database into the metrics. The API does this, because it still runs if every
-// worker is down, when these figures are needed most. Each API process reports the same figures, so
-// a dashboard takes the maximum (docs/decisions.md, 15).
+// Puts counts from the database into the metrics. The API does this because it still runs if every
+// worker is down. These figures are needed most at that time. Each API process reports the same
+// figures, so a dashboard takes the maximum (docs/decisions.md, 15).
 
 import type { Knex } from 'knex';
 import { readStoredBytes } from '../db/files/usage';
@@ -9,13 +9,14 @@ import type { Logger } from '../telemetry/logger';
 import type { Meters } from '../telemetry/meters';
 import { showPool } from './pool-gauges';
 
-// Several scrapers within this time cost one query.
+// Several scrapes within this time cost one query.
 const freshForMs = 5_000;
-// The query for the bytes reads the row of every file.
+// The query for the stored bytes reads the row of every file, so it runs less often.
 const bytesFreshForMs = 300_000;
 
 /**
- * Refreshes the gauges; called at each scrape. If the database does not answer, they are removed.
+ * Returns a function that refreshes the gauges at each scrape. If the database does not answer, the
+ * gauges lose their values.
  */
 export function createDatabaseGauges(db: Knex, meters: Meters, log: Logger): () => Promise<void> {
   let refreshing: Promise<void> | undefined;
@@ -69,7 +70,7 @@ function show(meters: Meters, open: OpenWork): void {
   meters.set('video_callback_overdue_seconds', {}, open.callbackOverdueSeconds);
   meters.set('video_result_awaited_seconds', {}, open.resultAwaitedSeconds);
   meters.set('video_held_amount', {}, open.heldMicros / 1_000_000);
-  // Never audited counts as infinitely old, so that the alert fires.
+  // Books that were never audited get an infinite age, so that the alert fires.
   meters.set('video_audit_age_seconds', {}, open.auditAgeSeconds ?? Number.POSITIVE_INFINITY);
   meters.set('video_database_gauges_up', {}, 1);
 }
@@ -83,7 +84,7 @@ const alone = [
   'video_audit_age_seconds',
 ] as const;
 
-/** An unknown figure is absent rather than outdated. */
+/** Removes values that are unknown now, because an outdated value would look like a true one. */
 function forget(meters: Meters): void {
   for (const name of labelled) meters.clear(name);
   for (const name of alone) meters.set(name, {}, Number.NaN);

@@ -1,5 +1,4 @@
-// An HTTP server with limits against slow or greedy callers, and a close that lets open requests
-// finish.
+// An HTTP server with limits against slow or greedy callers. Its close lets open requests finish.
 
 import {
   createServer,
@@ -18,31 +17,32 @@ interface Listening {
 
 // Node's defaults (60 s, 300 s, checked every 30 s) let a slow sender hold a connection for
 // minutes. The keep-alive time is short because load balancers reconnect cheaply. The header size
-// is twice what a browser sends.
+// is twice that of a browser's headers.
 const limits = {
   headersTimeout: 10_000,
-  // For the largest bodies; others have `bodyMs`.
+  // This is the limit for uploads. Other bodies have the limit `bodyMs`.
   requestTimeout: 600_000,
   connectionsCheckingInterval: 1_000,
   keepAliveTimeout: 5_000,
   maxHeaderSize: 16 * 1024,
 };
 
-// The time for a body, unless it is an upload.
+// The time limit of a body that is not an upload.
 const bodyMs = 15_000;
 
-// A caller that does not read its reply holds a connection and memory. Node closes the connection
-// at the second timeout in a row without progress, so after 15 s at most.
+// A caller that does not read its reply holds a connection and memory. At each timeout Node closes
+// the connection if nothing was read since the previous timeout. A connection without progress thus
+// ends within 15 s.
 const unreadMs = 7_500;
 
-// A caller that is refused before its whole body is read gets its reply only if the rest is read:
-// otherwise the system resets the connection. As nginx does, the rest is discarded for at most 30 s,
-// and no longer than 5 s after the last byte.
+// A caller may be refused before its whole body is read. If the rest of the body is not read, the
+// system resets the connection and the reply is lost. The rest is therefore read and discarded, as
+// nginx does. This ends after 30 s, or 5 s after the last byte.
 const discardMs = 30_000;
 const discardIdleMs = 5_000;
 
-// Requests that still run after this are cut off. A waiting read (`Prefer: wait`) can simply be
-// repeated.
+// At a stop, requests that still run after this time are cut off. A caller can repeat a waiting
+// read (`Prefer: wait`).
 const finishWithinMs = 10_000;
 
 interface ListenOptions {
@@ -51,7 +51,7 @@ interface ListenOptions {
   readonly isUpload?: (request: IncomingMessage) => boolean;
 }
 
-/** The settings to name in an error about the address. */
+/** The names of the settings for an error message about the address. */
 interface AddressSettings {
   readonly host: string;
   readonly port: string;
@@ -67,8 +67,8 @@ export async function listen(
   const handle = handleTogether(handler);
   const serve: RequestListener = (request, response) => {
     if (!isUpload(request)) limitBodyTime(request, response);
-    // The timeout begins when the reply is complete, if the system has not taken all of it by then.
-    // Node sets the keep-alive timeout once the reply is written.
+    // The timeout begins when the reply is complete, if the system has not taken all of its bytes
+    // by then. Node sets the keep-alive timeout after the reply is written.
     response.once('prefinish', () => {
       if (request.socket.writableLength > 0) request.socket.setTimeout(unreadMs);
       if (!request.complete) discardRest(request);
@@ -76,8 +76,8 @@ export async function listen(
     handle(request, response);
   };
   const server = createServer(limits, serve);
-  // A client that asks first (`Expect: 100-continue`) gets the answer when its body is read. It
-  // sends no body if it is refused before.
+  // With `Expect: 100-continue` a client waits for a 100 before it sends its body. The 100 is sent
+  // when the handler reads the body. A request that is refused before that sends no body.
   server.on('checkContinue', (request, response) => {
     request.once('resume', () => {
       if (!response.headersSent) response.writeContinue();
@@ -100,8 +100,8 @@ export async function listen(
 }
 
 /**
- * Handles all requests that arrive in one turn of the event loop at its end. Their replies are then
- * sent together (docs/decisions.md, 28).
+ * Collects the requests that arrive in one turn of the event loop, and handles them at its end.
+ * Their replies are then sent together (docs/decisions.md, 28).
  */
 function handleTogether(handler: RequestListener): RequestListener {
   const waiting: (() => void)[] = [];
@@ -119,7 +119,7 @@ function limitBodyTime(request: IncomingMessage, response: ServerResponse): void
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   if (encoding === undefined && (length === undefined || length === '0')) return;
   process.nextTick(() => {
-    // Most bodies arrive with their headers and need no timer. Node has parsed their bytes by now,
+    // Most bodies arrive with their headers and need no timer. By now Node has parsed their bytes,
     // and nothing has read them.
     if (request.readableLength === Number(length) || request.complete || request.destroyed) return;
     const late = setTimeout(() => {
@@ -134,7 +134,10 @@ function limitBodyTime(request: IncomingMessage, response: ServerResponse): void
   });
 }
 
-/** Changes how Node closes the connection after its last reply: only the sending side at first. */
+/**
+ * Changes how Node closes the connection after the last reply. First only the sending side is
+ * closed, and the rest of the body is discarded.
+ */
 function discardRest(request: IncomingMessage): void {
   const { socket } = request;
   socket.destroySoon = () => {

@@ -1,4 +1,4 @@
-// Loads the configured catalogue, with prices in the currency of the books.
+// Loads the configured catalogue, and checks its currency and the keys of its channels.
 
 import { loadCatalogue } from '../catalogue/catalogue-file';
 import type { Config } from '../config/config';
@@ -16,10 +16,7 @@ export async function loadCatalogueOf(config: Config): Promise<Catalogue> {
   );
 }
 
-/**
- * Throws unless the key of every channel is set, because without it every task of the channel
- * fails.
- */
+/** Throws if the key of a channel is not set. Every task of such a channel would fail. */
 export function checkChannelKeys(
   { environment, catalogueFile }: Config,
   catalogue: Catalogue,

@@ -1,6 +1,6 @@
-// Serves /metrics on a port of its own that callers cannot reach, and /livez and /readyz of a
-// worker, which has no other port. A worker's /metrics includes those of Temporal's core, fetched
-// from a local port of the core (docs/decisions.md, 17).
+// Serves /metrics on a separate port that callers cannot reach. A worker has no other port, so it
+// also serves /livez and /readyz here. A worker's /metrics includes the metrics of Temporal's core.
+// They are fetched from a local port of the core (docs/decisions.md, 17).
 
 import { get } from 'node:http';
 import type { Logger } from '../telemetry/logger';
@@ -11,15 +11,15 @@ interface MetricsOptions {
   readonly meters: Meters;
   readonly log: Logger;
   readonly host: string;
-  /** Null: nothing is served. */
+  /** Null if nothing is to be served. */
   readonly port: number | null;
-  /** Updates gauges that are not counted as they happen. */
+  /** Called at each scrape. Updates the gauges that are not counted at each event. */
   readonly refresh?: () => Promise<void>;
-  /** Local port of the metrics of Temporal's core. */
+  /** The local port at which Temporal's core serves its metrics. */
   readonly corePort?: number | null;
   /**
-   * The parts of /readyz, which is ready if all are true. If absent, /livez and /readyz are not
-   * served.
+   * Returns the parts of /readyz. The worker is ready if all of them are true. If absent, /livez
+   * and /readyz are not served.
    */
   readonly health?: () => Promise<object>;
 }
@@ -75,7 +75,7 @@ async function metricsText({ meters, refresh, corePort }: MetricsOptions): Promi
 
 const coreTimeoutMs = 2_000;
 
-/** If the core does not answer, only its own metrics are missing. */
+/** The metrics of the core; an empty text if the core does not answer. */
 function coreText(port: number): Promise<string> {
   return new Promise((resolve) => {
     const request = get({ host: '127.0.0.1', port, path: '/metrics', timeout: coreTimeoutMs });

@@ -1,4 +1,4 @@
-// The storage of a process, with its faults in the metrics and the log.
+// Wraps the storage of a process, so that its faults are counted and logged.
 
 import { reportedStorage } from '../storage/reported-storage';
 import type { Storage } from '../storage/storage';

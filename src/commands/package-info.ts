@@ -1,4 +1,5 @@
-// Finds the root of the project, from source or from dist, its name, its version and its commit.
+// Finds the root folder of the project, from the sources or from dist. Also reads the project's
+// name, version and commit.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -16,9 +17,9 @@ export function projectVersion(): { readonly name: string; readonly version: str
   return { name: name ?? '', version: version ?? '' };
 }
 
-/** The commit of a cloned folder; `unknown` without a clone or without git. */
+/** The commit of a cloned folder; `unknown` if the folder is no clone or git is missing. */
 export function projectCommit(folder = projectFolder()): string {
-  // Without this check git would answer for a repository above the folder.
+  // Without this check git would answer for a repository above this folder.
   if (!existsSync(join(folder, '.git'))) return 'unknown';
   try {
     const answer = execFileSync('git', ['rev-parse', 'HEAD'], {

@@ -1,4 +1,4 @@
-// The addresses at which callers reach the API and the files: those of links.
+// The public address of the API, and a check that callers can follow the links to files.
 
 import type { Config } from '../config/config';
 import { isReachable } from '../domain/file-link';
@@ -7,7 +7,9 @@ export function publicUrlOf({ publicUrl, port }: Config): string {
   return publicUrl ?? `http://localhost:${port}`;
 }
 
-/** Why callers cannot follow the links to files, for the log at the start; null if they can. */
+/**
+ * Returns why callers cannot follow the links to files, for the log at the start; null if they can.
+ */
 export function whyUnreachable(config: Config): string | null {
   const { filesDelivery, s3Bucket, s3Endpoint, dangerouslyAllowHosts } = config;
   if (filesDelivery !== 'redirect') return null;

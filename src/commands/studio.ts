@@ -1,5 +1,5 @@
-// Runs the studio as a process. The studio shares no code with the service, so it receives plain
-// values only.
+// Runs the studio as a process. The studio shares no code with the service, so its options are
+// plain values.
 
 import { createStudio } from '../../studio/server';
 import { type Command, CommandError, runsUntilStopped } from './command';

@@ -1,5 +1,5 @@
-// Waits until the database has the schema this code was written for. If the database does not
-// answer it tries again; a different schema ends the process.
+// Waits until the database answers and has the schema that this code needs. Asks again every second
+// while the database does not answer. A different schema ends the process.
 
 import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
@@ -10,12 +10,15 @@ import { checkDatabase } from './checks';
 
 const againMs = 1_000;
 
-/** Rejects if the schema is wrong. */
+/** Resolves when the database has the right schema. Rejects if the schema is wrong. */
 export async function untilSchemaIsRight(db: Knex, url: string, log: Logger): Promise<void> {
   while (!(await isSchemaRight(db, url, log))) await setTimeout(againMs);
 }
 
-/** False if the database does not answer; rejects if the schema is wrong. */
+/**
+ * True if the schema is right, and false if the database does not answer. Rejects if the schema is
+ * wrong.
+ */
 export async function isSchemaRight(db: Knex, url: string, log: Logger): Promise<boolean> {
   try {
     await checkDatabase(url);

@@ -1,5 +1,5 @@
-// The worker process: database, catalogue, events and the four Temporal workers, started in this
-// order and stopped in reverse.
+// The worker process: it opens the database, waits for the right schema and starts the four
+// Temporal workers. At a stop the workers end first, then the metrics, the traces and the database.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
   });
   try {
     let running: RunningWorker | undefined;
-    // Without the right schema every activity of this worker would fail.
+    // With a wrong schema every activity of this worker would fail.
     await untilSchemaIsRight(db, config.databaseUrl, log);
     const events = createEvents(log, meters, tracing.keep);
     const metrics = await serveMetrics({
@@ -89,7 +89,7 @@ function callbacksOf(config: ConfigOf<'worker'>) {
   };
 }
 
-/** A slow host then takes a fifth of the slots at most. */
+/** One host gets at most a fifth of the slots, so that a slow host cannot take them all. */
 function perHostMax({ workerCallbackSlots }: ConfigOf<'worker'>): number {
   return Math.max(1, Math.floor(workerCallbackSlots / 5));
 }
@@ -133,7 +133,7 @@ function settingsOf(config: ConfigOf<'worker'>): WorkerSettings {
   };
 }
 
-/** The bundle made by the build; when run from source (tests, a watcher) it is made at start. */
+/** The bundle made by the build. Without a build (in tests) the bundle is made at the start. */
 function builtBundle(): { codePath: string } | { workflowsPath: string } {
   const built = join(__dirname, '../../workflow-bundle.js');
   if (existsSync(built)) return { codePath: built };

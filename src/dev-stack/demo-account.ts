@@ -1,5 +1,5 @@
-// The files of a development stack: its generated secrets, and the demo account with a credit for a
-// few hundred videos. If the database does not know the account, a new one is created.
+// The generated secrets and the demo account of a development stack, each kept in a file. The demo
+// account has a credit of 10,000. If the database does not know the account, a new one is created.
 
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
@@ -43,8 +43,8 @@ export async function demoOf(dataDir: string, db: Knex, config: Config): Promise
 }
 
 /**
- * Reads the file, or creates it if it is absent or no longer valid. It is written atomically, and
- * only its owner can read it.
+ * Reads the file, or creates it if it is absent or no longer valid. The file is written atomically,
+ * and only its owner can read it.
  */
 async function kept<T>(
   dataDir: string,

@@ -1,5 +1,5 @@
-// dev.json: the addresses and keys of a running `npm start`, for other programs. It exists while
-// everything is ready, and only its owner can read it, because it contains keys.
+// dev.json has the addresses and keys of a running `npm start`, for other programs. The file exists
+// while everything is ready. It contains keys, so only its owner can read it.
 
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,16 +12,20 @@ export interface DevFile {
   readonly webhookSecret: string;
   readonly temporalAddress: string;
   readonly temporalUi: string | null;
-  /** The database as its owner; the processes connect as a role with few privileges. */
+  /**
+   * The address for the owner of the database. The processes connect as a role with few privileges.
+   */
   readonly databaseUrl: string;
   readonly studioUrl: string | null;
   readonly studioApiKey: string;
   readonly docsUrl: string;
   readonly playgroundUrl: string;
   readonly metricsUrls: { readonly api: string; readonly worker: string };
-  /** The process ids; `stack` is the one that started the others. */
+  /** The process ids. `stack` is the process that started the others. */
   readonly pids: Readonly<Record<string, number>>;
-  /** The settings that the stack gave to its processes, for one more process. */
+  /**
+   * The settings that the stack gave to its processes. With them one more process can be started.
+   */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -35,7 +39,7 @@ async function writeDevFile(dataDir: string, contents: DevFile): Promise<void> {
 }
 
 /**
- * Updates the file when processes are restarted, but does not create it again after its removal.
+ * Writes the file again when a process was restarted. After `remove` the file is not created again.
  */
 export function keepDevFile(dataDir: string, contents: () => DevFile) {
   let last = Promise.resolve();
@@ -57,7 +61,7 @@ export async function removeDevFile(dataDir: string): Promise<void> {
   await rm(fileOf(dataDir), { force: true });
 }
 
-/** The file of a running stack; null if its stack was killed, or if the file is damaged. */
+/** The file of a running stack; null if no stack runs or the file is damaged. */
 export async function readDevFile(dataDir: string): Promise<DevFile | null> {
   try {
     const file = JSON.parse(await readFile(fileOf(dataDir), 'utf8')) as DevFile;
@@ -69,8 +73,8 @@ export async function readDevFile(dataDir: string): Promise<DevFile | null> {
 }
 
 /**
- * The environment, completed with the settings of the `npm start` that runs on the same DATA_DIR.
- * Commands that migrate or administer use the database as its owner.
+ * Adds the settings of the `npm start` that runs on the same DATA_DIR to the environment. `asOwner`
+ * is for admin commands, which use the database as its owner.
  */
 export async function withDevStack(
   environment: Environment,
@@ -78,7 +82,7 @@ export async function withDevStack(
 ): Promise<Environment> {
   const file = await readDevFile(environment.DATA_DIR || '.data');
   if (!file) return environment;
-  // With another database, the stack's secrets and addresses must not be used.
+  // If another database is given, the stack's secrets and addresses do not belong to it.
   const { DATABASE_URL: database } = environment;
   const known = [file.environment.DATABASE_URL, file.databaseUrl];
   if (database && !known.includes(database)) return environment;

@@ -1,5 +1,5 @@
-// `npm start`: the whole stack on one machine. It prints its steps and all addresses, and restarts
-// parts that die.
+// `npm start` runs the whole stack on one machine. It prints its steps and all addresses, and
+// restarts parts that die.
 
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
@@ -77,7 +77,10 @@ function receiverOf(word: string): string {
   throw new CommandError(`--receiver takes host:port, as 127.0.0.1:9000, not "${word}".`, 2);
 }
 
-/** The list of workflows without the watchers, callbacks and reconciler runs. */
+/**
+ * The address of the list of tasks, without watchers, callbacks and reconciler runs; null without a
+ * Temporal UI.
+ */
 function tasksInTemporal({ temporalUi, environment }: DevFile): string | null {
   if (!temporalUi) return null;
   const workflows = `namespaces/${environment.TEMPORAL_NAMESPACE}/workflows`;
@@ -103,7 +106,7 @@ function banner(file: DevFile, without: readonly PartName[]): string {
   const body = '{"model":"studio-2.0","prompt":"A paper boat on a rainy street"}';
   return [
     '',
-    // Since the start of Node, so that installing and building are counted too.
+    // The time counts from the start of Node, and so includes installing and building.
     pc.green(`Everything runs, ${process.uptime().toFixed(1)} s after the command.`),
     ...(without.length > 0 ? [pc.yellow(`Left out: ${without.join(', ')}.`)] : []),
     '',

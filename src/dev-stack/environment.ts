@@ -1,5 +1,5 @@
-// The settings that a development stack gives to its processes. Settings from the environment are
-// kept; the others follow from the started servers. Limits are high enough for tests by hand.
+// The settings that a development stack gives to its processes. Settings of the environment are
+// kept. The others follow from the started servers. Limits are high enough for tests by hand.
 
 import { join, resolve } from 'node:path';
 import { projectFolder } from '../commands/package-info';
@@ -8,9 +8,9 @@ import type { Secrets } from './demo-account';
 import type { Ports } from './ports';
 
 export interface Started {
-  /** As its owner. */
+  /** The address for the database's owner. */
   readonly databaseUrl: string;
-  /** As the role of API and worker. */
+  /** The address for the role of API and worker. */
   readonly serviceUrl: string;
   readonly temporalAddress: string;
   readonly temporalUi: string | null;
@@ -36,7 +36,8 @@ export function stackEnvironment(
     PUBLIC_URL: publicUrl,
     PLAYGROUND: 'true',
     CREATE_RATE_PER_SECOND: '1000',
-    // As many times the rate as by default. A rate of the environment has the default burst.
+    // The burst is the same multiple of the rate as by default. If the environment sets the rate,
+    // the default burst applies.
     ...(given.CREATE_RATE_PER_SECOND ? {} : { CREATE_BURST: '20000' }),
     REQUEST_RATE_PER_SECOND: '5000',
     QUOTE_RATE_PER_SECOND: '1000',
@@ -57,7 +58,7 @@ export function stackEnvironment(
   const chosen = Object.entries(otherwise).map(([name, value]) => [name, given[name] || value]);
   return {
     ...(Object.fromEntries(chosen) as Record<string, string>),
-    // The processes run in the project's folder, whatever the current folder is.
+    // The processes run in the project's folder, so the path must not depend on the current folder.
     CATALOGUE_FILE: given.CATALOGUE_FILE
       ? resolve(given.CATALOGUE_FILE)
       : join(projectFolder(), 'catalogue.yaml'),
@@ -70,7 +71,10 @@ export function stackEnvironment(
   };
 }
 
-/** An address that means "every interface" cannot be called, so it becomes the loopback address. */
+/**
+ * The host to call. An address for all interfaces cannot be called, so it becomes the loopback
+ * address.
+ */
 function reachedAt(host: string): string {
   return host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
 }

@@ -1,5 +1,6 @@
-// One stack per data directory. A second one is refused; processes that a killed stack left running
-// are stopped first. A process is identified by its id and its start time, because ids are reused.
+// Allows one stack per data directory: a second stack is refused. Processes that a killed stack
+// left running are stopped first. A process is identified by its id and its start time, because ids
+// are reused.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -84,19 +85,22 @@ function signal({ pid }: Known, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended in between.
+    // The process has ended in the meantime.
   }
 }
 
 const know = (pid: number): Known => ({ pid, began: beginningOf(pid) });
 const lives = ({ pid, began }: Known) => began !== '' && beginningOf(pid) === began;
 
-/** Empty for a process that does not run, or is a zombie. */
+/**
+ * The start time of a process, which distinguishes it from a later one with the same id. Empty if
+ * the process does not run or is a zombie.
+ */
 function beginningOf(pid: number): string {
   try {
     if (process.platform === 'linux') {
-      // The name in brackets may contain blanks. After it comes the state, and 19 fields later the
-      // start time.
+      // The name in brackets may contain blanks, so the line is cut after the bracket. The first
+      // field is then the state, and the start time comes 19 fields later.
       const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
       return fields[0] === 'Z' ? '' : (fields[19] ?? '');
     }

@@ -1,4 +1,4 @@
-// The output of the stack's parts. Everything goes to one file per part; warnings and errors also
+// The output of the stack's parts. Every line goes to one file per part. Warnings and errors also
 // go to the terminal.
 
 import { createWriteStream, mkdirSync, renameSync, statSync, type WriteStream } from 'node:fs';
@@ -10,10 +10,10 @@ export interface StackLogs {
   close(): Promise<void>;
 }
 
-// A file that is larger than this at a start is renamed, and its predecessor is deleted.
+// At a start, a larger file is renamed and replaces the file that was renamed before.
 const sizeMax = 20 * 1024 * 1024;
-// The level comes first in a line. Other lines need not be parsed, and an API writes thousands a
-// second.
+// The level comes first in a line, so other lines need not be parsed. An API writes thousands of
+// lines per second.
 const isShown = /^\{"level":"(?:warn|error|fatal)"/;
 
 export function openLogs(folder: string, show: (line: string) => void): StackLogs {
@@ -25,7 +25,7 @@ export function openLogs(folder: string, show: (line: string) => void): StackLog
       const path = join(folder, `${part}.log`);
       setAside(path);
       file = createWriteStream(path, { flags: 'a' });
-      // A full disk must not stop the stack; then there is no log.
+      // A full disk must not stop the stack. Lines are then lost.
       file.on('error', () => undefined);
       files.set(part, file);
     }
@@ -43,7 +43,7 @@ export function openLogs(folder: string, show: (line: string) => void): StackLog
   };
 }
 
-// The fields that say what a line is about.
+// The fields of a log line that say what it is about.
 const subjects = ['channel', 'operation', 'code', 'param', 'task', 'why'];
 
 /** A warning or error as one readable line; null for every other line. */
@@ -55,14 +55,17 @@ function sentenceOf(line: string): string | null {
     const named = subjects.filter((name) => typeof entry[name] === 'string');
     const about = [cause, ...named.map((name) => `${name} ${String(entry[name])}`)].filter(Boolean);
     const detail = about.length > 0 ? ` (${about.join(', ')})` : '';
-    // A code is chosen by a provider.
+    // A provider may choose a code with any characters, so unprintable characters are replaced.
     return `${String(entry.level)}: ${String(entry.msg)}${detail}`.replace(unprintable, ' ');
   } catch {
     return null;
   }
 }
 
-/** The last line that may explain why a part ended: a warning, or a line that is not a log line. */
+/**
+ * The last line that may explain why a part ended: a warning, an error, or a line that is not a log
+ * line. Null if there is none.
+ */
 export function reasonIn(lastWords: string): string | null {
   const reasons = lastWords
     .split('\n')

@@ -1,5 +1,5 @@
-// The context of the start steps, and the function that starts a part: with or without supervision,
-// its output in the logs, its id in the lock, its failures reported.
+// Starts one part of the stack. Its output goes to the logs, its process id to the lock, and its
+// death to the terminal. Parts are restarted only if supervision is on.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,18 +18,18 @@ export type ProcessKind = 'studio' | 'worker' | 'api';
 
 export interface StackOptions {
   readonly dataDir: string;
-  /** Settings from outside; PORT=0 takes any free port. */
+  /** The settings from outside. PORT=0 means any free port. */
   readonly environment: Environment;
   readonly without?: readonly PartName[];
-  /** `host:port` pairs that callbacks and media may also reach. */
+  /** `host:port` pairs that callbacks and downloads of media may also reach. */
   readonly receivers?: readonly string[];
-  /** Restarts parts that die. Tests do that themselves. */
+  /** True if parts that die are restarted. Tests restart parts themselves. */
   readonly supervised?: boolean;
   readonly progress?: Progress;
   readonly onGivenUp?: (error: Error) => void;
 }
 
-/** The context of every start step. */
+/** The data that each start step uses. */
 export interface Site {
   readonly options: StackOptions;
   readonly dataDir: string;
@@ -39,7 +39,7 @@ export interface Site {
   readonly ports: Ports;
   readonly parts: Map<string, Part>;
   has(name: PartName): boolean;
-  /** Called when a part has started, with all parts that run. */
+  /** Called when a part has started or was restarted. */
   onPartStarted(): void;
 }
 
@@ -78,16 +78,19 @@ export function newPart(site: Site, name: string, launch: () => Promise<Launched
 }
 
 /**
- * Node's options here, in the image and in the scripts of package.json: a young generation of a fixed
- * size. A smaller one takes more processor time. With a larger one, the buffers of copied files stay
- * in memory for longer (docs/decisions.md, 21).
+ * Options of Node that fix the size of the young generation. The image and package.json set the
+ * same ones. A smaller size costs more processor time. With a larger size, the buffers of copied
+ * files stay in memory for longer (docs/decisions.md, 21).
  */
 export const heapFlags = ['--min-semi-space-size=8', '--max-semi-space-size=8'];
-/** One arena of the C library, also set in the image and in package.json (docs/decisions.md, 21). */
+/**
+ * The C library uses one arena. The image and package.json set the same (docs/decisions.md, 21).
+ */
 export const heapEnvironment = { MALLOC_ARENA_MAX: '1' };
 
 /**
- * A process of ours reports over its channel that it is ready, and stops when the channel closes.
+ * Makes a part that runs one of our processes. The process reports over its channel that it is
+ * ready, and it stops when the channel closes.
  */
 export function processPart(
   site: Site,
@@ -114,12 +117,12 @@ export function processPart(
   });
 }
 
-// API and worker stop one after the other in five seconds each, the servers in three: less than the
-// 15 s of a stop.
+// A part that takes longer to stop is killed. API, worker and servers stop one after the other, so
+// a stop of the stack takes less than 15 s.
 const stopWithinMs = 5_000;
 export const serverStopWithinMs = 3_000;
 
-/** The processes always run from dist, even if this code runs from source (in tests). */
+/** The processes always run from dist, even in tests, which run this code from source. */
 function mainFile(): string {
   const file = join(projectFolder(), 'dist', 'src', 'main.js');
   if (!existsSync(file)) throw new Error(`${file} is missing: run "npm run build" first.`);

@@ -1,5 +1,5 @@
-// Chooses the ports of the stack's parts. A requested port must be free. The others keep the port
-// of the last start if it is free, so that links and bookmarks still work.
+// Chooses the ports of the stack's parts. A port from the settings must be free. Every other part
+// keeps the port of its last start if that port is free, so that links and bookmarks still work.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,12 +18,12 @@ const names = [
 export type Ports = Readonly<Record<(typeof names)[number], number>>;
 
 interface Wish {
-  /** The setting that the message names if the port is in use. */
+  /** The setting that the error names if the port is in use. */
   readonly setting: string;
   readonly host: string;
   /** 0 means any port. */
   readonly port: number;
-  /** False if another program starts that part, and may have done so already. */
+  /** False if another program runs this part and may already use the port. */
   readonly mustBeFree: boolean;
 }
 

@@ -1,4 +1,5 @@
-// The output of a start: a line at the beginning of each step, and one with its time at its end.
+// The output of a start. Each step prints a line when it begins, and a line with its duration when
+// it ends.
 
 export interface Progress {
   step<T>(label: string, work: () => Promise<T>): Promise<T>;

@@ -1,5 +1,5 @@
-// PostgreSQL and Temporal of a stack: the configured servers, after a check that they answer, or
-// our own.
+// Prepares PostgreSQL and Temporal for a stack. Configured servers are only checked and used. If
+// none is configured, a server of ours is started.
 
 import { join } from 'node:path';
 import { searchAttributes } from '../../workflows/search-attributes';
@@ -17,8 +17,8 @@ import { newPart, type Site, serverStopWithinMs, startPart } from './parts';
 import type { Launched } from './supervised-process';
 
 /**
- * Configured servers are checked before anything is started, so that a wrong address fails within
- * seconds and leaves nothing behind.
+ * Checks configured servers before anything is started. A wrong address then fails within seconds
+ * and leaves nothing behind.
  */
 export async function checkGiven({ progress, has }: Site, config: Config): Promise<void> {
   const { databaseUrl: database, temporalAddress: temporal, temporalCli: cli } = config;
@@ -40,7 +40,7 @@ export async function checkGiven({ progress, has }: Site, config: Config): Promi
 
 export async function startDatabase(site: Site, config: Config) {
   const given = config.databaseUrl;
-  // A configured database is used with its own role for everything.
+  // With a configured database, all processes use the role of its address.
   const urls = { owner: given ?? '', service: given ?? '' };
   if (!given && site.has('postgres')) {
     const dataDir = join(site.dataDir, 'postgres');
@@ -97,7 +97,7 @@ export async function startTemporalServer(
   };
 }
 
-/** A server that does not stop in time is killed; both servers recover from a kill. */
+/** Kills a server that does not stop in time. PostgreSQL and Temporal recover from a kill. */
 const inTime = (child: Child): Launched => ({
   child,
   stop: () => child.stop(undefined, serverStopWithinMs),

@@ -1,5 +1,6 @@
-// The whole system as separate processes: PostgreSQL and Temporal (unless given), studio, worker,
-// API. `npm start` runs it for users; the system tests run it too and stop parts of it.
+// Runs the whole system as separate processes: PostgreSQL, Temporal, studio, worker and API.
+// PostgreSQL and Temporal are left out if their addresses are given. `npm start` runs the system
+// for users. The system tests run it too and stop parts of it.
 
 import { join, resolve } from 'node:path';
 import { checkChannelKeys, loadCatalogueOf } from '../commands/load-catalogue';
@@ -25,12 +26,13 @@ import { checkGiven, startDatabase, startTemporalServer } from './servers';
 import type { Part } from './supervised-process';
 
 export interface Stack {
-  /** As in dev.json. */
+  /** The same content as in dev.json. */
   readonly addresses: DevFile;
   readonly parts: ReadonlyMap<string, Part>;
   part(name: string): Part;
   /**
-   * One more process of a kind, with its own name. The caller starts it; it stops with the others.
+   * Returns one more process of a kind, under another name. The caller starts the process; `stop`
+   * stops it with the others.
    */
   another(name: string, kind: ProcessKind, environment?: Record<string, string>): Part;
   stop(): Promise<void>;
@@ -67,7 +69,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       },
     };
   } catch (error) {
-    // A part that is stopped is not started again when its process ends.
+    // A stopped part is not restarted when its process ends.
     const stopped = Array.from(parts.values(), (part) => part.stop());
     await Promise.all([stopAllChildren(5_000), ...stopped]);
     await logs.close();
@@ -109,7 +111,7 @@ async function startParts(site: Site): Promise<DevFile> {
 }
 
 async function stopStack({ parts, logs, lock }: Site): Promise<void> {
-  // Parts stop before the servers they need.
+  // Each part stops before the servers that it needs.
   const all = [...parts.values()].reverse();
   const isServer = ({ name }: Part) => name === 'postgres' || name === 'temporal';
   const isApi = ({ name }: Part) => name.startsWith('api');

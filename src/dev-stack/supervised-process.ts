@@ -1,6 +1,6 @@
-// One process of the stack. With supervision it is restarted after a growing pause when it dies, to
-// show that nothing is lost. After too many short runs in a row it is given up. Why:
-// docs/decisions.md, 14.
+// One process of the stack. With supervision the process is restarted when it dies, after a pause
+// that grows. A user can thus see that a kill loses nothing (docs/decisions.md, 14). After too many
+// short runs in a row there is no restart.
 
 import type { Child } from '../embedded/child';
 
@@ -14,11 +14,11 @@ export interface Part {
   readonly pid: number | null;
   isAlive(): boolean;
   start(): Promise<void>;
-  /** Stops it by a signal; it stays stopped until `start`. */
+  /** Stops the process by a signal. The part stays stopped until `start`. */
   stop(): Promise<void>;
   /**
-   * Kills it as another program would: a supervised part is restarted, another stays dead until
-   * `start`.
+   * Kills the process as another program would. A supervised part is then restarted. Any other part
+   * stays dead until `start`.
    */
   kill(signal: NodeJS.Signals): void;
   /** Resolves when the current process ends. */
@@ -103,7 +103,9 @@ export function createPart(options: PartOptions): Part {
   };
 }
 
-/** The current process, if any, and the next one that is being started. */
+/**
+ * Holds the current process, if there is one. `end` also waits for a process that is being started.
+ */
 function oneLifeAtATime(
   options: PartOptions,
   onEnd: (manner: string, lastWords: string, livedMs: number) => void,

@@ -1,7 +1,7 @@
-// The folder that keeps downloaded and unpacked programs between runs. It is outside of any clone,
-// so that a fresh clone starts at once. Each entry has its version in its name, is filled in a
-// temporary folder and moved into place when complete. A program is run only if no other user could
-// have changed it and its content is the original.
+// The folder that keeps downloaded and unpacked programs between runs. The folder is outside of any
+// clone, so that a fresh clone starts at once. Each entry has its version in its name. An entry is
+// filled in a temporary folder and moved into place when it is complete. A program is run only if
+// its content is the original and no other user could have changed it.
 
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -12,8 +12,8 @@ import { faultOfOwner, isIntact, sealFolder } from './sealed-folder';
 import { SetupError } from './setup-error';
 
 /**
- * For root the cache is in /var/cache: only root can write there, and the user that PostgreSQL runs
- * as can read it. That user cannot read root's home directory.
+ * For root the cache is in /var/cache. Only root can write there, and the user that runs PostgreSQL
+ * can read it. That user cannot read root's home directory.
  */
 export function cacheFolder(): string {
   const parent = process.getuid?.() === 0 ? '/var/cache' : join(homedir(), '.cache');
@@ -21,7 +21,7 @@ export function cacheFolder(): string {
 }
 
 interface Cached {
-  /** Changes with the version of the content. */
+  /** The name of the entry. It contains the version of the content. */
   readonly name: string;
   /** Files that a complete entry must have. */
   readonly needs: readonly string[];
@@ -50,7 +50,10 @@ async function isWhole(folder: string, needs: readonly string[]): Promise<boolea
   return needs.every((file) => existsSync(join(folder, file))) && (await isIntact(folder));
 }
 
-/** Another process may have filled the entry meanwhile; its folder is then used. */
+/**
+ * Moves the filled folder to its place. If another process has filled the entry in the meantime,
+ * its folder is used instead.
+ */
 async function put(draft: string, folder: string, needs: readonly string[]): Promise<void> {
   if (existsSync(folder) && !(await isWhole(folder, needs))) {
     const aside = `${folder}.${randomBytes(6).toString('hex')}`;
@@ -78,7 +81,10 @@ async function prepare(cache: string): Promise<void> {
   );
 }
 
-/** In a folder with the sticky bit a user can only replace own files. */
+/**
+ * Returns a fault of a parent folder, or null. In a folder with the sticky bit, users can replace
+ * only their own files.
+ */
 async function faultAbove(folder: string): Promise<string | null> {
   const parent = dirname(folder);
   if (parent === folder) return null;
@@ -87,7 +93,7 @@ async function faultAbove(folder: string): Promise<string | null> {
   return faultAbove(parent);
 }
 
-// Longer than any download: a younger temporary folder may still be filled by another process.
+// No download takes this long. A younger temporary folder may still be filled by another process.
 const draftStaleMs = 30 * 60_000;
 
 async function removeOldDrafts(cache: string, name: string): Promise<void> {

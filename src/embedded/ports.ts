@@ -1,12 +1,13 @@
-// Free ports for servers that need a number in advance. Another program may take a port in between,
-// so callers check that the server that answers is the one they started.
+// Finds free ports for servers whose port must be known before they start. Another program may take
+// such a port first. Callers therefore check that the answering server is the one they started.
 
 import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 
-// Below the range for outgoing connections. A busy machine opens hundreds of those a second, and
-// one of them could take the port before the server does. `chosen` ports are chosen before their
-// programs start; a program that starts earlier and needs a port for itself takes an `own` one.
+// Both ranges are below the range for outgoing connections. A busy machine opens hundreds of these
+// per second, and one could take the port before the server does. Most ports are chosen long before
+// their program starts. A program that starts earlier takes its extra ports from `own`, so that it
+// takes none of the chosen ones.
 const ranges = { chosen: [20_000, 30_000], own: [30_000, 32_000] } as const;
 const triesMax = 1_000;
 
@@ -15,7 +16,7 @@ export async function freePorts(
   range: keyof typeof ranges = 'chosen',
 ): Promise<number[]> {
   const [lowest, beyond] = ranges[range];
-  // All ports are held at once; otherwise the same one could be returned twice.
+  // All ports are held open until the end; otherwise the same port could be returned twice.
   const held = new Map<number, Server>();
   for (let tries = 0; held.size < count && tries < triesMax; tries += 1) {
     const port = randomInt(lowest, beyond);

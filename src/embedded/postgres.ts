@@ -1,6 +1,6 @@
-// A real PostgreSQL as a child process, for machines without one. Its binaries come as an npm
-// package and the data is in a folder of ours. A server that a killed parent left running is
-// stopped before the next one starts.
+// Runs a real PostgreSQL as a child process, for machines without one. Its binaries come from an
+// npm package, and its data is in a folder of ours. If a killed parent left a server running, that
+// server is stopped before the next one starts.
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -13,11 +13,11 @@ import { freePorts } from './ports';
 import { dataFolder, postgresBinaries, prepareData, serverUser } from './postgres-files';
 
 export interface EmbeddedPostgres {
-  /** As the owner of the database, a superuser. */
+  /** The address for the owner of the database, a superuser. */
   readonly url: string;
-  /** As the role of API and worker. */
+  /** The address for the role of API and worker. */
   readonly serviceUrl: string;
-  /** As the role of the admin commands. */
+  /** The address for the role of the admin commands. */
   readonly operatorUrl: string;
   readonly port: number;
   readonly child: Child;
@@ -27,10 +27,12 @@ export interface EmbeddedPostgres {
 interface PostgresOptions {
   readonly dataDir: string;
   readonly port?: number;
-  /** For tests: no fsync, since their data need not survive the machine. */
+  /**
+   * For tests: writes without fsync, because their data need not survive a crash of the machine.
+   */
   readonly forgetful?: boolean;
   readonly maxConnections?: number;
-  /** Called with each line it writes. */
+  /** Called with each line that the server writes. */
   readonly onLine?: (line: string) => void;
 }
 
@@ -70,15 +72,15 @@ function launch(bin: string, dataDir: string, port: number, options: PostgresOpt
     args: ['-D', dataDir, ...settings(port, options)],
     cwd: '/',
     env: { LC_ALL: 'C' },
-    // PostgreSQL's "fast" shutdown ends the sessions and shuts down cleanly. SIGTERM would wait for
-    // them.
+    // At SIGINT, PostgreSQL ends all sessions and shuts down cleanly. At SIGTERM it would wait for
+    // the sessions to end.
     stopSignal: 'SIGINT',
     ...(options.onLine ? { onLine: options.onLine } : {}),
     ...serverUser(),
   });
 }
 
-/** Sessions of a killed server may hold its shared memory for a moment after its end. */
+/** Repeats a start that fails because sessions of a killed server still hold its shared memory. */
 async function patiently<T>(start: () => Promise<T>): Promise<T> {
   const until = Date.now() + 10_000;
   for (;;) {
@@ -99,7 +101,7 @@ function settings(port: number, { forgetful, maxConnections }: PostgresOptions):
     unix_socket_directories: '',
     max_connections: maxConnections ?? 100,
     log_min_messages: 'warning',
-    // A committed row must be on the disk. Only tests may skip this.
+    // A committed row must be on the disk. Only tests may leave out this guarantee.
     fsync: forgetful ? 'off' : 'on',
     synchronous_commit: forgetful ? 'off' : 'on',
     full_page_writes: forgetful ? 'off' : 'on',
@@ -109,7 +111,7 @@ function settings(port: number, { forgetful, maxConnections }: PostgresOptions):
   return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/** A server that outlived its parent still holds the data folder, so it is stopped first. */
+/** Stops a server that outlived its parent, because it still holds the data folder. */
 async function stopLeftover(dataDir: string): Promise<void> {
   const pidFile = join(dataDir, 'postmaster.pid');
   const pid = Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]);
@@ -125,7 +127,10 @@ async function stopLeftover(dataDir: string): Promise<void> {
   await rm(pidFile, { force: true });
 }
 
-/** The process id in a stale pid file may belong to another program by now. */
+/**
+ * A stale pid file may name the process id of another program. The command line shows which program
+ * it is.
+ */
 async function isPostgresOf(pid: number, dataDir: string): Promise<boolean> {
   try {
     process.kill(pid, 0);
@@ -145,7 +150,7 @@ async function commandOf(pid: number): Promise<string> {
 }
 
 /**
- * True if the server that we started is ready: another server on this port has another data
+ * True if the server that we started answers. Another server on this port would have another data
  * directory.
  */
 async function answers(url: string, dataDir: string): Promise<boolean> {
@@ -159,7 +164,10 @@ async function answers(url: string, dataDir: string): Promise<boolean> {
   }
 }
 
-/** The owner's password does not follow from that of a role. */
+/**
+ * The password of a role is a hash of the owner's password, so the owner's password cannot be
+ * computed from it.
+ */
 function passwordOf(role: string, ownerPassword: string): string {
   return createHash('sha256').update(`${role}:${ownerPassword}`).digest('hex');
 }

@@ -1,5 +1,5 @@
-// A small process beside ours that stops the children we leave behind. It notices our end when its
-// input closes; the operating system closes it however we end.
+// A small process that stops our children if we end without stopping them. It notices our end when
+// its input closes. The operating system closes that input however we end.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 
@@ -43,8 +43,8 @@ function start(): ChildProcess {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   });
-  child.stdin?.on('error', () => undefined); // If it was killed itself, there is nothing to notify.
-  // It must not keep this process running.
+  child.stdin?.on('error', () => undefined); // The reaper may have been killed.
+  // The reaper must not keep this process running.
   child.unref();
   (child.stdin as unknown as { unref?: () => void } | null)?.unref?.();
   return child;

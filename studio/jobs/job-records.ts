@@ -1,6 +1,6 @@
 /*
- * All jobs, in memory and in the journal. The list of acceptances also keeps the jobs whose records
- * were deleted: with it a test proves that a task was accepted exactly once.
+ * Keeps all jobs in memory and in the journal. The list of acceptances also keeps jobs whose
+ * records were deleted. With this list a test proves that a task was accepted exactly once.
  */
 
 import type { Log } from '../http';
@@ -25,17 +25,17 @@ type Line =
 export type JobRecords = ReturnType<typeof openJobRecords>;
 export type Jobs = ReadonlyMap<string, Job>;
 
-/** Acceptances are kept as long as a record can live. */
+/** Acceptances are kept for as long as a record can live. */
 const SEVEN_DAYS_MS = 7 * 86_400_000;
 
 export function openJobRecords(dataDir: string, log: Log) {
-  /** By id, in the order of acceptance. */
+  /** The jobs by their ids, in the order of acceptance. */
   const jobs = new Map<string, Job>();
   const acceptances: Acceptance[] = [];
   for (const line of readJournal(dataDir)) replay(line as Line, jobs, acceptances);
   const journal = openJournal(dataDir, linesToKeep(jobs, acceptances));
 
-  /** Throws if the journal cannot be written: then the job is not accepted. */
+  /** Throws if the journal cannot be written. The job is then not accepted. */
   function put(job: Job): void {
     const accepted = {
       id: job.id,
@@ -59,7 +59,9 @@ export function openJobRecords(dataDir: string, log: Log) {
     jobs.delete(job.id);
   }
 
-  /** Never throws: on a full disk the change is kept in memory and the failure is logged. */
+  /**
+   * Never throws. If the disk is full, the change is kept in memory only and the failure is logged.
+   */
   function write(line: Line): void {
     try {
       journal.append(line);

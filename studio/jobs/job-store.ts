@@ -1,7 +1,7 @@
 /*
- * All jobs and the clock that moves them. A job's state follows from its record and the time, so
- * every request first applies the moves that are due (`advanceDue`); a timer does the same between
- * requests. Rendering is done elsewhere.
+ * All jobs, and the clock that advances them. The state of a job follows from its record and the
+ * time. Every request therefore first applies the transitions that are due (`advanceDue`). A timer
+ * does the same between requests. Rendering is done elsewhere.
  */
 
 import TinyQueue from 'tinyqueue';
@@ -21,7 +21,9 @@ interface Parts extends Listeners {
 
 export type JobStore = ReturnType<typeof createJobStore>;
 
-/** Often enough that a job starts and ends without a request; a look into the heap costs little. */
+/**
+ * A job thus starts and ends on time even if no request comes. One check of the heap costs little.
+ */
 const ADVANCE_MS = 50;
 
 export function createJobStore(parts: Parts) {
@@ -31,7 +33,7 @@ export function createJobStore(parts: Parts) {
   const timer = setInterval(advanceDue, ADVANCE_MS).unref();
   let closed = false;
 
-  /** Called once at the start, after all parts exist: continues the jobs of the journal. */
+  /** Continues the jobs of the journal. Called once at the start, when all parts exist. */
   function resume(): void {
     for (const job of records.jobs.values()) {
       if (job.status === 'running' && isRendered(job.script)) {
@@ -48,7 +50,7 @@ export function createJobStore(parts: Parts) {
     for (let next = dueJobs.peek(); next && next.at <= now; next = dueJobs.peek()) {
       dueJobs.pop();
       const job = records.jobs.get(next.id);
-      // The entry is stale if the job has moved since; then a newer entry exists.
+      // The job may have changed since this entry was made. A newer entry then exists.
       if (job && transitions.isDue(job, now)) transitions.advance(job, now);
     }
   }
@@ -58,7 +60,7 @@ export function createJobStore(parts: Parts) {
     transitions.schedule(job);
   }
 
-  /** Takes the outcome of a rendering, unless the job has expired or was deleted meanwhile. */
+  /** Stores the outcome of a rendering, unless the job has ended or was deleted in the meantime. */
   function rendered(job: Job, outcome: Outcome): void {
     if (closed || records.jobs.get(job.id) !== job || job.status !== 'running') return;
     job.updatedAt = Date.now();

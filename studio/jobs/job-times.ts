@@ -1,6 +1,6 @@
 /*
- * The moments that follow from a job's record alone: its next move, the expiry of its results, the
- * deletion of its record.
+ * Computes times that follow from a job's record alone: its next transition, the expiry of its
+ * results, and the deletion of its record.
  */
 
 import { isRendered } from './fault-script';
@@ -28,7 +28,7 @@ export function resultsExpireAt(job: Job): number {
   return (job.finishedAt ?? job.createdAt) + (life === undefined ? RESULT_LIFE_MS : life * 1000);
 }
 
-/** Records are kept for seven days, those of cancelled jobs for one. */
+/** Returns when the record is deleted: after seven days, or one day after a cancellation. */
 function forgetAt(job: Job): number {
   return job.status === 'cancelled'
     ? (job.finishedAt ?? job.createdAt) + DAY_MS

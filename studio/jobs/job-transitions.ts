@@ -1,6 +1,6 @@
 /*
- * The transitions of one job: queued, running, ended, deleted. The job's record says which are due;
- * every transition is written to the journal.
+ * The transitions of one job: queued, running, ended, deleted. The job's record says which
+ * transitions are due. Every transition is written to the journal.
  */
 
 import type TinyQueue from 'tinyqueue';
@@ -13,13 +13,13 @@ import { plannedResult } from './planned-result';
 import { createRenderQueue } from './queue';
 
 export interface Listeners {
-  /** A rendered job has become `running`, or still is after a restart. */
+  /** Called when a rendered job becomes `running`, and after a restart if it still is. */
   onStart(job: Job): void;
   onEnd(job: Job): void;
   onForget(job: Job): void;
 }
 
-/** A moment at which a job is due. */
+/** An entry for the time at which a job has its next transition. */
 export interface Due {
   at: number;
   id: string;
@@ -42,7 +42,7 @@ export function createTransitions(parts: Parts) {
   const isDue = (job: Job, now: number) => nextAt(job) <= now;
   const schedule = (job: Job) => parts.dueJobs.push({ at: nextAt(job), id: job.id });
 
-  /** Applies every transition that is due by now. */
+  /** Applies every transition that is due at `now`. */
   function advance(job: Job, now: number): void {
     for (let at = nextAt(job); at <= now; at = nextAt(job)) {
       if (isFinal(job)) {

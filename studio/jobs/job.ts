@@ -1,7 +1,7 @@
 /*
- * The types of a job. A job is one accepted order, for a generation or an enhancement. Its record
- * is what a restart needs, and it is written to the journal in this form. Times are milliseconds
- * since 1970 here and seconds in replies.
+ * The types of a job. A job is one accepted order for a generation or an enhancement. The journal
+ * stores its record in this form, and a restart needs nothing else. Times are milliseconds since
+ * 1970 here and seconds in replies.
  */
 
 import type { Script } from './fault-script';
@@ -27,7 +27,7 @@ export interface GenerationRequest {
   audios: string[];
   resolution: Resolution;
   ratio: string;
-  /** -1 lets the studio pick. */
+  /** -1 means that the studio chooses. */
   duration: number;
   seed: number;
   watermark: boolean;
@@ -61,9 +61,9 @@ export interface JobRecord {
   status: JobStatus;
   createdAt: number;
   updatedAt: number;
-  /** The earliest moment at which it may leave the queue. */
+  /** The earliest time at which the job may leave the queue. */
   readyAt: number;
-  /** The moment at which it expires; time in the queue counts. */
+  /** The time at which the job expires, also if it is still in the queue. */
   expiresAt: number;
   startedAt?: number | undefined;
   finishedAt?: number | undefined;

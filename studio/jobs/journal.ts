@@ -1,20 +1,21 @@
 /*
- * The journal: one file with one JSON line per change, written before the change is answered, so
- * that `kill -9` loses nothing. There is no fsync: a machine that loses power may lose the last
- * second. A line that was cut short is skipped when read, and the next one starts with a newline.
+ * The journal is one file with one JSON line per change. A line is written before the change is
+ * answered, so `kill -9` loses nothing. There is no fsync, so a power failure may lose the last
+ * second. A line that was cut short is skipped when it is read. The next line then starts with a
+ * newline.
  */
 
 import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The lines of earlier runs, in order. */
+/** Returns the lines of earlier runs, in order. */
 export function readJournal(folder: string): unknown[] {
   const path = pathIn(folder);
   if (!existsSync(path)) return [];
   return readFileSync(path, 'utf8').split('\n').flatMap(parse);
 }
 
-/** Replaces the journal by these lines, atomically, and opens it. Throws if the disk is full. */
+/** Atomically replaces the journal by these lines, and opens it. Throws if the disk is full. */
 export function openJournal(folder: string, kept: Iterable<unknown>) {
   const fresh = `${pathIn(folder)}.new`;
   const file = openSync(fresh, 'w');
@@ -22,7 +23,7 @@ export function openJournal(folder: string, kept: Iterable<unknown>) {
   renameSync(fresh, pathIn(folder));
   let needsNewline = false;
 
-  /** Throws if the disk is full: then the change has not happened. */
+  /** Throws if the disk is full. The caller must then not make the change. */
   function append(line: unknown): void {
     const text = `${needsNewline ? '\n' : ''}${JSON.stringify(line)}\n`;
     needsNewline = true;

@@ -1,6 +1,6 @@
 /*
- * The models: the abilities of each, and the pixels of each resolution and ratio. The figures are
- * those of the real models they imitate, so that bills agree with those of the real provider.
+ * The abilities of each model, and the size in pixels of each resolution and ratio. All figures are
+ * those of the real models, so that bills agree with those of the provider.
  */
 
 export const RATIOS = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9'] as const;
@@ -21,7 +21,9 @@ export interface Model {
   name: string;
   resolutions: readonly Resolution[];
   durations: { min: number; max: number; canChoose: boolean };
-  /** Whether images are taken as first and last frame (`ends`), and as frames between them. */
+  /**
+   * `ends`: images may be the first and last frame. `middle`: images may be frames between these.
+   */
   frameImages: { ends: boolean; middle: boolean };
   referenceImagesMax: number;
   takesVideoAndAudio: boolean;
@@ -32,7 +34,7 @@ export interface Model {
   sizes: Record<Resolution, Record<Ratio, Size>>;
 }
 
-/** Short side of each enhancement resolution, in pixels. */
+/** The short side of each resolution of an enhancement, in pixels. */
 export const TARGET_SHORT_SIDES: Record<string, number> = {
   '720p': 720,
   '1080p': 1080,
@@ -101,9 +103,9 @@ export function findModel(name: string): Model | undefined {
 }
 
 /**
- * The size of an `adaptive` video: the aspect of the given picture and the area of the nearest
- * table entry, with even sides. A picture that already has a ratio of the table gets exactly its
- * entry.
+ * Returns the size of an `adaptive` video, with even sides. It has the aspect of the given picture
+ * and the area of the nearest table entry. If the picture has a ratio of the table, that entry is
+ * returned.
  */
 export function adaptiveSize(sizes: Record<Ratio, Size>, shape: Size): Size {
   const entry = sizes[nearestRatio(shape)];
@@ -113,7 +115,7 @@ export function adaptiveSize(sizes: Record<Ratio, Size>, shape: Size): Size {
   return { width: even(Math.sqrt(area * aspect)), height: even(Math.sqrt(area / aspect)) };
 }
 
-/** The nearest ratio of the table; replies name it for an adaptive video. */
+/** Returns the nearest ratio of the table. Replies name it for an adaptive video. */
 export function nearestRatio(size: Size): Ratio {
   const aspect = Math.log(size.width / size.height);
   const distance = (ratio: Ratio) => {

@@ -1,13 +1,13 @@
 /*
- * The size and length of a video as far as they follow from the order alone. They are reported for
- * jobs that are not rendered, and rendering starts from them.
+ * Computes the size and length of a video from its order alone. Jobs that are not rendered report
+ * these values, and a rendering starts from them.
  */
 
 import type { GenerationRequest, Job, JobResult } from './job';
 import type { Ratio, Size } from './models';
 import { adaptiveSize, FPS, findModel } from './models';
 
-/** Input videos that were not opened count as four seconds each. */
+/** An input video that was not opened counts as four seconds. */
 const UNSEEN_VIDEO_SECONDS = 4;
 
 export function plannedResult(job: Job): JobResult {
@@ -37,8 +37,8 @@ export function plannedSize(request: GenerationRequest, firstImage?: Size): Size
 }
 
 /**
- * A duration of -1 becomes four to eight seconds, more for a longer prompt; every model can make
- * these.
+ * Returns the length in seconds. A duration of -1 becomes four to eight seconds, depending on the
+ * length of the prompt. Every model can make these lengths.
  */
 export function plannedSeconds(request: GenerationRequest): number {
   if (request.duration !== -1) return request.duration;

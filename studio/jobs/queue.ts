@@ -1,5 +1,5 @@
 /*
- * The render queue. A limited number of rendered jobs of one kind run at once; the others wait here
+ * The render queue. A limited number of rendered jobs of one kind run at once. The others wait here
  * as `queued`, in the order in which they joined.
  */
 
@@ -15,12 +15,12 @@ export function createRenderQueue(runningMax: number, onTurn: (job: Job) => void
     admit(job.kind);
   }
 
-  /** Gives a job its slot back that was running before a restart. */
+  /** After a restart, gives a running job its slot back. */
   function rejoin(job: Job): void {
     running[job.kind].add(job);
   }
 
-  /** A slot that becomes free goes to the next job in the queue. */
+  /** Removes a job. If the job had a slot, the next job in the queue gets that slot. */
   function leave(job: Job): void {
     waiting[job.kind].delete(job);
     if (running[job.kind].delete(job)) admit(job.kind);
@@ -40,7 +40,7 @@ export function createRenderQueue(runningMax: number, onTurn: (job: Job) => void
     rejoin,
     leave,
     isWaiting: (job: Job): boolean => waiting[job.kind].has(job),
-    /** No job gets a slot after this. */
+    /** After this call no job gets a slot. */
     close(): void {
       closed = true;
     },

@@ -1,7 +1,7 @@
 /*
- * Decides which hosts a customer's URL may reach: public addresses only. The parsed URL is checked,
- * then every address its name resolves to, then the address of the socket. Exact `host:port` pairs
- * may be exempt, for development.
+ * Decides which hosts a customer's URL may reach: public addresses only. The parsed URL is checked
+ * first, then every address of its name, then the address of the socket. For development, exact
+ * `host:port` pairs may be exempt.
  */
 
 import { lookup as resolveName } from 'node:dns';
@@ -23,7 +23,7 @@ for (const range of [
   insideIPv4.addSubnet(net!, Number(bits), 'ipv4');
 }
 
-/** IPv6 has one public block, with some ranges excluded. */
+/** IPv6 has one public block. Some ranges in it are excluded. */
 const publicIPv6 = new BlockList();
 publicIPv6.addSubnet('2000::', 3, 'ipv6');
 const insideIPv6 = new BlockList();
@@ -41,9 +41,9 @@ function isPublicAddress(address: string): boolean {
   return publicIPv6.check(address, 'ipv6') && !insideIPv6.check(address, 'ipv6');
 }
 
-/** Whether this URL may be requested, judged without resolving its name. */
+/** True if this URL may be requested. Its name is not resolved here. */
 export function isAllowedUrl(text: string, allowHosts: readonly string[]): boolean {
-  // The parser drops or converts these characters silently; no valid address contains them.
+  // No valid address contains these characters, but the parser would silently drop or convert them.
   if (text.length > 2048 || /[\s\\\p{Cc}]/u.test(text) || !URL.canParse(text)) return false;
   const url = new URL(text);
   if (!/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return false;
@@ -64,7 +64,9 @@ function isExempt(url: URL, allowHosts: readonly string[]): boolean {
   return allowHosts.includes(`${url.hostname}:${port}`);
 }
 
-/** Refuses a name if any of its addresses is inside: DNS rebinding uses mixed answers. */
+/**
+ * Refuses a name if any of its addresses is not public. A DNS rebinding attack mixes both kinds.
+ */
 const guardedLookup: LookupFunction = (hostname, options, callback) => {
   resolveName(hostname, { ...options, all: true }, (error, found) => {
     if (error) return callback(error, '', 0);
@@ -80,14 +82,11 @@ interface GuardedCall {
   url: string;
   allowHosts: readonly string[];
   timeoutMs: number;
-  method?: string;
-  headers?: Record<string, string | number>;
-  body?: string;
 }
 
 /**
- * Sends one request, without redirects, proxies or keep-alive. The caller must read or destroy the
- * reply.
+ * Sends one GET request, without redirects, proxies or keep-alive. The caller must read or destroy
+ * the reply.
  */
 export function guardedCall(call: GuardedCall): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
@@ -97,8 +96,6 @@ export function guardedCall(call: GuardedCall): Promise<IncomingMessage> {
     const url = new URL(call.url);
     const exempt = isExempt(url, call.allowHosts);
     const options: RequestOptions = {
-      method: call.method ?? 'GET',
-      headers: call.headers ?? {},
       agent: false,
       signal: AbortSignal.timeout(call.timeoutMs),
       ...(exempt ? {} : { lookup: guardedLookup }),
@@ -107,12 +104,12 @@ export function guardedCall(call: GuardedCall): Promise<IncomingMessage> {
     request.on('error', reject);
     request.on('response', resolve);
     request.on('socket', (socket) => {
-      // A second check, before anything is written to the socket.
+      // Checks the address again before anything is written to the socket.
       socket.once('connect', () => {
         const address = socket.remoteAddress ?? '';
         if (!exempt && !isPublicAddress(address)) socket.destroy(new AddressRefused('refused'));
       });
     });
-    request.end(call.body);
+    request.end();
   });
 }

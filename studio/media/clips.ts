@@ -1,8 +1,8 @@
 /*
- * Opens videos and audio files that callers sent. The type is recognised by the first bytes, never by the
- * name, and ffmpeg gets only that demuxer and no network, so that a disguised playlist reaches
- * nothing. The packaged ffmpeg is of 2018 and opens only files made by the studio: of other videos
- * only the length is read here, and other audio must be WAV.
+ * Opens videos and audio files that callers sent. The first bytes decide the type, never the name.
+ * ffmpeg may use only that demuxer and no network, so a disguised playlist reaches nothing. The
+ * packaged ffmpeg is of 2018 and opens only files made by the studio. Of other videos only the
+ * length is read, and other audio must be WAV.
  */
 
 import type { FileHandle } from 'node:fs/promises';
@@ -16,7 +16,7 @@ import { readWav } from './wav';
 type Demuxer = 'mov' | 'wav' | 'mp3';
 
 export interface Clip {
-  /** ffmpeg's input arguments; undefined if this ffmpeg may not open the file. */
+  /** The input arguments for ffmpeg; undefined if this ffmpeg may not open the file. */
   input: string[] | undefined;
   seconds: number;
   width: number;
@@ -78,7 +78,7 @@ async function sniff(path: string): Promise<Demuxer | undefined> {
   }
 }
 
-/** Decodes one frame only; the rest is read from what ffmpeg prints about the file. */
+/** Decodes only one frame. The other values are read from what ffmpeg prints about the file. */
 async function probe(
   path: string,
   demuxer: Demuxer,
@@ -131,8 +131,8 @@ async function readMovieSeconds(path: string): Promise<number | undefined> {
 }
 
 /**
- * Finds a box by name. Undefined if any of its siblings is cut short: the download is then
- * incomplete.
+ * Finds a box by its name. Undefined if there is none, or if the file ends inside a box: the
+ * download is then incomplete.
  */
 async function findBox(handle: FileHandle, from: number, to: number, name: string) {
   const head = Buffer.alloc(16);
@@ -142,7 +142,7 @@ async function findBox(handle: FileHandle, from: number, to: number, name: strin
     const short = head.readUInt32BE(0);
     const isLong = short === 1;
     const length = isLong ? Number(head.readBigUInt64BE(8)) : short === 0 ? to - at : short;
-    // Padding at the end of the file.
+    // The rest of the file is padding.
     if (length < 8) break;
     if (at + length > to) return undefined;
     const isIt = head.toString('latin1', 4, 8) === name;

@@ -1,7 +1,7 @@
 /*
- * Finds an ffmpeg with libx264 (FFMPEG_PATH, else PATH, else the npm package) and runs it as a
- * child process with a time limit and low priority, so that the server stays responsive. Only a
- * modern ffmpeg may decode files of callers: docs/studio.md.
+ * Finds an ffmpeg with libx264: FFMPEG_PATH, otherwise PATH, otherwise the npm package. Runs ffmpeg
+ * as a child process with a time limit. Its priority is low, so that the server stays responsive.
+ * Only a modern ffmpeg may decode files of callers (docs/studio.md).
  */
 
 import type { ExecFileException } from 'node:child_process';
@@ -13,13 +13,13 @@ import type { Log } from '../http';
 export interface Ffmpeg {
   path: string;
   version: string;
-  /** True if this version is maintained, so that it may open files of callers. */
+  /** True if this version gets security fixes. Only then it may open files of callers. */
   isModern: boolean;
 }
 
 export class FfmpegFault extends Error {}
 
-/** The oldest major version that still gets security fixes in the long-lived distributions. */
+/** The oldest major version that distributions with long support still fix. */
 const MODERN_MAJOR = 5;
 
 /** A child that writes more to stderr is killed. */
@@ -32,8 +32,8 @@ const run = promisify(execFile);
 const found = new Map<string, Promise<Ffmpeg>>();
 
 /**
- * Searches once per process; a failed search is repeated, because ffmpeg may be installed
- * meanwhile.
+ * Searches once per process. A failed search is repeated, because ffmpeg may have been installed
+ * since.
  */
 export function findFfmpeg(given: string | undefined, log: Log): Promise<Ffmpeg> {
   const key = given ?? '';
@@ -90,7 +90,10 @@ interface Run {
   isAwaited?: boolean;
 }
 
-/** Resolves with the child's stderr if it exits with 0; kills it at the time limit or on abort. */
+/**
+ * Resolves with the child's stderr if the child exits with 0. The child is killed at the time limit
+ * and on abort.
+ */
 export async function runFfmpeg(
   ffmpeg: Ffmpeg,
   { args, timeoutMs, signal, isAwaited = false }: Run,
@@ -115,6 +118,7 @@ function lowerPriority(pid: number): void {
   try {
     setPriority(pid, 10);
   } catch {
-    // The child may have ended, or the platform may not allow it; rendering works without it.
+    // The child may have ended, or the platform may forbid it. Rendering works without a low
+    // priority.
   }
 }

@@ -1,6 +1,7 @@
 /*
- * Media of an order: fetched from public addresses with limits on size and time, or sent inline and
- * kept as files beside the journal. Media made by the studio are read from its own disk.
+ * Provides the media of an order. Media are fetched from public addresses, with limits on size and
+ * time. Inline media are kept as files beside the journal. Media made by the studio are read from
+ * its own disk.
  */
 
 import { createHash } from 'node:crypto';
@@ -26,7 +27,7 @@ export class MediaFault extends Error {}
 
 export interface MediaFile {
   path: string;
-  /** Made by this studio, so any ffmpeg may open it. */
+  /** True if this studio made the file. Any ffmpeg may then open it. */
   isFromStudio: boolean;
 }
 
@@ -35,7 +36,9 @@ export type MediaStore = ReturnType<typeof createMediaStore>;
 interface Parts {
   dataDir: string;
   allowHosts: readonly string[];
-  /** Returns the file behind one of the studio's own addresses, else undefined. */
+  /**
+   * Returns the file behind one of the studio's own addresses; undefined for every other address.
+   */
   ownFile(url: string): Promise<string | undefined>;
 }
 
@@ -55,7 +58,7 @@ const BYTES_MAX: Record<MediaKind, number> = {
   audio: 15_000_000,
 };
 
-/** Bounds how long a slow sender can hold a rendering. */
+/** The time limit of a download, so that a slow sender cannot hold a rendering for longer. */
 const FETCH_MS = 60_000;
 const REDIRECTS_MAX = 3;
 const EIGHT_DAYS_MS = 8 * 86_400_000;
@@ -80,7 +83,7 @@ export function createMediaStore({ dataDir, allowHosts, ownFile }: Parts) {
     return `input:${name}`;
   }
 
-  /** Fetches one file into `folder`; throws a MediaFault with the reason. */
+  /** Fetches one file into `folder`. Throws a MediaFault with the reason of a failure. */
   async function fetch(
     url: string,
     kind: MediaKind,
@@ -121,7 +124,10 @@ async function download(request: Download): Promise<void> {
   }
 }
 
-/** Every redirect is checked like the first address, because it may lead inside. */
+/**
+ * Follows redirects. Each address is checked like the first, because a redirect may lead to an
+ * internal host.
+ */
 async function followRedirects({ url, label, allowHosts }: Download): Promise<IncomingMessage> {
   let target = url;
   for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {

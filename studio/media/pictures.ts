@@ -1,13 +1,13 @@
 /*
- * Images from callers, checked and scaled by sharp into plain PNG files. ffmpeg never opens the
- * original image.
+ * Checks images of callers and scales them with sharp into plain PNG files. ffmpeg never opens an
+ * original image. Drawings become PNG or JPEG files here too.
  */
 
 import sharp from 'sharp';
 import type { Size } from '../jobs/models';
 import { MediaFault } from './media-store';
 
-// Each picture is used once, so a cache would only hold memory.
+// Each picture is used once, so a cache would only use memory.
 sharp.cache(false);
 
 const FORMATS = ['jpeg', 'png', 'webp', 'gif', 'tiff', 'heif'];
@@ -16,7 +16,9 @@ const ASPECT = { min: 0.4, max: 2.5 };
 const FAST = { compressionLevel: 1 };
 const OPEN = { limitInputPixels: SIDE.max * SIDE.max, failOn: 'error' } as const;
 
-/** Returns the upright size of the picture; throws if it may not be used. */
+/**
+ * Returns the size of the picture when it is shown upright. Throws if the picture may not be used.
+ */
 export async function inspectPicture(path: string, label: string): Promise<Size> {
   const about = await sharp(path, OPEN)
     .metadata()
@@ -41,7 +43,7 @@ export async function inspectPicture(path: string, label: string): Promise<Size>
   return size;
 }
 
-/** Scales the picture to `size` and crops the excess evenly. */
+/** Scales the picture to `size`. Parts that do not fit are cropped equally on both sides. */
 export async function fitPicture(
   path: string,
   label: string,

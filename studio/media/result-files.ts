@@ -1,6 +1,7 @@
 /*
- * The files of finished jobs: one folder each, served under signed links and deleted after the
- * links have expired. Jobs that were not rendered share one placeholder file from studio/assets.
+ * The files of finished jobs, in one folder per job. They are served under signed links, and
+ * deleted after the links have expired. Jobs that were not rendered share one placeholder file from
+ * studio/assets.
  */
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -49,7 +50,7 @@ export function createResultFiles({ dataDir, baseUrl, scriptOf }: Parts) {
     await serveContent(exchange, await fileContent(file), fault);
   }
 
-  /** Returns the file behind a link; throws if the link is not valid. */
+  /** Returns the file behind a link. Throws if the link is not valid. */
   function localFile(path: string, query: URLSearchParams): string {
     const { jobId, name } = addresses.open(path, query);
     const file = join(folder(jobId), name);

@@ -1,6 +1,6 @@
 /*
- * Sends a file, or zero bytes in its stead, with byte ranges because players seek. Scripted faults
- * change what is sent.
+ * Sends a file with byte ranges, because players seek. A scripted fault can change what is sent,
+ * for example to zero bytes instead of the file.
  */
 
 import { createReadStream } from 'node:fs';
@@ -27,7 +27,7 @@ const TYPES: Record<string, string> = {
 };
 
 const ZEROS = Buffer.alloc(65_536);
-/** A slowed body is sent in this many pieces per second. */
+/** If a fault slows the body, it is sent in this many pieces per second. */
 const PIECES_PER_SECOND = 10;
 
 export async function fileContent(file: string): Promise<Content> {
@@ -48,7 +48,7 @@ export async function serveContent(
     'Accept-Ranges': 'bytes',
     'Cache-Control': 'private, max-age=3600',
     'X-Content-Type-Options': 'nosniff',
-    // A page of another origin may show and download a file if it has the link.
+    // A page of another origin that has the link may show and download the file.
     'Access-Control-Allow-Origin': '*',
     'Cross-Origin-Resource-Policy': 'cross-origin',
   };
@@ -68,7 +68,7 @@ export async function serveContent(
   const sent = isCut || fault.bytes_per_s ? slowOrCut(body, fault) : body;
   // The client may disconnect at any time.
   await pipeline(sent, response, { end: !isCut }).catch(() => response.destroy());
-  // Unlike destroy(), this flushes the bytes that are buffered.
+  // Unlike destroy(), this call first sends the bytes in the buffer.
   if (isCut) request.socket.destroySoon();
 }
 

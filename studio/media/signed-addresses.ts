@@ -1,6 +1,6 @@
 /*
- * Signed links to results: the link itself is the permission to read, until it expires. The secret
- * is kept on disk, so that links stay valid after a restart.
+ * Signed links to results. Anyone who has a link may read the file until the link expires. The
+ * secret for signatures is kept on disk, so that links stay valid after a restart.
  */
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -22,7 +22,7 @@ export function createSignedAddresses(dataDir: string, baseUrl: () => string) {
   }
 
   /**
-   * Returns the job and file of a link; throws if the signature is wrong or the link has expired.
+   * Returns the job and file of a link. Throws if the signature is wrong or the link has expired.
    */
   function open(path: string, query: URLSearchParams): { jobId: string; name: ResultName } {
     const match = /^\/files\/([\w-]+)\/(video\.mp4|last-frame\.png)$/.exec(path);

@@ -1,12 +1,12 @@
 /*
- * Extracts the samples of a WAV file, so that an old ffmpeg gets raw numbers and never parses a
+ * Extracts the samples of a WAV file. An old ffmpeg then reads raw numbers and never parses a
  * caller's file.
  */
 
 import { MediaFault } from './media-store';
 
 interface Pcm {
-  /** ffmpeg's arguments for raw samples in this format. */
+  /** The arguments with which ffmpeg reads raw samples in this format. */
   format: string[];
   data: Buffer;
   seconds: number;
@@ -16,7 +16,7 @@ const PCM = 1;
 const FLOAT = 3;
 const EXTENSIBLE = 0xfffe;
 
-/** ffmpeg's name of each accepted sample format, by format code and bits. */
+/** The name that ffmpeg has for each accepted sample format, by format code and bits. */
 const FORMATS: Record<string, string> = {
   [`${PCM}/8`]: 'u8',
   [`${PCM}/16`]: 's16le',

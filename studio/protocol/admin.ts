@@ -1,6 +1,7 @@
 /*
  * The admin endpoint for tests: the global script, and counts of requests and accepted jobs. It has
- * a key of its own; without that key it does not exist. Its own requests are not counted.
+ * its own key, and without a key in the settings there is no endpoint. Its own requests are not
+ * counted.
  */
 
 import type { Exchange } from '../http';

@@ -1,6 +1,6 @@
 /*
- * The `content` list of a create request: text, images with their roles, videos, audio.
- * Frames and reference media exclude each other.
+ * Parses the `content` list of a create request: text, images with their roles, videos, audio. A
+ * list with frames may not have reference media.
  */
 
 import { isObject } from '../http';

@@ -1,6 +1,7 @@
 /*
- * The tokens of a generation, computed as on real bills: one frame more than the published
- * estimate, a minimum if there is input video, less for drafts, always rounded down.
+ * Counts the tokens of a generation as real bills do. The count has one frame more than the
+ * published estimate, and a minimum if there is input video. A draft counts fewer tokens. All
+ * results are rounded down.
  */
 
 import { FPS } from '../jobs/models';

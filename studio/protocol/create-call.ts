@@ -1,7 +1,7 @@
 /*
- * The part of a create call that both protocols share: its script, the fault that applies, and the
- * job that an earlier call with the same idempotency key created. Each protocol parses the order
- * and answers itself.
+ * Parses the part of a create call that both protocols share: the script, the fault that applies,
+ * and the job of an earlier call with the same idempotency key. Each protocol parses the order and
+ * answers itself.
  */
 
 import type { Exchange } from '../http';
@@ -36,7 +36,7 @@ export function createCallParser(jobs: Jobs, globalScript: () => Script) {
   ): CreateCall {
     const everywhere = globalScript();
     const ofKind = kind === 'generation' ? everywhere : (everywhere.enhance ?? {});
-    // Names in the request's own script replace the global ones; `create` is replaced as a whole.
+    // Names in the request's own script replace the global ones. `create` is replaced as a whole.
     const script = { ...ofKind, ...parseScript(given(body, 'studio'), 'studio') };
     const key = script.ignore_idempotency_key ? undefined : sentKey;
     return {

@@ -1,6 +1,6 @@
 /*
- * Scripted faults of the create call, before or after the job is accepted. A caller is identified
- * by its request id, else by its idempotency key, else by the body.
+ * Applies the scripted faults of a create call, before or after the job is accepted. A caller is
+ * identified by the request id, otherwise by the idempotency key, otherwise by the body.
  */
 
 import { createHash } from 'node:crypto';
@@ -16,7 +16,10 @@ export function identify(exchange: Exchange, kind: string, body: unknown, key?: 
   return `${kind} ${createHash('sha256').update(JSON.stringify(body)).digest('hex')}`;
 }
 
-/** Plays a fault that comes before acceptance. Returns true if the exchange is over. */
+/**
+ * Applies a fault that comes before the job is accepted. Returns true if the call has been answered
+ * or its connection was reset. Throws the refusal that the script names.
+ */
 export function failBeforeAcceptance(exchange: Exchange, fault: CreateFault | undefined): boolean {
   if (fault?.reset) {
     exchange.request.socket.resetAndDestroy();
@@ -33,7 +36,7 @@ export function failBeforeAcceptance(exchange: Exchange, fault: CreateFault | un
   throw new ProtocolError(status, code, 'The request failed because its script says so.');
 }
 
-/** Plays a fault that comes after acceptance. Returns true if no reply may be sent. */
+/** Applies a fault that comes after the job was accepted. Returns true if no reply may be sent. */
 export async function failAfterAcceptance(
   exchange: Exchange,
   fault: CreateFault | undefined,

@@ -1,6 +1,6 @@
 /*
- * Parses the body of an enhance-video request. It names a resolution or a short side, never both,
- * and its idempotency key is in the body (`client_token`).
+ * Parses the body of an enhance-video request. The body names a resolution or a short side, never
+ * both. The idempotency key is in the body too (`client_token`).
  */
 
 import type { EnhancementRequest } from '../jobs/job';
@@ -20,7 +20,7 @@ export function parseEnhancementRequest(body: Body): EnhancementRequest {
     throw invalid('resolution_limit', 'it cannot be sent together with resolution');
   }
   if (resolution === undefined && resolutionLimit === undefined) throw missing('resolution');
-  // Both are only checked: a scene changes nothing, and the token is already in use by now.
+  // Both fields are only checked. A scene changes nothing, and the token was used before.
   optionalWord(body, 'scene', SCENES);
   optionalString(body, 'client_token', 64);
   return {

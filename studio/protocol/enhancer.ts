@@ -1,6 +1,6 @@
 /*
- * The two calls of the enhancer: submit and poll. Unlike the generator, every reply has `success`,
- * a finished job is `completed`, and an error may come with HTTP 200.
+ * The two calls of the enhancer: submit and poll. They differ from those of the generator. Every
+ * reply has `success`, a finished job is `completed`, and an error may come with HTTP 200.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -23,7 +23,7 @@ interface Parts {
   parseCall: CallParser;
 }
 
-/** An enhancement has no deadline of the caller; this is the generator's default. */
+/** A caller sets no deadline for an enhancement, so the generator's default applies. */
 const EXPIRES_AFTER_MS = 172_800_000;
 
 const WORDS: Record<Job['status'], string> = {
@@ -40,7 +40,7 @@ export function createEnhancer({ store, files, parseCall }: Parts) {
     const body = await readJsonObject(exchange.request);
     const call = parseCall(exchange, 'enhancement', body, clientToken(body));
     if (failBeforeAcceptance(exchange, call.fault)) return;
-    // Like the original, the body is checked even if its token is known.
+    // As at the provider, the body is checked even if its token is known.
     const request = parseEnhancementRequest(body);
     let job = call.earlier;
     if (!job) {

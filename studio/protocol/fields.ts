@@ -1,6 +1,6 @@
 /*
- * Reads known fields of a body with their types. Like the original: known fields are checked
- * strictly, unknown ones are ignored, null counts as absent.
+ * Reads known fields of a body with their types. As at the provider, known fields are checked
+ * strictly, unknown fields are ignored, and null counts as absent.
  */
 
 import { isObject } from '../http';
@@ -64,7 +64,7 @@ export function isHttpUrl(value: string): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 
-/** Reads `{url: …}` inside a content element. */
+/** Returns the address in `{url: …}` inside a content element. */
 export function innerUrl(element: Body, name: string, path: string): string {
   const inner = given(element, name);
   if (inner === undefined) throw missing(`${path}.${name}`);

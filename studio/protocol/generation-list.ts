@@ -1,4 +1,6 @@
-/* The list call: filters and pages, newest first. An empty parameter counts as absent. */
+/*
+ * The list call, with filters and pages. The newest job comes first. An empty parameter is absent.
+ */
 
 import type { GenerationJob, Job } from '../jobs/job';
 import { JOB_STATUSES } from '../jobs/job';

@@ -1,6 +1,6 @@
 /*
- * Parses the body of a create request, or throws the first error, with the codes of the provider it
- * imitates. Every known field is checked strictly and against the model's abilities.
+ * Parses the body of a create request. Throws the first error, with the provider's code. Every
+ * known field is checked strictly, also against the model's abilities.
  */
 
 import { randomInt } from 'node:crypto';
@@ -102,7 +102,7 @@ function parseLastFrame(body: Body, model: Model, isDraft: boolean): boolean {
   return asked;
 }
 
-/** Tools are only checked: a search changes neither the video nor its tokens. */
+/** Only checks the tools. A search would change neither the video nor its tokens. */
 function checkTools(
   body: Body,
   model: Model,

@@ -1,4 +1,4 @@
-/* A generation as replies show it. */
+/* Builds the object that replies show for a generation. */
 
 import type { GenerationJob, JobResult } from '../jobs/job';
 import { FPS, nearestRatio } from '../jobs/models';
@@ -25,7 +25,7 @@ export function viewGeneration(job: GenerationJob, files: ResultFiles): object {
     draft: request.draft,
     service_tier: 'default',
     execution_expires_after: request.executionExpiresAfter,
-    // JSON leaves undefined fields out, so these appear only if they were sent.
+    // JSON leaves out undefined fields, so these two appear only if they were sent.
     safety_identifier: request.safetyIdentifier,
     priority: request.priority,
   };

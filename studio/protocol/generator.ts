@@ -1,6 +1,6 @@
 /*
- * The four calls of the generator: create, get, list, delete. The job store decides times and
- * states.
+ * The four calls of the generator: create, get, list and delete. They leave times and states to the
+ * job store.
  */
 
 import { randomInt } from 'node:crypto';

@@ -1,14 +1,14 @@
 /*
  * Turns a composition (a stack of moving layers) into the arguments of one ffmpeg call. Each
- * picture is decoded once and repeated, which is fast. Positions are ffmpeg expressions over `t`,
- * in seconds; they never contain the caller's text.
+ * picture is decoded once and repeated, which is fast. Positions are ffmpeg expressions over the
+ * time `t` in seconds. They never contain the caller's text.
  */
 
 import type { Size } from '../jobs/models';
 import { FPS } from '../jobs/models';
 
 export interface Layer {
-  /** ffmpeg's input arguments: `-i file`, or a clip with its format. */
+  /** The input arguments for ffmpeg: `-i file`, or a clip with its format. */
   input: string[];
   /** Filters of this layer only. */
   filters?: string[];
@@ -17,14 +17,17 @@ export interface Layer {
 }
 
 export interface Composition {
-  /** Layers are composed at `canvas`; the file has `size`. */
+  /** Layers are composed at the size `canvas`. The file has the size `size`. */
   canvas: Size;
   size: Size;
   seconds: number;
   layers: Layer[];
-  /** Not in the last frame as PNG. */
+  /** Layers that the PNG of the last frame does not have. */
   overlays: Layer[];
-  /** The clips of the soundtrack, one after another; an empty list means a tone. */
+  /**
+   * The clips of the soundtrack, one after another. An empty list means a tone, undefined means no
+   * sound.
+   */
   sound: string[][] | undefined;
   videoFile: string;
   lastFrameFile: string | undefined;
@@ -74,7 +77,7 @@ export function ffmpegArguments(composition: Composition): string[] {
   ];
 }
 
-/** From full HD on, encoding speed matters more than a tenth of the file size. */
+/** From about full HD on, a fast encoding is worth a file that is a tenth larger. */
 export function encoder({ width, height }: Size): string[] {
   const preset = width * height > 1_500_000 ? 'ultrafast' : 'superfast';
   return ['-c:v', 'libx264', '-preset', preset, '-crf', '22', '-g', '48', '-pix_fmt', 'yuv420p'];

@@ -1,6 +1,6 @@
 /*
- * Enlarges one video: frames are repeated or left out for another frame rate, then scaled with
- * Lanczos. The sound is copied.
+ * Enlarges one video. For another frame rate, frames are repeated or left out. Then each frame is
+ * scaled with Lanczos. The sound is copied.
  */
 
 import { mkdir, rename } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import type { RenderTools } from './generation';
 
 const INPUT_BYTES_MAX = 1_000_000_000;
 
-/** The protocol enlarges videos of up to 2K. */
+/** The provider enlarges videos of up to 2K. */
 const INPUT_SIDE = { long: 2560, short: 1440 };
 
 /** A job that takes longer fails. */
@@ -43,7 +43,8 @@ export async function renderEnhancement(
   const size = targetSize(request, clip);
   const fps = request.fps ?? clip.fps;
   const target = join(workFolder, 'video.mp4');
-  // The container's length includes the sound, which may end a little after the picture.
+  // The container's length includes the sound, which may end a little after the picture. The length
+  // is therefore rounded to whole frames.
   const seconds = Math.round(clip.seconds * clip.fps) / clip.fps;
   const frames = Math.round(seconds * fps);
   const filters = [
@@ -78,6 +79,6 @@ function targetSize(request: EnhancementRequest, clip: Size): Size {
 
 function changeRate(clip: Clip, fps: number): string[] {
   if (fps === clip.fps) return [];
-  // The picture is held a little longer, because the filter may drop the last frames.
+  // The last picture is shown a little longer, because the filter may drop the last frames.
   return ['tpad=stop_mode=clone:stop_duration=0.5', `fps=${fps}`];
 }

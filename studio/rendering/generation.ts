@@ -1,5 +1,5 @@
 /*
- * Renders the video of one generation: fetches and checks the media, composes the layers, runs
+ * Renders the video of one generation: fetches and checks the media, composes the layers, and runs
  * ffmpeg once. Files reach the result folder only if everything succeeded.
  */
 
@@ -31,13 +31,18 @@ export interface RenderTools {
   resultFolder: string;
 }
 
-/** Fifteen seconds of 4k take two minutes on a small machine; this limit ends hung processes. */
+/**
+ * A small machine renders fifteen seconds of 4k in two minutes. The limit is for processes that
+ * hang.
+ */
 const RENDER_MS = 600_000;
 
-/** Larger videos are composed at half their size and enlarged, which is faster and hardly visible. */
+/**
+ * Larger videos are composed at half their size and enlarged. This is faster and hardly visible.
+ */
 const COMPOSED_PIXELS_MAX = 2_200_000;
 
-/** The limits of the protocol for the size of a reference video. */
+/** The provider's limits for the size of a reference video. */
 const VIDEO_PIXELS = { min: 409_600, max: 2_086_876 };
 
 interface Inputs {
@@ -116,7 +121,7 @@ async function fetchInputs(request: GenerationRequest, tools: RenderTools): Prom
     const copy = join(workFolder, `sound-${at}.wav`);
     return openAudio(file, `Audio ${at + 1}`, ffmpeg, signal, copy);
   });
-  // All downloads are awaited, so that no second rejection stays unhandled.
+  // Waits for all downloads. Otherwise a second rejection would stay unhandled.
   const settled = await Promise.allSettled([...pictures, ...videos, ...audios]);
   const fault = settled.find((outcome) => outcome.status === 'rejected');
   if (fault) throw fault.reason;
@@ -131,7 +136,7 @@ async function fetchInputs(request: GenerationRequest, tools: RenderTools): Prom
   return inputs;
 }
 
-/** Checks the size of a video, if this ffmpeg may open it. */
+/** Checks the size of a video. A video that this ffmpeg may not open is not checked. */
 function checkPicture(label: string, { input, width, height }: Clip): void {
   if (!input) return;
   const { min, max } = VIDEO_PIXELS;
@@ -141,8 +146,8 @@ function checkPicture(label: string, { input, width, height }: Clip): void {
 }
 
 /**
- * Each clip has 2 to 15 seconds, all together at most 15. Containers round, so 0.1 s more is
- * allowed.
+ * Each clip may have 2 to 15 seconds, and all together at most 15. Containers round their length,
+ * so 0.1 s more is allowed.
  */
 function checkLengths(kind: string, clips: Clip[]): void {
   const grace = 0.1;

@@ -1,7 +1,7 @@
 /*
- * The layers of a video: the scene, first, middle and last frames, reference media as cards, the
- * prompt as a title, and the marks of a draft and of generated work. Positions are fractions of the
- * canvas, so every size looks alike.
+ * Makes the layers of a video: the scene, the frames, reference media as cards, the prompt as a
+ * title, and the marks of a draft and of generated work. Positions are fractions of the canvas, so
+ * videos of every size look alike.
  */
 
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export interface Stage {
   folder: string;
 }
 
-/** A caller's picture on disk; `label` names it in error messages. */
+/** A caller's picture on disk. Error messages name it by `label`. */
 export interface Picture {
   path: string;
   label: string;
@@ -45,8 +45,8 @@ export async function sceneLayers(scene: Part[], stage: Stage): Promise<Layer[]>
 }
 
 /**
- * Frames at even distances. The video starts exactly on the first and ends exactly on the last; in
- * between, each dissolves into the next.
+ * Places the frames at even distances. The video starts exactly on the first frame and ends exactly
+ * on the last. In between, each frame dissolves into the next.
  */
 export async function stillLayers(pictures: Picture[], stage: Stage): Promise<Layer[]> {
   const gap = stage.seconds / Math.max(1, pictures.length - 1);
@@ -60,7 +60,7 @@ export async function stillLayers(pictures: Picture[], stage: Stage): Promise<La
   return Promise.all(layers);
 }
 
-/** Reference pictures and videos as squares, side by side. */
+/** Shows reference pictures and videos as squares, side by side. */
 export async function cardLayers(cards: (Picture | Clip)[], stage: Stage): Promise<Layer[]> {
   const { width, height } = stage.canvas;
   const cell = (width * 0.9) / cards.length;
@@ -86,13 +86,16 @@ async function cardContent(
     const filters = ['setpts=PTS-STARTPTS', `fps=${FPS}`, fit, `crop=${side}:${side}`, 'setsar=1'];
     return { input: card.input, filters };
   } else {
-    // This ffmpeg may not open the video, so a blank card is shown instead.
+    // This ffmpeg may not open the video, so the card stays blank.
     await drawPicture(picture(size, '<rect width="100%" height="100%" fill="#1d2733"/>'), path);
   }
   return { input: ['-i', path] };
 }
 
-/** The prompt as a title. It fades out early if the last frame must show the caller's image. */
+/**
+ * Shows the prompt as a title. The title fades out before the end if the last frame is an image of
+ * the caller.
+ */
 export async function titleLayers(request: GenerationRequest, stage: Stage): Promise<Layer[]> {
   const letters = [...request.prompt.replace(/\s+/g, ' ').trim()];
   if (letters.length === 0) return [];
@@ -120,9 +123,7 @@ export async function titleLayers(request: GenerationRequest, stage: Stage): Pro
   ];
 }
 
-/**
- * The layers that mark a video as a draft, and as generated. The last frame as a PNG has neither.
- */
+/** Marks a video as a draft, and as generated. The PNG of the last frame has neither mark. */
 export async function markLayers(request: GenerationRequest, stage: Stage): Promise<Layer[]> {
   const { width, height } = stage.canvas;
   const layers: Layer[] = [];

@@ -1,6 +1,6 @@
 /*
  * Renders the jobs that have left the queue, with a limited number of ffmpeg processes. If a job
- * ends or is deleted, its process is killed. Every error fails only its own job, never the server.
+ * ends or is deleted, its process is killed. An error fails only its own job, never the server.
  */
 
 import { rmSync } from 'node:fs';
@@ -28,7 +28,7 @@ export function createRenderPool(parts: Parts) {
   const waiting: Job[] = [];
   const busy = new Map<string, { stop: AbortController; done: Promise<void> }>();
   let closed = false;
-  // Work folders that a killed process left behind.
+  // Deletes the work folders that a killed studio left behind.
   rmSync(workFolders(parts.dataDir), { recursive: true, force: true });
 
   function start(job: Job): void {
@@ -81,8 +81,8 @@ export function createRenderPool(parts: Parts) {
 }
 
 /**
- * Renders in a new work folder, because the ffmpeg of a killed process may still write to an older
- * one.
+ * Renders in a new work folder. After a kill of the studio, an old ffmpeg may still write to an
+ * older folder.
  */
 async function renderInOwnFolder(job: Job, signal: AbortSignal, parts: Parts): Promise<JobResult> {
   const { media, log } = parts;

@@ -1,6 +1,7 @@
 /*
  * Sample media, so that examples work without any other host: four pictures, a clip and a sound.
- * The studio makes each one when it is first needed and keeps it. `/samples/` lists them.
+ * The studio makes each sample when it is first needed, and keeps it. `/samples/` lists all of
+ * them.
  */
 
 import { existsSync, mkdirSync } from 'node:fs';
@@ -56,7 +57,10 @@ export function createSamples({ folder, baseUrl, ffmpegPath, log }: SampleOption
     return path;
   }
 
-  /** Made in a work folder and then renamed, so that no request reads an incomplete file. */
+  /**
+   * Makes the sample in a work folder and then renames it, so that no request reads an incomplete
+   * file.
+   */
   async function make(name: string, path: string): Promise<void> {
     const workFolder = await mkdtemp(`${folder}-`);
     const target = join(workFolder, name);
@@ -114,7 +118,7 @@ async function clipArguments(folder: string, videoFile: string): Promise<string[
   });
 }
 
-/** One note that fades away, four seconds long. */
+/** The sound is one note that fades away, four seconds long. */
 function chimeArguments(target: string): string[] {
   const source = `aevalsrc='0.5*exp(-1.5*t)*sin(2*PI*523.25*t)':s=48000:d=4`;
   const coding = ['-c:a', 'pcm_s16le', '-fflags', '+bitexact'];

@@ -1,14 +1,14 @@
 /*
- * The background scene of a video: sky, sun and three rows of hills, drawn as SVG. Everything
- * follows from prompt and seed, so the same request always gives the same frames. A drawing contains
- * only numbers and fixed words, never the caller's text.
+ * Draws the background scene of a video as SVG: sky, sun and three rows of hills. Everything
+ * follows from prompt and seed, so the same request always gives the same frames. A drawing
+ * contains only numbers and fixed words, never the caller's text.
  */
 
 import { createHash } from 'node:crypto';
 import type { Size } from '../jobs/models';
 import { even } from '../jobs/models';
 
-/** One drawing and its position; `travel` is how far it moves to the right during the video. */
+/** One drawing and its position. During the video it moves to the right by `travel` pixels. */
 export interface Part {
   svg: string;
   left: number;
@@ -95,7 +95,10 @@ function hsl(hue: number, saturation: number, lightness: number): string {
 
 type Between = ReturnType<typeof createRandom>;
 
-/** Random numbers that follow from a text and a seed. Each call returns the next one. */
+/**
+ * Returns a function that returns random numbers. Their sequence follows from the text and the
+ * seed.
+ */
 function createRandom(text: string, seed: number) {
   let count = 0;
   return function between(min: number, max: number): number {

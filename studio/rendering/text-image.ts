@@ -1,6 +1,6 @@
 /*
  * Draws text as a picture: white on a translucent ground, as large as the box allows. The font
- * comes with the project, because a machine may have none.
+ * comes with the project, because a machine may not have one.
  */
 
 import sharp from 'sharp';
@@ -15,7 +15,7 @@ export async function drawText(text: string, box: Size, target: string): Promise
     text: {
       ...{ text: `<span foreground="white">${escapeMarkup(text)}</span>`, rgba: true },
       ...{ font: 'DejaVu Sans Bold', fontfile: FONT_FILE, align: 'centre', wrap: 'word-char' },
-      // Without a resolution sharp picks the largest letters that fit.
+      // If no resolution is given, sharp uses the largest letters that fit.
       ...{ width: box.width - 2 * padding, height: box.height - 2 * padding },
     },
   })
@@ -32,7 +32,7 @@ export async function drawText(text: string, box: Size, target: string): Promise
 }
 
 function escapeMarkup(text: string): string {
-  // Pango refuses control characters and single surrogates; a prompt may hold any.
+  // Pango refuses control characters and single surrogates, and a prompt may contain them.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is to be found
   const clean = text.replace(/[\u0000-\u001f\u007f]+/g, ' ').replace(/\p{Surrogate}/gu, '\ufffd');
   return clean.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');

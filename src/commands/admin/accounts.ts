@@ -1,4 +1,4 @@
-// Admin commands for customers and their money.
+// Admin commands that create customers, show them, and credit or correct their balances.
 
 import { randomBytes } from 'node:crypto';
 import { demand } from '../../config/config';
@@ -190,7 +190,10 @@ const moneyOf = ({ available, held, currency }: ReturnType<typeof shownAccount>)
   currency,
 });
 
-/** 23514 is a check constraint: the balance would be beyond the safe integers. */
+/**
+ * The error 23514 means that a check constraint of the ledger failed. A balance must be a safe
+ * integer.
+ */
 function beyondRange(error: unknown): never {
   if ((error as { code?: unknown }).code !== '23514') throw error;
   throw new CommandError('The balance would be larger than the books can hold; nothing was moved.');

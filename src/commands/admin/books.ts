@@ -1,4 +1,4 @@
-// Admin commands for the books: the statement of a customer, and the full audit.
+// Admin commands for the books: one shows the statement of a customer, one runs the full audit.
 
 import { audit } from '../../db/ledger-audit';
 import { type StatementRow, statement } from '../../db/statement';

@@ -1,5 +1,5 @@
-// Admin commands for callbacks: list them by state, show their attempts, send one again, rotate a
-// secret.
+// Admin commands that list callbacks, show their attempts, send a callback again, and rotate a
+// webhook secret.
 
 import type { Knex } from 'knex';
 import { beginResend, findCallback, listAttempts, listCallbacks } from '../../db/callbacks';
@@ -71,8 +71,8 @@ const show: AdminCommand = {
 };
 
 /**
- * A new delivery of the same message. Its webhook-id stays the same, so the receiver recognises a
- * repetition.
+ * Starts a new delivery of the same message. The webhook-id stays the same, so that the receiver
+ * recognises the repetition.
  */
 const resend: AdminCommand = {
   name: 'callbacks resend',
@@ -84,8 +84,8 @@ const resend: AdminCommand = {
     const callback = await findCallback(db(), taskId);
     if (!callback) throw new CommandError(await whyNone(db(), taskId));
     if (callback.url === '') throw new CommandError(`The content of ${taskId} was erased.`);
-    // Connects first: a delivery that was stored but cannot be started would wait for the
-    // reconciler.
+    // The connection is opened before the delivery is stored. Otherwise a delivery could be stored
+    // that only the reconciler would start.
     const client = temporal();
     await client.connection.ensureConnected().catch((error: Error) => {
       const server = `Temporal at ${config.temporalAddress}`;
@@ -109,12 +109,11 @@ const resend: AdminCommand = {
   },
 };
 
-/** The new secret is shown only now. The previous ones also sign until the overlap ends. */
+/** The new secret is shown only once. The previous secrets also sign until the overlap ends. */
 const rotate: AdminCommand = {
   name: 'webhooks rotate',
   operands: ['ACCOUNT'],
-  // The overlap is at most thirty days, so that a leaked secret does not keep signing because a
-  // rotation was forgotten.
+  // The overlap is at most thirty days, so that a leaked secret does not sign for longer.
   options: { overlap: { value: '24h', about: 'how long the old secrets sign too, up to 30d' } },
   changes: (input) => ({ kind: 'account', id: input.operand('ACCOUNT') }),
   about: 'a new webhook secret, which is shown once',
@@ -130,7 +129,7 @@ const rotate: AdminCommand = {
 
 export const callbackCommands = [list, show, resend, rotate];
 
-/** The query is hidden, because it may contain a password. */
+/** Hides the query of the address, because it may contain a password. */
 function withoutQuery<T extends { readonly url: string }>(callback: T): T {
   return { ...callback, url: callback.url.replace(/\?.*$/s, '?…') };
 }

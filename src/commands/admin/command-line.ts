@@ -1,5 +1,5 @@
-// The form of an admin command, the parser of its words, and the faults they can have. A dash
-// followed by a digit is an amount, not an option, so that a negative amount gets the right error.
+// The type of an admin command, and the parser of its words. A dash followed by a digit begins an
+// amount, not an option. A negative amount then gets an error that explains amounts.
 
 import type { Client } from '@temporalio/client';
 import type { Knex } from 'knex';
@@ -10,11 +10,11 @@ import { CommandError } from '../command';
 export interface AdminContext {
   readonly config: Config;
   readonly now: () => number;
-  /** In a command that changes something: the transaction that also writes its row of the log. */
+  /** In a command that changes something: the transaction that also writes the row of the log. */
   readonly db: () => Knex;
-  /** The database outside of that transaction, for `afterwards`. */
+  /** The database outside that transaction, for use in `afterwards`. */
   readonly committed: () => Knex;
-  /** Connects at its first call. Throws if Temporal is not configured. */
+  /** Returns a client that connects at its first use. Throws if Temporal is not configured. */
   readonly temporal: () => Client;
 }
 
@@ -28,8 +28,8 @@ export interface Answer {
   /** The id of what the command created. */
   readonly created?: string;
   /**
-   * The part after the commit. Its answer is printed. Its changes with `logged` are one more
-   * transaction with a row of the log.
+   * Runs after the commit, and its answer is printed instead. Changes inside `logged` are one more
+   * transaction, which also writes a row of the log.
    */
   readonly afterwards?: (logged: Logged) => Promise<Answer>;
 }
@@ -37,25 +37,26 @@ export interface Answer {
 export type Logged = (work: (trx: Knex.Transaction) => Promise<Answer>) => Promise<Answer>;
 
 interface Option {
-  /** Placeholder for the value in the help. An option without one is a flag. */
+  /** The placeholder for the value in the help. An option without a placeholder is a flag. */
   readonly value?: string;
   readonly about: string;
   readonly required?: boolean;
 }
 
 export interface AdminCommand {
-  /** As typed: `accounts create`. */
+  /** The words that an operator types, such as `accounts create`. */
   readonly name: string;
   /** The required words after the name. */
   readonly operands?: readonly string[];
   readonly options?: Readonly<Record<string, Option>>;
   readonly about: string;
   /**
-   * The thing that the command changes, for the log of operators; null if it only reads with these
-   * words. A command without this function always reads, and the database refuses its writes.
+   * Returns what the command changes with this input, for the log of operators. Null if the command
+   * only reads. The database then refuses all writes. The same holds without this function, except
+   * in a migration.
    */
   readonly changes?: (input: Input) => Subject | null;
-  /** True if the command changes the schema, also an outdated one. */
+  /** True if the command changes the schema. Such a command also runs on an outdated schema. */
   readonly migrates?: boolean;
   run(context: AdminContext, input: Input): Promise<Answer>;
 }
@@ -68,7 +69,7 @@ export interface Input {
   readonly line: string;
 }
 
-/** Takes out the options of every command, which may stand anywhere. */
+/** Takes out `--json` and `--help`, which every command has. They may stand anywhere. */
 export function takeFlags(args: readonly string[]) {
   const isHelp = (word: string) => word === '--help' || word === '-h';
   return {
@@ -83,12 +84,12 @@ const logOptions = {
   why: { value: 'TEXT', about: 'why, for the log' },
 } as const;
 
-/** The options of a command, with those for the log if it changes something. */
+/** The options of a command, with `--as` and `--why` if it changes something. */
 export function optionsOf({ options, changes }: AdminCommand): Readonly<Record<string, Option>> {
   return { ...options, ...(changes ? logOptions : {}) };
 }
 
-/** Parses the words after a command's name. A fault is thrown as a message with exit code 2. */
+/** Parses the words after a command's name. Throws an error with exit code 2 if a word is wrong. */
 export function readInput(command: AdminCommand, words: readonly string[]): Input {
   const { operands = [] } = command;
   const options = optionsOf(command);

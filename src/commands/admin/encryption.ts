@@ -1,5 +1,5 @@
-// Admin commands for the keys of ENCRYPTION_KEYS: which of them stored rows still need, and the
-// encryption of older rows with the first one.
+// Admin commands for ENCRYPTION_KEYS. One counts the stored rows under each key. The other encrypts
+// the rows under older keys with the first key.
 
 import type { Config } from '../../config/config';
 import { countByKey, type KeyUse, resealRows, sealedTables } from '../../db/reseal';

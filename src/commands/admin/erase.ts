@@ -1,5 +1,5 @@
-// The admin command that erases the content of an account. A run that was interrupted is repeated:
-// each batch deletes the bytes first, and then the stored texts of these tasks.
+// The admin command that erases the content of an account. An interrupted run can be repeated: each
+// batch deletes the stored bytes of its tasks before it erases the tasks.
 
 import type { Knex } from 'knex';
 import { eachAtOnce } from '../../../activities/each-at-once';
@@ -28,7 +28,7 @@ export const eraseAccount: AdminCommand = {
   about: 'disables it and erases what its callers sent and got; money, statuses and bills stay',
   async run(context, input) {
     const { accountId } = await knownAccount(context.db(), input.operand('ID'));
-    // Throws before anything is changed if the storage cannot be used.
+    // This line throws if the storage cannot be used. It stands before the first change.
     const storage = await openStorage(context.config).catch(whyNot);
     const unfinished = await beginErasure(context.db() as Knex.Transaction, accountId);
     if (unfinished !== null) throw new CommandError(stillOpen(accountId, unfinished));
@@ -75,8 +75,8 @@ async function eraseResults(db: Knex, accountId: string, storage: Storage) {
 }
 
 /**
- * Lists the bytes in the storage and not the rows, so that a repeated run also deletes what an
- * interrupted one left.
+ * Lists the objects in the storage and not the rows. A repeated run then also deletes objects that
+ * an interrupted run left.
  */
 async function eraseUploads(db: Knex, accountId: string, storage: Storage): Promise<number> {
   await markUploadsRemoved(db, accountId);

@@ -1,4 +1,4 @@
-// Help at every level: all commands, those of one group, or one command with its options.
+// Prints help on all commands, on the commands of one group, or on one command with its options.
 
 import { CommandError } from '../command';
 import { type AdminCommand, type Answer, optionsOf, optionWord, usageOf } from './command-line';

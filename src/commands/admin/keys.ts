@@ -1,4 +1,4 @@
-// Admin commands for API keys: create, list and revoke.
+// Admin commands that create, list and revoke API keys.
 
 import { type Config, demand } from '../../config/config';
 import { createKey, type KeyLimits, type KeyRow, listKeys, revokeKey } from '../../db/api-keys';
@@ -101,7 +101,10 @@ function keyTable(keys: readonly KeyRow[]): string {
   ]);
 }
 
-/** Refuses names that are not in the catalogue, because the key could do nothing. */
+/**
+ * Refuses a model or channel that is not in the catalogue. A key that is limited to it could do
+ * nothing.
+ */
 export async function limitsOf(config: Config, input: Input): Promise<KeyLimits> {
   const models = wordsOf(input, 'models');
   const channels = wordsOf(input, 'channels');

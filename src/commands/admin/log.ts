@@ -1,4 +1,4 @@
-// `admin log`: what operators did, the newest first.
+// The command `admin log` lists what operators did, the newest first.
 
 import { type LogRow, listActs } from '../../db/operator-log';
 import type { AdminCommand } from './command-line';

@@ -1,5 +1,5 @@
-// `admin reconcile lost`: an operator confirms that Temporal lost tasks, so that they are closed and
-// refunded whatever their number.
+// The command `admin reconcile lost`. With it an operator confirms that Temporal lost tasks. The
+// reconciler then closes and refunds these tasks, even if there are many.
 
 import { confirmLoss } from '../../db/reconcile';
 import type { AdminCommand } from './command-line';

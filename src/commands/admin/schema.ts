@@ -1,5 +1,5 @@
-// Brings the database's schema and Temporal's search attributes up to date. Safe to run repeatedly
-// and concurrently.
+// The command `admin migrate`. It brings the database's schema and Temporal's search attributes up
+// to date. It may be run repeatedly and concurrently.
 
 import { migrate } from '../../db/database';
 import { ensureSearchAttributes } from '../../temporal/setup';

@@ -1,4 +1,4 @@
-// Admin commands for stored files.
+// The command `admin storage usage` shows how many files and bytes each account has.
 
 import { readUsageByAccount } from '../../db/files/usage';
 import type { AdminCommand } from './command-line';

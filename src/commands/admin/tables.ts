@@ -1,6 +1,6 @@
-// Text output: tables, and the fields of one thing below each other. Numbers are right-aligned,
-// times are UTC to the second. Callers and providers chose some of the texts, so characters that
-// change what a terminal shows are replaced in a cell and escaped everywhere else.
+// Formats text output: tables, and the fields of one thing below each other. Numbers are
+// right-aligned, and times are UTC to the second. Some texts come from callers and providers.
+// Characters that change what a terminal shows are replaced in cells and escaped elsewhere.
 
 import { formatMicros } from '../../domain/money';
 
@@ -37,7 +37,7 @@ export function fields(named: Readonly<Record<string, Cell>>): string {
     .join('\n');
 }
 
-/** `2027-01-31 00:00:00Z` */
+/** Formats a time as `2027-01-31 00:00:00Z`. */
 export const moment = (at: Date): string => `${at.toISOString().slice(0, 19).replace('T', ' ')}Z`;
 
 export const amount = (micros: number): string => formatMicros(micros);
@@ -60,7 +60,10 @@ function textOf(cell: Cell): string {
 /** Control characters, U+2028, U+2029, and the characters that change the direction of a text. */
 export const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
 
-/** Escapes them as JSON does, so that a JSON document still has the same values. */
+/**
+ * Escapes unprintable characters, except line feeds, as JSON does. A JSON document keeps its
+ * values.
+ */
 export function escaped(text: string): string {
   return text.replace(unprintable, (found) =>
     Array.from(found, (char) => (char === '\n' ? char : codeOf(char))).join(''),

@@ -1,5 +1,4 @@
-// Admin commands for tasks: the stored rows, their jobs upstream, and a cancel that works like the
-// customer's.
+// Admin commands that show, list and cancel tasks. The cancel works like the customer's.
 
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Knex } from 'knex';
@@ -143,7 +142,7 @@ function shownTask(row: TaskRow) {
 
 const sentenceOf = ({ code, message }: TaskError) => `${code}: ${message}`;
 
-/** A remark on a job that needs the operator's attention. */
+/** A remark on a job that needs the operator's attention; null for every other job. */
 function findingOf({ goneAt, cancel, state }: Job): string | null {
   if (cancel === 'given up') return 'cancel given up: it goes on at our cost';
   if (cancel === 'wanted') return 'is to be cancelled';

@@ -1,4 +1,4 @@
-// The command line's connection to Temporal, opened only by the commands that need it.
+// The command line's connection to Temporal. It is opened only by commands that use Temporal.
 
 import { Client, type Connection } from '@temporalio/client';
 import { type Config, demand } from '../../config/config';
@@ -6,7 +6,7 @@ import { lazyConnection } from '../../temporal/connection';
 import { encryptionWith } from '../../temporal/payload-codec';
 import { temporalAccess } from '../checks';
 
-// Long enough for a distant server, short enough for a waiting operator.
+// A distant server answers within this time, and an operator can wait for it.
 const connectTimeout = 5_000;
 
 export function openTemporal(config: Config) {

@@ -1,5 +1,5 @@
-// Admin commands for the terms of customers and keys: limits of running and queued tasks, rates of
-// calls, how long files and tasks are kept, and the weight of a customer.
+// Admin commands that show and change the terms of customers and keys. Terms are limits of running
+// and queued tasks, rates of calls, days for files and tasks, and a customer's weight.
 
 import type { Config } from '../../config/config';
 import {
@@ -69,7 +69,7 @@ const keyTerms: AdminCommand = {
 
 export const termCommands = [terms, keyTerms];
 
-/** An unset term is shown as what applies instead. */
+/** The terms as text. For an unset term the text names the value that applies instead. */
 export function shownTerms(
   terms: AccountTerms,
   { queuedTasksMax, filesKeptDays, tasksKeptDays }: Config,
@@ -105,7 +105,8 @@ function changesOf(input: Input): Changes<AccountTerms> {
   };
 }
 
-// Budgets by day and month are sums of movements, so the movements of the current month must exist.
+// The budget of a month is a sum of movements, so the movements of the current month must still
+// exist.
 const taskDaysMin = 35;
 
 function taskDaysOf(input: Input): number | null | undefined {

@@ -1,5 +1,5 @@
-// Parsers of values on the command line: amounts, times, counts. An invalid one is refused with the
-// reason before the database is queried.
+// Parsers of values on the command line, and look-ups of accounts and keys by their id. Each throws
+// an error with the reason if the value is invalid or unknown.
 
 import type { Knex } from 'knex';
 import { type AccountRow, showAccount } from '../../db/accounts';
@@ -9,7 +9,7 @@ import { CommandError } from '../command';
 import type { Input } from './command-line';
 
 /**
- * `100.00`, with or without the currency before or after it; the currency must be the configured
+ * Parses `100.00`. The currency may stand before or after the number, and must be the configured
  * one.
  */
 export function amountOf(text: string, currency: string): number {
@@ -45,7 +45,7 @@ export function choiceOf<const T extends string>(
 
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** `90s`, `30m`, `24h`, `7d`, or `0`. */
+/** Parses `90s`, `30m`, `24h`, `7d` or `0`, and returns milliseconds. */
 export function durationOf(text: string, name: string, maxDays: number): number {
   const [, number, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const ms = text === '0' ? 0 : Number(number) * unitMs[unit as keyof typeof unitMs];
@@ -56,12 +56,12 @@ export function durationOf(text: string, name: string, maxDays: number): number 
   );
 }
 
-/** A day (its start in UTC) or a point in time with its offset. */
+/** Parses a day (its start in UTC) or a point in time with its offset. */
 export function momentOf(text: string, name: string): Date {
   const [, year, month, day, time] =
     /^(\d{4})-(\d\d)-(\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/.exec(text) ?? [];
   const moment = new Date(time === undefined ? `${year}-${month}-${day}T00:00:00Z` : text);
-  // Date accepts the 31st of a short month as the 1st of the next one.
+  // Date reads 31 April as 1 May, so the day is compared with the length of the month.
   const days = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
   if (!Number.isNaN(moment.getTime()) && Number(day) <= days) return moment;
   throw new CommandError(
@@ -70,7 +70,7 @@ export function momentOf(text: string, name: string): Date {
   );
 }
 
-/** A name given by a person: one readable line of limited length. */
+/** Parses a text by a person: one readable line of limited length. */
 export function nameOf(text: string, name: string): string {
   const trimmed = text.trim();
   if (trimmed !== '' && trimmed.length <= 200 && !/\p{Cc}/u.test(trimmed)) return trimmed;
@@ -86,7 +86,8 @@ export async function knownAccount(db: Knex, accountId: string): Promise<Account
 export async function knownKey(db: Knex, keyId: string): Promise<KeyRow> {
   const key = (await listKeys(db)).find((row) => row.keyId === keyId);
   if (key) return key;
-  // A key itself is a secret, so it is not repeated.
+  // An operator may have typed a key instead of its id. A key is a secret, so the error does not
+  // repeat it.
   const shown = isWellFormedKey(keyId) ? 'with this id, which is the key itself' : keyId;
   throw new CommandError(`There is no key ${shown}. "keys list" shows the ids.`);
 }
