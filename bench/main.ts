@@ -1,8 +1,8 @@
-// `npm run bench`: measures every row against a bare reference in the same run and prints the
-// table. A run with an error, an unfinished task or wrong books prints no table. `-- --only
-// post,get` measures some rows, `-- --quick` uses small sizes, and `-- --old-tasks 1670000` lets the row
-// retention delete among ten million rows. The rows of a Temporal cluster are measured only if they
-// are named: their programs are built with Go.
+// `npm run bench` measures the rows and prints a table. Most rows compare the service with a bare
+// reference in the same run. An error, an unfinished task or wrong books end the run without the
+// final table. `-- --only post,get` measures only these two rows. `-- --quick` uses small sizes.
+// `-- --old-tasks 1670000` writes ten million database rows for the row `retention`. The rows
+// `cluster` and `shards` run only if `--only` names them, because their programs are built with Go.
 
 import { parseArgs } from 'node:util';
 import { audit } from '../src/db/ledger-audit';
@@ -48,7 +48,7 @@ async function main(): Promise<void> {
       findings.push(...named);
       say(`✓ ${row.name} (${((Date.now() - started) / 1_000).toFixed(0)} s)`);
       printTable(found, process.stderr);
-      // After each row, so that a later failure does not discard the figures measured so far.
+      // Written after each row, so that a later failure does not discard these figures.
       if (!settings.quick) await writeResults(world, named);
     }
     printTable(findings, process.stdout);

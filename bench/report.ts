@@ -1,5 +1,5 @@
-// Writes the findings as a table and as bench/results.json, with the machine and the versions they
-// apply to.
+// Prints the findings as a table and writes them to bench/results.json. The file also names the
+// machine and the versions of the last run.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -56,7 +56,7 @@ export async function writeResults(
   await writeFile(file, `${JSON.stringify(results, null, 2)}\n`);
 }
 
-/** Rows that this run left out keep their earlier figures and time. */
+/** The findings in the file. Rows that are not measured again keep their figures and time. */
 function keptFindings(file: string): { row: string }[] {
   try {
     return (JSON.parse(readFileSync(file, 'utf8')) as { findings: { row: string }[] }).findings;

@@ -1,11 +1,11 @@
-// The type of a row and of its findings. A row that cannot be measured correctly throws; then no
-// table is printed.
+// The types of a row and of its findings. A row is one measurement of the bench and has one or
+// more findings. A row that cannot be measured correctly throws, and the run ends.
 
 import { type Compared, quantile } from './support/rounds';
 import type { World } from './world';
 
 export interface Finding {
-  /** What was measured, in words. */
+  /** The name of the measured figure. */
   readonly figure: string;
   readonly unit: string;
   readonly ours: number | string;
@@ -19,9 +19,9 @@ export interface Finding {
 }
 
 export interface Row {
-  /** For `--only`. */
+  /** The name for the option `--only`. */
   readonly name: string;
-  /** Measured only if `--only` names it. */
+  /** The row is measured only if `--only` names it. */
   readonly onlyByName?: true;
   measure(world: World): Promise<readonly Finding[]>;
 }
@@ -54,10 +54,10 @@ export function atMost(
   };
 }
 
-// A call may take this many times as long beside other work.
+// Beside other work, a call may take at most this many times as long as alone.
 const slowerMax = 3;
 
-/** The p99 of calls in milliseconds beside other work, compared with the same calls alone. */
+/** Compares the p99 of calls beside other work with the p99 of the same calls alone. */
 export function besideQuiet(
   figure: string,
   alone: readonly number[],
@@ -78,7 +78,10 @@ export function p99(times: readonly number[]): number {
   return quantile(sorted, 0.99);
 }
 
-/** How late a change was seen, compared with the poll interval. Sorted, in milliseconds. */
+/**
+ * Compares the delays until a change was seen with the poll interval. The lags must be sorted and
+ * in milliseconds.
+ */
 export function lagFindings(
   figure: string,
   lags: readonly number[],

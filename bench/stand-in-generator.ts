@@ -1,5 +1,6 @@
-// Replaces the generator: accepts jobs, lists them and ends them on command. It renders nothing, so
-// that only the service is measured. The model's name decides what happens to its jobs.
+// A provider for the bench: it accepts jobs, lists them and ends them on command. It renders
+// nothing, so that only the service is measured. The name of a model decides the first status of
+// its jobs.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,13 +14,13 @@ interface Job {
   finishedAtMs: number;
 }
 
-/** Upstream model → the first status of its jobs. */
+/** The first status of a job, by upstream model. */
 const statusOfModel = { parked: 'queued', running: 'running', instant: 'succeeded' } as const;
 
 const jobs = new Map<string, Job>();
 const byTask = new Map<string, Job>();
 const counts = { creates: 0, lists: 0, reads: 0, callbacks: 0 };
-// About the tokens of four seconds of 480p.
+// About as many tokens as four seconds of 480p need.
 const usage = { completion_tokens: 40_000, total_tokens: 40_000 };
 
 const server = createServer((request, response) => {
@@ -54,7 +55,7 @@ function create(request: IncomingMessage, body: Record<string, unknown>) {
   counts.creates += 1;
   const taskId = String(request.headers['x-client-request-id']);
   const known = byTask.get(taskId);
-  // A second create for one task. The bench counts accepted jobs and would show it.
+  // A second create for the same task. The rows notice it: they compare `creates` with the tasks.
   if (known) return { status: 200, body: { id: known.id } };
   const model = String(body.model) as keyof typeof statusOfModel;
   const now = Date.now();
@@ -76,9 +77,9 @@ function list(ids: readonly string[]) {
 }
 
 /**
- * `finish`: end these tasks' jobs now. `run`: start them. `seed`: add this many running jobs.
- * `videos`: the size of all videos from now on, and how many are sent together.
- * `counts`: the calls since the start.
+ * The commands of the bench. `finish` ends the jobs of these tasks now, and `run` starts them.
+ * `seed` adds this many running jobs. `videos` sets the size of all later videos and the number of
+ * transfers that wait for each other. `counts` returns the numbers of calls since the start.
  */
 function control(what: string, body: Record<string, unknown>) {
   if (what === 'finish' || what === 'run') {
@@ -96,7 +97,7 @@ function control(what: string, body: Record<string, unknown>) {
   return { status: 200, body: { ...counts, jobs: jobs.size } };
 }
 
-/** For the compared proxy, which speaks another protocol: always the same unfinished video. */
+/** Answers LiteLLM, which uses another protocol. The answer is always the same unfinished video. */
 function video(request: IncomingMessage) {
   request.resume();
   const created_at = Math.floor(Date.now() / 1_000);
@@ -105,7 +106,7 @@ function video(request: IncomingMessage) {
   return { status: 200, body: { ...known, created_at, seconds: '4', size: '720x1280' } };
 }
 
-/** For enhanced tasks: an enhancement has ended when it is first read. */
+/** Creates and reads enhancements. An enhancement has already ended at its first read. */
 function enhance(request: IncomingMessage, path: string) {
   request.resume();
   const id = path.split('/').at(-1) ?? '';
@@ -161,12 +162,15 @@ function address(): string {
 
 const pieceBytes = 64 * 1024;
 const zeros = Buffer.alloc(pieceBytes);
-// The head of an MP4 file, and nothing of a video.
+// The first bytes of an MP4 file; the rest is zeros.
 const firstPiece = Buffer.concat([Buffer.from('\0\0\0\x20ftypisom', 'latin1')], pieceBytes);
 
 interface Videos {
   readonly bytes: number;
-  /** After its first piece a transfer waits until this many have begun, once. */
+  /**
+   * A transfer waits after its first piece until this many transfers have begun. This happens only
+   * once.
+   */
   readonly together: number;
 }
 
@@ -183,7 +187,7 @@ async function sendVideo(response: ServerResponse): Promise<void> {
       yield left < pieceBytes ? zeros.subarray(0, left) : zeros;
     }
   }
-  // A receiver may leave; the bench counts what has arrived.
+  // A receiver may close the connection early. The bench counts the bytes that have arrived.
   await pipeline(pieces, response).catch(() => undefined);
 }
 
@@ -191,7 +195,7 @@ async function untilTogether(count: number): Promise<void> {
   const begun = new Promise<void>((resolve) => waiting.push(resolve));
   if (waiting.length >= count) {
     for (const go of waiting.splice(0)) go();
-    // A transfer that is repeated does not wait.
+    // A repeated transfer would wait for ever, so the later ones do not wait.
     videos = { ...videos, together: 1 };
   }
   await begun;

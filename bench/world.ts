@@ -1,6 +1,6 @@
-// The environment of all rows: the service as separate processes on an embedded PostgreSQL and
-// Temporal, a stand-in generator, and the bare references on the same servers. It is started once,
-// and the books are audited at the end.
+// Starts the environment of all rows, once in a run. The service runs as separate processes on an
+// embedded PostgreSQL and Temporal. A stand-in generator replaces the provider. The bare references
+// use the same servers.
 
 import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -38,7 +38,7 @@ interface Settings {
   readonly creatingSeconds: number;
   /** The number of old tasks, of six rows each, in the row `retention`. */
   readonly oldTasks: number;
-  /** Small sizes, to check that every row works. The figures mean nothing. */
+  /** Small sizes, only to check that every row works. The figures are not usable. */
   readonly quick: boolean;
 }
 
@@ -47,19 +47,17 @@ export interface Account {
   readonly apiKey: string;
 }
 
-/** A balance for any number of tasks. */
+/** A balance that pays for any number of tasks. */
 export const openingMicros = 10 ** 15;
 
-/**
- * The models of the bench's catalogue. The stand-in generator defines what happens to their jobs.
- */
+/** The models of the bench's catalogue. The stand-in generator defines the status of their jobs. */
 export const models = {
   parked: 'bench-parked',
   running: 'bench-running',
   instant: 'bench-instant',
-  /** As `instant`, on the channel that is polled every three seconds. */
+  /** Like `instant`, but on the channel that is polled every three seconds. */
   polled: 'bench-polled',
-  /** As `parked`, on the channel that is polled ten times a second. */
+  /** Like `parked`, but on the channel that is polled ten times a second. */
   held: 'bench-held',
 } as const;
 
@@ -116,7 +114,7 @@ export async function openWorld(
   }
 }
 
-/** The service as shipped, except for its generator and the limits that a bench would exceed. */
+/** The service has its default settings, except the generator and limits that a bench exceeds. */
 function startService(
   dataDir: string,
   generatorUrl: string,
@@ -130,7 +128,7 @@ function startService(
       STUDIO_URL: generatorUrl,
       CATALOGUE_FILE: writeCatalogue(dataDir, generatorUrl),
       QUEUED_TASKS_MAX: '1000000',
-      // A slow create counts as slow here, not as pending.
+      // With the default, a slow create is answered early with `pending`, and its time is hidden.
       ACCEPT_TIMEOUT_MS: '30000',
       CREATE_RATE_PER_SECOND: '100000',
       CREATE_BURST: '100000',
@@ -143,7 +141,7 @@ function startService(
   });
 }
 
-/** The shipped catalogue and more models, all served by the stand-in generator. */
+/** Writes the default catalogue and the bench's models, which the stand-in generator serves. */
 function writeCatalogue(folder: string, generatorUrl: string): string {
   const catalogue = parse(readFileSync(join(projectFolder(), 'catalogue.yaml'), 'utf8'), {
     merge: true,
@@ -162,8 +160,8 @@ function writeCatalogue(folder: string, generatorUrl: string): string {
     ...catalogue,
     channels: {
       ...channels,
-      // The shipped interval is three seconds. A tenth of a second keeps the poll out of the
-      // figure.
+      // The default interval is three seconds. With a tenth of a second, a figure contains almost
+      // no waiting for the poll.
       slow: { ...channel, pollIntervalMs: 3_000 },
       fast: { ...channel, pollIntervalMs: 100 },
     },

@@ -1,5 +1,5 @@
-// `node scripts/running.mjs apiUrl`: prints one value of the `npm start` that runs in DATA_DIR, for
-// shell commands.
+// `node scripts/running.mjs apiUrl` prints one value of the running development stack, for use in
+// shell commands. The stack is found by its file in DATA_DIR.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,10 @@ if (!file) {
 }
 process.stdout.write(`${file[name]}\n`);
 
-/** A stack that was killed leaves its file; one that runs answers the signal 0. */
+/**
+ * The values of the running stack; null if no stack runs. A killed stack leaves its file, so signal
+ * 0 checks the process.
+ */
 function read(path) {
   try {
     const values = JSON.parse(readFileSync(path, 'utf8'));

@@ -1,6 +1,6 @@
-// `npm run -s sbom`: prints the list of the packages of production (SBOM, CycloneDX), from the lock
-// file and without network. `npm sbom --omit=dev` alone leaves out every package that a package of
-// development needs too, so npm gets a lock file that has only those of production.
+// `npm run -s sbom` prints the list of production packages (SBOM, CycloneDX) from the lock file,
+// without network. `npm sbom --omit=dev` would leave out every package that development needs too.
+// So npm gets a lock file that contains only production packages.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ function sbom() {
     const { '': project, ...all } = lock.packages;
     const production = Object.entries(all).filter(([, { dev }]) => !dev);
     const packages = { '': withoutDevelopment(project), ...Object.fromEntries(production) };
-    // npm calls the project by the name of its folder.
+    // npm uses the name of the folder as the name of the project.
     const folder = join(temporary, manifest.name);
     mkdirSync(folder);
     writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));

@@ -1,6 +1,6 @@
-// `npm start`: installs missing packages, builds outdated files, then becomes the development
-// stack. The process stays the same, so that a signal reaches the code that can stop everything.
-// The help needs no packages.
+// `npm start`: installs missing packages, builds outdated files, and runs the development stack in
+// the same process. So a signal reaches the code that can stop everything. The help needs no
+// packages.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,6 @@
 // `npm test` and its variants: checks types, lint and format, runs the tests, and prints the counts
-// in the last line. `--install` first installs missing packages, `--fast` leaves out tests that
-// need servers, `--long`, `--clients`, `--deploy` and `--cluster` run tests that are not part of every
-// run.
+// in the last line. `--install` first installs missing packages. `--fast` leaves out tests that
+// need servers. `--long`, `--clients`, `--deploy` and `--cluster` run other tests instead.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -38,7 +37,7 @@ async function main() {
   return runJest(['fast', 'stack'], { covered: true });
 }
 
-/** The Temporal server is built from its Go module. */
+/** Needs Go, because the Temporal server of the cluster is built from its Go module. */
 async function runCluster() {
   const hasGo = await run('go', ['version']).catch(() => false);
   if (!hasGo) {
@@ -52,7 +51,7 @@ async function runCluster() {
   await runJest(['cluster']);
 }
 
-/** In parallel, because each check leaves a core idle half of the time. All errors are printed. */
+/** Runs the checks in parallel: each uses a core for half of the time. All errors are printed. */
 async function checkSources() {
   await step('checking types, lint and format', async () => {
     const checks = await Promise.allSettled([
@@ -67,10 +66,10 @@ async function checkSources() {
   });
 }
 
-// The result of the last type check; only changed files are checked again.
+// The result of the previous type check, so that only changed files are checked again.
 const typesCache = ['--tsBuildInfoFile', join('node_modules', '.cache', 'types.tsbuildinfo')];
 
-/** Runs the projects and counts; a file that cannot be loaded counts as one failure. */
+/** Runs projects of jest and prints the counts. A file that cannot be loaded is one failure. */
 async function runJest(projects, { covered = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'video-results-'));
   const results = join(folder, 'results.json');
@@ -85,7 +84,7 @@ async function runJest(projects, { covered = false } = {}) {
         `--maxWorkers=${workers()}`,
       ],
       {
-        // jest's report goes to standard error, its JSON to standard output.
+        // With --json, jest writes its report to standard error, where it is shown.
         showErrors: true,
         env: covered ? { ...process.env, TEST_COVERAGE: '1' } : process.env,
       },
@@ -106,11 +105,11 @@ async function runJest(projects, { covered = false } = {}) {
 }
 
 /**
- * Tests with servers wait most of the time, so one worker more than cores; four still have enough
- * connections.
+ * The number of jest's workers. Tests with servers mostly wait, so there is one more worker than
+ * cores. Four workers at most, because more would need too many connections.
  */
 function workers() {
-  // A cluster, and the service on it, are twenty processes.
+  // A cluster and the service on it already are twenty processes.
   if (asked.cluster) return 1;
   const cores = availableParallelism();
   return asked.fast ? cores : Math.min(4, cores + 1);
@@ -130,7 +129,7 @@ function countsIn(file) {
   }
 }
 
-/** Repeated at the end, because the first output may be far above. */
+/** One line per failure, for the end of the output: jest's own report may be far above. */
 function failuresOf({ name, status, message, assertionResults }) {
   const file = relative(root, name);
   const failed = assertionResults.filter((test) => test.status === 'failed');

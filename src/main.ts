@@ -1,6 +1,6 @@
-// The process table: one line for each process. A process is loaded only when it is started, so the
-// worker never loads Koa and the API never loads the native worker. Only this file uses arguments,
-// signals and exit.
+// Starts one process by its name. The code of a process is loaded only when the process is started.
+// So the worker never loads Koa, and the API never loads the native worker. Only this file reads
+// the arguments, handles signals and ends the process.
 
 import type { Command, Running } from './commands/command';
 import { type ProcessName, readConfig } from './config/config';
@@ -80,23 +80,23 @@ async function run<P extends ProcessName>(name: P, args: readonly string[]): Pro
 
 const sameSignalMs = 400;
 
-/** The first signal stops everything in order, a second one exits at once. */
+/** The first signal stops everything in order. A second signal ends the process at once. */
 function listenForSignals(log: Logger) {
   let running: Running | undefined;
   let askedAt = 0;
   const stop = () => {
     if (askedAt > 0) {
-      // A Ctrl-C arrives twice if npm forwards its own: from the terminal and from npm.
+      // One Ctrl-C may arrive twice: from the terminal, and from npm, which forwards the signal.
       if (Date.now() - askedAt > sameSignalMs) process.exit(130);
       return;
     }
     askedAt = Date.now();
-    // During the start nothing can be lost, because the process was not reported as ready.
+    // During the start, nothing can be lost: the process was not yet reported as ready.
     if (!running) process.exit(130);
     running.stop().catch((error: unknown) => fail(error));
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
-  // Started by a stack: if the stack has died, nothing else would stop this process.
+  // A development stack started this process. If the stack dies, nothing else stops the process.
   if (process.send) process.once('disconnect', stop);
   process.on('SIGHUP', () => {
     running?.reload?.().catch((error: unknown) => log.error({ err: error }, 'could not reload'));
@@ -125,11 +125,11 @@ const knownFaults = new Set([
 ]);
 
 /**
- * An error that the operator can correct is printed as its message only, every other error with its
- * stack.
+ * Prints an error and ends the process. An error that the operator can correct is printed without
+ * its stack.
  */
 function fail(error: unknown): void {
-  // By name, because the class is in a folder that only some processes load.
+  // The name is compared and not the class, because only some processes load the file of a class.
   const { name, message, stack, exitCode } = error as Error & { exitCode?: unknown };
   const known = knownFaults.has(name);
   process.stderr.write(`${known ? message : (stack ?? String(error))}\n`);

@@ -1,5 +1,5 @@
-// The activities of the bare workflows: one statement that is a transaction by itself, a copy of a
-// file, and nothing at all.
+// The activities of the bare workflows. One stores a row in a transaction of one statement, one
+// copies a file, and one does nothing.
 
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// The reference processes: a worker with bare workflows and a server with bare routes, and the
-// calls to both.
+// Starts the reference processes: a worker with bare workflows and a server with bare routes. It
+// also returns functions that call the workflows.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export type BareKind = 'parked' | 'whole' | 'wholeStored';
 
 export interface Bare {
   readonly url: string;
-  /** Calls update-with-start of a workflow that stays open, or of one that ends. */
+  /** Calls update-with-start. `parked` stays open; the other kinds end by themselves. */
   start(kind: BareKind): Promise<string>;
   result(id: string): Promise<unknown>;
   query(id: string): Promise<unknown>;

@@ -1,4 +1,5 @@
-// The reference of a flood: a bare server that refuses every request at once and reads no body.
+// The reference for a flood of requests: a bare server that refuses every request immediately. It
+// reads no body.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

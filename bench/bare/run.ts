@@ -1,8 +1,9 @@
-// Runs a bare process: it reports when its worker is ready and ends together with the bench.
+// Runs a worker in a process of its own. The process tells the bench when the worker is ready. It
+// ends when the bench ends.
 
 import type { Worker } from '@temporalio/worker';
 
-/** `start` creates the worker and everything it needs before it reports ready. */
+/** `start` creates the worker and everything that the worker needs. */
 export function runBare(start: () => Promise<Worker>): void {
   live(start).catch(failBare);
 }

@@ -1,5 +1,5 @@
-// The HTTP references: bare Koa routes that parse JSON, read one indexed row, or answer from
-// memory.
+// The HTTP references: three bare Koa routes. One parses JSON and refuses the request. One reads a
+// row by its primary key. One answers from memory.
 
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
@@ -8,7 +8,8 @@ import { Pool } from 'pg';
 const pool = new Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 const remembered = JSON.stringify({ id: 'task', status: 'succeeded', padding: 'x'.repeat(900) });
 
-// The service's refusal names the models of the key and so has about 290 bytes.
+// The service's refusal lists the models of the key. With this text, the bare refusal is as long:
+// about 290 bytes.
 const otherModels = 'x'.repeat(160);
 
 const app = new Koa();

@@ -1,4 +1,5 @@
-// The worker of the bare workflows: a process of its own, set up like the service's worker.
+// The worker of the bare workflows, as a process of its own. Its settings are those of the
+// service's worker.
 
 import { readFileSync } from 'node:fs';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';

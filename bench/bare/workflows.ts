@@ -1,5 +1,5 @@
-// The Temporal references: workflows that do the minimum of a durable task and keep none of its
-// promises.
+// The Temporal references: workflows with the same kinds of steps as a task, but without its logic.
+// They have no ledger, no watcher, no deadline and no callback.
 
 import {
   condition,
@@ -21,8 +21,8 @@ const { nothing: nothingLocally } = proxyLocalActivities<BareActivities>({
 });
 
 /**
- * One local activity (one transaction), one activity, then it waits like a task that waits for its
- * job.
+ * Runs one local activity with a transaction and one activity. Then the workflow stays open, like a
+ * task that waits for its job.
  */
 export async function parked(id: string): Promise<void> {
   let stored = false;
@@ -41,12 +41,12 @@ export async function parked(id: string): Promise<void> {
   await condition(() => over);
 }
 
-/** A whole task: both transactions, the submit and its answer, with activities that do nothing. */
+/** A whole task without work: empty activities replace the two transactions and the submit. */
 export function whole(id: string): Promise<string> {
   return bareTask(id, nothing);
 }
 
-/** As `whole`, and the result is copied into a file before the second transaction. */
+/** Like `whole`, but an activity copies a result into a file before the second transaction. */
 export function wholeStored(id: string): Promise<string> {
   return bareTask(id, async () => {
     await nothing();

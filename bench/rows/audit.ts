@@ -1,5 +1,5 @@
-// The audit of a million movements: how long it takes, and that the memory of the process does not
-// grow. The bench fails if the generated books do not agree or a planted difference is not found.
+// Measures the time and the memory of an audit of a million movements. The bench fails if the audit
+// reports a difference in correct books, or misses a difference that the row makes afterwards.
 
 import { join } from 'node:path';
 import { loadCatalogue } from '../../src/catalogue/catalogue-file';
@@ -13,8 +13,8 @@ import { median } from '../support/rounds';
 import type { World } from '../world';
 
 const wantedSeconds = 30;
-// One answer and the garbage between two collections need less than this; a million rows in memory
-// would need hundreds.
+// One answer of the database and the garbage between two collections need less. A million rows in
+// memory would need hundreds of megabytes.
 const wantedMegabytes = 32;
 
 export const auditRow: Row = {

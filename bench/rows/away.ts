@@ -1,5 +1,5 @@
-// POST while Temporal is away, through an API with the default accept timeout: how long callers wait
-// after the first few, which find out that Temporal does not answer.
+// Measures POST while Temporal is stopped, through an API with the default accept timeout. The
+// first calls wait for Temporal until their timeout. The figure is the time of the later calls.
 
 import type { Finding, Row } from '../row';
 import { openWire } from '../support/http-load';

@@ -1,7 +1,7 @@
-// What a task costs on a Temporal cluster, and what one more process costs: whole tasks with one
-// and two history processes, and with one, two and four workers. Half of the tasks have a callback, a
-// fifth is enhanced, and every caller waits for the end of its task. A run counts only if every task
-// succeeded and was generated once. Linux only.
+// Measures the cost of a task on a Temporal cluster, and the cost of one more process. Whole tasks
+// run with one and two history processes, and with one, two and four workers. Half of the tasks
+// have a callback, and a fifth is enhanced. Every caller waits for the end of its task. The row
+// fails unless every task succeeds and is generated once. It runs only on Linux.
 
 import { existsSync } from 'node:fs';
 import { Pool } from 'pg';
@@ -31,7 +31,7 @@ import { type Account, models, type World } from '../world';
 const historyCounts = [1, 2];
 const workerCounts = [1, 2, 4];
 const callers = 48;
-// A backend reports its transactions and rows when it has been idle for ten seconds.
+// A PostgreSQL backend reports its transactions and rows after ten idle seconds at the latest.
 const reportedAfterMs = 12_000;
 
 export const clusterRow: Row = {
@@ -42,7 +42,7 @@ export const clusterRow: Row = {
   },
 };
 
-/** The idle cluster with as many shards as an operator chooses. */
+/** Measures the idle cluster with 512 shards, a usual number in production. */
 export const shardsRow: Row = {
   name: 'shards',
   onlyByName: true,
@@ -72,7 +72,7 @@ interface Measured {
   readonly tasksPerSecond: number;
   readonly p50: number;
   readonly p99: number;
-  /** Of one task, without what the idle processes use. */
+  /** The cost of one task. The cost of the idle processes is subtracted. */
   readonly perTask: Counters;
   readonly idlePerSecond: Counters;
   readonly memory: Counters;
@@ -153,7 +153,7 @@ async function setCount(parts: readonly Part[], count: number): Promise<void> {
   for (const [index, part] of parts.entries()) await (index < count ? part.start() : part.stop());
 }
 
-/** What is used a second when no task runs. */
+/** The resources that are used in a second while no task runs. */
 async function idle(world: World, site: ClusterSite): Promise<Counters> {
   await pause(reportedAfterMs);
   const before = await readCounters(site);
@@ -214,7 +214,7 @@ const metadataOf = (n: number, callbackUrl: string) => ({
   ...(n % 5 === 0 ? { super_resolution_config: { resolution: '1080p' } } : {}),
 });
 
-/** One column for each number of processes. */
+/** The findings have one column for each combination of history processes and workers. */
 function findingsOf(runs: readonly Measured[]): readonly Finding[] {
   const columns = historyCounts.flatMap((history) => workerCounts.map((n) => `${history}×${n}`));
   const line = (figure: string, unit: string, value: (run: Measured) => number | undefined) =>

@@ -1,4 +1,4 @@
-// POST against a bare update-with-start: with sixteen in flight, and alone.
+// Compares POST with a bare update-with-start: sixteen calls at a time, and one call at a time.
 
 import { atLeast, atMost, type Finding, type Row } from '../row';
 import { alternate, compare, quantile } from '../support/rounds';
@@ -20,8 +20,8 @@ export const createRow: Row = {
         mayBePending: false,
       });
       created.push(...run.ids);
-      // Waits until every task is placed, so that this work does not slow down the other side's
-      // round.
+      // Waits until every job is placed. This work would otherwise slow down the round of the
+      // reference.
       await untilCount(world, run.ids, 'placed', 60_000);
       return run;
     };

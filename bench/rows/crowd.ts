@@ -1,5 +1,6 @@
-// Whether a hundred thousand finished tasks slow anything down: two services on the same servers,
-// one with a hundred finished tasks and one with a hundred thousand, measured in turns.
+// Checks that a hundred thousand finished tasks do not slow down the service. Two services run on
+// the same servers: one has a hundred finished tasks, the other a hundred thousand. The row
+// measures the two in turns.
 
 import { audit } from '../../src/db/ledger-audit';
 import { atLeast, type Finding, type Row } from '../row';
@@ -36,7 +37,7 @@ export const crowdRow: Row = {
         );
       const created = await against((crowd) => createRate(world, crowd, quick ? 32 : 64));
       const read = await against((crowd) => readRate(crowd, quick ? 0.5 : 1.5));
-      // For a time, lower is better, so the ratio is inverted.
+      // A time should be low, a rate high. So this ratio is inverted: `few` divided by `many`.
       const lag = await alternate(
         rounds,
         () => finishLag(world, few),
@@ -93,7 +94,7 @@ async function createRate(world: World, { side, account }: Crowd, count: number)
   return run.perSecond;
 }
 
-/** Reads live tasks, because each answer needs the row; finished ones would come from memory. */
+/** Reads live tasks, because their rows are read each time. Finished tasks come from memory. */
 async function readRate({ side, account, live }: Crowd, seconds: number): Promise<number> {
   const texts = live.map((id) => readText(account, id));
   const { perSecond } = await runLoad({
@@ -109,8 +110,8 @@ async function readRate({ side, account, live }: Crowd, seconds: number): Promis
 }
 
 /**
- * Median time from the end of a job to a GET that shows it, on a channel that is polled ten times a
- * second.
+ * Returns the median time in milliseconds from the end of a job to a GET that shows it. The channel
+ * is polled ten times a second.
  */
 async function finishLag(world: World, { side, account }: Crowd): Promise<number> {
   const count = 24;

@@ -1,6 +1,6 @@
-// Results as files: how much later a task ends because its video is copied, the worker's memory while
-// many large videos are copied at once, and the delivery of stored videos, against a bare server that
-// streams a file.
+// Three rows about results as files. `copy-lag` measures how much later a task ends because its
+// video is copied. `copy-memory` measures the worker's memory while many large videos are copied at
+// once. `delivery` compares the download of a stored video with a bare server that streams a file.
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,12 +18,12 @@ const smallBytes = 64 * 1024;
 const usualBytes = 10_000_000;
 const largeBytes = 50_000_000;
 const connections = 50;
-// The shipped interval. The jobs here are polled ten times a second, which keeps the poll out of the
-// figure.
+// The default interval, as the limit for the lag. The jobs of these rows are polled ten times a
+// second, so the lag contains almost no waiting for the poll.
 const pollIntervalMs = 3_000;
 const megabytesMax = 64;
 
-/** After each row the generator sends small videos again. */
+/** After each row, the generator is set back to small videos. */
 const row = (name: string, measure: (world: World, account: Account) => Promise<Finding>): Row => ({
   name,
   async measure(world) {
@@ -66,7 +66,7 @@ async function copyLag(world: World, account: Account): Promise<Finding> {
   };
 }
 
-/** A worker of its own, after it has copied small videos. */
+/** Measures a new worker, which first copies small videos to reach its usual memory. */
 async function copyMemory(world: World, account: Account): Promise<Finding> {
   const usual = world.stack.part('worker');
   await usual.stop();
@@ -95,7 +95,7 @@ async function copyMemory(world: World, account: Account): Promise<Finding> {
   };
 }
 
-/** The generator goes on with the first one when all have begun. */
+/** The generator continues the first transfer only when all transfers have begun. */
 async function copyTogether(world: World, account: Account, bytes: number): Promise<void> {
   const ids = await heldTasks(world, account, connections);
   await world.generator.sendVideos(bytes, connections);
@@ -140,7 +140,7 @@ function resultsOf({ stack }: World, taskId: string): string {
   return join(stack.addresses.environment.STORAGE_DIR ?? '', 'results', taskId);
 }
 
-/** Gigabytes otherwise. */
+/** Without this, the rows would leave gigabytes of files. */
 async function removeFiles(world: World, ids: readonly string[]): Promise<void> {
   for (const id of ids) await rm(resultsOf(world, id), { recursive: true, force: true });
 }

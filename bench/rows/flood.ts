@@ -1,7 +1,7 @@
-// What one caller can do to another: floods of expensive or useless calls on an API with the limits
-// it has by default, and how long the calls of a quiet account take on the same API meanwhile. Quiet
-// time, flood, and the same flood at the same rate on a bare server take turns: the last shows what
-// the load generator itself takes of the machine.
+// Measures how much one caller can slow down another. A flood of expensive or useless calls goes to
+// an API with the default limits. Meanwhile the calls of a quiet account to the same API are timed.
+// Each turn has three phases: no flood, the flood, and the same number of calls to a bare server.
+// The third phase shows how much processor time the load generator itself needs.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { settingRows } from '../../src/config/config';
@@ -19,14 +19,14 @@ import { type Account, models, type World } from '../world';
 const lookupsMax = 20;
 const keptMax = 200 * 1024;
 
-// The bench's own API has wider limits.
+// The bench's first API has higher limits.
 const defaultLimits = Object.fromEntries(
   settingRows()
     .filter(({ name }) => name.endsWith('_RATE_PER_SECOND'))
     .map(({ name, otherwise }) => [name, otherwise.replaceAll('`', '')]),
 );
 
-/** What one flood was measured to do. */
+/** The calls of a quiet account in the three phases of a flood, and the counts of the flood. */
 interface Beside {
   readonly alone: Calls;
   readonly flooded: Calls;
@@ -165,7 +165,7 @@ function atMostOf(figure: string, unit: string, ours: number, most: number): Fin
   return { figure, unit, ours, wanted: `≤ ${most}`, met: ours <= most };
 }
 
-/** From PostgreSQL's own counts, which appear a second late. */
+/** The number of scans of `api_keys`. A busy backend reports its counts about once a second. */
 async function lookupsOfKeys({ pool }: World): Promise<number> {
   await pause(1_500);
   const { rows } = await pool.query<{ n: string }>(
@@ -175,14 +175,17 @@ async function lookupsOfKeys({ pool }: World): Promise<number> {
   return Number(rows[0]?.n);
 }
 
-/** What twenty cancelled creates with the largest metadata leave in both stores, of each. */
+/**
+ * The mean number of bytes that a cancelled create with the largest metadata leaves: the task's row
+ * in PostgreSQL and the history in Temporal.
+ */
 async function keptOfCancelled(world: World, url: string, account: Account): Promise<Finding> {
   const { hostname, port } = new URL(url);
   const wire = await openWire(hostname, Number(port));
   let bytes = 0;
   const count = 20;
   for (let made = 0; made < count; made += 1) {
-    // Random text, which no store compresses.
+    // Random text, because compression would make other text smaller.
     const extra = Array.from({ length: 800 }, () => makeApiKey()).join('');
     const text = createText(account, models.parked, { metadata: { extra } });
     const { status, body } = await wire.exchange(text);

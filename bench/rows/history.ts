@@ -1,6 +1,6 @@
-// The history size of a task whose video takes five minutes, and of one whose video takes two days,
-// both with a callback. Temporal's test server skips the time; the workflows are those of the
-// worker's bundle.
+// Counts the events in the history of a task with a callback. The generation takes five minutes in
+// one task and 47 hours in the other. Temporal's test server skips the time. The workflows come
+// from the bundle of the worker.
 
 import { join } from 'node:path';
 import { CompleteAsyncError, Context } from '@temporalio/activity';
@@ -58,7 +58,7 @@ export const historyRow: Row = {
   },
 };
 
-/** The activity that waits for the job, after it has started. */
+/** The id of the started activity that waits for the job. */
 let waiting = '';
 
 function activitiesIn({ connection }: TestWorkflowEnvironment) {
@@ -66,7 +66,7 @@ function activitiesIn({ connection }: TestWorkflowEnvironment) {
     openTask: async () => ({ outcome: 'opened' }),
     submitJob: async () => {
       waiting = Context.current().info.activityId;
-      // The test server skips no time while an activity is open, so it is unlocked here.
+      // The test server skips no time while an activity is open, unless skipping is unlocked.
       await connection.testService?.unlockTimeSkipping({});
       throw new CompleteAsyncError();
     },

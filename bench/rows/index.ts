@@ -1,4 +1,4 @@
-// The rows in the order of measurement. Rows that leave much data behind come last.
+// The rows in the order of measurement. Rows that leave much data in the database come late.
 
 import type { Row } from '../row';
 import { auditRow } from './audit';

@@ -1,7 +1,7 @@
-// Accept, hold and settle with the real transactions, sixteen clients at once, against the minimum: two
-// transactions of two statements each (a balance, a movement). Measured over many accounts, and
-// with all clients on one account, whose row they wait for. The bench fails if the books do not
-// agree.
+// Measures the real transactions of a task (accept, hold, settle) with sixteen clients at once. The
+// reference is the minimum: two transactions, each of which writes a balance and a movement. The
+// clients first use many accounts. Then all use one account, so that they wait for the lock on its
+// row. The bench fails if the books do not agree.
 
 import { join } from 'node:path';
 import { Pool } from 'pg';

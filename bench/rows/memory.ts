@@ -1,5 +1,5 @@
-// The worker's memory per waiting task, besides the cached workflows: a worker with a small cache
-// and collected garbage, with some tasks and then with many more.
+// Measures the worker's memory per waiting task, without the cached workflows. A worker with a
+// small cache and collected garbage is measured with some tasks, and then with many more.
 
 import { join } from 'node:path';
 import type { Finding, Row } from '../row';
@@ -10,7 +10,7 @@ import { models, type World } from '../world';
 
 const cached = 100;
 const kilobytesMax = 20;
-// Two rounds of garbage collection, and time for the system to take the memory back.
+// Long enough for two collections of garbage, after which the system takes the memory back.
 const settlingMs = 10_000;
 
 export const memoryRow: Row = {

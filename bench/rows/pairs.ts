@@ -1,6 +1,6 @@
-// Two workers and two APIs against one of each, on the same task queue and database: nothing is
-// done twice, and the rate does not fall. One of each is measured before and after, so that a
-// change in the machine's load affects both.
+// Compares two workers and two APIs with one of each, on the same task queue and database. Nothing
+// may be done twice, and the rate may not fall. One of each is measured before and after the pairs,
+// so that a change in the machine's load affects both figures.
 
 import { atLeast, type Finding, type Row } from '../row';
 import { anotherApi, anotherWorker } from '../support/more-processes';

@@ -1,5 +1,6 @@
-// LiteLLM's proxy beside this service in the same run. It stores nothing: it passes on each create
-// and each read. Its creates show the cost of durability, its reads the benefit of stored tasks.
+// Compares the service with LiteLLM's proxy in the same run. LiteLLM stores nothing and passes on
+// each create and each read. So the creates show the cost of durability, and the reads show the
+// benefit of stored tasks.
 
 import { atLeast, type Finding, type Row } from '../row';
 import { type Reply, requestText, runLoad } from '../support/http-load';
@@ -13,7 +14,7 @@ export const peerRow: Row = {
   async measure(world: World): Promise<readonly Finding[]> {
     const peer = await startPeer(world);
     if ('why' in peer) {
-      world.say(`  LiteLLM cannot be had here and is left out: ${peer.why}`);
+      world.say(`  LiteLLM cannot be installed here and is left out: ${peer.why}`);
       return [];
     }
     try {
@@ -79,7 +80,10 @@ interface Burst {
   readonly connections: number;
 }
 
-/** Until all are answered, with `pending` for most. Their work is done before the next round. */
+/**
+ * The rate until all creates are answered, most of them with `pending`. Waits then until the tasks
+ * are finished, so that the next round begins without their work.
+ */
 async function ourBurst(world: World, { count, connections }: Burst): Promise<number> {
   const text = createText(await world.anAccount(), models.instant);
   const ids: string[] = [];

@@ -1,4 +1,5 @@
-// GET of finished tasks at fifty connections: each from the database, and from memory.
+// Measures GET of finished tasks at fifty connections. First every task comes from the database,
+// then every task comes from the memory of the API.
 
 import { atLeast, type Finding, type Row } from '../row';
 import { requestText, runLoad } from '../support/http-load';
@@ -7,8 +8,8 @@ import { seedFinished } from '../support/seed';
 import { readText } from '../support/tasks';
 import type { Account, World } from '../world';
 
-// The API remembers ten thousand final objects and drops the oldest. A cycle over this many tasks
-// never finds one in memory.
+// The API keeps ten thousand final objects in memory and drops the oldest. With more tasks, each
+// read in turn, no task is in memory when it is read again.
 const beyondMemory = 12_000;
 
 export const readRow: Row = {
@@ -35,7 +36,7 @@ function readEach(world: World, account: Account, ids: readonly string[]): () =>
   const texts = ids.map((id) => readText(account, id));
   let at = 0;
   return () => {
-    // Continues after the last round's task. Starting over would find remembered tasks.
+    // Continues after the last task of the previous round. The first tasks may still be in memory.
     const from = at;
     return load(world, world.apiUrl, (index) => {
       at = (from + index + 1) % texts.length;

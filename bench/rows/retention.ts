@@ -1,7 +1,7 @@
-// The deletion of old tasks: its rate among more than a million rows (`--old-tasks` for another number),
-// the first batches against the last, and what a quiet account notices of it. Then what 100,000 kept
-// results cost, compared with 1,000: a list, a run over the storage, and a pass over the old tasks. The
-// bench fails if an old task stays or the books do not agree.
+// Measures the deletion of old tasks among more than a million rows (`--old-tasks` sets another
+// number). It compares the first batches with the last, and times the calls of a quiet account
+// beside the deletion. `keptResults` then measures the cost of 100,000 kept results. The bench
+// fails if the number of deleted tasks is wrong or the books do not agree.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
@@ -22,7 +22,7 @@ import type { Account, World } from '../world';
 const kept = { tasksKeptDays: 400, filesKeptDays: 30 };
 const laterMax = 1.5;
 const batchSize = 200;
-// So that the row ends in minutes, however many there are.
+// The row stops after this many deletions, so that it ends in minutes.
 const deletedMax = 300_000;
 
 export const retentionRow: Row = {
@@ -37,12 +37,12 @@ async function deleting(world: World): Promise<readonly Finding[]> {
   const loud = await world.anAccount();
   const quiet = await world.anAccount();
   const tasks = settings.quick ? 2_000 : settings.oldTasks;
-  // For ever, so that the worker leaves them to this row.
+  // 0 means for ever. So the worker does not delete these tasks before the row does.
   await setTerms(db, loud.accountId, { tasksKeptDays: 0 });
   const rows = await seedOld(world, loud, tasks);
   say(`  ${rows} rows of ${tasks} old tasks written`);
   const before = { space: await spaceOf(pool), auditSeconds: await auditSeconds(db) };
-  // As the hourly audit records it.
+  // The hourly audit would write the same rows.
   await db.raw(`insert into audited_books select account_id, last_seq, available, held from balances
                 on conflict (account_id) do update set seq = excluded.seq,
                   available = excluded.available, held = excluded.held`);
@@ -99,7 +99,7 @@ function withoutPauses(
   ];
 }
 
-/** Dead rows and their cost, space, and the audit. */
+/** Measures after the deletions: the cost of dead rows, the space, and an audit. */
 async function leftBehind(
   { db, pool }: World,
   { accountId }: Account,
@@ -136,7 +136,10 @@ async function leftBehind(
   ];
 }
 
-/** A quiet account's calls alone and beside runs of the service, in turns, so that other load affects both. */
+/**
+ * Times a quiet account's calls alone and beside the service's deletion. The two take turns, so
+ * that other load on the machine affects both.
+ */
 async function besideService(world: World, account: Account) {
   const { db, settings } = world;
   const noCalls = (): Required<Calls> => ({ POST: [], GET: [], list: [] });
@@ -156,7 +159,7 @@ async function besideService(world: World, account: Account) {
   return { alone, beside, deleted, seconds };
 }
 
-/** Deletes old tasks as fast as possible; the time of each batch is in milliseconds. */
+/** Deletes old tasks without pauses. The times of the batches are in milliseconds. */
 async function deleteRest({ stack }: World) {
   const db = await connectWithoutLimits(stack.addresses.databaseUrl);
   const batches: number[] = [];

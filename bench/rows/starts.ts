@@ -1,5 +1,5 @@
-// The time from the start of a process to its first answer: for the API a 200, for the worker the
-// first accepted task.
+// Measures the start of the API until its first 200, and the start of a worker until its first
+// accepted task.
 
 import type { Finding, Row } from '../row';
 import { anotherApi } from '../support/more-processes';

@@ -1,6 +1,6 @@
-// Thousands of tasks that wait for the generator, created once and measured at several sizes: their
-// idle cost, how soon an end is seen, and how two thousand of them are read by as many polling
-// clients.
+// Measures thousands of tasks that wait for the generator. Their number grows, and several sizes
+// are measured. The figures are the cost while nothing happens, the delay until the end of a job is
+// seen, and the reads of two thousand polling clients.
 
 import { type Finding, lagFindings, type Row } from '../row';
 import { finishLags } from '../support/finish-lags';
@@ -39,7 +39,7 @@ export const waitingRow: Row = {
 /** Tasks that were created and have not ended. */
 class Crowd {
   readonly waiting: string[] = [];
-  /** A slow machine is measured with the number of tasks it has created within the time limit. */
+  /** The time left for creates. A slow machine is measured with fewer tasks. */
   private msLeft: number;
 
   constructor(
@@ -50,8 +50,8 @@ class Crowd {
   }
 
   /**
-   * Creates tasks up to this count, or as many as the time allows. False if the time allowed hardly
-   * any.
+   * Creates tasks up to this count, or as many as the time limit allows. False if the number has
+   * not grown by half.
    */
   async growTo(count: number): Promise<boolean> {
     const { world, account, waiting } = this;
@@ -71,7 +71,7 @@ class Crowd {
     return waiting.length >= before * 1.5;
   }
 
-  /** Finishes jobs from the oldest on. */
+  /** Removes this many of the oldest tasks from the crowd and returns them. */
   take(count: number): readonly string[] {
     return this.waiting.splice(0, count);
   }
@@ -125,8 +125,7 @@ function idleFindings({ waiting, workerCores, temporalCores, listsPerSecond }: I
       figure: `${waiting} tasks wait: list requests upstream`,
       unit: '/s',
       ours: listsPerSecond,
-      // A round asks about at least one task. Below 300 tasks that is still one request in three
-      // seconds.
+      // A round sends at least one request, so few tasks still cause a request every three seconds.
       wanted: `≤ ${Math.max(1, most).toFixed(1)}/s`,
       met: listsPerSecond <= Math.max(1, most),
     },
@@ -139,7 +138,7 @@ function reached(count: number, wanted: number): Finding {
     unit: '',
     ours: String(count),
     wanted: String(wanted),
-    // Not counted: the hundred of each size that were ended to measure the lag, and those that
+    // Some tasks have ended and are not counted: a hundred for each lag figure, and those that
     // ended while they were polled.
     met: count >= wanted * 0.9,
   };

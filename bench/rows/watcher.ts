@@ -1,6 +1,6 @@
-// A hundred thousand waiting jobs: the real watcher loop on real rows and a real list endpoint,
-// without rendering and without Temporal. First nothing changes, then a thousand jobs end, spread
-// over three poll intervals.
+// Measures the watcher loop with a hundred thousand waiting jobs. The loop, the rows and the list
+// requests are real. There is no rendering and no Temporal. First nothing changes. Then a thousand
+// jobs end, spread over three poll intervals.
 
 import { join } from 'node:path';
 import { startChild } from '../../src/embedded/child';
@@ -73,7 +73,7 @@ async function untilRound(
   }
 }
 
-/** Milliseconds from a job's end until its task is notified. Sorted. */
+/** Ends jobs. Returns the sorted milliseconds from the end of each job to the notification. */
 async function endSome(
   { generator }: World,
   notified: ReadonlyMap<string, number>,
@@ -83,7 +83,7 @@ async function endSome(
   const batch = Math.max(1, Math.floor(count / 90));
   for (let from = 0; from < count; from += batch) {
     const size = Math.min(batch, count - from);
-    // Spread out, so that they are in many lists and in every shard.
+    // Every fifth task, so that the ended jobs are in many lists and in every shard.
     const ids = Array.from({ length: size }, (_, at) => `task_${1 + (from + at) * 5}`);
     const atMs = await generator.finish(ids);
     for (const id of ids) ended.set(id, atMs);
@@ -131,8 +131,8 @@ function findings(jobs: number, figures: Figures): readonly Finding[] {
   ];
 }
 
-// Old enough that every round asks about them, and all known to run, so that none of them is a
-// change.
+// Every round asks about jobs that were sent less than 30 minutes ago, so `sent_at` is now. The
+// status is already `running`, so the first round finds no changes.
 const insertWaiting = `
   with one as (
     insert into accounts (id, name) values ('acct_1', 'bench') returning id

@@ -1,6 +1,6 @@
-// Whole tasks, from POST to settlement, with a generator that finishes at once: against workflows
-// with as many empty activities as a task without stored results, and against the same workflows
-// with an activity that copies the result into a file, as ours do.
+// Measures whole tasks, from POST to settlement, with a generator that finishes at once. The first
+// reference is a workflow with empty activities, as many as in a task without stored results. The
+// second reference also copies the result into a file, as the service does.
 
 import { atLeast, type Finding, type Row } from '../row';
 import { alternate, compare } from '../support/rounds';
@@ -12,8 +12,8 @@ export const wholeRow: Row = {
   async measure(world: World): Promise<readonly Finding[]> {
     const { rounds, quick } = world.settings;
     const account = await world.anAccount();
-    // Two to three seconds a round. In a shorter round the last jobs' wait for a list counts too
-    // much.
+    // A round takes two to three seconds. In a shorter round, the last jobs' wait for the next poll
+    // would be a large part of the time.
     const count = quick ? 32 : 160;
     const before = await world.generator.counts();
     const against = async (kind: 'whole' | 'wholeStored') =>

@@ -1,12 +1,13 @@
-// Rows written for a create until its job is placed, counted by PostgreSQL: for creates that wait for
-// their workflow, and for a burst, most of which is queued.
+// Counts the rows that are written from a create until its job is placed. PostgreSQL's statistics
+// count them. First one create is sent at a time. Then a burst is sent, and most of its creates are
+// queued.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Finding, Row } from '../row';
 import { createTasks, untilCount } from '../support/tasks';
 import { models, type World } from '../world';
 
-// A backend reports what it wrote when it has been idle for ten seconds.
+// A PostgreSQL backend reports its written rows after ten idle seconds at the latest.
 const reportedAfterMs = 12_000;
 
 export const writesRow: Row = {

@@ -1,10 +1,11 @@
-// The configuration of each process of the Temporal cluster.
+// Makes the configuration of each process of the Temporal cluster. `cluster.ts` starts the
+// processes.
 
 import { join } from 'node:path';
 import type { StackLogs } from '../../src/dev-stack/logs';
 import { dynamicConfig } from '../../src/embedded/temporal';
 
-/** The processes by name; the part of a name before its number is the role. */
+/** The names of the processes. Each consists of `temporal-`, the role and perhaps a number. */
 export const processes = [
   'temporal-frontend',
   'temporal-history-1',
@@ -16,7 +17,7 @@ export const processes = [
 const roles = ['frontend', 'history', 'matching', 'worker'] as const;
 
 interface Ports {
-  /** Below 32,768, because the server keeps it as a 16-bit number. */
+  /** Must be below 32,768, because the server stores this port as a signed 16-bit number. */
   readonly membership: number;
   readonly grpc: number;
   readonly metrics: number;
@@ -33,9 +34,10 @@ export interface Site {
 export const roleOf = (name: string) => name.replace(/^temporal-|-\d$/g, '');
 export const addressOf = ({ ports }: Site, name: string) => `127.0.0.1:${ports.get(name)?.grpc}`;
 
-/** The file of one process. JSON is YAML too. */
+/** The configuration file of one process. Temporal expects YAML, and JSON is valid YAML. */
 export function configOf(site: Site, name: string): object {
-  // Of the other roles only the names count: their processes are found by the membership table.
+  // The server finds processes of other roles by the membership table. So any port of a role is
+  // fine.
   const portsOf = (role: string) => {
     const one = role === roleOf(name) ? name : processes.find((other) => roleOf(other) === role);
     return site.ports.get(one ?? '');

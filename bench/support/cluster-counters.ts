@@ -1,5 +1,5 @@
-// What the processes and databases of a Temporal cluster, and of a service on it, have used so
-// far, and how it is printed.
+// Reads how much CPU and memory the processes of a Temporal cluster and of the service have used,
+// and what Temporal's databases have done. It also formats these numbers.
 
 import type { Pool } from 'pg';
 import type { Part } from '../../src/dev-stack/supervised-process';
@@ -7,7 +7,7 @@ import type { Finding } from '../row';
 import { familyCpuSeconds, figuresOf, pidOf } from './process-figures';
 
 export interface ClusterSite {
-  /** Of Temporal's PostgreSQL. */
+  /** Connects to Temporal's PostgreSQL. */
   readonly pool: Pool;
   /** The processes of the cluster, and those of the service on it. */
   readonly parts: readonly Part[];
@@ -15,7 +15,7 @@ export interface ClusterSite {
 
 export type Counters = Readonly<Record<string, number>>;
 
-/** CPU in milliseconds, and what Temporal's PostgreSQL counts. All of them only grow. */
+/** The CPU times in milliseconds and the counts of Temporal's PostgreSQL. All of them only grow. */
 export async function readCounters({ pool, parts }: ClusterSite): Promise<Counters> {
   const counters: Record<string, number> = { seconds: performance.now() / 1_000 };
   for (const part of parts.filter((one) => one.isAlive())) {
@@ -40,7 +40,10 @@ function kindOf({ name }: Part): string {
   return { postgres: "Temporal's PostgreSQL", worker: 'internal worker' }[role] ?? role;
 }
 
-/** The largest process of each kind, in megabytes. PostgreSQL is left out: its processes share memory. */
+/**
+ * The memory of the largest process of each kind, in megabytes. PostgreSQL is left out, because its
+ * processes share memory.
+ */
 export function memoryOf({ parts }: ClusterSite): Counters {
   const memory: Record<string, number> = {};
   for (const part of parts.filter((one) => one.isAlive() && !one.name.endsWith('postgres'))) {

@@ -1,6 +1,6 @@
-// A Temporal cluster as an operator runs it: each role a process of its own, two of history and two
-// of matching, on a PostgreSQL of their own. The programs are those of the release, not the
-// development server. No process restarts by itself.
+// Starts a Temporal cluster as an operator runs it. Each role is a process of its own; history and
+// matching have two processes. The cluster has its own PostgreSQL. The programs are those of the
+// release, not the development server. No process restarts by itself.
 
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -28,14 +28,16 @@ import { temporalPrograms } from './temporal-build';
 
 export interface TemporalCluster {
   readonly address: string;
-  /** Of its PostgreSQL, as a superuser. */
+  /** The address of the cluster's PostgreSQL for a superuser. */
   readonly databaseUrl: string;
   /** The processes and their database, in the order in which they can be started. */
   readonly parts: ReadonlyMap<string, Part>;
   stop(): Promise<void>;
 }
 
-/** 64 shards are fewer than an operator chooses: every shard polls its queues. */
+/**
+ * Production needs more than 64 shards. Here fewer are better, because each idle shard costs CPU.
+ */
 export async function startCluster({ historyShards = 64 } = {}): Promise<TemporalCluster> {
   const programs = await temporalPrograms();
   const folder = await mkdtemp(join(tmpdir(), 'video-cluster-'));
@@ -61,7 +63,8 @@ export async function startCluster({ historyShards = 64 } = {}): Promise<Tempora
         newPart(name, () => launchProcess(programs.server, site, name)),
       );
     }
-    // The first process writes the cluster's metadata; another that does the same at once would end.
+    // The first process writes the cluster's metadata. If two processes did so at once, one would
+    // exit.
     const [first, ...others] = processes;
     await parts.get(first)?.start();
     await Promise.all(others.map(async (name) => parts.get(name)?.start()));
@@ -73,7 +76,7 @@ export async function startCluster({ historyShards = 64 } = {}): Promise<Tempora
   }
 }
 
-/** Data must survive a kill of the server, so commits are synchronous. */
+/** The data must survive a kill of the server, so `forgetful` is not set. */
 async function startDatabase(
   folder: string,
   logs: StackLogs,
@@ -148,7 +151,10 @@ const serviceNames: Readonly<Record<string, string>> = {
   matching: 'temporal.api.workflowservice.v1.MatchingService',
 };
 
-/** True if our process has its port, and answers that it serves. The internal worker answers no calls. */
+/**
+ * True if the process serves its metrics and its health check answers SERVING. The internal worker
+ * has no health check.
+ */
 async function isServing(site: Site, name: string): Promise<boolean> {
   const { metrics } = site.ports.get(name) ?? {};
   const reply = await fetch(`http://127.0.0.1:${metrics}/metrics`);
@@ -164,10 +170,12 @@ async function isServing(site: Site, name: string): Promise<boolean> {
   }
 }
 
-// SERVING of gRPC's health protocol.
+// The value of SERVING in gRPC's health protocol.
 const servingStatus = 1;
 
-/** A frontend knows a new namespace after some seconds. */
+/**
+ * Waits until the namespace is usable: a frontend knows a new namespace only after some seconds.
+ */
 async function createNamespace(address: string): Promise<void> {
   const connection = await Connection.connect({ address });
   const { workflowService } = connection;

@@ -1,5 +1,5 @@
-// Connections that each download a file again and again. The bytes are counted and not kept, so that
-// the client needs little of the machine.
+// Downloads a file again and again on several connections. The bytes are counted and not kept, so
+// that the client needs little processor time.
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -11,7 +11,7 @@ interface FileLoad {
   readonly seconds: number;
 }
 
-/** Megabytes (of a million bytes) that arrived in a second. */
+/** Returns the received megabytes per second. A megabyte is a million bytes here. */
 export async function downloadRate({ url, connections, seconds }: FileLoad): Promise<number> {
   const started = performance.now();
   const endsAt = started + seconds * 1_000;
@@ -20,7 +20,9 @@ export async function downloadRate({ url, connections, seconds }: FileLoad): Pro
   return bytes / 1e6 / ((performance.now() - started) / 1_000);
 }
 
-/** Ends with a whole file, and returns the bytes of all files. */
+/**
+ * Downloads until `endsAt`, finishes the last file, and returns the number of bytes of all files.
+ */
 async function downloadUntil(url: string, endsAt: number): Promise<number> {
   const { hostname, port, pathname } = new URL(url);
   const text = requestText('GET', pathname, {});
@@ -52,7 +54,7 @@ async function downloadUntil(url: string, endsAt: number): Promise<number> {
     left = -1;
     socket.write(text);
   };
-  /** What is missing of the body after the piece that begins the answer. */
+  /** The number of body bytes that are still missing after the first piece of an answer. */
   const bodyBytes = (piece: string) => {
     const head = piece.slice(0, piece.indexOf('\r\n\r\n') + 4);
     const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];

@@ -1,18 +1,17 @@
-// From the end of a job at the generator to the first GET that shows it.
+// Measures the time from the end of a job at the generator to the first GET that shows the end.
 
 import type { Account, World } from '../world';
 import { openWire } from './http-load';
 import { pause } from './process-figures';
 import { readText, untilCount } from './tasks';
 
-// Short compared with a poll interval of three seconds, and long enough not to be a load of its
-// own.
+// Short compared with a poll interval of three seconds. Shorter pauses would load the service.
 const checkEveryMs = 100;
 const spreadMs = 9_000;
 
 /**
- * Sorted, in milliseconds. The ends are spread over three rounds of the watcher, so that they fall
- * on every phase of a round.
+ * Returns the sorted times in milliseconds. The jobs end at different times within three rounds of
+ * the watcher, so the figures do not depend on the moment within a round.
  */
 export async function finishLags(
   world: World,

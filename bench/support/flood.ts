@@ -1,4 +1,4 @@
-// Sends the same calls again and again on several connections, at full speed or at a rate.
+// Sends calls again and again on several connections, at full speed or at a given rate.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { openWire } from './http-load';
@@ -11,11 +11,11 @@ export interface Flood {
 
 interface Answered {
   readonly calls: number;
-  /** With 429. */
+  /** The number of calls that were answered with 429. */
   readonly limited: number;
 }
 
-/** How many calls of the flood were answered. */
+/** Returns how many calls were answered. Throws if an answer had a status of 500 or more. */
 export async function sendFlood(
   url: string,
   { connections, request }: Flood,
@@ -32,7 +32,7 @@ export async function sendFlood(
   const client = async () => {
     while (performance.now() < until) {
       const wire = await openWire(hostname, Number(port));
-      // The API may close a connection before all of a body is sent.
+      // The API may close a connection before the whole body is sent. Then a new one is opened.
       const sendOn = async () => {
         while (performance.now() < until) {
           sent += 1;

@@ -1,5 +1,5 @@
-// Reads the same live tasks through two API processes and compares each answer with every earlier
-// answer of either process, and with the rows of a second ago.
+// Reads the same live tasks through two API processes. Each answer is compared with all earlier
+// answers of both processes, and with the rows of a second ago.
 
 import type { Account, World } from '../world';
 import { openWire, type Reply } from './http-load';
@@ -16,8 +16,8 @@ const steps: Readonly<Record<string, number>> = { submitted: 1, running: 2, succ
 const staleMs = 1_000;
 
 /**
- * Reads until both processes have shown the end of every task. Returns the number of reads; throws
- * at the first answer that goes backwards or is too old.
+ * Reads until both processes have shown the end of every task, and returns the number of reads.
+ * Throws if an answer shows an earlier step than a previous answer, or is too old.
  */
 export async function followAcross(
   world: World,
@@ -67,12 +67,15 @@ function keepHighest(seen: Map<string, Seen>, id: string, step: number): void {
 }
 
 /**
- * Called before a read is sent. The returned function checks the answer and is true at the task's
- * end.
+ * Called before a read is sent. The returned function checks the answer. It returns true if the
+ * answer shows the task's end.
  */
 type Judge = (id: string) => (reply: Reply) => boolean;
 
-/** The answer may not be older than what was answered or stored before the read was sent. */
+/**
+ * Throws if an answer shows an earlier step than the answers before its read, or than the row a
+ * second before its read.
+ */
 function judgeBy(stored: ReadonlyMap<string, Seen>): Judge {
   const seen = new Map<string, Seen>();
   return (id) => {

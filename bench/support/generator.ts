@@ -1,4 +1,4 @@
-// The stand-in generator as a process, and its commands.
+// Starts the stand-in generator as a process and sends commands to it.
 
 import { startServer } from './start-server';
 
@@ -9,9 +9,9 @@ export interface Generator {
   finish(taskIds: readonly string[]): Promise<number>;
   /** Starts these tasks' jobs now. */
   run(taskIds: readonly string[]): Promise<void>;
-  /** Adds this many running jobs, for tasks `task_1` and on. */
+  /** Adds this many running jobs. Their tasks are `task_1`, `task_2` and so on. */
   seed(count: number): Promise<void>;
-  /** The size of all videos from now on. A transfer goes on once `together` of them have begun. */
+  /** Sets the size of all later videos. The first `together` transfers wait for each other. */
   sendVideos(bytes: number, together?: number): Promise<void>;
   counts(): Promise<GeneratorCounts>;
   stop(): Promise<void>;

@@ -1,5 +1,6 @@
-// A small load generator: keep-alive sockets, one request at a time on each, every answer checked.
-// It uses little processor time, because it shares the machine with what it measures.
+// A small load generator. Each connection is kept open and sends one request at a time. Every
+// answer is checked. The code is simple, because the generator shares the processors with the
+// measured service.
 
 import { connect, type Socket } from 'node:net';
 
@@ -12,15 +13,15 @@ export interface Reply {
 interface Load {
   readonly url: string;
   readonly connections: number;
-  /** A number of requests, or a number of seconds. */
+  /** The load ends after this many requests or seconds. */
   readonly until: { readonly requests: number } | { readonly seconds: number };
-  /** The whole request as text, by its number and its connection. */
+  /** Returns the whole request as text for the number of the request and of the connection. */
   readonly request: (index: number, connection: number) => string;
   /** Throws if the answer is not the expected one; the bench then fails. */
   readonly check: (reply: Reply, index: number) => void;
   /**
-   * Polls instead of sleeping between answers. On a virtual machine, waking a sleeping process
-   * costs the waking process 15 µs, which would count against the slower server only.
+   * If true, the client never sleeps while it waits for answers. On a virtual machine a server
+   * needs 15 µs to wake a sleeping client, and these 15 µs would be counted as time of the server.
    */
   readonly awake?: boolean;
 }
@@ -72,7 +73,7 @@ async function whileAwake(work: Promise<unknown>): Promise<void> {
   });
 }
 
-/** The text of a request. A body is JSON. */
+/** Returns the text of a request. The body is sent as JSON. */
 export function requestText(
   method: string,
   path: string,
@@ -130,7 +131,7 @@ export async function openWire(host: string, port: number): Promise<Wire> {
   return {
     async exchange(text) {
       if (isLast) {
-        // The server closes a connection after this many requests, and has announced it.
+        // The last answer had `connection: close`: the server closes this connection.
         const before = socket;
         socket = await opened(host, port);
         before.destroy();

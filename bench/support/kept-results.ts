@@ -1,5 +1,5 @@
-// What 100,000 kept results cost, compared with 1,000: a list, a run of the reconciler over the storage,
-// and a pass over the old tasks.
+// Compares the cost of 100,000 kept results with the cost of 1,000. It times a list, a run of the
+// reconciler over files and storage, and a pass over the old tasks.
 
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ import { alternate, compare, median, timed } from './rounds';
 const kept = { tasksKeptDays: 400, filesKeptDays: 30 };
 const flatMax = 1.1;
 
-/** What the reconciler and a list do, in milliseconds. */
+/** Each function does its work and returns the time in milliseconds. */
 interface Kept {
   readonly list: () => Promise<number>;
   readonly sweep: () => Promise<number>;
@@ -41,7 +41,7 @@ export async function keptResults({ stack, settings }: World): Promise<readonly 
           await resultsKept(large, join(folder, 'many'), many),
         ];
         const findings: Finding[] = [];
-        // A sweep takes a tenth of a second. Single ones take turns, so that other load affects both.
+        // A sweep takes a tenth of a second, so there are more turns than for the other figures.
         for (const [name, figure, turns] of [
           ['list', 'a list of ended tasks', 1],
           ['sweep', 'a run of the reconciler over files and storage', 20],
@@ -96,7 +96,7 @@ async function resultsKept(db: Knex, folder: string, count: number): Promise<Kep
   };
 }
 
-/** The median time of some calls. */
+/** Returns the median time of this many calls. */
 async function each(calls: number, call: () => Promise<unknown>): Promise<number> {
   const took: number[] = [];
   for (let nth = 0; nth < calls; nth += 1) {

@@ -1,5 +1,5 @@
-// The arguments of the two transactions, as a task's workflow would pass them: a real plan, the
-// row, a bill.
+// Makes the arguments of a task's three transactions: create, open and close. The plan, the task
+// object and the bill are made by the service's own code.
 
 import { parseRequest } from '../../src/contract/parse-request';
 import type { Catalogue } from '../../src/domain/catalogue';
@@ -14,7 +14,7 @@ export interface LedgerTask {
   readonly close: CloseTask;
 }
 
-/** Five seconds of 720p. Slightly less is used than was held, so that there are three movements. */
+/** A task of five seconds in 720p. It costs less than its hold, so it has three movements. */
 export function ledgerTasks(catalogue: Catalogue): (id: string, accountId: string) => LedgerTask {
   const body = {
     model: 'studio-2.0',

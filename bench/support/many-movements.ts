@@ -1,5 +1,5 @@
-// Generates books of any size in seconds, by SQL: finished tasks with three movements each (hold,
-// settle, refund), with consistent numbers, balances and bills.
+// Generates books of any size by SQL, within seconds. Each finished task has three movements: hold,
+// settle and refund. The movements, the balances and the bills agree.
 
 import type { Knex } from 'knex';
 import type { LedgerTask, ledgerTasks } from './ledger-task';
@@ -12,7 +12,7 @@ interface Size {
 const templateId = 'task_template';
 const opening = 10 ** 12;
 
-/** The number of movements afterwards. */
+/** Returns the number of movements that were written. */
 export async function writeBooks(
   db: Knex,
   makeTask: ReturnType<typeof ledgerTasks>,
@@ -70,7 +70,7 @@ const insertCredits = `
          :opening, :opening, 0
     from generate_series(1, cast(:accounts as int)) a`;
 
-// Tasks in sequence, across the accounts in turn, as in real use.
+// The movements of the accounts are mixed in the table, as in real use.
 const insertMovements = `
   insert into transfers (id, account_id, seq, kind, debit, credit, amount, available_after,
                          held_after, task_id)

@@ -1,5 +1,5 @@
-// Starts further processes beside the bench's own: a second API, a second worker, or a second
-// service with its own database and task queue.
+// Starts more processes beside the first API and worker of the bench: another API, another worker,
+// or a second service with its own database and task queue.
 
 import type { Knex } from 'knex';
 import { Pool } from 'pg';
@@ -40,12 +40,12 @@ export async function anotherWorker(
   return part;
 }
 
-/** The part of the bench's world that seeding and creating need, for a service of its own. */
+/** A second service, with the properties of `World` that the helpers for tasks need. */
 export interface Side {
   readonly apiUrl: string;
   readonly db: Knex;
   readonly pool: Pool;
-  /** What its processes have besides the settings of the bench's own. */
+  /** The settings in which its processes differ from those of the first service. */
   readonly environment: Readonly<Record<string, string>>;
   readonly worker: Part;
   readonly api: Part;

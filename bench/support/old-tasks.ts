@@ -1,11 +1,12 @@
-// Generates old tasks by SQL: copies of a finished one with its job, its movements and its result, which
-// is not kept any more. They ended 300 days ago, a thirtieth of a second apart, so that the books agree.
+// Generates old tasks by SQL. Each is a copy of a finished task with its job, its movements and its
+// result, which is not kept any more. The copies were created 300 days ago, 33 ms apart. The books
+// agree afterwards.
 
 import type { Account, World } from '../world';
 import { models } from '../world';
 import { createTasks, untilCount } from './tasks';
 
-/** The number of rows. */
+/** Returns the number of written rows. */
 export async function seedOld(world: World, account: Account, count: number): Promise<number> {
   const one = { model: models.instant, count: 1, inFlight: 1 };
   const { ids } = await createTasks(world, account, one);
@@ -16,7 +17,7 @@ export async function seedOld(world: World, account: Account, count: number): Pr
   try {
     await client.query(`set statement_timeout = '10min'`);
     await client.query('begin');
-    // Without checks of foreign keys, which the copies satisfy.
+    // Turns off the checks of foreign keys. The copies satisfy them.
     await client.query('set local session_replication_role = replica');
     for (const copy of [copyTasks, copyJobs, copyTransfers, copyFiles]) {
       rows += (await client.query(copy, [template, count])).rowCount ?? 0;

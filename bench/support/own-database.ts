@@ -1,12 +1,12 @@
-// A database for one row on the bench's server, with the service's schema. It is dropped
-// afterwards.
+// Creates a database for one row of the bench, on the bench's server and with the service's schema.
+// The database is dropped afterwards.
 
 import type { Knex } from 'knex';
 import { connect, migrate } from '../../src/db/database';
 
 /**
- * One connection, so that a session setting applies to every statement: filling tables takes longer
- * than the service's statement timeout.
+ * Connects with a longer statement timeout, because filling tables takes long. The timeout is a
+ * setting of a session, so the pool has only one connection.
  */
 export async function connectWithoutLimits(url: string): Promise<Knex> {
   const db = connect({ url, poolMax: 1, applicationName: 'bench' });

@@ -1,5 +1,5 @@
-// LiteLLM's proxy with its video routes in front of the stand-in generator. pip installs it into
-// the cache on first use. If that fails, the row is left out and the reason is printed.
+// Starts LiteLLM's proxy, whose video routes call the stand-in generator. At the first use, pip
+// installs LiteLLM into the cache. If that fails, the row is left out and the reason is printed.
 
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ export async function startPeer({ folder, generator }: World): Promise<Peer | { 
 }
 
 const versionScript = 'from importlib.metadata import version; print(version("litellm"))';
-// Prices come from its own file. It would otherwise download a list when it starts.
+// LiteLLM reads prices from its own file. Otherwise it would download a list when it starts.
 const serveScript = [
   'import os',
   'os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"',

@@ -1,5 +1,5 @@
-// One polling client for each of many live tasks, as the public document recommends, while jobs
-// start and end. Every client must see every state of its task, in order.
+// Polls each of many live tasks at the recommended interval, while jobs start and end. Every client
+// must see every status of its task, in order.
 
 import type { Account, World } from '../world';
 import { openWire } from './http-load';
@@ -10,15 +10,15 @@ interface Polled {
   /** Sorted, in milliseconds. */
   readonly latencies: readonly number[];
   readonly changes: number;
-  /** Tasks that have finished during the run. */
+  /** The ids of the tasks that finished during the run. */
   readonly ended: readonly string[];
 }
 
 const order = ['submitted', 'running', 'succeeded'];
-// The clients share these connections, so that the service is measured and not the sockets.
+// The clients share these connections. Thousands of sockets would need processor time themselves.
 const connections = 50;
-// Longer than a watcher's round and a client's poll, twice over, so that no state falls between two
-// polls.
+// More than twice a watcher's round and a client's poll, so that a client sees each status before
+// the next one.
 const betweenStatesMs = 9_000;
 
 export async function pollEach(
@@ -73,7 +73,10 @@ export async function pollEach(
   return { latencies: latencies.sort((a, b) => a - b), changes, ended };
 }
 
-/** A fifth of the jobs starts in the first half. A quarter of those ends before the last rounds. */
+/**
+ * Starts a fifth of the jobs, one after the other, and ends a quarter of the started jobs. The last
+ * end is early enough to be seen in the last rounds.
+ */
 async function beginAndEnd(
   { generator }: World,
   ids: readonly string[],
@@ -96,8 +99,8 @@ async function beginAndEnd(
   };
   const end = async () => {
     await pause(betweenStatesMs);
-    // The first quarter started first. At the same pace none ends before a client has seen it
-    // running.
+    // These jobs were the first to start. Their ends take as long as all starts, so each job runs
+    // for at least `betweenStatesMs` before its end.
     for (let step = 0; step < steps; step += 1) {
       await generator.finish(part(ended, step));
       await pause(stepMs);

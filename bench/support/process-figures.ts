@@ -1,4 +1,5 @@
-// Processor time and memory of a process, from /proc, or from `ps` on systems without /proc.
+// Reads the processor time and the memory of a process from /proc. On systems without /proc, `ps`
+// is used.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -9,8 +10,7 @@ interface ProcessFigures {
   readonly rssBytes: number;
 }
 
-// Linux counts processor time in hundredths of a second and memory in pages. Both are fixed on the
-// platforms Node supports.
+// /proc counts processor time in hundredths of a second, on all platforms that Node supports.
 const ticksPerSecond = 100;
 
 export function figuresOf(pid: number): ProcessFigures {
@@ -21,7 +21,9 @@ export function figuresOf(pid: number): ProcessFigures {
   return { cpuSeconds, rssBytes: Number(rss) * 1_024 };
 }
 
-/** Of a process and its children, those that have ended included. Linux only. */
+/**
+ * The processor time of a process and its children, including ended children. Works only on Linux.
+ */
 export function familyCpuSeconds(pid: number): number {
   const ended = statOf(pid).slice(13, 15).reduce(sum);
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
@@ -37,7 +39,7 @@ export function familyCpuSeconds(pid: number): number {
 
 const sum = (a: number, b: number) => a + b;
 
-/** The fields after the name, which is in parentheses and may contain spaces. */
+/** Returns the fields after the process name. The name is in parentheses and may contain spaces. */
 function statOf(pid: number): number[] {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
   return (text.split(') ').at(-1)?.split(' ') ?? []).map(Number);
@@ -50,7 +52,7 @@ function askPs(pid: number): ProcessFigures {
   return { cpuSeconds, rssBytes: Number(rss) * 1_024 };
 }
 
-/** Share of one core that each process used during the work. */
+/** Runs the work and returns the cores that each process used meanwhile; 0.5 is half a core. */
 export async function coresUsed(
   pids: readonly number[],
   work: () => Promise<unknown>,
@@ -65,7 +67,7 @@ export async function coresUsed(
   return { cores, seconds };
 }
 
-/** Median of several readings: between two collections a process grows and shrinks by megabytes. */
+/** The median of several readings, because garbage collection changes the memory by megabytes. */
 export async function settledRss(pid: number): Promise<number> {
   const samples: number[] = [];
   for (let check = 0; check < 5; check += 1) {

@@ -1,24 +1,24 @@
-// The calls of a quiet account beside other work, each timed: about eight creates a second, and four
-// reads of each task.
+// Sends the calls of a quiet account beside other work and times each call. There are about eight
+// creates a second, and four reads of each task.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Account, models } from '../world';
 import { openWire, requestText } from './http-load';
 import { createText, readText } from './tasks';
 
-// Hundreds of calls of each kind in a measurement, because the p99 of fewer is their maximum.
+// Enough calls for a p99: among fewer than a hundred calls, the p99 would be the maximum.
 const readsOfEach = 4;
 const readEveryMs = 25;
 
-/** Times in milliseconds. */
+/** The times of calls in milliseconds, by kind. */
 export interface Calls {
   readonly POST: number[];
   readonly GET: number[];
-  /** If it is present, one list is called after each read. */
+  /** If this array is present, a list is requested after each read. */
   readonly list?: number[];
 }
 
-/** Adds to `took` until `done` is settled. */
+/** Calls until `done` is settled, and adds the times to `took`. */
 export async function timeCalls(
   url: string,
   account: Account,

@@ -1,12 +1,14 @@
-// Compares figures: the service and the reference take turns, so that other load on the machine
-// affects both. The result is the median of the rounds with its spread.
+// Compares the service with a reference. The two take turns, so that other load on the machine
+// affects both. The result has the medians of the rounds, and the smallest and largest ratio.
 
 interface Rounds {
   readonly ours: readonly number[];
   readonly bare: readonly number[];
 }
 
-/** One warm-up round of each, then the counted rounds. The order changes from round to round. */
+/**
+ * Runs a warm-up round, which is not counted, and then the rounds. The order changes each round.
+ */
 export async function alternate(
   rounds: number,
   ours: (round: number) => Promise<number>,
@@ -48,7 +50,7 @@ export function median(figures: readonly number[]): number {
   );
 }
 
-/** A quantile of sorted figures, interpolated. */
+/** Returns a quantile of sorted figures, with linear interpolation; NaN without figures. */
 export function quantile(sorted: readonly number[], share: number): number {
   if (sorted.length === 0) return Number.NaN;
   const position = (sorted.length - 1) * share;
@@ -57,7 +59,7 @@ export function quantile(sorted: readonly number[], share: number): number {
   return below + (above - below) * (position - Math.floor(position));
 }
 
-/** In milliseconds. */
+/** Returns the time of the work in milliseconds. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now();
   await work();

@@ -1,5 +1,5 @@
-// Adds finished tasks by the ten thousand: copies of a real one with its rows, jobs and movements,
-// so that the books still agree.
+// Adds many finished tasks by SQL. Each is a copy of a real task with its job and its movements.
+// The books agree afterwards.
 
 import { newTaskId } from '../../src/db/ids';
 import type { Account, World } from '../world';
@@ -8,7 +8,7 @@ import { createTasks, untilCount } from './tasks';
 
 const batch = 5_000;
 
-/** Ids of finished tasks of this account. */
+/** Returns the ids of the new finished tasks of this account. */
 export async function seedFinished(
   world: Pick<World, 'apiUrl' | 'pool'>,
   account: Account,
@@ -30,7 +30,7 @@ export async function seedFinished(
   await world.pool.query('vacuum analyze tasks');
   await world.pool.query('vacuum analyze jobs');
   await world.pool.query('vacuum analyze transfers');
-  // So that no measurement runs beside the checkpoint of these rows.
+  // Otherwise PostgreSQL would write these rows to disk during a measurement.
   await world.pool.query('checkpoint');
   return seeded;
 }
@@ -74,7 +74,7 @@ const copyJobs = `
     from jobs, unnest($2::text[]) as new (id)
    where task_id = $1`;
 
-// Each copy repeats the movements in order. The available amount falls by the template's charge.
+// Each copy has all movements of the template in order, and reduces `available` by its charge.
 const copyTransfers = `
   with template as (
     select *, row_number() over (order by seq) as place, count(*) over () as movements,

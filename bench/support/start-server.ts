@@ -1,9 +1,10 @@
-// Starts a process of the bench and waits for its first message.
+// Starts a process of the bench and waits for its first message. This message says that the process
+// is ready.
 
 import { join } from 'node:path';
 import { type Child, startChild } from '../../src/embedded/child';
 
-/** Starts a file of the bench, and reads its address from the port that it sends. */
+/** Starts a server from a file of the bench. The server sends its port in its first message. */
 export async function startServer(
   what: string,
   file: string,
@@ -32,7 +33,8 @@ export async function startProcess(
   const died = child.exited.then(() => {
     throw new Error(`${what} ended while starting:\n${child.lastWords()}`);
   });
-  // The caller handles a later exit.
+  // After the first message nobody awaits `died`. Without this, a later exit would be an
+  // unhandled rejection.
   died.catch(() => undefined);
   return { child, message: await Promise.race([said, died]) };
 }

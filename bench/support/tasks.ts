@@ -1,4 +1,4 @@
-// The service as a caller uses it: requests with a key, and helpers to create tasks and wait for
+// Uses the service as a caller does. It makes requests with a key, creates tasks and waits for
 // them.
 
 import type { BareKind } from '../bare/bare';
@@ -31,8 +31,8 @@ export function readText({ apiKey }: Account, taskId: string, headers = {}): str
 }
 
 /**
- * The id of an accepted task. Any other answer fails the bench: `pending` too, if the create was to
- * wait for its workflow.
+ * Returns the id of an accepted task. Throws at any other answer. If `mayBePending` is false, the
+ * status `pending` is also an error.
  */
 export function acceptedId(reply: Reply, mayBePending: boolean): string {
   const { id, status } = JSON.parse(reply.body) as { id?: string; status?: string };
@@ -51,7 +51,7 @@ interface CreateRun {
   readonly model: string;
   readonly count: number;
   readonly inFlight: number;
-  /** False where the time of a POST is measured, which includes the wait for its workflow. */
+  /** False for rows that measure the time of a POST with the wait for its workflow. */
   readonly mayBePending?: boolean;
 }
 
@@ -72,7 +72,7 @@ export async function createTasks(
   return { ids, perSecond, latencies };
 }
 
-/** As `createTasks` for the bare workflows. */
+/** Does for the bare workflows what `createTasks` does for tasks. */
 export async function startBareTasks(
   { bare }: Pick<World, 'bare'>,
   { kind, count, inFlight }: { kind: BareKind; count: number; inFlight: number },
@@ -94,7 +94,7 @@ export async function startBareTasks(
   return { ids, perSecond: (count / (performance.now() - started)) * 1_000, latencies };
 }
 
-/** Waits until this many of the tasks are in the wanted state, read from the database. */
+/** Waits until all these tasks are in the wanted state. The states are read from the database. */
 export async function untilCount(
   { pool }: Pick<World, 'pool'>,
   ids: readonly string[],

@@ -1,5 +1,5 @@
-// The programs of a Temporal cluster, built from their Go module: the server and the tool that
-// creates its schema. They are kept with the downloaded programs, by version.
+// Builds the programs of a Temporal cluster from their Go module: the server, and the tool that
+// creates its schema. The programs are kept in the cache, by version.
 
 import { type ExecFileException, execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { SetupError } from '../../src/embedded/setup-error';
 
 const run = promisify(execFile);
 
-// Later releases of this line need a newer Go than Debian and most images have.
+// Later 1.30 releases need a newer Go than Debian and most images have.
 const version = '1.30.8';
 
 interface Programs {
@@ -20,7 +20,9 @@ interface Programs {
 const goIsMissing =
   'The Temporal cluster is built from source, so install Go 1.25 or later (https://go.dev/dl) and put it on PATH.';
 
-/** Builds them if they are not in the cache; `say` is called before, because that takes minutes. */
+/**
+ * Builds the programs if they are not in the cache. A build takes minutes, so `say` announces it.
+ */
 export async function temporalPrograms(say?: (line: string) => void): Promise<Programs> {
   const folder = await cached({
     name: `temporal-cluster-${version}-${process.platform}-${process.arch}`,

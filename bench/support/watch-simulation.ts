@@ -1,5 +1,6 @@
-// A process with only the real watcher loop, one per shard, on rows of a database and a server that
-// lists jobs. It notifies its parent process instead of Temporal.
+// A process that runs only the real watcher loops, one per shard. The loops use the rows of a
+// database and a server that lists jobs. Notifications go to the parent process instead of
+// Temporal.
 
 import type { Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
@@ -88,7 +89,7 @@ function clientThatNotifies(say: (news: SimulationNews) => void): Client {
   return { workflow: { getHandle: handleOf }, activity: { complete } } as unknown as Client;
 }
 
-// The process that starts this file imports its types.
+// The process that starts this file also imports it, and must not run the loops.
 if (require.main === module) {
   process.once('disconnect', () => process.exit(0));
   run(JSON.parse(process.argv[2] ?? '') as Simulation);

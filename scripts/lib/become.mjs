@@ -1,4 +1,5 @@
-// Continues a script as a process of the system, in the same Node process.
+// Installs packages and builds if needed, then runs the named process in the Node process of the
+// script.
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

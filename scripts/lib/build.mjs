@@ -1,6 +1,6 @@
-// Builds dist from the sources: compiled TypeScript, and the workflows in one bundle, so that a
-// worker need not bundle them when it starts. A current dist is kept. A new one is built beside it
-// and moved into place when complete.
+// Builds dist from the sources. TypeScript is compiled, and the workflows are bundled, so that a
+// worker starts faster. If no source has changed, nothing is done. A new dist is built
+// beside the previous dist and replaces it when complete.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -13,10 +13,10 @@ import { root, run, tool } from './run.mjs';
 const dist = join(root, 'dist');
 const stampFile = join(dist, '.built-from');
 const bundler = join(root, 'scripts', 'lib', 'bundle.mjs');
-// Files that the built program reads from its own folder.
+// The folder with files that the built program reads.
 const assets = ['studio', 'assets'];
 const lockFile = join(root, 'node_modules', '.build-lock');
-// A build takes seconds; the owner of an older lock has died.
+// A build takes seconds, so the owner of an older lock must have died.
 const lockStaleMs = 2 * 60_000;
 
 export async function buildIfStale() {
@@ -51,7 +51,7 @@ async function build() {
   }
 }
 
-// Other files that determine the result.
+// Files outside the source folders that also change the result of a build.
 const besides = [
   'scripts/lib/bundle.mjs',
   'tsconfig.json',
@@ -59,7 +59,7 @@ const besides = [
   'package-lock.json',
 ];
 
-/** Changes if any source changes its name, size or time. */
+/** A hash that changes if the name, size or time of a source file changes. */
 function stampOfSources() {
   const hash = createHash('sha256');
   const take = (path) => {

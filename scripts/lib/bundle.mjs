@@ -1,5 +1,5 @@
-// Bundles the workflows into one file at the given path. In a process of its own, because bundling
-// blocks a thread for seconds and the caller shows its progress.
+// Bundles the workflows into one file at the given path. The script runs in its own process,
+// because bundling blocks a thread for seconds.
 
 import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';

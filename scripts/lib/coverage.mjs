@@ -1,6 +1,6 @@
-// The coverage of `workflows/` and `activities/`, in which an untested statement may cost money.
-// Prints the share of statements and every uncovered line, with the reason of the comment
-// "Untested: …" on that line or up to three lines above.
+// Reports the coverage of `workflows/` and `activities/`, where an untested statement may cost
+// money. The report shows the share of tested statements and every untested line. The reason comes
+// from a comment "Untested: …" on that line or up to three lines above.
 
 import { readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
@@ -9,7 +9,7 @@ import { root } from './run.mjs';
 const folders = ['workflows', 'activities'];
 const wanted = 95;
 
-/** Options for jest. Workflow files are counted by their own bundle, the others by jest. */
+/** Options for jest, which counts activities only. The bundle of the workflows counts workflows. */
 export function coverageOptions(folder) {
   return [
     '--coverage',
@@ -20,7 +20,7 @@ export function coverageOptions(folder) {
   ];
 }
 
-/** Prints the figures; false if a folder is below its limit. */
+/** Prints the figures. Returns true if every folder reaches the wanted share, else false. */
 export function reportCoverage(folder) {
   const report = JSON.parse(readFileSync(join(folder, 'coverage-final.json'), 'utf8'));
   const files = Object.values(report).map((file) => ({

@@ -1,5 +1,5 @@
-// Installs the packages of the lock file if they are not installed. No package of ours needs an
-// install script.
+// Installs the packages of the lock file if they are missing. Install scripts of packages are not
+// run, because no package needs them.
 
 import { createHash } from 'node:crypto';
 import { lstatSync, readFileSync } from 'node:fs';
@@ -9,11 +9,12 @@ import { withLock } from './lock.mjs';
 import { step } from './progress.mjs';
 import { root, run } from './run.mjs';
 
-// An install takes a minute or two; the owner of an older lock has died.
+// An install takes a minute or two, so the owner of an older lock must have died.
 const lockStaleMs = 10 * 60_000;
 
 /**
- * Two installs in one folder would break each other. The second waits and then finds nothing to do.
+ * Two installs in one folder would break each other. So a second process waits for the first, and
+ * then has nothing to install.
  */
 export async function installIfNeeded() {
   const reason = whatIsMissing();
@@ -25,15 +26,18 @@ export async function installIfNeeded() {
   );
 }
 
-/** Not in the project, where an install would remove it or git would show it. */
+/** The file is outside the project, where an install could remove it and git could show it. */
 function lockFile() {
   const name = createHash('sha256').update(root).digest('hex').slice(0, 16);
   return join(tmpdir(), `video-install-${name}`);
 }
 
-/** npm keeps a list of the installed packages, which is compared with the lock file. */
+/**
+ * A text about the missing packages; null if none is missing. The lock file is compared with npm's
+ * list of installed packages.
+ */
 function whatIsMissing() {
-  // A link leads to packages of another folder, and an install would remove those.
+  // A link leads to the packages of another project. An install would remove those packages.
   if (lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink()) {
     return null;
   }
@@ -41,7 +45,7 @@ function whatIsMissing() {
   const found = packagesOf('node_modules/.package-lock.json');
   if (!found) return 'first time';
   const different = Object.entries(wanted ?? {}).filter(([path, { version, optional, link }]) => {
-    // Optional packages are mostly for other platforms; npm knows which of them belong here.
+    // Most optional packages are for other platforms, and npm does not install them here.
     if (path === '' || link || (optional && !found[path])) return false;
     return found[path]?.version !== version;
   });

@@ -1,5 +1,5 @@
-// A lock: a file that only one process can create names its owner. If that process has ended, or
-// the file is older than the work can take, the lock is free.
+// A lock between processes. Only one process can create the lock file, which contains the process
+// id of its owner. If the owner has ended, or the file is too old, another process takes the lock.
 
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -25,7 +25,10 @@ export async function withLock(file, staleMs, work) {
   }
 }
 
-/** An interrupted process leaves its file. The state of a process on another host is unknown. */
+/**
+ * True if the owner ran on this host and has ended. The state of a process on another host is
+ * unknown, so the result is then false.
+ */
 function isOwnerGone(file) {
   try {
     const [pid, host] = readFileSync(file, 'utf8').split(' ');

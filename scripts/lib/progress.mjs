@@ -1,5 +1,5 @@
-// The output of a script: a line at the beginning of each step, and one with its time at its end. It
-// goes to standard error, because standard output is for results.
+// Prints a line when a step of a script begins, and a line with its time when it ends. The lines go
+// to standard error, because standard output is for results.
 
 export async function step(label, work) {
   const startedAt = Date.now();

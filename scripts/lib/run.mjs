@@ -1,4 +1,4 @@
-// Runs a tool as a child process and keeps its output until it is clear if it is needed.
+// Runs a tool as a child process. The output of the tool is shown only if the tool fails.
 
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 export const tool = (name) => join(root, 'node_modules', '.bin', name);
 
-/** Runs a command in the project's folder. If it fails, its output is in the error. */
+/** Runs a command in the project's folder and returns its output. A failure has the output too. */
 export function run(command, args, { showErrors = false, env = process.env } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
@@ -36,7 +36,7 @@ export class ToolFailure extends Error {
   }
 }
 
-/** Ends the script with the output of the tool. */
+/** Prints the error, with the output of a failed tool, and ends the script. */
 export function fail(error) {
   if (error instanceof ToolFailure && error.output) process.stderr.write(`${error.output}\n`);
   process.stderr.write(`${error.message}\n`);

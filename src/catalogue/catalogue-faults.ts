@@ -1,10 +1,11 @@
-// Checks the catalogue across fields: references between entries, complete tables, and prices for
-// everything that is sold. The schema checks each field by itself.
+// Checks rules of the catalogue that concern several fields. References between entries must exist,
+// tables must be complete, and every offered combination needs a price. The schema checks each
+// single field.
 
 import type { Channel } from '../domain/catalogue';
 import type { CatalogueFile, ModelEntry } from './catalogue-schema';
 
-/** The path in the file, as a person would write it. */
+/** The path of a field as text, for example `models."studio-2.0".prices[0]`. */
 export function pathText(path: readonly PropertyKey[]): string {
   if (path.length === 0) return '(the whole file)';
   return path.reduce<string>((text, key) => {
@@ -23,7 +24,7 @@ interface Providers {
 const generators: Providers = { kind: 'a generator', protocols: ['ark'] };
 const enhancers: Providers = { kind: 'an enhancer', protocols: ['mediakit'] };
 
-/** All faults that concern more than one field. */
+/** One sentence for each broken rule; empty if the file is correct. */
 export function crossFaults(file: CatalogueFile): string[] {
   const faults: string[] = [];
   const say = (path: readonly PropertyKey[], sentence: string) =>
@@ -59,7 +60,7 @@ export function crossFaults(file: CatalogueFile): string[] {
   return faults;
 }
 
-// Far above any real price, and far below the largest safe integer.
+// This limit is far above any real price, and far below the largest safe integer.
 const minuteMicrosMax = 1e12;
 
 function dearestMinuteMicros({ superResolution: offer }: CatalogueFile): number {
@@ -113,7 +114,10 @@ function modelFaults(entry: ModelEntry, file: CatalogueFile, say: Say): void {
   }
 }
 
-/** An input type and its number of items must both be set: the type alone allows nothing. */
+/**
+ * The input type "reference" and the number of its items must be set together. The type alone
+ * allows no item.
+ */
 function inputFaults({ inputs }: ModelEntry, say: Say): void {
   const counts = ['referenceImagesMax', 'videosMax', 'audiosMax'] as const;
   const taken = counts.filter((kind) => inputs[kind] > 0);

@@ -1,7 +1,7 @@
-// Reads the catalogue file. All faults are reported at once, each with its path in the file, and a
+// Reads the catalogue file. All faults are reported at once, each with its path in the file. A
 // catalogue with a fault is not used at all. `${NAME}` and `${NAME:-default}` in an address are
-// replaced from the given environment. The file holds the names of keys (`apiKeyEnv`), never the
-// keys.
+// replaced by values of the environment. The file contains the names of the variables with keys
+// (`apiKeyEnv`), never the keys.
 
 import { readFile } from 'node:fs/promises';
 import { parseDocument } from 'yaml';
@@ -13,7 +13,7 @@ import { catalogueFileSchema } from './catalogue-schema';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** One sentence per fault; each says how to correct the file. */
+/** Contains one sentence per fault, so that an operator can correct all of them at once. */
 export class CatalogueError extends Error {
   constructor(
     readonly source: string,
@@ -63,7 +63,7 @@ function readYaml(text: string, source: string): unknown {
     throw new CatalogueError(source, document.errors.map(firstLine));
   }
   try {
-    // Aliases and merges are resolved only here.
+    // The parser resolves aliases and merges only here, so their faults are thrown only here.
     return document.toJS({ maxAliasCount: 1000 });
   } catch (error) {
     throw new CatalogueError(source, [`${pathText([])}: ${firstLine(error as Error)}`]);
@@ -71,7 +71,7 @@ function readYaml(text: string, source: string): unknown {
 }
 
 function sentencesOf(issue: z.core.$ZodIssue): string[] {
-  // zod nests the reason one level deeper for the key of a record.
+  // For a faulty key of a record, zod puts the reason into a nested list of issues.
   if (issue.code === 'invalid_key') {
     return issue.issues.map(({ message }) => `${pathText(issue.path)}: ${message}`);
   }

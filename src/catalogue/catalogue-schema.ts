@@ -1,6 +1,6 @@
-// The schema of the catalogue file, with a sentence for each fault. Unknown names are refused,
-// because a misspelt capability would otherwise be off without a warning. Amounts are decimal
-// strings of the currency; the rest of the code gets integer micro-units.
+// The schema of the catalogue file, with a sentence for each fault. Unknown names are refused. A
+// misspelt capability would otherwise be off without a warning. Amounts in the file are decimal
+// numbers of the currency. All other code gets them as integer micro-units.
 
 import { z } from 'zod';
 import { inputTypes, ratios, resolutions } from '../contract/vocabulary';
@@ -26,7 +26,7 @@ const flag = z.boolean({
 });
 const some = <T extends z.ZodType>(item: T) => z.array(item).min(1, 'must name at least one');
 
-/** An amount such as 0.75, as text or a YAML number, in exact micro-units. */
+/** Reads an amount such as 0.75 or "0.75", and returns exact integer micro-units. */
 const amount = z
   .union([z.string(), z.number()], { error: 'must be an amount such as "46" or "0.75"' })
   .transform(String)
@@ -38,10 +38,13 @@ const amount = z
     const [units = '0', fraction = ''] = text.split('.');
     return Number(units) * 1_000_000 + Number(fraction.padEnd(6, '0'));
   })
-  // A hold of zero is not a transfer, and every task needs a hold.
+  // Every task needs a hold, and the ledger has no transfers of zero.
   .refine((micros) => micros > 0, 'must be more than 0');
 
-/** An exact factor of a price. A binary fraction would round in favour of one side. */
+/**
+ * A factor of a price, with two decimals at most. Prices are calculated with whole hundredths, so
+ * nothing is rounded in favour of one side.
+ */
 const factor = z
   .number({ error: ({ input }) => `must be a number; got ${JSON.stringify(input)}` })
   .gt(0, 'must be more than 0')
@@ -138,7 +141,7 @@ export const catalogueFileSchema = z.strictObject({
     })
     .nullable()
     .default(null),
-  // YAML anchors that entries share. The service ignores this key.
+  // A place for YAML anchors that several entries share. The service ignores this key.
   shared: z.unknown().optional(),
 });
 

@@ -1,6 +1,6 @@
-// The only place that reads settings from the environment. All faults are reported together, each
-// with the value given and the value wanted. Only `commands` sees the whole config; it passes
-// single values on.
+// Reads the settings from the environment; no other file does. All faults are reported together,
+// each with the accepted values and the given value, unless the value is secret. Only main.ts,
+// commands and dev-stack see the whole config. All other code gets single values.
 
 import type { z } from 'zod';
 import { type Environment, secretFilesIn } from './secret-files';
@@ -18,13 +18,13 @@ type Settings = { readonly [N in SettingName as CamelCase<N>]: Table[N] };
 
 export interface Config extends Settings {
   /**
-   * The environment including secrets from files, for the variables that a catalogue names:
-   * addresses and keys of channels.
+   * The environment, with the secrets that come from files. A catalogue names variables in the
+   * environment: the addresses and keys of channels.
    */
   readonly environment: Environment;
 }
 
-/** Settings a process requires; all others are optional or have a default. */
+/** The settings that each process requires. All others are optional or have a default. */
 const required = {
   api: ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'API_KEY_PEPPER'],
   worker: ['DATABASE_URL', 'TEMPORAL_ADDRESS'],
@@ -42,7 +42,7 @@ const ofS3 = [
   'S3_SECRET_ACCESS_KEY',
 ] as const satisfies readonly SettingName[];
 
-/** Neither is of use without the other. */
+/** The client certificate and its key must be set together. */
 const certificate = [
   'TEMPORAL_TLS_CERT',
   'TEMPORAL_TLS_KEY',
@@ -56,7 +56,7 @@ type ConfigWith<N extends SettingName> = Config & {
 };
 export type ConfigOf<P extends ProcessName> = ConfigWith<(typeof required)[P][number]>;
 
-/** One message per fault, enough for an operator to correct the environment. */
+/** Contains one message per fault. Each message names the variable and how to correct it. */
 export class ConfigError extends Error {
   constructor(readonly faults: readonly string[]) {
     super(`The environment cannot be used:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
@@ -98,7 +98,10 @@ export function readConfig<P extends ProcessName>(
   }) as ConfigOf<P>;
 }
 
-/** Without the variables of the files, so that a second process or check reads it like the first. */
+/**
+ * Replaces each NAME_FILE by NAME. A second `readConfig` of the result would otherwise find both,
+ * and report them as a fault.
+ */
 function withValues(environment: Environment, values: Readonly<Record<string, string>>) {
   const read = Object.keys(values).map((name) => `${name}_FILE`);
   const rest = Object.entries(environment).filter(([name]) => !read.includes(name));
@@ -106,7 +109,8 @@ function withValues(environment: Environment, values: Readonly<Record<string, st
 }
 
 /**
- * Throws unless these settings are set; for commands whose requirements depend on their options.
+ * Throws a ConfigError if one of these settings is not set. It is for commands whose required
+ * settings depend on their options.
  */
 export function demand<N extends SettingName>(config: Config, names: readonly N[]): ConfigWith<N> {
   const absent = names.filter((name) => {
@@ -125,7 +129,7 @@ export interface SettingRow {
   readonly secret: boolean;
 }
 
-/** The rows of docs/settings.md; a test compares the two. */
+/** The rows of the table in docs/settings.md. A test compares the table with these rows. */
 export function settingRows(): SettingRow[] {
   const defaults = table.parse({}) as Record<string, unknown>;
   return Object.entries(table.shape).map(([name, schema]) => ({
@@ -140,13 +144,16 @@ function faultOf(name: string, wanted: string, given: Record<string, string | un
   return `${name} is ${isSecret(name) ? 'set to something else' : JSON.stringify(given[name])}; wanted: ${wanted}.`;
 }
 
-/** A variable that is no setting may be the key of a channel, whose name the catalogue chooses. */
+/**
+ * The catalogue chooses the names of the variables with the keys of channels. So a variable that is
+ * not a setting is secret if its name ends with _KEY.
+ */
 function isSecret(name: string): boolean {
   if (!Object.hasOwn(table.shape, name)) return name.endsWith('_KEY');
   return settingRows().some((row) => row.name === name && row.secret);
 }
 
-/** A certificate without its key, or a key without its certificate. */
+/** The fault if exactly one of the certificate and its key is set; otherwise an empty list. */
 function halfOf([set, ...others]: readonly string[]): string[] {
   if (set === undefined || others.length > 0) return [];
   const absent = certificate.find((name) => name !== set);

@@ -1,5 +1,6 @@
-// Secrets in files: NAME_FILE is the path of a file with the value of NAME, as Docker and
-// Kubernetes provide secrets. A process's environment is easier to read for others than a file.
+// Reads secrets from files, in which Docker and Kubernetes provide them. The variable NAME_FILE is
+// the path of a file with the value of NAME. A secret in a file is safer than one in the
+// environment, which tools such as `docker inspect` show.
 
 import { readFileSync } from 'node:fs';
 

@@ -1,5 +1,6 @@
-// The kinds of values a setting can have. Each parses a text and describes in words what it
-// expects; an error message uses these words, so that all settings report faults alike.
+// The kinds of values that a setting can have. Each kind parses a text, and describes in words
+// which values it accepts. Error messages use these words, so all settings report faults in the
+// same form.
 
 import { z } from 'zod';
 
@@ -109,7 +110,7 @@ export function list<T>(kind: z.ZodType<T, string>) {
   });
 }
 
-/** Encryption keys as `id:base64`, separated by commas. A faulty key is never quoted. */
+/** Encryption keys as `id:base64`, separated by commas. No error message contains a key. */
 export function encryptionKeys() {
   const wanted = 'id:key pairs, separated by commas; each key is 32 bytes in base64, each id once';
   return read(wanted, (given) => {

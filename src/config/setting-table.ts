@@ -1,5 +1,5 @@
-// All settings in one table: name in the environment, allowed values, default, and a sentence.
-// docs/settings.md shows the table; config.ts reads the environment with it.
+// This table contains every setting: the name of its variable, the accepted values, the default,
+// and a sentence. docs/settings.md shows the table, and config.ts uses it to read the environment.
 
 import { z } from 'zod';
 import {
@@ -23,7 +23,7 @@ import {
 export const table = z.object({
   // Addresses of the API.
   HOST: text().default('127.0.0.1').describe('Address the API listens on.'),
-  PORT: port().default(8080).describe('Port the API listens on; 0 takes any free one.'),
+  PORT: port().default(8080).describe('Port the API listens on; 0: any free port.'),
   PUBLIC_URL: orNone(origin()).describe(
     'Address at which callers reach the API; none: http://localhost and the port.',
   ),
@@ -66,7 +66,9 @@ export const table = z.object({
   TEMPORAL_TLS_CERT: orNone(text())
     .describe('Client certificate for Temporal, as PEM, with TEMPORAL_TLS_KEY.')
     .meta(secret()),
-  TEMPORAL_TLS_KEY: orNone(text()).describe('Its private key, as PEM.').meta(secret()),
+  TEMPORAL_TLS_KEY: orNone(text())
+    .describe('Private key of the client certificate, as PEM.')
+    .meta(secret()),
   TEMPORAL_TLS_SERVER_NAME: orNone(text()).describe(
     'Name in Temporal’s certificate, if it is not that of TEMPORAL_ADDRESS.',
   ),
@@ -74,7 +76,7 @@ export const table = z.object({
   ENCRYPTION_KEYS: encryptionKeys()
     .default([])
     .describe(
-      'Encrypts what callers wrote, in PostgreSQL and Temporal: id:key pairs, the first encrypts, the others only decrypt; none: it is readable.',
+      'Encrypts what callers wrote, in PostgreSQL and Temporal. id:key pairs; the first key encrypts, the others only decrypt; none: no encryption.',
     )
     .meta(secret()),
   TEMPORAL_TASK_QUEUE: text()
@@ -84,7 +86,7 @@ export const table = z.object({
   CODEC_HOST: text()
     .default('127.0.0.1')
     .describe('Address of the codec process. A caller that reaches it can decrypt every payload.'),
-  CODEC_PORT: port().default(8234).describe('Its port, for the codec endpoint of the Temporal UI.'),
+  CODEC_PORT: port().default(8234).describe('Port of the codec process.'),
   CATALOGUE_FILE: text()
     .default('catalogue.yaml')
     .describe('File with models, channels and prices; read again on SIGHUP.'),
@@ -102,7 +104,7 @@ export const table = z.object({
   STORAGE_DIR: text()
     .default('.data/files')
     .describe(
-      'Folder of stored files, which API and worker share; with a bucket: of bytes on their way there.',
+      'Folder of stored files, which API and worker share; with a bucket: folder of bytes before their transfer.',
     ),
   S3_BUCKET: orNone(text()).describe(
     'Bucket of stored files, used for nothing else; none: they are in the folder.',
@@ -112,7 +114,7 @@ export const table = z.object({
   ),
   S3_REGION: text().default('us-east-1').describe('Region in the signatures of requests to S3.'),
   S3_ACCESS_KEY_ID: orNone(text()).describe('Access key of the bucket.').meta(secret()),
-  S3_SECRET_ACCESS_KEY: orNone(text()).describe('Its secret.').meta(secret()),
+  S3_SECRET_ACCESS_KEY: orNone(text()).describe('Secret of the access key.').meta(secret()),
   S3_PATH_STYLE: flag()
     .default(true)
     .describe('Names the bucket in the path of requests to S3; false: in the host name.'),
@@ -150,7 +152,9 @@ export const table = z.object({
     .describe(
       'Tasks a key may create per second in each API process; refused creates count, replays do not.',
     ),
-  CREATE_BURST: whole(1, 100_000).default(1_000).describe('Tasks a key may create at once.'),
+  CREATE_BURST: whole(1, 100_000)
+    .default(1_000)
+    .describe('Tasks a key may create at once after a pause.'),
   REQUEST_RATE_PER_SECOND: whole(1, 500_000)
     .default(250)
     .describe(
@@ -172,7 +176,7 @@ export const table = z.object({
   REFUSAL_RATE_PER_SECOND: whole(1, 100_000)
     .default(50)
     .describe(
-      'Refusals per second of a key, or of an address without one, that are answered at once; five times as many in a row. Further ones are delayed by 200 ms.',
+      'Refusals per second that a key, or an address without a key, gets at once; in a burst, five times as many. Further refusals are delayed by 200 ms.',
     ),
   LISTS_AT_ONCE_PER_ACCOUNT_MAX: whole(1, 500)
     .default(3)
@@ -188,7 +192,7 @@ export const table = z.object({
   TRUSTED_PROXIES: whole(0, 10)
     .default(0)
     .describe(
-      'Proxies in front of the API; the address of a caller is read that many places from the end of `X-Forwarded-For`.',
+      'Number of proxies in front of the API; with 2, the address of a caller is the second from the end of `X-Forwarded-For`.',
     ),
   QUEUED_TASKS_MAX: whole(1, 10_000_000)
     .default(10_000)
@@ -227,14 +231,14 @@ export const table = z.object({
   ),
   JOB_GONE_AFTER_SECONDS: whole(60, 259_200)
     .default(3_600)
-    .describe('Time after which a task ends whose job its provider no longer knows.'),
+    .describe('If a provider no longer knows a job, the task of the job ends after this time.'),
   RECONCILE_INTERVAL_SECONDS: whole(1, 3_600)
     .default(60)
     .describe('Time between two runs of the reconciler.'),
   RECONCILE_UNKNOWN_PERCENT_MAX: whole(0, 100)
     .default(20)
     .describe(
-      'If at least five open tasks and a larger percentage are unknown to Temporal, none is closed. The same holds for the deletion of stored objects without a row.',
+      'If Temporal does not know at least five open tasks and more than this percentage, none is closed. Stored objects without a row are deleted by the same rule.',
     ),
 
   // The local studio.

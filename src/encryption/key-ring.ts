@@ -1,9 +1,9 @@
-// The keys that encrypt stored data of customers, and the one cipher: AES-256-GCM with a random
-// nonce in front of the text and the tag behind it.
+// The keys that encrypt stored data of customers, and the only cipher, AES-256-GCM. Encrypted bytes
+// are a random nonce, the encrypted text, and the authentication tag.
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-/** The first encrypts; each decrypts what it encrypted, so that a key can be replaced. */
+/** The first key encrypts. The other keys only decrypt, so that a key can be replaced. */
 export type KeyRing = readonly EncryptionKey[];
 
 export interface EncryptionKey {
@@ -15,7 +15,7 @@ export interface EncryptionKey {
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Throws an error that names the missing key. */
+/** The key with this id. Throws an error with the id if the ring has no such key. */
 export function keyWithId(ring: KeyRing, id: string): EncryptionKey {
   const key = ring.find((known) => known.id === id);
   if (!key) throw new Error(`ENCRYPTION_KEYS has no key "${id}".`);

@@ -1,5 +1,5 @@
-// A download from an address that a provider gave: the bytes of a result, as a stream. The request is
-// guarded, and so is each address that it is redirected to.
+// Downloads a result from an address that a provider gave, as a stream. The request is guarded
+// (guarded-request.ts), and so is the request after each redirect.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -15,9 +15,12 @@ export interface DownloadOptions
 
 interface Limits {
   readonly connectTimeoutMs: number;
-  /** The time until the head of the answer. */
+  /** The longest time until the head of the answer. */
   readonly timeoutMs: number;
-  /** A transfer that brings no byte for this long is ended; twice this long at most. */
+  /**
+   * The interval of the check for silence. A transfer that brought no byte since the previous check
+   * is ended.
+   */
   readonly idleMs: number;
 }
 
@@ -26,7 +29,10 @@ const limits: Limits = { connectTimeoutMs: 5_000, timeoutMs: 20_000, idleMs: 15_
 export interface Download {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Ends with an error if the transfer is cut, silent or aborted. Destroy it if it is not read. */
+  /**
+   * The stream ends with an error if the transfer is cut, silent or aborted. A caller that does not
+   * read the stream must destroy it.
+   */
   readonly body: Readable;
 }
 
@@ -56,12 +62,12 @@ async function downloadOnce(url: string, options: DownloadOptions): Promise<Down
     { ...options, ...times, url, headers },
     { method: 'GET', urlCharsMax },
   );
-  // A reader adds its own listener. Before that an error would be uncaught.
+  // An error would be uncaught until the reader of the body adds its own listener.
   response.on('error', () => undefined);
   const abort = () => response.destroy(signal?.reason);
   let received = -1;
   const idle = setInterval(() => {
-    // A reader that is slower than the transfer is not the transfer's fault.
+    // Unread bytes mean that the reader is slow, not that the server is silent.
     const silent = response.socket.bytesRead === received && response.readableLength === 0;
     received = response.socket.bytesRead;
     const sentence = `The transfer brought no byte for ${times.idleMs / 1000} s.`;
@@ -74,7 +80,7 @@ async function downloadOnce(url: string, options: DownloadOptions): Promise<Down
   });
   signal?.addEventListener('abort', abort);
   if (signal?.aborted) abort();
-  response.read(0); // Fills its buffer, so that a late reader is not taken for a silent server.
+  response.read(0); // Starts the transfer: a late reader must not look like a silent server.
   return { status: response.statusCode ?? 0, headers: response.headers, body: response };
 }
 

@@ -1,6 +1,6 @@
-// A request to an address that a caller or a provider chose. The host is checked before a socket is
-// made, every resolved address before it is dialled, and the connected address before the request
-// is written. Redirects, keep-alive and proxies are not used here.
+// Sends a request to an address that a caller or a provider chose. The host is checked before a
+// socket is created. Every resolved address is checked before the connection, and the connected
+// address before the request is written. Redirects, keep-alive and proxies are not used here.
 
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import http from 'node:http';
@@ -15,9 +15,9 @@ export interface GuardedRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly allowHosts: readonly string[];
   readonly connectTimeoutMs: number;
-  /** The time for the connection, the request and the head of the answer. */
+  /** The longest time for the connection, the request and the head of the answer together. */
   readonly timeoutMs: number;
-  /** The time without a byte in either direction; if absent, there is no such limit. */
+  /** The longest time without a byte in either direction. If absent, there is no such limit. */
   readonly silenceMs?: number;
   /** Aborts the request. The promise is then rejected with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
@@ -33,7 +33,8 @@ interface What {
 }
 
 /**
- * A body that is streamed once the receiver agrees to take it, or after a pause without an answer.
+ * A streamed body. It is sent after the receiver agrees to take it, or after a pause without an
+ * answer.
  */
 interface Bytes {
   readonly stream: Readable;
@@ -43,7 +44,7 @@ interface Bytes {
 // A receiver that does not know `Expect: 100-continue` gets the body after this time.
 const continueWithinMs = 2_000;
 
-/** The caller destroys `outgoing` when done. */
+/** The caller must destroy `outgoing` after the last read from `response`. */
 interface GuardedAnswer {
   readonly outgoing: http.ClientRequest;
   readonly response: http.IncomingMessage;
@@ -56,7 +57,7 @@ type FailureCode =
   | 'tls_failed'
   | 'broken_reply';
 
-/** `code` is one of a closed list. It never contains the address that a name resolved to. */
+/** The message never contains an address to which a host name was resolved. */
 export class GuardedFailure extends Error {
   override readonly name = 'GuardedFailure';
   constructor(
@@ -114,10 +115,10 @@ function open(url: URL, request: GuardedRequest, { method, body }: What): http.C
     method,
     agent: false,
     maxHeaderSize: 16 * 1024,
-    // Set explicitly, because an environment variable could switch the check off.
+    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise switch the check off.
     rejectUnauthorized: true,
     headers: { ...request.headers, ...length },
-    // A literal address never reaches this hook; checkUrl has checked it.
+    // Node does not call `lookup` for a literal IP address, which checkUrl has already checked.
     ...(exempt ? {} : { lookup: guardedLookup(request.resolve ?? resolvePublicName) }),
     ...(request.ca ? { ca: request.ca } : {}),
   });
@@ -150,7 +151,10 @@ function lengthOf(body: string | Bytes): number {
   return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
 }
 
-/** A refusal before the body costs no transfer, and its answer is not lost with the connection. */
+/**
+ * Waits until the receiver agrees to take the body. So a refusal costs no transfer, and the
+ * receiver does not close the connection before its answer is read.
+ */
 function sendBytes(outgoing: http.ClientRequest, { stream }: Bytes): void {
   outgoing.setHeader('expect', '100-continue');
   outgoing.flushHeaders();
@@ -168,8 +172,8 @@ function sendBytes(outgoing: http.ClientRequest, { stream }: Bytes): void {
 }
 
 /**
- * Refuses a name if any of its addresses is not public. The socket dials the addresses returned
- * here, so a later change of the name has no effect.
+ * Refuses a host name if any of its addresses is not public. The socket connects to the addresses
+ * returned here, so a later change of the DNS entry has no effect.
  */
 function guardedLookup(resolve: ResolveName): LookupFunction {
   return (hostname: string, options: LookupOptions, callback) => {

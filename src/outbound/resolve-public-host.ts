@@ -1,17 +1,18 @@
-// Resolves a caller's host name. It asks the name servers directly and not the operating system's
-// resolver, for two reasons: that resolver blocks one of the process's few threads while a name
-// server is silent, and it knows names of this machine that callers must not use.
+// Resolves a host name that a caller chose. The name servers are asked directly, without the
+// resolver of the operating system, for two reasons. The system's resolver blocks one of the
+// process's few threads while a name server is silent. The system's resolver also knows names of
+// this machine that callers must not use.
 
 import { Resolver } from 'node:dns/promises';
 
-/** All addresses of a name; none if the name does not exist. Throws if no name server answers. */
+/** All addresses of a name; empty if the name has none. Throws if no name server answers. */
 export type ResolveName = (name: string) => Promise<readonly string[]>;
 
 /** `servers` defaults to the machine's name servers. */
 export function createResolveName(servers?: readonly string[]): ResolveName {
   return async (name) => {
-    // Two tries of 2 s fit into the five seconds for a connection. The resolver is new each time,
-    // because it reads the machine's list of name servers only once.
+    // Two tries of 2 s fit into the five seconds for a connection. Each call creates a
+    // resolver, because a resolver reads the machine's list of name servers only once.
     const resolver = new Resolver({ timeout: 2_000, tries: 2 });
     if (servers) resolver.setServers(servers);
     const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);

@@ -1,5 +1,5 @@
-// The bytes of a file, sent with PUT to an address that a caller gave, for example a presigned one of
-// a bucket. The request is guarded, and redirects are not followed.
+// Sends the bytes of a file with PUT to an address that a caller gave, for example a presigned
+// address of a bucket. The request is guarded (guarded-request.ts). Redirects are not followed.
 
 import { Readable } from 'node:stream';
 import { GuardedFailure, type GuardedRequest, sendGuarded } from './guarded-request';
@@ -15,16 +15,19 @@ export interface Upload
 
 interface Limits {
   readonly connectTimeoutMs: number;
-  /** The time for the whole upload. */
+  /** The longest time for the whole upload. */
   readonly timeoutMs: number;
-  /** The time in which the receiver neither takes nor sends a byte. */
+  /** The longest time in which the receiver neither takes nor sends a byte. */
   readonly silenceMs: number;
 }
 
 const limits: Limits = { connectTimeoutMs: 5_000, timeoutMs: 30 * 60_000, silenceMs: 30_000 };
 export const uploadUrlCharsMax = 4096;
 
-/** The status of the answer. The bytes are destroyed in any case; if they fail, so does the upload. */
+/**
+ * Returns the status of the answer. The stream `bytes` is destroyed in any case. If `bytes` fails,
+ * the upload fails with the same error.
+ */
 export async function putBytes(upload: Upload): Promise<number> {
   const { bytes, length, contentType } = upload;
   const times = { ...limits, ...upload.limits };

@@ -1,4 +1,5 @@
-// Files in a directory of this machine, or on a volume that API and worker share.
+// Stores files in a directory. API and worker share the directory: they run on one machine, or it
+// is a shared volume.
 
 import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -9,7 +10,8 @@ import { assert } from '../domain/assert';
 import { failAsStorage } from './file-faults';
 import { type Storage, StorageError, type StoredObject } from './storage';
 
-// A write goes to a file beside the objects first and is then renamed, which is atomic.
+// The folder of unfinished writes. A complete file is moved from here to its key by a rename, which
+// is atomic.
 const unfinished = '.unfinished';
 
 /** Creates the directory if it is missing. */

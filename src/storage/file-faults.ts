@@ -1,4 +1,4 @@
-// Errors of the file system as faults of the storage.
+// Translates errors of the file system to faults of the storage.
 
 import { StorageError, type StorageFault } from './storage';
 
@@ -11,6 +11,7 @@ const faults: Readonly<Record<string, StorageFault>> = {
   EDQUOT: 'full',
 };
 
+/** Throws the error as a StorageError, or unchanged if its code is not in the list. */
 export function failAsStorage(error: unknown): never {
   const { code, message } = error as NodeJS.ErrnoException;
   const fault = faults[code ?? ''];

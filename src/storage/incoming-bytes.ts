@@ -1,5 +1,5 @@
-// The bytes of a file on their way into the storage. The first ones, the head, show its type; all
-// of them are counted and hashed while they are streamed.
+// Reads the bytes of a file that will be stored. The first bytes (the head) show the type of the
+// file. All bytes are counted and hashed while they are streamed.
 
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -7,9 +7,12 @@ import { headBytes } from '../domain/media-type';
 
 interface IncomingBytes {
   readonly head: Buffer;
-  /** All bytes, to be read once. `take` gets each chunk with the length so far, and may refuse it. */
+  /**
+   * All bytes, including the head. Call this method once only. `take` gets each chunk and the
+   * length so far; if `take` throws, the stream fails.
+   */
   stream(take: (chunk: Buffer, length: number) => void): Readable;
-  /** Complete once the stream has ended. */
+  /** The length and digest of all bytes. Call this method once, after the end of the stream. */
   found(): { readonly length: number; readonly sha256: Buffer };
 }
 

@@ -1,4 +1,4 @@
-// The storage that the settings name: a bucket if there is one, else a folder.
+// Opens the storage of the settings: a bucket if S3_BUCKET is set, otherwise a folder.
 
 import { openDirectory } from './directory';
 import { createS3 } from './s3';

@@ -1,4 +1,4 @@
-// A storage whose faults are reported, for metrics and logs.
+// Wraps a storage and reports its faults, for metrics and logs. Every error is still thrown.
 
 import { type Storage, StorageError } from './storage';
 

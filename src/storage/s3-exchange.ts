@@ -1,5 +1,5 @@
-// One HTTP request to an S3-compatible service, with limits for the connection and for the time in
-// which nothing moves.
+// Sends one HTTP request to an S3-compatible service. The time for the connection is limited, and
+// so is the time in which the service is silent.
 
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -8,19 +8,20 @@ import { StorageError } from './storage';
 
 export interface Limits {
   readonly connectTimeoutMs: number;
-  /** The time in which the service neither takes nor sends a byte, although it could. */
+  /** The longest time in which the service neither takes nor sends a byte while we wait for it. */
   readonly idleMs: number;
 }
 
-/** Sends the body and ends the request. */
+/** Sends the body and ends the request. The promise fails if the body cannot be sent. */
 export type Send = (outgoing: ClientRequest) => Promise<void>;
 
 // A service that does not know `Expect: 100-continue` gets the body after this time.
 const continueWithinMs = 2_000;
 
 /**
- * The answer, with its body unread. A body is sent only when the service agrees to take it: a
- * refusal then costs no transfer, and its answer is not lost with the connection.
+ * Returns the answer, with its body unread. The body of the request is sent after the service
+ * agrees to take it, or after a pause. So a refusal costs no transfer, and the service does not
+ * close the connection before its answer is read.
  */
 export async function exchange(
   outgoing: ClientRequest,
@@ -41,11 +42,11 @@ export async function exchange(
   sent.catch(() => undefined);
   try {
     const reply = await answered;
-    // A refusal in the middle of the body ends the sending.
+    // A refusal in the middle of the body also ends the sending, whose error is then ignored.
     await (isSuccess(reply) ? sent : sent.catch(() => undefined));
     return reply;
   } catch (error) {
-    // The error that ended the sending also ended the request, and it is more precise.
+    // If the sending failed first, its error is the cause and more precise. It is thrown here.
     await sent;
     throw error;
   }
@@ -61,11 +62,11 @@ export function isSuccess({ statusCode = 0 }: IncomingMessage): boolean {
 function answerTo(outgoing: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     outgoing.once('response', (reply) => {
-      // A reader adds its own listener. Before that an error would be uncaught.
+      // An error would be uncaught until the reader of the answer adds its own listener.
       reply.on('error', () => undefined);
       resolve(reply);
     });
-    // The listener stays, because an error after the answer would be uncaught.
+    // The listener stays, because an error after the answer would otherwise be uncaught.
     outgoing.on('error', reject);
     outgoing.once('close', () => reject(new StorageError('away', 'S3 gave no answer.')));
   });
@@ -94,7 +95,7 @@ function limitTimes(outgoing: ClientRequest, { connectTimeoutMs, idleMs }: Limit
   });
 }
 
-/** Whether the service waits for us: for bytes of the source, or for a reader of its answer. */
+/** True if the service waits for us: for bytes of the source, or for a reader of its answer. */
 function isOurs(outgoing: ClientRequest, reply: IncomingMessage | undefined): boolean {
   if (reply) return reply.readableLength > 0;
   return !outgoing.writableEnded && outgoing.writableLength === 0;

@@ -1,13 +1,14 @@
-// The kinds of faults of an S3-compatible service, by its answer or by the connection.
+// Finds the kind of a fault of an S3-compatible service, from its answer or from a connection
+// error.
 
 import { StorageError, type StorageFault } from './storage';
 
-/** The source of a write failed, and not the service. */
+/** The source of the bytes failed, not the service. */
 export class SourceFailure extends Error {
   override readonly name = 'SourceFailure';
 }
 
-// Faults by error code, of S3 and of compatible services.
+// Kinds of faults by error code. The codes are of S3 and of compatible services.
 const faults: Readonly<Record<string, StorageFault>> = {
   NoSuchBucket: 'no bucket',
   IncompleteBody: 'wrong length',
@@ -30,7 +31,7 @@ export function codeIn(body: string): string {
   return /<Code>(\w{1,100})</.exec(body)?.[1] ?? '';
 }
 
-/** For a status without a known code: the service is away, or it refuses the request. */
+/** The kind of the fault if the answer contains no known error code. */
 function faultOfStatus(status: number): StorageFault {
   if (status === 507) return 'full';
   return status >= 500 || status === 408 || status === 429 ? 'away' : 'denied';

@@ -1,4 +1,4 @@
-// Signed requests to an S3-compatible service (AWS Signature Version 4).
+// Signs requests to an S3-compatible service (AWS Signature Version 4) and sends them.
 
 import http from 'node:http';
 import https from 'node:https';
@@ -13,7 +13,7 @@ export interface S3Settings {
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** The bucket is named in the path and not in the host name. */
+  /** True: the bucket is in the path of the address; false: in the host name. */
   readonly pathStyle: boolean;
   /** Tests set shorter times. */
   readonly limits?: Partial<Limits>;
@@ -32,7 +32,7 @@ interface What {
 }
 
 export interface S3Requests {
-  /** The answer, its body unread; null if there is no such key. Throws every other refusal. */
+  /** The answer, with its body unread; null if there is no such key. Throws other refusals. */
   ask(what: What): Promise<http.IncomingMessage | null>;
   presign(key: string, query: Query): Promise<string>;
 }
@@ -42,7 +42,8 @@ const usual: Limits = { connectTimeoutMs: 5_000, idleMs: 60_000 };
 export function createS3Requests(settings: S3Settings): S3Requests {
   const limits = { ...usual, ...settings.limits };
   const protocol = settings.endpoint.startsWith('https:') ? https : http;
-  // Unused connections are closed soon, before the service closes them.
+  // Unused connections are closed after 3 s. If the service closed one first, a request on the
+  // connection could fail.
   const agent = new protocol.Agent({ keepAlive: true, timeout: 3_000 });
   const cache = new Map<string, ArrayBuffer>();
   const sign = (key: string, query: Query, how: { method?: string; signQuery?: boolean }) =>
@@ -62,7 +63,8 @@ export function createS3Requests(settings: S3Settings): S3Requests {
         method,
         headers: { ...Object.fromEntries(signed), ...headers },
         timeout: limits.connectTimeoutMs,
-        // A body cannot be sent twice, so it gets a connection that has not been used.
+        // A streamed body cannot be sent twice. So its request gets a new connection, which the
+        // service cannot be about to close.
         agent: send ? false : agent,
         ...(signal ? { signal } : {}),
       });

@@ -1,4 +1,4 @@
-// Files in a bucket of any S3-compatible service.
+// Stores files in a bucket of any S3-compatible service.
 
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, rm } from 'node:fs/promises';
@@ -11,13 +11,13 @@ import { SourceFailure } from './s3-faults';
 import { createS3Requests, type S3Requests, type S3Settings } from './s3-requests';
 import { type Storage, StorageError, type StoredObject, type WriteOptions } from './storage';
 
-/** Bytes of unknown length pass through the folder. */
+/** Bytes of unknown length are first written to a file in `folder`. */
 export function createS3(settings: S3Settings, folder: string): Storage {
   const requests = createS3Requests(settings);
 
   return {
     async write(key, bytes, { length, ...options }) {
-      // The source may fail before it is read.
+      // An error of the source before the first read would otherwise be uncaught.
       bytes.on('error', () => undefined);
       try {
         if (length !== null) return await put(requests, key, bytes, length, options);
@@ -72,7 +72,8 @@ async function put(
     },
     send(outgoing) {
       outgoing.once('close', () => bytes.destroy());
-      // A service may answer and close the connection before the end of the request is noticed.
+      // If all bytes were sent, the error is ignored. The service may close the connection after
+      // its answer, before our stream has ended.
       return pipeline(body, outgoing).catch((error) => {
         if (!isWhole) throw error;
       });
@@ -98,8 +99,8 @@ async function drained(reply: Readable | null): Promise<string> {
 }
 
 /**
- * Passes on the bytes of the source. The last chunk is held back until the length is known to be as
- * announced, so that no object of another length is completed.
+ * Passes on the bytes of the source. The last chunk is sent only after the length is checked. So no
+ * object of a wrong length is ever complete.
  */
 async function* measured(
   key: string,
@@ -129,8 +130,9 @@ async function* measured(
 }
 
 /**
- * S3 needs the length in advance. Bytes of unknown length go through an unnamed file, which takes
- * less memory than the parts of a multipart upload and leaves nothing after a crash.
+ * S3 needs the length in advance, so bytes of unknown length are first written to a file. A file
+ * takes less memory than the parts of a multipart upload. The file is deleted while it is open, so
+ * a crash leaves nothing behind.
  */
 async function fileOf(
   folder: string,

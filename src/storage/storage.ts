@@ -1,18 +1,18 @@
-// The storage for the bytes of files: results of tasks, and uploads of customers. There are two
-// implementations, a directory (directory.ts) and any S3-compatible service (s3.ts). The database
-// lists the files (src/db/files); the storage knows bytes by key only.
+// The interface of the storage for files: results of tasks, and uploads of customers. There are two
+// implementations: a directory (directory.ts) and any S3-compatible service (s3.ts). The storage
+// maps keys to bytes. All other data of a file is in the database (src/db/files).
 
 import type { Readable } from 'node:stream';
 
 export interface Storage {
   /**
-   * Stores the bytes under the key. They are streamed and never whole in memory. An object is
-   * replaced whole or stays as it was: a write that fails or dies leaves no part of it.
+   * Stores the bytes under the key. The bytes are streamed and are never all in memory. A write
+   * that fails leaves the previous object unchanged, and no part of the new object.
    */
   write(key: string, bytes: Readable, options: WriteOptions): Promise<void>;
   /** The bytes of an object, or a range of them; null if there is no such object. */
   read(key: string, range?: ByteRange): Promise<Readable | null>;
-  /** No error if there is no such object. */
+  /** Deletes the object. If there is no such object, nothing happens. */
   remove(key: string): Promise<void>;
   /** The objects whose keys begin with the prefix. */
   list(prefix: string): AsyncIterable<StoredObject>;
@@ -22,7 +22,7 @@ export interface Storage {
 
 export interface WriteOptions {
   readonly contentType: string;
-  /** The length if it is known; a write of another length fails. */
+  /** A write of another length fails. Null: the length is unknown and is not checked. */
   readonly length: number | null;
   readonly signal?: AbortSignal;
 }
@@ -44,7 +44,7 @@ interface PresignOptions {
   readonly contentType: string;
 }
 
-/** The kinds of faults. Each needs another repair by the operator. */
+/** The kinds of faults. The operator repairs each kind in a different way. */
 export type StorageFault = 'away' | 'denied' | 'no bucket' | 'full' | 'wrong length';
 
 export class StorageError extends Error {

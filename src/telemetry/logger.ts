@@ -1,6 +1,6 @@
-// The logger. A log line is one JSON object per event. The logger removes keys, secrets, prompts
-// and the query string of an address, whichever code logs them: fields by their names, and keys and
-// addresses wherever they are in a text.
+// Creates the logger, which writes one line per event. The logger removes keys, secrets, prompts
+// and the query strings of addresses, no matter which code logs them. Secret fields are found by
+// their names. Keys and addresses are found in any text by their form.
 
 import {
   type DestinationStream,
@@ -43,8 +43,9 @@ export function createLogger(settings: LogSettings, output?: DestinationStream):
 
 type Destination = ReturnType<typeof pino.destination>;
 
-// An API writes a line for each request, and a write of its own for each would be a third of what a
-// refused request costs. So its lines are written ten times a second, or at once from level warn on.
+// An API writes a log line for each request. A system call for each line would be a third of the
+// cost of a refused request. So the lines are written together ten times a second. A line of level
+// warn or above is written at once.
 const gathering = { minLength: 8_192, periodicFlush: 100 };
 
 function destinationOf({ format, name }: LogSettings): DestinationStream {
@@ -75,7 +76,7 @@ const secrets = [
 // Our log calls use at most two levels of nesting.
 const redacted = secrets.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
-/** Only the fields that locate an error: drivers attach whole rows and requests to theirs. */
+/** Keeps only the fields that locate an error. Drivers attach whole rows and requests to errors. */
 function plainError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
   const { type, message, stack, code } = pino.stdSerializers.err(error) as SerializedError & {
@@ -91,9 +92,10 @@ function plainError(error: unknown, depth = 0): unknown {
   };
 }
 
-// An address keeps its host and path, without user, password and query. Keys are found in any text
-// by their prefix (vk_, whsec_). Each pattern begins with a string that every match contains. The
-// time of each grows in proportion to the line: a provider chooses a part of it.
+// An address keeps its host and path, but not its user, password and query. Keys are found by their
+// prefix (vk_, whsec_). Each entry is a mark, a pattern and its replacement. A line without the
+// mark has no match. A provider chooses parts of a line, so the time of a pattern must grow only in
+// proportion to the length of the line.
 const patterns: readonly (readonly [string, RegExp, string])[] = [
   ['://', /(?<=:\/\/)[^\s"'/?#@\\]*@/g, '…@'],
   ['://', /[?#](?<=:\/\/[^\s"'?#\\]*[?#])[^\s"'\\]*/g, '?…'],
@@ -101,7 +103,7 @@ const patterns: readonly (readonly [string, RegExp, string])[] = [
   ['bearer', /\b(Bearer) [^\s"'\\]+/gi, '$1 …'],
 ];
 
-// Most lines contain none of them, and one check is cheaper than four.
+// Most lines contain no mark, and one check is cheaper than four replacements.
 const suspicious = new RegExp(patterns.map(([mark]) => mark).join('|'), 'i');
 
 function withoutSecrets(line: string): string {

@@ -1,5 +1,5 @@
-// The instruments of one process, made from the list of metrics, and Node's own metrics (memory,
-// event loop, open handles). A wrong name or label does not compile.
+// Creates the metrics of one process from the list in metrics.ts, and Node's own metrics (memory,
+// event loop, open handles). A call with a wrong name or label does not compile.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type MetricDefinition, type MetricName, metrics } from './metrics';
@@ -18,7 +18,7 @@ export interface Meters {
   add<N extends Kind<'counter'>>(name: N, labels: Labels<N>, by?: number): void;
   observe<N extends Kind<'histogram'>>(name: N, labels: Labels<N>, value: number): void;
   set<N extends Kind<'gauge'>>(name: N, labels: Labels<N>, value: number): void;
-  /** Removes all values of a gauge, before the current ones are set. */
+  /** Removes all values of a gauge. Call it before you set the current values. */
   clear(name: Kind<'gauge'>): void;
 }
 
@@ -33,8 +33,8 @@ export function createMeters(process: 'api' | 'worker'): Meters {
     if (definition.of === process || definition.of === 'both')
       made.set(name, make(name, definition, registry));
   }
-  // A process that uses a metric of another process was put together wrongly; the type cannot
-  // detect that.
+  // The types allow every metric in every process. So the use of a metric of another process is
+  // found only here, at run time.
   const the = <M extends Metric>(name: string): M => {
     const metric = made.get(name);
     if (!metric) throw new Error(`${name} is not a metric of the ${process}.`);

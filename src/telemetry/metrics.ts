@@ -1,21 +1,21 @@
-// Every metric of the service: its name, its help and its labels. Dashboards and alerts use these
-// names, and a test compares them, so avoid renaming one. No label contains an account, a task or
-// an address, because the number of series would have no limit.
+// The list of all metrics of the service. Dashboards and alerts use the names of metrics, and a
+// test compares them, so avoid renaming one. No label contains an account, a task or an address,
+// because the number of series would have no limit.
 
 export interface MetricDefinition {
   readonly kind: 'counter' | 'gauge' | 'histogram';
-  /** The processes that expose it. */
+  /** The processes that expose the metric. */
   readonly of: 'api' | 'worker' | 'both';
   readonly help: string;
   readonly labels?: readonly string[];
-  /** Known values of a single label. They start at 0, so that the first increase is visible. */
+  /** Values of the only label. Their series start at 0, so that the first increase is visible. */
   readonly known?: readonly string[];
   readonly buckets?: readonly number[];
 }
 
-// From 2 ms, a read of a final task, to the 60 s that a waiting read may take.
+// Buckets from 2 ms, for a read of a final task, to 60 s, the longest time of a waiting read.
 const requestSeconds = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10, 60];
-// From a video of some seconds to the longest deadline, three days.
+// Buckets from one second to three days, the longest deadline of a task.
 const taskSeconds = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 14_400, 86_400, 259_200];
 
 export const metrics = {
@@ -167,7 +167,7 @@ export const metrics = {
   video_upstream_request_duration_seconds: {
     kind: 'histogram',
     of: 'worker',
-    help: 'Requests to generators and enhancers, by channel, operation and class of outcome.',
+    help: 'Time of a request to a generator or enhancer, by channel, operation and class of outcome.',
     labels: ['channel', 'operation', 'outcome'],
     buckets: requestSeconds,
   },
@@ -187,7 +187,7 @@ export const metrics = {
   video_second_jobs_total: {
     kind: 'counter',
     of: 'worker',
-    help: 'Second upstream jobs for one job of a task; they were refused.',
+    help: 'Second jobs that a provider created for one job of a task; the task does not use them.',
     labels: ['channel'],
   },
   video_jobs_gone_total: {

@@ -1,6 +1,6 @@
-// Sends finished spans to a collector (OTLP over HTTP). It is off, and loads nothing, unless an
-// address is configured. Spans come with their ids and times. The SDK batches, samples by its own
-// OTEL_* variables, retries and sends them.
+// Sends finished spans to a collector (OTLP over HTTP). Without a configured address, the SDK is
+// not loaded. Spans already have their ids and times. The SDK batches, samples and sends them, and
+// reads its own OTEL_* variables.
 
 import type { KeepSpan, Span } from '../domain/trace';
 import type { Logger } from './logger';
@@ -15,8 +15,8 @@ interface TracingOptions {
 interface Tracing {
   readonly keep: KeepSpan;
   /**
-   * Sends the remaining spans within a limit, because a collector that is down must not delay a
-   * stop.
+   * Sends the remaining spans. The time is limited, because a collector that is down must not delay
+   * a stop.
    */
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export function createTracing({ endpoint, service, log }: TracingOptions): Traci
 
   const diagnostics = throttled(log);
   api.diag.setLogger(diagnostics, api.DiagLogLevel.WARN);
-  // The SDK asks for ids when a span is made. A finished span already has its own.
+  // The SDK asks for ids when it creates a span, and gets the ids of the finished span.
   let next: Span | undefined;
   const provider = new sdk.BasicTracerProvider({
     resource: resourceFromAttributes({
@@ -80,7 +80,7 @@ export function createTracing({ endpoint, service, log }: TracingOptions): Traci
 
 const seldomMs = 60_000;
 
-/** The SDK's own errors, most of them about a collector that is down. One a minute is enough. */
+/** Logs errors of the SDK, at most one a minute. Most are about a collector that is down. */
 function throttled(log: Logger) {
   let quietUntil = Number.NEGATIVE_INFINITY;
   const warn = (message: string) => {

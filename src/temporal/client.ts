@@ -1,5 +1,5 @@
-// The API's client of Temporal: starts a task, cancels one. Errors of Temporal become a few named
-// outcomes here, so that no route handles gRPC errors.
+// The client with which the API starts and cancels tasks in Temporal. Errors of Temporal become a
+// few named outcomes here, so that no route handles gRPC errors.
 
 import type { Connection } from '@temporalio/client';
 import { Client, WorkflowNotFoundError } from '@temporalio/client';
@@ -11,15 +11,18 @@ import { type Submission, submitTask } from './submit-task';
 
 export interface TemporalClient {
   /**
-   * Starts the task's workflow and waits, at most for the accept timeout, until it has opened the
-   * task.
+   * Starts the task's workflow and waits until the workflow has opened the task, but not longer
+   * than the accept timeout.
    */
   submit(input: TaskInput): Promise<Submission>;
-  /** Requests the cancellation of the workflow. `gone`: it has ended or does not exist. */
+  /**
+   * Requests the cancellation of the workflow. `gone`: the workflow has ended or does not exist.
+   * `unavailable`: the request failed in another way.
+   */
   cancel(taskId: string): Promise<'asked' | 'gone' | 'unavailable'>;
   /** Starts the callback of a task that ended without its workflow. */
   deliverCallback(taskId: string): Promise<void>;
-  /** Never throws. False if Temporal does not answer within a second. */
+  /** True if Temporal answers within a second, else false. Never throws. */
   isReady(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -27,7 +30,7 @@ export interface TemporalClient {
 export type { Submission };
 
 interface TemporalClientOptions {
-  /** From `lazyConnection`, whose calls have time limits. */
+  /** A connection of `lazyConnection`, whose calls have time limits. */
   readonly connection: Connection;
   readonly namespace: string;
   /** Empty: payloads are not encrypted. */

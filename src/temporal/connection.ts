@@ -1,6 +1,6 @@
-// The connection to Temporal, with a time limit for every call by its kind. The client's own ways
-// to pass a deadline or a namespace use async-local storage, which slows down every promise of the
-// process until Node 24; in a GET that was a fifth of the time.
+// Creates connections to Temporal on which every call has a time limit. The client's own methods
+// for a deadline or a namespace use async-local storage. Before Node 24, async-local storage slows
+// down every promise of the process: a GET spent a fifth of its time on it.
 
 import {
   Connection,
@@ -11,12 +11,12 @@ import {
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 
-// Calls during a request: long enough for a busy server, short enough for a waiting caller.
+// For calls during a request. A busy server needs about this time, and a caller waits for it.
 const checkMs = 1_500;
 // Every other call.
 const callMs = 10_000;
-// A silent connection is replaced after 20 s. Temporal servers close connections that ping more
-// often than every 10 s.
+// A ping after 15 s and 5 s for its answer: a silent connection is replaced after 20 s. Temporal
+// servers close connections that ping more often than every 10 s.
 const keepAlive = {
   'grpc.keepalive_permit_without_calls': 1,
   'grpc.keepalive_time_ms': 15_000,
@@ -26,8 +26,8 @@ const keepAlive = {
 const readyMs = 1_000;
 
 /**
- * A connection for one namespace, which is in its metadata from the start. So no call needs
- * async-local storage.
+ * A connection for one namespace. The namespace is in the connection's metadata from the start, so
+ * no call needs async-local storage.
  */
 class LeanConnection extends Connection {
   override withMetadata<T>(_namespace: unknown, call: () => Promise<T>): Promise<T> {
@@ -62,7 +62,7 @@ function connectWithin(access: Access, limits: Limits): Connection {
     const deadline = call.deadline ?? Date.now() + (limits[method] ?? callMs);
     return next({ ...call, deadline }) as ReturnType<Interceptor>;
   };
-  // The limit wraps the retries, which share it.
+  // `limited` is the outer interceptor, so all retries of a call share one deadline.
   const retried = makeGrpcRetryInterceptor(defaultGrpcRetryOptions());
   const { namespace, ...address } = access;
   const metadata = { 'temporal-namespace': namespace };

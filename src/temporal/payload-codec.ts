@@ -1,6 +1,7 @@
-// Encrypts what tasks store in Temporal: inputs, results, answers of queries and updates. Ids, names of
-// activities, times and search attributes stay readable: Temporal works with them. Off without a key;
-// payloads that were stored before are read as they are.
+// Encrypts what tasks store in Temporal: inputs, results, and answers of queries and updates. Ids,
+// names of activities, times and search attributes stay readable, because Temporal uses them.
+// Without a key, nothing is encrypted. Payloads that were stored without encryption can still be
+// read.
 
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
@@ -15,7 +16,7 @@ import {
 const { Payload: serialized } = temporal.api.common.v1;
 const encrypted = Buffer.from('binary/encrypted');
 
-/** The codec of a client or a worker; empty without keys. */
+/** The options of a client or a worker that encrypt its payloads; empty if there is no key. */
 export function encryptionWith(keys: KeyRing): { readonly dataConverter?: DataConverter } {
   return keys.length > 0 ? { dataConverter: { payloadCodecs: [createPayloadCodec(keys)] } } : {};
 }

@@ -19,7 +19,7 @@ interface Queues {
   readonly files: string;
 }
 
-/** The task queues, named after the configured one. Recorded in histories: add, never rename. */
+/** The names of the task queues. Histories contain these names, so never rename one. */
 export function queuesOf(taskQueue: string): Queues {
   return {
     tasks: taskQueue,
@@ -63,7 +63,7 @@ export async function ensureReconcileSchedule(
   });
 }
 
-/** Once an hour, and at once when the schedule is created. */
+/** The audit runs every hour, and immediately after its schedule is created. */
 export async function ensureAuditSchedule(client: Client, queues: Queues): Promise<void> {
   await ensureSchedule(client, queues, {
     workflow: workflowNames.audit,
@@ -75,7 +75,7 @@ export async function ensureAuditSchedule(client: Client, queues: Queues): Promi
 interface Plan {
   readonly workflow: 'reconcile' | 'audit';
   readonly everySeconds: number;
-  /** Ends a run that hangs, so that the next ones can start. */
+  /** Ends a run that hangs, so that the next run can start. */
   readonly workflowExecutionTimeout: '10 min' | '55 min';
 }
 
@@ -107,9 +107,9 @@ async function ensureSchedule(
 }
 
 /**
- * Contains the task queue, so that two services in one namespace have their own watchers, and the
- * number of shards, so that after a change new loops start next to the previous ones, which then
- * end.
+ * The id contains the task queue, so that two services in one namespace have their own watchers.
+ * With several shards, the id also contains their number. After a change of the number, new loops
+ * can then start beside the previous loops, which end later.
  */
 function watcherId(queues: Queues, channel: string, shard: number, shards: number): string {
   const name = `watch:${queues.tasks}:${channel}`;
@@ -145,8 +145,8 @@ interface Tries {
 }
 
 /**
- * Waits for the first try only and repeats in the background. A Temporal server that has just
- * started hands out tasks early, but may need a minute until it can answer about schedules.
+ * Waits for the first try only. Further tries run in the background, so that the worker can already
+ * run tasks. A Temporal server may need a minute after its start until it can create schedules.
  */
 export async function tryUntilDone(work: () => Promise<void>, tries: Tries): Promise<void> {
   const { pauseMs, stopping, onFault } = tries;

@@ -1,5 +1,6 @@
-// Submits a task to Temporal: starts its workflow and waits for its first answer. After any outcome
-// of the call, the row of the task decides (docs/decisions.md, 1 and 2).
+// Submits a task to Temporal: starts the workflow and waits for its first answer. The call may fail
+// although the workflow was started. So after every outcome, the row of the task in PostgreSQL is
+// decisive (docs/decisions.md, 1 and 2).
 
 import type { Client } from '@temporalio/client';
 import {
@@ -25,10 +26,11 @@ import type { TaskInput } from '../domain/task-transactions';
 export type Submission =
   | { readonly outcome: 'accepted'; readonly task: CreatedTask }
   | { readonly outcome: 'refused'; readonly refusal: Refusal }
-  /** The id still belongs to the workflow of an earlier create, which is ending. */
+  /** The workflow of an earlier create with the same id is still ending. */
   | { readonly outcome: 'busy' }
   /**
-   * No answer within the accept timeout, or Temporal is away. The workflow may have been started.
+   * Temporal did not answer within the accept timeout, or the call failed. The workflow may have
+   * been started.
    */
   | { readonly outcome: 'unanswered'; readonly error: unknown }
   /**
@@ -42,7 +44,7 @@ interface SubmitOptions {
   readonly acceptTimeoutMs: number;
 }
 
-/** Starts the task's workflow and waits until it has opened the task, in one round trip. */
+/** Starts the task's workflow and waits until the task is opened, in one round trip. */
 export async function submitTask(
   client: Client,
   { taskQueue, acceptTimeoutMs }: SubmitOptions,
@@ -72,7 +74,7 @@ export async function submitTask(
   }
 }
 
-/** Starts the task's workflow without waiting. False if it has completed. */
+/** True: the task's workflow runs now, or was already running. False: it has completed. */
 export async function startTask(
   client: Client,
   taskQueue: string,
@@ -101,12 +103,12 @@ function startOptions(taskQueue: string, input: TaskInput) {
     staticSummary: summaryOf(plan),
     memo: { accountId, traceId, model: plan.model },
     typedSearchAttributes: attributesAtStart({ accountId, plan }),
-    // Work that queues for a worker is handed out in turns by account.
+    // Queued work of different accounts goes to the workers in turns.
     priority: { fairnessKey: accountId.slice(0, 64) },
   } as const;
 }
 
-/** One time limit for all calls of an update-with-start. */
+/** Sets one time limit for all calls of an update-with-start. */
 async function inTime<T>(limitMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -119,7 +121,7 @@ async function inTime<T>(limitMs: number, work: Promise<T>): Promise<T> {
   }
 }
 
-/** The summary in the Temporal UI: "studio-2.0 · 720p 16:9 · 5 s · → 4k". */
+/** The summary in the Temporal UI, for example "studio-2.0 · 720p 16:9 · 5 s · → 4k". */
 function summaryOf(plan: TaskInput['plan']): string {
   const length = plan.durationSeconds === -1 ? 'auto' : `${plan.durationSeconds} s`;
   const target = plan.enhancement?.resolution ?? plan.enhancement?.resolutionLimit;

@@ -1,5 +1,5 @@
-// Turns events of the activities into log lines, metrics and spans. A line about a task has its id;
-// none contains a prompt or the query of a URL.
+// Turns events of the activities into log lines, metrics and spans. A log line about a task
+// contains the id of the task. No log line contains a prompt or the query of a URL.
 
 import type { ActivityEvents, ClosedTaskEvent } from '../../activities/events';
 import { type KeepSpan, type Span, spanIdOf } from '../domain/trace';
@@ -51,7 +51,7 @@ function lifeOfTasks(log: Logger, meters: Meters, keepSpan: KeepSpan) {
   } satisfies Partial<ActivityEvents>;
 }
 
-/** The span of the whole task, the parent of all its other spans. */
+/** The span of the whole task. Its parent is the submission; its children are the activities. */
 function spanOf({ taskId, traceId, createdAtMs, model, status }: ClosedTaskEvent): Span {
   return {
     name: 'task',
@@ -78,7 +78,7 @@ function countClosed(meters: Meters, closed: ClosedTaskEvent): void {
   if (left > 0) meters.add('video_refunded_amount_total', { model }, inCurrency(left));
 }
 
-/** A float, precise enough for a metric; the books are exact. */
+/** The amount as a float, which is precise enough for a metric. */
 function inCurrency(micros: number): number {
   return micros / 1_000_000;
 }

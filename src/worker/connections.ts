@@ -1,4 +1,4 @@
-// The connections of a worker process to Temporal.
+// Opens the two connections of a worker process to Temporal.
 
 import { Client, type TLSConfig } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
@@ -16,7 +16,7 @@ export interface TemporalAccess {
   readonly encryptionKeys: KeyRing;
 }
 
-/** Two connections: the workers poll on one, and calls of our own use the other. */
+/** The workers poll on the native connection. Our own calls use the connection of the client. */
 export async function connectTo(temporal: TemporalAccess) {
   const { address, tls, apiKey } = temporal;
   const access = { address, tls, ...(apiKey ? { apiKey } : {}) };

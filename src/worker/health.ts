@@ -1,5 +1,5 @@
-// Readiness of a worker: Temporal lists recent polls of this process, the database answers, and no
-// watcher has been silent while jobs are open.
+// Checks if a worker is ready. A worker is ready if Temporal lists recent polls of this process,
+// the database answers, and no watcher is silent while jobs are open.
 
 import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
@@ -24,11 +24,11 @@ interface HealthDeps {
 /** The identity of this process in Temporal's list of pollers. */
 export const identity = `${process.pid}@${hostname()}`;
 
-// Less than the five seconds of a container's health check.
+// This limit is below the five seconds of a container's health check.
 const askMs = 3_000;
-// An idle poll is renewed once a minute.
+// An idle worker polls again every minute. Two missed polls mean that the worker is not polling.
 const pollSilentMs = 150_000;
-// If a watcher's worker dies, another one takes over within 15 s.
+// If the worker of a watcher dies, another worker continues the watcher within 15 s.
 const watcherSilentSeconds = 120;
 // Several probes within this time share one check.
 const freshForMs = 2_000;
@@ -50,7 +50,8 @@ export function createHealth(deps: HealthDeps): () => Promise<WorkerHealth> {
 async function ask(deps: HealthDeps): Promise<WorkerHealth> {
   const { db, temporal, workers } = deps;
   const queues = queuesOf(temporal.taskQueue);
-  // A worker whose slots are all taken does not poll.
+  // A worker does not poll while all its slots are in use. So a worker that runs an activity counts
+  // as polling.
   const isBusy = (queue: string) =>
     workers.some(
       (worker) =>
@@ -70,7 +71,7 @@ async function ask(deps: HealthDeps): Promise<WorkerHealth> {
   };
 }
 
-/** True if Temporal has recently seen a poll of this process on the queue. */
+/** True if Temporal has recently received a poll of this process for the queue. */
 async function polls(deps: HealthDeps, name: string, taskQueueType: number): Promise<boolean> {
   const { client, temporal } = deps;
   const { namespace } = temporal;
@@ -84,7 +85,7 @@ async function polls(deps: HealthDeps, name: string, taskQueueType: number): Pro
   });
 }
 
-/** Null without an answer in time. */
+/** The answer; null if it fails or does not arrive in time. */
 async function within<T>(answer: Promise<T>): Promise<T | null> {
   const late = new Promise<null>((resolve) => setTimeout(resolve, askMs, null).unref());
   return Promise.race([answer.catch(() => null), late]);

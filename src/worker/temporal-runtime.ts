@@ -1,12 +1,12 @@
-// Sets up Temporal's native core in this process: its log lines go to our log, its metrics to a
-// local port, and it does not handle signals.
+// Sets up Temporal's native core in this process. The core writes to our log and serves its metrics
+// on a local port. The core does not handle signals.
 
 import { DefaultLogger, type LogEntry, Runtime } from '@temporalio/worker';
 import { freePorts } from '../embedded/ports';
 import type { Logger } from '../telemetry/logger';
 
-// Another program may take the free port before the core binds it; three failures in a row have
-// another cause.
+// Another program may take the free port before the core binds it. After three failures, there must
+// be another cause.
 const triesMax = 3;
 
 /** Call once per process. Returns the port of the core's metrics, or null without metrics. */
@@ -48,7 +48,7 @@ function temporalLogger(log: Logger): DefaultLogger {
   return new DefaultLogger('WARN', ({ level, message, meta }: LogEntry) => {
     const { error, taskQueue, workflowId, activityType } = (meta ?? {}) as Record<string, unknown>;
     const fields = { event: 'temporal', taskQueue, task: workflowId, activityType, err: error };
-    // Three of our four workers run activities only, on purpose.
+    // Three of our four workers run activities only, so this warning is expected.
     if (message.startsWith('No workflows registered')) log.debug(fields, message);
     else if (level === 'ERROR') log.error(fields, message);
     else log.warn(fields, message);

@@ -1,6 +1,7 @@
-// A worker process: four Temporal workers on one connection. Task workflows with their activities,
-// the loops (watchers, reconciler and audit), callbacks and copies of results each have their own
-// queue and slots, so that slow callbacks or a slow storage cannot hold up a task (docs/decisions.md, 12).
+// Runs the four Temporal workers of a worker process on one connection. They are for tasks, for the
+// activities of loops (watchers, reconciler and audit), for callbacks, and for copies of results.
+// Each has its own queue and slots. So slow callbacks or a slow storage cannot delay a task
+// (docs/decisions.md, 12).
 
 import { setMaxListeners } from 'node:events';
 import type { Client } from '@temporalio/client';
@@ -53,7 +54,7 @@ interface WorkerParts {
   readonly catalogue: () => Catalogue;
   readonly channelKeys: (envName: string) => string | undefined;
   readonly events: ActivityEvents;
-  /** Called for each failed try to start the loops; they are tried again. */
+  /** Called for each failed try to start the loops. Another try follows. */
   readonly onSetupFault: (error: unknown) => void;
   readonly callbacks: Omit<CallbackDeps, 'db' | 'keepSpan'>;
   readonly files: Omit<FileDeps, 'db' | 'events' | 'channels' | 'allowHosts'>;
@@ -62,7 +63,7 @@ interface WorkerParts {
 }
 
 export interface RunningWorker {
-  /** Resolves when the worker has stopped; rejects if it cannot go on. */
+  /** Resolves when the worker has stopped; rejects if the worker fails. */
   readonly done: Promise<void>;
   stop(): Promise<void>;
   health(): Promise<WorkerHealth>;
@@ -75,7 +76,7 @@ export async function startWorker(
   const { temporal } = settings;
   const connections = await connectTo(temporal);
   const stopping = new AbortController();
-  // Watcher loops listen to it while they pause.
+  // Each watcher that pauses adds a listener. Node would warn from the eleventh listener on.
   setMaxListeners(0, stopping.signal);
 
   await ensureSearchAttributes(connections.client, temporal.namespace);
@@ -89,7 +90,7 @@ export async function startWorker(
   });
 
   const done = Promise.all(running).then(() => connections.close());
-  // If one of them fails, all stop: a partly running worker is hard to diagnose.
+  // If one worker fails, all four are stopped: a partly running process is hard to diagnose.
   for (const run of running) run.catch(() => stopAll(workers, stopping));
   return {
     done,
@@ -103,7 +104,7 @@ export async function startWorker(
 
 const setupPauseMs = 5_000;
 
-/** Starts watchers, reconciler and audit; Temporal keeps them running. */
+/** Starts watchers, reconciler and audit. Temporal then keeps them running. */
 async function ensureLoops(
   { temporal, reconcileIntervalSeconds }: WorkerSettings,
   { catalogue }: WorkerParts,
@@ -115,8 +116,9 @@ async function ensureLoops(
   await ensureAuditSchedule(client, queues);
 }
 
-// A stopping worker cancels activities after ten seconds; another one retries them. Their requests
-// are aborted a second earlier, so that the activities can still store the result.
+// A stopping worker cancels its activities after ten seconds, and another worker retries them. The
+// requests of these activities are aborted one second earlier. So an activity can still store what
+// is known about its request.
 const requestsEndAfterMs = 9_000;
 const gracefully = { shutdownGraceTime: '10 s', shutdownForceTime: '14 s' } as const;
 
@@ -139,7 +141,8 @@ function createWorkers(
       maxCachedWorkflows: settings.cachedWorkflowsMax,
       maxConcurrentActivityTaskExecutions: settings.activitySlots,
       defaultHeartbeatThrottleInterval: beatsPassedOnEvery,
-      // For the transactions of tasks: twice the default size of the pool, so that they queue here.
+      // Local activities run the transactions of tasks. The limit is twice the default size of the
+      // database pool. Further transactions wait here, and not for a connection.
       maxConcurrentLocalActivityExecutions: 20,
       workflowTaskPollerBehavior: { type: 'autoscaling', minimum: 4, initial: 8, maximum: 32 },
       activityTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 4, maximum: 16 },
@@ -185,7 +188,8 @@ function composeActivities(
   const tasks = traced(createTaskActivities(submit), keepSpan);
   const loops = createLoopActivities({
     ...submit,
-    // Own state of channels: one that is paused for creates may still answer polls.
+    // The loops have their own state of channels, because a channel that is paused for creates may
+    // still answer polls.
     channels: channelsOf(),
     client,
     stopping,
@@ -210,10 +214,10 @@ function composeActivities(
   return { tasks, loops, callbacks, files };
 }
 
-/** Aborts when requests must end; the next attempt resolves what they left open. */
+/** Aborts when requests must end. The next attempt resolves what an aborted request left open. */
 function lastSecondsOf(stopping: AbortSignal): AbortSignal {
   const lastSeconds = new AbortController();
-  // Each request in progress listens to it.
+  // Each request in progress adds a listener. Node would warn from the eleventh listener on.
   setMaxListeners(0, lastSeconds.signal);
   stopping.addEventListener('abort', () => {
     setTimeout(() => lastSeconds.abort(), requestsEndAfterMs).unref();
@@ -225,7 +229,7 @@ function bundleOf({ workflowBundle }: WorkerSettings): Partial<WorkerOptions> {
   return 'codePath' in workflowBundle ? { workflowBundle } : workflowBundle;
 }
 
-/** With a build id, tasks stay on the build on which they began, so no deploy breaks them. */
+/** With a build id, tasks stay on the build on which they began. So no deploy breaks open tasks. */
 function versioningOf({ deployment }: WorkerSettings): Partial<WorkerOptions> {
   if (!deployment) return {};
   return {

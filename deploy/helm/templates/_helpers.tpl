@@ -7,7 +7,7 @@ app.kubernetes.io/name: video-generation-service
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
-{{/* Takes root, and tag: that of a pool, or empty. */}}
+{{/* The image of a container. Takes root, and tag: the tag of a pool, or empty. */}}
 {{- define "video.image" -}}
 {{- $image := .root.Values.image -}}
 {{- if .tag -}}
@@ -19,7 +19,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 {{- end -}}
 
-{{/* A secret that has to be named. Takes root and kind. */}}
+{{/* The name of a required Secret. Takes root and kind. */}}
 {{- define "video.secret" -}}
 {{- $name := index .root.Values.secrets .kind -}}
 {{- required (printf "secrets.%s is empty: name the Secret, see deploy/helm/README.md" .kind) $name -}}
@@ -48,7 +48,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 {{- end -}}
 
-{{/* Settings as variables. Takes root, and own: a map that goes before the settings of all. */}}
+{{/* Settings as environment variables. Takes root, and own: settings that replace those of all processes. */}}
 {{- define "video.env" -}}
 {{- $address := index .root.Values.settings "TEMPORAL_ADDRESS" -}}
 {{- $_ := required "settings.TEMPORAL_ADDRESS is empty: host:port of your Temporal" $address -}}
@@ -101,7 +101,7 @@ securityContext:
   configMap: { name: {{ include "video.catalogue" . }} }
 {{- end -}}
 
-{{/* Pods are spread over machines. Takes labels as text. */}}
+{{/* Spreads the pods of a Deployment over machines. Takes its labels as text. */}}
 {{- define "video.spread" -}}
 topologySpreadConstraints:
   - maxSkew: 1
