@@ -1,5 +1,6 @@
-// The consequences of a receiver's answer: whether and when the callback is tried again, and what
-// is recorded.
+// These tests check what follows from a receiver's answer to a callback: whether and when the
+// callback is tried again, and what is recorded. The message itself is in
+// attempt-callback.test.ts, and interrupted attempts are in attempt-callback.crash.test.ts.
 
 import type { ServerResponse } from 'node:http';
 import { findCallback, listAttempts } from '../../src/db/callbacks';
@@ -25,8 +26,7 @@ function endlessHeaders({ socket }: ServerResponse): void {
   socket?.write(`HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(20_000)}`);
 }
 
-// The gaps are exact because the clock is fixed and the random number is in the middle of its
-// range.
+// The expected times are exact, because the clock is fixed and `chance` is the middle of its range.
 test.each<[string, number, Say, string, number | null]>([
   ['200', 1, reply(200), 'delivered', null],
   ['204', 1, reply(204), 'delivered', null],
@@ -37,49 +37,100 @@ test.each<[string, number, Say, string, number | null]>([
   ['400', 1, reply(400), 'pending', 5_000],
   ['404', 2, reply(404), 'pending', 5 * minute],
   ['410', 1, reply(410), 'stopped', null],
-  ['429 with Retry-After', 1, reply(429, { 'retry-after': '120' }), 'pending', 2 * minute],
-  ['429 asking for less', 3, reply(429, { 'retry-after': '1' }), 'pending', 30 * minute],
-  ['429 asking for a week', 1, reply(429, { 'retry-after': '604800' }), 'pending', 5 * minute],
-  ['429 asking for 12 hours', 6, reply(429, { 'retry-after': '43200' }), 'pending', 12 * hour],
   [
-    '429 at the end of its patience',
+    '429 with a Retry-After of two minutes',
+    1,
+    reply(429, { 'retry-after': '120' }),
+    'pending',
+    2 * minute,
+  ],
+  [
+    '429 with a Retry-After shorter than our own pause',
+    3,
+    reply(429, { 'retry-after': '1' }),
+    'pending',
+    30 * minute,
+  ],
+  [
+    '429 with a Retry-After of a week',
+    1,
+    reply(429, { 'retry-after': '604800' }),
+    'pending',
+    5 * minute,
+  ],
+  [
+    '429 with a Retry-After of 12 hours',
+    6,
+    reply(429, { 'retry-after': '43200' }),
+    'pending',
+    12 * hour,
+  ],
+  [
+    '429 with a Retry-After of eleven days',
     9,
     reply(429, { 'retry-after': '999999' }),
     'pending',
     24 * hour,
   ],
-  ['429 with nonsense', 1, reply(429, { 'retry-after': 'soon' }), 'pending', 5_000],
+  ['429 with an invalid Retry-After', 1, reply(429, { 'retry-after': 'soon' }), 'pending', 5_000],
   ['500', 1, reply(500), 'pending', 5_000],
-  ['503 with a date', 1, reply(503, { 'retry-after': dateIn(200_000) }), 'pending', 200_000],
-  ['503 with a date gone by', 1, reply(503, { 'retry-after': dateIn(-9_000) }), 'pending', 5_000],
-  ['a cut connection', 1, (response) => void response.destroy(), 'pending', 5_000],
-  ['a reset', 1, (response) => void response.socket?.resetAndDestroy(), 'pending', 5_000],
-  ['headers without end', 1, endlessHeaders, 'pending', 5_000],
   [
-    'something that is not HTTP',
+    '503 with a date as Retry-After',
+    1,
+    reply(503, { 'retry-after': dateIn(200_000) }),
+    'pending',
+    200_000,
+  ],
+  [
+    '503 with a past date as Retry-After',
+    1,
+    reply(503, { 'retry-after': dateIn(-9_000) }),
+    'pending',
+    5_000,
+  ],
+  ['a closed connection', 1, (response) => void response.destroy(), 'pending', 5_000],
+  [
+    'a connection reset',
+    1,
+    (response) => void response.socket?.resetAndDestroy(),
+    'pending',
+    5_000,
+  ],
+  ['endless headers', 1, endlessHeaders, 'pending', 5_000],
+  [
+    'an answer that is not HTTP',
     1,
     (r) => void r.socket?.end('SSH-2.0-hello\r\n'),
     'pending',
     5_000,
   ],
-  ['silence', 1, () => undefined, 'pending', 5_000],
-  ['ten megabytes', 1, (r) => void r.end(Buffer.alloc(10_000_000, 'x')), 'delivered', null],
-  ['a NUL in the reply', 1, (r) => void r.end('a\0b'), 'delivered', null],
-])('the next step after %s to attempt %i', async (_, attempt, answer, state, nextInMs) => {
-  world.sink.answer = (__, response) => answer(response);
-  const id = await aTask();
-  const over = { now: () => clock, limits: { timeoutMs: 1_000 } };
-  expect(await deliver(id, over, attempt)).toMatchObject({ state, nextInMs });
-  expect(world.sink.received).toHaveLength(1);
-  const nextAt = nextInMs === null ? null : new Date(clock + nextInMs);
-  expect(await findCallback(world.database.db, id)).toMatchObject({ state, nextAt });
-  const attempts = await listAttempts(world.database.db, id);
-  expect(attempts).toMatchObject([
-    { attempt, delivery: 1, at: new Date(clock), latencyMs: expect.any(Number) },
-  ]);
-  expect(attempts[0]?.reply?.length ?? 0).toBeLessThanOrEqual(256);
-  expect(attempts[0]?.error === null).toBe(state === 'delivered');
-});
+  ['no answer', 1, () => undefined, 'pending', 5_000],
+  [
+    'an answer of ten megabytes',
+    1,
+    (r) => void r.end(Buffer.alloc(10_000_000, 'x')),
+    'delivered',
+    null,
+  ],
+  ['an answer with a NUL character', 1, (r) => void r.end('a\0b'), 'delivered', null],
+])(
+  'after "%s" for attempt %i, the callback’s state and the time of its next attempt are stored',
+  async (_, attempt, answer, state, nextInMs) => {
+    world.sink.answer = (__, response) => answer(response);
+    const id = await aTask();
+    const over = { now: () => clock, limits: { timeoutMs: 1_000 } };
+    expect(await deliver(id, over, attempt)).toMatchObject({ state, nextInMs });
+    expect(world.sink.received).toHaveLength(1);
+    const nextAt = nextInMs === null ? null : new Date(clock + nextInMs);
+    expect(await findCallback(world.database.db, id)).toMatchObject({ state, nextAt });
+    const attempts = await listAttempts(world.database.db, id);
+    expect(attempts).toMatchObject([
+      { attempt, delivery: 1, at: new Date(clock), latencyMs: expect.any(Number) },
+    ]);
+    expect(attempts[0]?.reply?.length ?? 0).toBeLessThanOrEqual(256);
+    expect(attempts[0]?.error === null).toBe(state === 'delivered');
+  },
+);
 
 test.each([301, 302, 303, 307, 308])(
   'a redirect with status %i is not followed, not even to an allowed address',
@@ -115,7 +166,7 @@ test.each([
   },
 );
 
-test('the first bytes of an answer are recorded', async () => {
+test('the first 256 characters of a receiver’s answer are recorded', async () => {
   world.sink.answer = (_, response) => void response.writeHead(500).end(`no: ${'x'.repeat(5_000)}`);
   const id = await aTask();
   await deliver(id);

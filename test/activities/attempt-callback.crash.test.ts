@@ -1,5 +1,6 @@
-// An attempt that is interrupted on our side: at least one message arrives, always under the same
-// id, and every attempt stays on record.
+// These tests interrupt callback attempts on our side: a worker stops, the database fails, or a
+// completion is lost. The message must still arrive at least once, always with the same id. Every
+// attempt must stay recorded.
 
 import type { ServerResponse } from 'node:http';
 import { beginAttempt, findCallback, finishAttempt, listAttempts } from '../../src/db/callbacks';
@@ -12,7 +13,7 @@ const { aTask, deliver } = world;
 
 const clock = 1_900_000_000_000;
 
-test('an attempt with a recorded result is not repeated if only its completion was lost', async () => {
+test('a callback attempt with a recorded result is not repeated if its completion in Temporal was lost', async () => {
   const id = await aTask();
   await deliver(id);
   expect(await deliver(id)).toMatchObject({ state: 'delivered' });
@@ -24,7 +25,7 @@ test('an attempt with a recorded result is not repeated if only its completion w
   expect(world.sink.received).toHaveLength(2);
 });
 
-test('a slow database does not count as a slow receiver', async () => {
+test('the wait for a slow database does not count as the receiver’s answer time', async () => {
   const [slow, next, last] = await Promise.all([aTask(), aTask(), aTask()]);
   let now = clock;
   const activities = callbackActivities(world.database, {
@@ -60,7 +61,7 @@ async function answerLater(response: ServerResponse): Promise<void> {
   response.writeHead(204).end();
 }
 
-test('an interrupted attempt is repeated, and its row stays', async () => {
+test('an interrupted callback attempt is repeated, and its first row is kept', async () => {
   const id = await aTask();
   await beginAttempt(world.database.db, id, 1, 1, new Date(clock));
   await deliver(id);
@@ -71,7 +72,7 @@ test('an interrupted attempt is repeated, and its row stays', async () => {
   ]);
 });
 
-test('nothing is sent while the attempt cannot be recorded', async () => {
+test('no callback is sent while its attempt cannot be recorded', async () => {
   const id = await aTask();
   await world.database.db.raw('alter table callback_attempts rename to elsewhere');
   try {
@@ -90,7 +91,7 @@ function breakWhileItAnswers(status: number): void {
   };
 }
 
-test('a delivery stays recorded if an earlier call of the same attempt fails later', async () => {
+test('a callback stays recorded as delivered if an earlier call of the same attempt fails later', async () => {
   const id = await aTask();
   const held: ServerResponse[] = [];
   world.sink.answer = (_, response) => void held.push(response);
@@ -107,7 +108,7 @@ test('a delivery stays recorded if an earlier call of the same attempt fails lat
 });
 
 test.each([204, 500])(
-  'a message that was answered %i but not recorded is sent again under the same id',
+  'a callback whose answer %i could not be recorded is sent again with the same id',
   async (status) => {
     const id = await aTask();
     breakWhileItAnswers(status);
@@ -127,7 +128,7 @@ test.each([204, 500])(
   },
 );
 
-test('killed database connections fail the attempt, and the next attempt succeeds', async () => {
+test('a callback arrives with one id although database connections are killed during its attempt', async () => {
   const id = await aTask();
   const killer = connect({ url: world.database.url, poolMax: 1, applicationName: 'killer' });
   let killed = 0;
@@ -148,7 +149,7 @@ test('killed database connections fail the attempt, and the next attempt succeed
   expect(ids).toEqual(new Set([`${id}:succeeded`]));
 });
 
-/** Retries until it succeeds, as Temporal does. */
+/** Repeats the attempt until the callback is delivered, as Temporal does. */
 async function untilDelivered(id: string): Promise<void> {
   for (let tries = 0; tries < 10; tries += 1) {
     const outcome = await deliver(id).catch(() => null);
@@ -157,7 +158,7 @@ async function untilDelivered(id: string): Promise<void> {
   throw new Error('It was not delivered.');
 }
 
-test('an answer that arrives after a newer delivery began changes nothing', async () => {
+test('an answer that arrives after a newer delivery began does not change the callback’s state', async () => {
   const id = await aTask();
   const row = await beginAttempt(world.database.db, id, 1, 1, new Date(clock));
   await world.database.db.raw('update callbacks set deliveries = 2 where task_id = ?', [id]);
@@ -174,7 +175,7 @@ test('an answer that arrives after a newer delivery began changes nothing', asyn
   expect(await listAttempts(world.database.db, id)).toMatchObject([{ status: 410 }]);
 });
 
-test('a stopping worker aborts a request without an answer, and the attempt is made again', async () => {
+test('a stopping worker aborts an unanswered callback request, and the attempt is made again', async () => {
   const id = await aTask();
   const worker = quietWorker();
   world.sink.answer = () => worker.cancel('WORKER_SHUTDOWN');
@@ -190,7 +191,7 @@ test('a stopping worker aborts a request without an answer, and the attempt is m
   );
 });
 
-test('a stopped worker starts no attempt', async () => {
+test('a stopped worker sends no callback', async () => {
   const id = await aTask();
   const worker = quietWorker();
   worker.cancel('WORKER_SHUTDOWN');

@@ -1,5 +1,6 @@
-// One attempt of a callback with a real receiver: what is sent, what each answer means, what is
-// recorded.
+// These tests make single attempts to deliver a callback to a real receiver. They check the
+// message, its signatures and what is recorded. The meaning of each answer is in
+// attempt-callback.answers.test.ts.
 
 import { Webhook } from 'standardwebhooks';
 import { beginResend, findCallback, findDelivery, listAttempts } from '../../src/db/callbacks';
@@ -9,7 +10,7 @@ import { activeSecrets, aFinalTask, callbackWorld } from '../support/callbacks';
 const world = callbackWorld();
 const { aTask, activities, deliver } = world;
 
-test('the stored task object is sent byte for byte, signed with the account’s secret', async () => {
+test('a callback sends the stored task object byte for byte, signed with the account’s secret', async () => {
   const id = await aTask();
   expect(await deliver(id)).toMatchObject({ state: 'delivered', status: 204, nextInMs: null });
   const [received] = world.sink.received;
@@ -25,7 +26,7 @@ test('the stored task object is sent byte for byte, signed with the account’s 
   expect(received?.body).toBe(rows[0].text);
 });
 
-test('every attempt has the same id, its own time, and both signatures during a rotation', async () => {
+test('every callback attempt has the same id, its own time, and two signatures during a secret rotation', async () => {
   const [old = ''] = await activeSecrets(world.database.db, 'acct');
   const fresh = await rotateSecret(world.database.db, 'acct', 3_600_000);
   world.sink.answer = (_, response) => void response.writeHead(500).end();
@@ -49,7 +50,7 @@ test('every attempt has the same id, its own time, and both signatures during a 
   ).toThrow();
 });
 
-test('after the overlap only the new secret signs, and no later rotation brings an old one back', async () => {
+test('after the overlap of a rotation only the new secret signs, and the old secret never signs again', async () => {
   const [old = ''] = await activeSecrets(world.database.db, 'acct');
   const fresh = await rotateSecret(world.database.db, 'acct', 0);
   expect(await activeSecrets(world.database.db, 'acct')).toEqual([fresh]);
@@ -64,7 +65,7 @@ test('after the overlap only the new secret signs, and no later rotation brings 
   expect((await findDelivery(world.database.db, id, 1, 1))?.secrets).toEqual([newest, fresh]);
 });
 
-test('a secret is 32 random bytes in the format of the verifying libraries', async () => {
+test('a webhook secret has 32 random bytes, in the format of Standard Webhooks', async () => {
   const secrets = await activeSecrets(world.database.db, 'acct');
   for (const secret of secrets) {
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -73,7 +74,7 @@ test('a secret is 32 random bytes in the format of the verifying libraries', asy
   expect(new Set(secrets).size).toBe(secrets.length);
 });
 
-test('the last failed attempt leaves the callback exhausted and is counted', async () => {
+test('a callback whose tenth attempt fails is recorded and counted as exhausted', async () => {
   world.sink.answer = (_, response) => void response.writeHead(500).end();
   const id = await aTask();
   const outcomes: string[] = [];
@@ -90,14 +91,14 @@ test('the last failed attempt leaves the callback exhausted and is counted', asy
   });
 });
 
-test('no connection is made to a forbidden address, and the attempt records only that', async () => {
+test('a callback to a forbidden address is not sent, and its error says only that', async () => {
   const id = await aTask();
   const outcome = await deliver(id, { allowHosts: [] });
   expect(outcome).toMatchObject({ state: 'pending', error: 'The address is not allowed.' });
   expect(world.sink.received).toEqual([]);
 });
 
-test('the transaction that ends a task records that its callback is owed, if the task asked for one', async () => {
+test('the transaction that ends a task stores its callback as pending, if the task asked for a callback', async () => {
   const asked = await aTask();
   const silent = await aTask(null);
   const running = await aFinalTask(world.database, world.sink.url, { final: false });
@@ -114,7 +115,7 @@ test('the transaction that ends a task records that its callback is owed, if the
   expect(world.sink.received).toEqual([]);
 });
 
-test('an account without a secret gets no unsigned callback', async () => {
+test('an account without a webhook secret gets no callback, not even an unsigned callback', async () => {
   await world.database.db.raw(`insert into accounts (id, name) values ('bare', 'bare')`);
   const id = await aFinalTask(world.database, world.sink.url, { accountId: 'bare' });
   expect(await deliver(id)).toMatchObject({
@@ -124,7 +125,7 @@ test('an account without a secret gets no unsigned callback', async () => {
   expect(world.sink.received).toEqual([]);
 });
 
-test('sending again starts a new delivery of the same message and ends the older one', async () => {
+test('a resend starts a new delivery of the same callback and ends the older delivery', async () => {
   world.sink.answer = (_, response) => void response.writeHead(500).end();
   const id = await aTask();
   await deliver(id);
@@ -139,7 +140,7 @@ test('sending again starts a new delivery of the same message and ends the older
   ]);
 });
 
-test('a delivery that is cancelled is stopped, unless its message has arrived', async () => {
+test('a cancelled delivery is recorded as stopped, unless its callback has arrived', async () => {
   const [waiting, arrived] = [await aTask(), await aTask()];
   await deliver(arrived);
   for (const taskId of [waiting, arrived]) await activities().stopCallback({ taskId, delivery: 1 });
@@ -150,7 +151,7 @@ test('a delivery that is cancelled is stopped, unless its message has arrived', 
   expect(await findCallback(world.database.db, arrived)).toMatchObject({ state: 'delivered' });
 });
 
-test('a receiver with its limit of deliveries gets no request, and no attempt is recorded', async () => {
+test('a receiver at its limit of deliveries gets no further request, and no attempt is recorded', async () => {
   const held = withResolvers();
   world.sink.answer = (_, response) => void held.promise.then(() => response.writeHead(204).end());
   const { attemptCallback } = activities({ perHostMax: 2 });

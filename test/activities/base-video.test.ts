@@ -1,4 +1,5 @@
-// Enhancements whose stored link to the base video can no longer be used.
+// These tests check the link to the base video that an enhancement sends. The stored link may have
+// expired, or the enhancer may refuse the link. The generator is then asked for a new link.
 
 import type { JobInput } from '../../src/domain/job';
 import { anEnhancedPlan } from '../support/builders';
@@ -44,7 +45,10 @@ afterEach(async () => {
 
 const [oldLink, newLink] = ['https://media.example/old.mp4', 'https://media.example/new.mp4'];
 
-/** The enhancement of a video whose stored link expires then; reading the job gives a new one. */
+/**
+ * An enhancement whose stored link to the base video expires after this time. A read of the
+ * generator's job gives a new link.
+ */
 async function enhancementOf(expiresInSeconds: number): Promise<JobInput> {
   const { enhancement } = anEnhancedPlan();
   const base = await upstream.input();
@@ -73,19 +77,19 @@ async function enhancementOf(expiresInSeconds: number): Promise<JobInput> {
   return { ...base, kind: 'super_resolution', plan };
 }
 
-test('a link that is valid long enough is used as it is', async () => {
+test('an enhancement uses the stored link of its base video if the link is valid long enough', async () => {
   const input = await enhancementOf(86_400);
   expect(await upstream.attempt(input)).toMatchObject({ outcome: 'open' });
   expect(sent).toEqual([oldLink]);
 });
 
-test('a link that expires soon is replaced before the enhancement is placed', async () => {
+test('a stored link of a base video that expires soon is replaced before the enhancement is placed', async () => {
   const input = await enhancementOf(60);
   expect(await upstream.attempt(input)).toMatchObject({ outcome: 'open' });
   expect(sent).toEqual([newLink]);
 });
 
-test('a refused enhancement is retried once with a new link', async () => {
+test('a refused enhancement is retried once with a new link of its base video', async () => {
   const input = await enhancementOf(86_400);
   refused = new Set([oldLink]);
   expect(await upstream.attempt(input)).toMatchObject({ outcome: 'open' });

@@ -1,5 +1,6 @@
-// Every end of a task, from every stage, run by the real workflow with the real transactions on
-// PostgreSQL, checked to the micro-unit. Only generator and enhancer are simulated.
+// These tests bring tasks to every possible end, from every stage, and check the money to the
+// micro-unit. The workflow, the transactions and PostgreSQL are real. Only the generator and the
+// enhancer are simulated.
 
 import { createBillingActivities } from '../../activities/billing';
 import type { JobReport } from '../../src/domain/job';
@@ -18,8 +19,8 @@ const enhanced = (seconds: number | null): JobReport => ({
   kind: 'super_resolution',
 });
 
-// Prices: 46.00 per million tokens, 1.50 per minute of 1080p. The plain hold is 5,009,400
-// micro-units, the enhanced one 125,000 more.
+// The prices are 46.00 per million tokens and 1.50 per minute of 1080p. The hold is 5,009,400
+// micro-units, and 125,000 more with an enhancement.
 const successes: [name: string, plan: Plan, reports: JobReport[], moved: string][] = [
   ['below', aPlan(), tokens(100_000), 'settle 4600000, refund 409400 | -4600000'],
   ['one token below', aPlan(), tokens(108_899), 'settle 5009354, refund 46 | -5009354'],
@@ -84,7 +85,7 @@ testAllBack(transactions, (stage) => (stage === 'enhancing' ? anEnhancedPlan() :
 testDrawnCharges(transactions, { seeds: 1 });
 testOrphans(transactions, { terminated: 7, unsettled: 7, lost: 6, minutes: 3 });
 
-test('repeating a transaction whose answer was lost gives the same answer and moves nothing', () =>
+test('a billing transaction that is repeated after a lost answer gives the same answer and moves no money', () =>
   transactions().open(async (world) => {
     const real = createBillingActivities(transactions());
     const lost = { open: 2, close: 2 };

@@ -1,5 +1,5 @@
-// The money at the end of a task, for any number of plans: successes are charged by usage, every
-// other end returns the whole hold.
+// Tests of the money at the end of a task, for the plans that a test file gives. A success is
+// charged by its usage. Every other end returns the whole hold.
 
 import type { JobReport } from '../../src/domain/job';
 import type { Plan } from '../../src/domain/plan-types';
@@ -21,12 +21,12 @@ export interface Success {
   readonly plan: Plan;
   readonly opening?: number;
   readonly reports: readonly JobReport[];
-  /** The movements after the hold, and the rest of the opening credit. */
+  /** The movements after the hold, and the change of the available balance by the whole task. */
   readonly moved: string;
   readonly usageMissing: boolean;
 }
 
-/** Successes, all at once. */
+/** Runs all these tasks at once and checks how each is charged. */
 export async function expectCharged(
   transactions: Transactions,
   rows: readonly Success[],
@@ -36,7 +36,7 @@ export async function expectCharged(
     expect(await Promise.all(played.map((one) => lineOf(transactions, one)))).toEqual(
       rows.map(({ name, moved }) => `${name} | ${moved}`),
     );
-    // Each end is reported once, and those without usage are marked.
+    // Each end is reported once, and an end without usage is marked.
     const ids = played.map(({ taskId }) => taskId);
     const closed = transactions.closed.filter(({ taskId }) => ids.includes(taskId));
     expect(closed.map(({ taskId }) => taskId).sort()).toEqual(ids.sort());
@@ -63,7 +63,7 @@ const stages: readonly Stage[] = ['queued', 'running', 'enhancing'];
 
 type PlanAt = (stage: Stage) => Plan;
 
-/** Every unsuccessful end, from every stage. `label` names the plans. */
+/** Registers a test for each unsuccessful end, in every stage. `label` names the plans. */
 export function testAllBack(transactions: () => Transactions, planAt: PlanAt, label = ''): void {
   const allBack = (cases: readonly Case[]) =>
     cases.map(({ name, plan }) => `${name} | refund ${plan.hold.amountMicros} | 0`);
@@ -93,7 +93,7 @@ export function testAllBack(transactions: () => Transactions, planAt: PlanAt, la
     ['expired upstream', ({ task }, kind) => task.report(aJob(kind, 'expired'))],
     ['cancelled upstream', ({ task }, kind) => task.report(aJob(kind, 'cancelled'))],
     ['cancelled by the caller', ({ task }) => task.cancel()],
-  ])(`after the end "%s" a task gets its whole hold back, from every stage${label}`, (name, end) =>
+  ])(`the whole hold is refunded if a task ends as "%s", in every stage${label}`, (name, end) =>
     transactions().open(async (world) => {
       const played = await inEveryStage(world, name, planAt);
       for (const [n, one] of played.entries()) {
@@ -104,7 +104,7 @@ export function testAllBack(transactions: () => Transactions, planAt: PlanAt, la
     }),
   );
 
-  test(`a task that expires gets its whole hold back, from every stage${label}`, () =>
+  test(`the whole hold is refunded if a task expires, in every stage${label}`, () =>
     transactions().openSkipping(async (world) => {
       const soon: PlanAt = (stage) => ({ ...planAt(stage), expiresAfterSeconds: 3_600 });
       const played = await inEveryStage(world, 'out of time', soon);
@@ -113,7 +113,7 @@ export function testAllBack(transactions: () => Transactions, planAt: PlanAt, la
       await expectAllBack(played);
     }));
 
-  test(`a terminated task gets its whole hold back from the reconciler${label}`, () =>
+  test(`the reconciler refunds the whole hold of a task whose workflow was terminated${label}`, () =>
     transactions().open(async (world) => {
       const played = await inEveryStage(world, 'terminated', planAt);
       for (const { task } of played) await task.terminate();

@@ -1,4 +1,5 @@
-// One copy of a result, and the question for another link, without a task around them.
+// These tests copy a single result and ask for a new link of a result. They call the functions
+// directly, without a workflow.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
@@ -35,7 +36,7 @@ afterAll(async () => {
 
 const key = 'results/task_a/video';
 
-/** The row of a video that is not in the database. */
+/** The row of a result. The row is not stored in the database. */
 function aRow(): { row: ResultRow; host: string } {
   const host = `127.0.0.1:${(provider.address() as AddressInfo).port}`;
   const row = { id: 'file_gone', role: 'video', media: 'video', key } as const;
@@ -48,7 +49,7 @@ function copy(): Promise<unknown> {
   return copyResult(deps, row, new AbortController().signal);
 }
 
-test('a video of more than four gigabytes is refused before it is read', async () => {
+test('a video of more than four gigabytes is refused before its bytes are read', async () => {
   answer = (_, response) => {
     response.writeHead(200, { 'content-length': '5000000000' });
     response.write(mp4(5));
@@ -63,7 +64,7 @@ test('if the row of a file is removed during its copy, the copied bytes are dele
   expect(await lengthOf(storage, key)).toBeNull();
 });
 
-test('no new link is asked for if the task has no job', async () => {
+test('no new link of a result is requested if its task has no job', async () => {
   const deps = { db: database.db, channels: { find: () => undefined } };
   expect(await askForNewLink(deps, aTaskId(), aRow().row)).toBe('none');
 });

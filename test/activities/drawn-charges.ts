@@ -1,5 +1,5 @@
-// The table of billing.test.ts with random plans, prices, tokens and durations. The expected
-// movements are computed separately, from the formulas in docs/money.md.
+// This file repeats the table of billing.test.ts with random plans, prices, tokens and durations.
+// The expected movements are computed separately, from the formulas in docs/money.md.
 
 import type { JobReport } from '../../src/domain/job';
 import type { Plan } from '../../src/domain/plan-types';
@@ -11,7 +11,7 @@ import type { Transactions } from '../support/real-transactions';
 import { expectCharged, type Success, testAllBack } from './billing';
 
 type Random = () => number;
-/** The reported usage, given the hold; null if none is reported. */
+/** Draws the reported usage, given the held quantity. Null if no usage is reported. */
 type Draw = (held: number, random: Random) => number | null;
 
 const below: Draw = (held, random) => between(random, 1, held - 1);
@@ -22,9 +22,9 @@ const nothing: Draw = () => null;
 interface Row {
   readonly name: string;
   readonly tokens: Draw;
-  /** Duration reported by the enhancer in milliseconds; absent without enhancement. */
+  /** The duration that the enhancer reported, in milliseconds. Absent without an enhancement. */
   readonly length?: Draw;
-  /** Duration reported by the generator, used if the enhancer's is not plausible. */
+  /** The duration that the generator reported. It is used if the enhancer's is not plausible. */
   readonly generated?: Draw;
 }
 
@@ -54,21 +54,24 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** Registers the whole table once per seed, with plans of that seed. */
+/** Registers one test per seed, which runs the whole table with plans of that seed. */
 export function testDrawnCharges(
   transactions: () => Transactions,
   { seeds }: { readonly seeds: number },
 ): void {
-  test.each(seedsOfRun(seeds))('drawn successes are charged by the formulas (SEED=%i)', (seed) => {
-    const random = randomFrom(seed);
-    return expectCharged(
-      transactions(),
-      rows.map((row) => drawSuccess(row, random)),
-    );
-  });
+  test.each(seedsOfRun(seeds))(
+    'successful tasks with random plans are charged by the formulas in docs/money.md (SEED=%i)',
+    (seed) => {
+      const random = randomFrom(seed);
+      return expectCharged(
+        transactions(),
+        rows.map((row) => drawSuccess(row, random)),
+      );
+    },
+  );
 }
 
-/** Registers the other rows of the table, with plans of each seed. */
+/** Registers the tests of unsuccessful ends, with plans of each seed. */
 export function testDrawnRefunds(
   transactions: () => Transactions,
   { seeds }: { readonly seeds: number },
@@ -97,7 +100,7 @@ function drawSuccess({ name, tokens, length, generated }: Row, random: Random): 
   return {
     name,
     plan,
-    // More than the hold, but less than the largest possible bill.
+    // The opening balance is more than the hold, but less than the largest possible bill.
     opening: plan.hold.amountMicros * 2,
     reports,
     moved: movementsOf(plan.hold.amountMicros, lines),
@@ -108,7 +111,7 @@ function drawSuccess({ name, tokens, length, generated }: Row, random: Random): 
 const inSeconds = (milliseconds: number | null) =>
   milliseconds === null ? null : milliseconds / 1_000;
 
-/** The reported amount if it is plausible, else the hold. */
+/** The amount of each line of the bill. An implausible usage is replaced by the held quantity. */
 function dueLines(plan: Plan, tokens: number | null, lengths: readonly (number | null)[]) {
   const { microsPerMillionTokens, enhancementMicrosPerMinute } = plan.price;
   const [held, heldLength] = plan.hold.lines.map(({ quantity }) => quantity);

@@ -1,5 +1,6 @@
-// Answers of well-behaved and malicious receivers. Each becomes a reply or one of a few named
-// failures, in time.
+// In these tests a callback is posted to well-behaved and to malicious receivers. Each answer must
+// become a reply or one of a few named failures, within the time limit. Which addresses may be
+// called is in guarded-post.test.ts.
 
 import { createServer as createSecureServer } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -36,7 +37,7 @@ const post = (url: string, port: number, over: Partial<GuardedPost> = {}) =>
     ...over,
   });
 
-/** A receiver that sends these bytes after the first bytes it gets. */
+/** Posts to a receiver that calls `say` when the first bytes of the request arrive. */
 async function afterSaying(say: (socket: Socket) => void, over?: Partial<GuardedPost>) {
   const port = await listen(createServer((socket) => socket.once('data', () => say(socket))));
   return post(`http://127.0.0.1:${port}/`, port, over);
@@ -45,13 +46,17 @@ async function afterSaying(say: (socket: Socket) => void, over?: Partial<Guarded
 const head = (status: string, rest = '') => `HTTP/1.1 ${status}\r\n${rest}\r\n`;
 
 test.each<[string, (socket: Socket) => void, object]>([
-  ['a plain answer', (s) => s.end(`${head('200 OK')}thanks`), { status: 200, body: 'thanks' }],
+  ['a complete body', (s) => s.end(`${head('200 OK')}thanks`), { status: 200, body: 'thanks' }],
   [
-    'a redirect, not followed',
+    'a redirect status',
     (s) => s.end(head('302 Found', 'location: http://169.254.169.254/\r\n')),
     { status: 302 },
   ],
-  ['Retry-After', (s) => s.end(head('503 Busy', 'retry-after: 7\r\n')), { retryAfter: '7' }],
+  [
+    'a Retry-After header',
+    (s) => s.end(head('503 Busy', 'retry-after: 7\r\n')),
+    { retryAfter: '7' },
+  ],
   [
     'a body that breaks off',
     (s) => s.end(`${head('200 OK', 'content-length: 99\r\n')}half`),
@@ -63,41 +68,41 @@ test.each<[string, (socket: Socket) => void, object]>([
     { status: 200, body: 'half' },
   ],
   [
-    'ten megabytes',
+    'a body of ten megabytes',
     (s) => s.end(head('200 OK') + 'x'.repeat(10_000_000)),
     { status: 200, body: 'x'.repeat(4096) },
   ],
   [
-    'an early hint before it',
+    'an early hint before the final status',
     (s) => s.end(`${head('103 Early Hints')}${head('204 No Content')}`),
     { status: 204 },
   ],
-])('%s counts as an answer', async (_, say, expected) => {
+])('an answer with %s is returned as a reply', async (_, say, expected) => {
   await expect(afterSaying(say)).resolves.toMatchObject(expected);
 });
 
 test.each<[string, (socket: Socket) => void, string]>([
-  ['silence', () => undefined, 'timeout'],
-  ['a hang-up', (s) => s.destroy(), 'connection_failed'],
-  ['a reset', (s) => s.resetAndDestroy(), 'connection_failed'],
-  ['something that is not HTTP', (s) => s.end('SSH-2.0-hello\r\n'), 'broken_reply'],
+  ['sends nothing', () => undefined, 'timeout'],
+  ['closes the connection', (s) => s.destroy(), 'connection_failed'],
+  ['resets the connection', (s) => s.resetAndDestroy(), 'connection_failed'],
+  ['does not speak HTTP', (s) => s.end('SSH-2.0-hello\r\n'), 'broken_reply'],
   [
-    'an endless header',
+    'sends one endless header',
     (s) => s.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}`),
     'broken_reply',
   ],
   [
-    'endless headers',
+    'sends headers without end',
     (s) => s.write(`HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(20_000)}`),
     'broken_reply',
   ],
-  ['endless early hints', (s) => endlessly(s, head('103 Early Hints')), 'timeout'],
+  ['sends early hints without end', (s) => endlessly(s, head('103 Early Hints')), 'timeout'],
   [
-    'another protocol',
+    'switches to another protocol',
     (s) => s.write(head('101 Switching', 'connection: upgrade\r\nupgrade: x\r\n')),
     'broken_reply',
   ],
-])('%s counts as a failure', async (_, say, code) => {
+])('a post fails with a named failure if the receiver %s', async (_, say, code) => {
   await expect(afterSaying(say)).rejects.toMatchObject({ code });
 });
 
@@ -115,7 +120,7 @@ test('a receiver that sends its headers slowly is cut off at the time limit', as
   await expect(afterSaying(drip)).rejects.toMatchObject({ code: 'timeout' });
 });
 
-test('a closed port is a connection failure', async () => {
+test('a post to a closed port is a connection failure', async () => {
   const port = await listen(createServer());
   await new Promise((done) => open.pop()?.close(done));
   await expect(post(`http://127.0.0.1:${port}/`, port)).rejects.toMatchObject({
@@ -129,7 +134,7 @@ async function secure(cert: string, host: string, ca?: string) {
   return post(`https://${host}:${port}/`, port, ca ? { ca } : {});
 }
 
-test('a valid certificate is accepted', async () => {
+test('a receiver with a valid certificate is accepted', async () => {
   await expect(secure(testCertificate, 'localhost', testCertificate)).resolves.toMatchObject({
     status: 200,
     body: 'ok',
@@ -140,14 +145,11 @@ test.each([
   ['from an unknown issuer', testCertificate, 'localhost', undefined],
   ['for another name', testCertificate, '127.0.0.1', testCertificate],
   ['that has expired', expiredCertificate, 'localhost', expiredCertificate],
-])(
-  'a certificate %s ends the attempt before a byte of the request is sent',
-  async (_, cert, host, ca) => {
-    await expect(secure(cert, host, ca)).rejects.toMatchObject({ code: 'tls_failed' });
-  },
-);
+])('a certificate %s fails the post in the TLS handshake', async (_, cert, host, ca) => {
+  await expect(secure(cert, host, ca)).rejects.toMatchObject({ code: 'tls_failed' });
+});
 
-test('the environment cannot switch the certificate check off', async () => {
+test('NODE_TLS_REJECT_UNAUTHORIZED does not switch the certificate check off', async () => {
   const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
   try {
@@ -160,7 +162,7 @@ test('the environment cannot switch the certificate check off', async () => {
   }
 });
 
-test('a receiver without TLS, or with an unfinished handshake, fails the attempt in time', async () => {
+test('a post fails in time if the receiver has no TLS or does not finish the handshake', async () => {
   const plain = await listen(createServer((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n')));
   await expect(post(`https://localhost:${plain}/`, plain)).rejects.toMatchObject({
     code: 'tls_failed',

@@ -1,6 +1,6 @@
-// The address guard with real sockets: canary servers on loopback count connections, and there must
-// be none, for any spelling and any resolution of a name. A real name server gives the false
-// answers of each test.
+// These tests check the address guard with real sockets. Canary servers on loopback count
+// connections: none may be made to an internal address, whatever its spelling and whatever a name
+// resolves to. A name server on loopback gives the answers that each test needs.
 
 import { guardedPost } from '../../activities/callbacks/guarded-post';
 import { createResolveName } from '../../src/outbound/resolve-public-host';
@@ -39,7 +39,7 @@ const post = (url: string, allowHosts: readonly string[] = []) =>
     resolve: createResolveName([nameServer.address]),
   });
 
-test('an allowed host and port is connected to, and no other port of that host', async () => {
+test('a connection is made to an allowed host and port, but not to another port or name of that host', async () => {
   const allowed = [`127.0.0.1:${port}`];
   await expect(post(`http://127.0.0.1:${port}/`, allowed)).rejects.toMatchObject({
     code: 'connection_failed',
@@ -51,7 +51,7 @@ test('an allowed host and port is connected to, and no other port of that host',
   expect(connections()).toBe(1);
 });
 
-test.each(insideHosts)('%s is never dialled', async (host) => {
+test.each(insideHosts)('no connection is made to the internal host %s', async (host) => {
   for (const scheme of ['https', 'http']) {
     await expect(post(`${scheme}://${host}:${port}/`)).rejects.toMatchObject({
       code: 'address_not_allowed',
@@ -64,10 +64,10 @@ test.each([
   ['an internal address', ['127.0.0.1']],
   ['a public and an internal address', ['8.8.8.8', '127.0.0.1']],
   ['an internal IPv6 address after a public one', ['8.8.8.8', '2606:4700::1111', '::1']],
-  ['a mapped address', ['::ffff:7f00:1']],
-  ['a translated address', ['64:ff9b::7f00:1']],
-  ['the address of cloud metadata', ['169.254.169.254']],
-])('no connection is made to a name with %s', async (what, addresses) => {
+  ['an IPv4-mapped internal address', ['::ffff:7f00:1']],
+  ['an internal address translated by NAT64', ['64:ff9b::7f00:1']],
+  ['the cloud metadata address', ['169.254.169.254']],
+])('no connection is made to a name that resolves to %s', async (what, addresses) => {
   const name = `${what.replaceAll(' ', '-').toLowerCase()}.example.com`;
   nameServer.names.set(name, [addresses]);
   await expect(post(`https://${name}:${port}/`)).rejects.toMatchObject({
@@ -77,8 +77,8 @@ test.each([
   expect(connections()).toBe(0);
 });
 
-test('if a name changes after the check, the checked address is used', async () => {
-  // The public address belongs to a block that was never assigned.
+test('if a name resolves to another address after the check, the checked address is used', async () => {
+  // The public address belongs to a block that was never assigned, so no server answers there.
   nameServer.names.set('flip.example.com', [['2d00::1'], ['127.0.0.1']]);
   await expect(post(`https://flip.example.com:${port}/`)).rejects.toMatchObject({
     code: expect.stringMatching(/^(?:timeout|connection_failed)$/),
@@ -90,14 +90,14 @@ test('if a name changes after the check, the checked address is used', async () 
   expect(connections()).toBe(0);
 });
 
-test('an unknown name and a name without working servers are connection failures', async () => {
+test('a post to an unknown name, or to a name whose name server fails, is a connection failure', async () => {
   nameServer.names.set('broken.example.com', 'broken');
   for (const name of ['nobody.example.com', 'broken.example.com']) {
     await expect(post(`https://${name}/`)).rejects.toMatchObject({ code: 'connection_failed' });
   }
 });
 
-test('a silent name server fails only its own attempt, at the connection time limit', async () => {
+test('a silent name server fails only posts to its own names, at the connection time limit', async () => {
   nameServer.names.set('silent.example.com', 'silent');
   nameServer.names.set('inside.example.com', [['10.0.0.1']]);
   let finished = 0;
@@ -107,8 +107,8 @@ test('a silent name server fails only its own attempt, at the connection time li
       return code;
     }),
   );
-  // More look-ups hang than the process has threads for the system's resolver, and this one is
-  // still answered first.
+  // Twenty look-ups hang, more than the process has threads for the system's resolver. The next
+  // look-up must still be answered first.
   await expect(post('https://inside.example.com/')).rejects.toMatchObject({
     code: 'address_not_allowed',
   });
@@ -116,9 +116,12 @@ test('a silent name server fails only its own attempt, at the connection time li
   expect(new Set(await Promise.all(silent))).toEqual(new Set(['timeout']));
 });
 
-test.each(brokenUrls)('%j is refused whatever it resolves to', async (url) => {
-  await expect(post(url)).rejects.toMatchObject({ code: 'address_not_allowed' });
-  expect(connections()).toBe(0);
-});
+test.each(brokenUrls)(
+  'the invalid or misleading URL %j is refused without a connection',
+  async (url) => {
+    await expect(post(url)).rejects.toMatchObject({ code: 'address_not_allowed' });
+    expect(connections()).toBe(0);
+  },
+);
 
 testInsideAddresses({ spellings: 100 });

@@ -1,4 +1,5 @@
-// What a generator is sent in place of a file, and what happens if the file is gone by then.
+// These tests check which address a generator gets for an uploaded input file. They also cover a
+// file that was deleted before its job was sent.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -62,7 +63,7 @@ const sentFor = async (
   return withInputAddresses({ db, inputs: deps }, input);
 };
 
-test('the generator gets a link of the storage, if the storage has links', async () => {
+test('the generator gets a signed link of the storage if the storage can sign links', async () => {
   const { input, other } = await job();
   const asked: unknown[] = [];
   const signing: Storage = {
@@ -77,27 +78,27 @@ test('the generator gets a link of the storage, if the storage has links', async
   expect(asked).toEqual([{ seconds: 172_800, contentType: 'image/png' }]);
 });
 
-test('the generator gets the public link, if this service can be reached', async () => {
+test('the generator gets a link of this service if the public URL can be reached from outside', async () => {
   const { input, image, other } = await job();
   const { request } = await sentFor(input, { publicUrl: 'https://api.example.com' });
   expect(request.images).toEqual([`https://api.example.com/files/${image.token}.png`, other]);
 });
 
-test('the generator gets the bytes themselves, if it can reach no link', async () => {
+test('the generator gets the bytes of an input file if no link can be reached from outside', async () => {
   const { input, other } = await job();
   const { request } = await sentFor(input);
   const inline = `data:image/png;base64,${Buffer.from('an image').toString('base64')}`;
   expect(request.images).toEqual([inline, other]);
 });
 
-test('a job without files and an enhancement stay as they are', async () => {
+test('the inputs of an enhancement and of a job without files stay unchanged', async () => {
   const input = aJobInput({ accountId });
   expect(await sentFor(input)).toBe(input);
   const enhancement = { ...(await job()).input, kind: 'super_resolution' as const };
   expect(await sentFor(enhancement)).toBe(enhancement);
 });
 
-test('a file that was deleted after the create ends the job before anything is sent', async () => {
+test('a job is rejected without a request if its input file was deleted after the task was created', async () => {
   const gone = await plantFile({ db, storage, accountId }, Buffer.from('x'), {
     media: 'image',
     content_type: 'image/png',

@@ -1,5 +1,5 @@
-// Random spellings of internal addresses, checked by the rule and with sockets: canary servers on
-// loopback count connections, and there must be none.
+// A test with random spellings of internal addresses. The address rule must refuse each spelling.
+// Canary servers on loopback count connections, and there must be none.
 
 import { guardedPost } from '../../activities/callbacks/guarded-post';
 import { checkUrl } from '../../src/domain/address';

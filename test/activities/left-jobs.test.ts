@@ -1,5 +1,5 @@
-// Jobs that are still open although their task has ended: the reconciler cancels and closes them,
-// so that they take no slot.
+// These tests are about jobs that are still open although their task has ended. The reconciler
+// cancels and closes such jobs, so that they take no slot.
 
 import { setTimeout } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
@@ -22,7 +22,7 @@ let database: TestDatabase;
 let upstream: Upstream;
 beforeAll(async () => {
   database = await createTestDatabase();
-  // A create may show in the list for ten minutes after it was sent.
+  // The provider's list may not show a job for up to ten minutes after its create was sent.
   upstream = await startUpstream(database.db, (base) => [{ ...base, listLagMs: 600_000 }]);
 });
 afterAll(async () => {
@@ -65,7 +65,7 @@ test.each(['planned', 'waiting', 'sending', 'reported'])(
   },
 );
 
-test('a cancel that fails is repeated for two hours, then recorded as given up', async () => {
+test('the cancel of a job that fails is repeated for two hours and then recorded as given up', async () => {
   const input = await upstream.input();
   await upstream.attempt(input);
   await end(input.taskId, '1 second');
@@ -79,7 +79,7 @@ test('a cancel that fails is repeated for two hours, then recorded as given up',
   expect(upstream.events.map(({ name }) => name)).toContain('cancelGivenUp');
 });
 
-test('a provider that does not answer leaves time for the cancels of other channels', async () => {
+test('a provider that does not answer does not hold up the cancels of other channels', async () => {
   const inputs = await Promise.all(Array.from({ length: 13 }, () => upstream.input()));
   const [answered, ...silent] = inputs;
   for (const input of inputs) {
@@ -101,7 +101,7 @@ test('a provider that does not answer leaves time for the cancels of other chann
   expect(cancelled.length).toBeLessThan(silent.length);
 });
 
-test('for a terminated task, a create on its way is looked up until its job is cancelled', async () => {
+test('if a task is terminated during a create, the job is looked up until it is cancelled', async () => {
   const input = await upstream.input({ queue_s: 600 });
   await takeSlot(
     database.db,
@@ -126,7 +126,7 @@ test('for a terminated task, a create on its way is looked up until its job is c
   expect(await read).toMatchObject({ status: 'cancelled' });
 });
 
-test('a job that arrives after the end of its task is cancelled even if the first cancel failed', async () => {
+test('a job that is accepted after the end of its task is cancelled even if the first cancel failed', async () => {
   const input = await upstream.input({ queue_s: 600 });
   const { find, ...rest } = upstream.deps.channels;
   const { provider } = find('studio') ?? {};
@@ -137,7 +137,7 @@ test('a job that arrives after the end of its task is cancelled even if the firs
         ...find(id),
         provider: {
           ...provider,
-          // The task ends while its create is on its way.
+          // The task ends before its create is sent.
           create: async (...args: Parameters<NonNullable<typeof provider>['create']>) => {
             await end(input.taskId, '1 second');
             await database.db('jobs').where({ task_id: input.taskId }).update({ state: 'closed' });
@@ -176,7 +176,7 @@ async function overdueInput(account: string) {
   return input;
 }
 
-test('if a worker dies right after it closed an overdue task, a later run cancels the job', async () => {
+test('if a worker dies after it closed an overdue task, a later run of the reconciler cancels the job', async () => {
   const input = await overdueInput('acct_overdue');
   const { closeTask } = createBillingActivities(upstream.deps);
   const workflow = { getHandle: () => ({ terminate: async () => undefined }) };

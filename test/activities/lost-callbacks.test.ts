@@ -1,5 +1,5 @@
-// Callbacks that are owed and have no delivery are found in the database and started again at the
-// next attempt. Callbacks that are being delivered, final or not due are left alone.
+// The reconciler finds pending callbacks whose delivery was lost, and starts the delivery again at
+// the next attempt. Callbacks that are final, not due or being delivered are left alone.
 
 import { defaultPayloadConverter } from '@temporalio/common';
 import { restartLostCallbacks } from '../../activities/reconcile/lost-callbacks';
@@ -37,7 +37,7 @@ const minute = 60;
 const start = (input: CallbackInput) => startDelivery(temporal.client, taskQueue, input);
 const deps = () => ({ db: database.db, startDelivery: start });
 
-/** A callback that is overdue by this long. */
+/** A callback that is overdue by this many seconds. */
 async function aCallback(overdueSeconds: number, state: CallbackState = 'pending') {
   const id = await aFinalTask(database, url);
   await database.db.raw(
@@ -57,7 +57,7 @@ async function failedAttempt(id: string, attempt: number, delivery = 1): Promise
   );
 }
 
-/** The input of the delivery's workflow and its run; null if there is none. */
+/** The workflow of a delivery: its run, its state and its input. Null if there is no workflow. */
 async function workflowOf(id: string, delivery = 1) {
   const workflowId = callbackWorkflowId(id, delivery);
   const handle = temporal.client.workflow.getHandle(workflowId);
@@ -73,13 +73,13 @@ async function workflowOf(id: string, delivery = 1) {
   };
 }
 
-test('a callback without a delivery is delivered from the first attempt', async () => {
+test('a callback without a delivery gets a delivery that begins at the first attempt', async () => {
   const id = await aCallback(11 * minute);
   expect(await restartLostCallbacks(deps())).toBe(1);
   expect((await workflowOf(id))?.input).toEqual({ taskId: id, delivery: 1, firstAttempt: 1 });
 });
 
-test('a delivery that was lost half way continues at the attempt that was not answered', async () => {
+test('a lost delivery of a callback continues at the attempt that has no recorded answer', async () => {
   const id = await aCallback(11 * minute);
   for (const attempt of [1, 2, 3]) await failedAttempt(id, attempt);
   await beginAttempt(database.db, id, 1, 4, new Date());
@@ -87,7 +87,7 @@ test('a delivery that was lost half way continues at the attempt that was not an
   expect((await workflowOf(id))?.input).toMatchObject({ firstAttempt: 4 });
 });
 
-test('a message that an operator sent again continues as that delivery, with its own count of attempts', async () => {
+test('a lost resend of a callback continues as the same delivery, with its own count of attempts', async () => {
   const id = await aCallback(0);
   for (const attempt of [1, 2, 3]) await failedAttempt(id, attempt);
   await beginResend(database.db, id);
@@ -101,7 +101,7 @@ test.each<[string, number, CallbackState]>([
   ['due in a minute', -minute, 'pending'],
   ['due nine minutes ago', 9 * minute, 'pending'],
   ['delivered', 11 * minute, 'delivered'],
-  ['given up', 11 * minute, 'exhausted'],
+  ['exhausted', 11 * minute, 'exhausted'],
   ['stopped', 11 * minute, 'stopped'],
 ])('a callback that is %s is left alone', async (_, overdueSeconds, state) => {
   const id = await aCallback(overdueSeconds, state);
@@ -109,7 +109,7 @@ test.each<[string, number, CallbackState]>([
   expect(await workflowOf(id)).toBeNull();
 });
 
-test('a running delivery is not affected and is checked only once per interval', async () => {
+test('a running delivery of a callback is not affected and is checked only once per interval', async () => {
   const id = await aCallback(11 * minute);
   await start({ taskId: id });
   const before = await workflowOf(id);
@@ -118,7 +118,7 @@ test('a running delivery is not affected and is checked only once per interval',
   expect(await restartLostCallbacks(deps())).toBe(0);
 });
 
-test('a delivery whose workflow was terminated gets a new workflow', async () => {
+test('a delivery of a callback whose workflow was terminated gets a new workflow', async () => {
   const id = await aCallback(11 * minute);
   await start({ taskId: id });
   const before = await workflowOf(id);
@@ -129,7 +129,7 @@ test('a delivery whose workflow was terminated gets a new workflow', async () =>
   expect(after?.runId).not.toBe(before?.runId);
 });
 
-test('a backlog is worked off in slices, the longest overdue first, each callback once', async () => {
+test('overdue callbacks are taken in slices, the longest overdue first, and each callback only once', async () => {
   const ids = [];
   for (const hours of [3, 2, 1]) ids.push(await aCallback(hours * 60 * minute));
   const take = async () =>
@@ -139,7 +139,7 @@ test('a backlog is worked off in slices, the longest overdue first, each callbac
   expect(await take()).toEqual([]);
 });
 
-test('the other deliveries are started even if Temporal does not start one', async () => {
+test('if Temporal refuses to start one delivery, the other deliveries are still started', async () => {
   const ids = [await aCallback(20 * minute), await aCallback(15 * minute)];
   const tried: string[] = [];
   const startSome = async ({ taskId }: CallbackInput) => {

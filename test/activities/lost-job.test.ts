@@ -1,5 +1,6 @@
-// A create whose answer was lost, at a provider whose list is not as documented. Whatever the list
-// shows, the job is adopted or the task waits, and no second create is sent.
+// In these tests the answer to a create is lost, and the provider's list is often not as
+// documented. The job is then adopted, or the task waits and fails in the end. A create is sent
+// again only if the list proves that its job does not exist.
 
 import { findJob } from '../../src/db/jobs/queries';
 import { storeOpened } from '../../src/db/jobs/steps';
@@ -32,7 +33,7 @@ const attempt = (input: JobInput) => upstream.attempt(input);
 const waits = (input: JobInput) =>
   expect(attempt(input)).rejects.toMatchObject({ type: 'SubmissionUnknown' });
 
-/** An order whose create has arrived, but whose reply was lost. */
+/** A job whose create has arrived at the provider, but whose reply was lost. */
 async function lostInput(): Promise<JobInput> {
   const input = await upstream.input();
   ark.onCreate = () => 'lose the reply';
@@ -41,7 +42,7 @@ async function lostInput(): Promise<JobInput> {
   return input;
 }
 
-/** Moves the create so far into the past that a list must show its job. */
+/** Moves the create into the past. After a minute a list must show the job. */
 async function settle(input: JobInput, seconds = 60): Promise<void> {
   await database.db.raw(
     `update jobs set sent_at = sent_at - make_interval(secs => ?) where task_id = ?`,
@@ -64,13 +65,13 @@ async function knownJobs(count: number): Promise<void> {
   }
 }
 
-test('a job is found by its seed even if its endpoint id is listed as a model', async () => {
+test('a lost job is found by its seed even if the list shows a model in place of the endpoint id', async () => {
   const input = await lostInput();
   await settle(input);
   await expectAdopted(input);
 });
 
-test('a job that moved to the next page during the read counts once', async () => {
+test('a lost job that moves to the next page while the list is read counts as one job', async () => {
   const input = await lostInput();
   await settle(input);
   for (let n = 0; n < 499; n += 1) ark.add();
@@ -91,7 +92,7 @@ test('the task waits if its job may have moved to a page that was already read',
   await expectAdopted(input);
 });
 
-test('a list with a limited page size is read to the end', async () => {
+test('the list of a provider that limits the page size is read to the end', async () => {
   const input = await lostInput();
   await settle(input);
   for (let n = 0; n < 250; n += 1) ark.add();
@@ -103,7 +104,7 @@ test.each<[string, (jobs: readonly PlayedJob[]) => PlayedJob[]]>([
   ['oldest first', (jobs) => [...jobs]],
   ['by id', (jobs) => [...jobs].sort((a, b) => (a.id < b.id ? -1 : 1))],
 ])(
-  'a list sorted %s is read to the end, but does not prove that a job is absent',
+  'a provider’s list sorted %s is read to the end, but does not prove that a job is absent',
   async (_, sorted) => {
     const old = Math.floor(Date.now() / 1000) - 86_400;
     for (let n = 0; n < 1_200; n += 1) ark.add({ created_at: old + n });
@@ -119,7 +120,7 @@ test.each<[string, (jobs: readonly PlayedJob[]) => PlayedJob[]]>([
   },
 );
 
-test('the task waits while its job is listed with only some of its fields', async () => {
+test('the task waits while its job is listed without a seed, and then adopts the job', async () => {
   const input = await lostInput();
   await settle(input);
   const [job] = ark.jobs.slice(-1);
@@ -134,7 +135,7 @@ test('the task waits while its job is listed with only some of its fields', asyn
 
 test.each([
   ['other parameters', { resolution: '1280x720' }],
-  ['a creation long before', { created_at: 1_000_000 }],
+  ['a much older creation time', { created_at: 1_000_000 }],
   ['no id', { id: undefined }],
   ['an id of 257 characters', { id: 'x'.repeat(257) }],
 ])('the task waits if a job with its seed has %s', async (_, over) => {
@@ -153,7 +154,7 @@ test.each([
   ['an id with a C1 control character', 'cgt-1\u009b'],
   ['an id with NUL', 'cgt-1\0'],
   ['an id with a lone surrogate', 'cgt-1\ud800'],
-  ['a number as its id', 1],
+  ['a number as id', 1],
 ])('a create that is answered with %s is looked up, and is not sent again', async (_, id) => {
   const input = await upstream.input();
   ark.answeredId = () => id;
@@ -163,7 +164,7 @@ test.each([
   await expectAdopted(input);
 });
 
-test('if neither the create nor the list gives a readable id, the task is refunded after one create', async () => {
+test('if neither the create nor the list gives a valid id, the task fails after one create', async () => {
   const id = 'x'.repeat(1_000_000);
   const input = await upstream.input();
   ark.answeredId = () => id;
@@ -179,7 +180,7 @@ test('if neither the create nor the list gives a readable id, the task is refund
   expect(ark.creates.get(input.taskId)).toBe(1);
 });
 
-test('if the provider replaces seeds, the task waits and then fails, with one create sent', async () => {
+test('if the provider replaces seeds, the task waits and then fails, and only one create is sent', async () => {
   await knownJobs(2);
   ark.echo = (job) => ({ ...job, seed: Number(job.seed) ^ 1 });
   const input = await lostInput();
@@ -190,7 +191,7 @@ test('if the provider replaces seeds, the task waits and then fails, with one cr
   expect(ark.creates.get(input.taskId)).toBe(1);
 });
 
-test('another job’s seed proves nothing unless the provider is known to echo seeds', async () => {
+test('a listed job with another seed may be the lost job unless the provider is known to echo seeds', async () => {
   ark.onCreate = () => 'cut before';
   const input = await upstream.input();
   await waits(input);
@@ -201,20 +202,20 @@ test('another job’s seed proves nothing unless the provider is known to echo s
   expect(ark.creates.get(input.taskId)).toBeUndefined();
 });
 
-test('a create that did not arrive is sent again once every listed job is known to be another’s', async () => {
+test('a create that did not arrive is sent again once the list proves that its job does not exist', async () => {
   await knownJobs(2);
   ark.onCreate = () => 'cut before';
   const input = await upstream.input();
   await waits(input);
   ark.onCreate = () => 'answer';
-  // A job of another client, with its own seed.
+  // This job of another client has a seed of its own.
   ark.add();
   await waits(input);
   await settle(input);
   await expectAdopted(input);
 });
 
-test('a second upstream id for a known job is refused, reported and cancelled', async () => {
+test('a second upstream job of a task is refused, reported and cancelled', async () => {
   const input = await upstream.input();
   let first = '';
   const { onCreate } = ark;
@@ -249,7 +250,7 @@ test('a second upstream id for a known job is refused, reported and cancelled', 
   expect(await attempt(input)).toMatchObject({ outcome: 'open', upstreamId: first });
 });
 
-/** Its create did not arrive; it has the seed of the first. */
+/** A task with the plan and the seed of the first task. Its create did not arrive. */
 async function twinOf(first: JobInput): Promise<JobInput> {
   ark.onCreate = () => 'cut before';
   const twin = await upstream.input({}, { plan: first.plan });
@@ -262,7 +263,7 @@ async function twinOf(first: JobInput): Promise<JobInput> {
 const moveToChannel = (input: JobInput, channel: string) =>
   database.db.raw('update jobs set channel = ? where task_id = ?', [channel, input.taskId]);
 
-test('a job that a task has at another channel of the same provider is not adopted', async () => {
+test('a lost task does not adopt a job that another task has at another channel of the same provider', async () => {
   const first = await upstream.input();
   await attempt(first);
   await moveToChannel(first, 'former-name');
@@ -275,13 +276,13 @@ test('a job that a task has at another channel of the same provider is not adopt
   expect(ark.creates.get(twin.taskId)).toBe(1);
 });
 
-test('a task waits while a lost task of another channel has its seed', async () => {
+test('a lost task waits while a lost task of another channel has the same seed', async () => {
   const first = await lostInput();
   await moveToChannel(first, 'former-name');
   await waits(await twinOf(first));
 });
 
-test('a create is not repeated once the provider may have forgotten its key', async () => {
+test('a create is not repeated once the provider may have forgotten its idempotency key', async () => {
   const keyed = await startUpstream(database.db, (base) => [
     { ...base, baseUrl: ark.url, honoursIdempotencyKey: true },
   ]);
@@ -299,7 +300,7 @@ test('a create is not repeated once the provider may have forgotten its key', as
   }
 });
 
-test('a job is found at a provider whose clock is behind', async () => {
+test('a lost job is found at a provider whose clock is behind', async () => {
   const [behindSeconds, ageSeconds] = [400, 290];
   ark.clockMs = () => Date.now() - behindSeconds * 1_000;
   await knownJobs(2);

@@ -1,5 +1,5 @@
-// Jobs that their provider no longer lists, in the watcher's loop with a real database and a server
-// that plays Ark.
+// These tests are about jobs that their provider no longer lists. The watcher's loop runs with a
+// real database and a server that plays Ark.
 
 import type { Client } from '@temporalio/client';
 import { findJob } from '../../src/db/jobs/queries';
@@ -63,11 +63,11 @@ const noticed = ({ input }: { input: JobInput }, outcome = 'noticed') =>
   until(`the job is ${outcome}`, () =>
     eventsOf('jobGone').some(([, task, what]) => task === input.taskId && what === outcome),
   );
-/** True if another job gets one of the two slots. */
+/** Tries to take one of the channel's two slots for another job: `taken` or `full`. */
 const slotFor = (other: JobInput) =>
   takeSlot(database.db, other, { channel: 'studio', upstreamModel: 'm' }, 2, 'first');
 
-test('a job that is not listed is read by itself until it ends', async () => {
+test('a job that its provider does not list is read by itself until the job ends', async () => {
   const { input, job } = await openJob();
   await openJob();
   ark.order = (jobs) => jobs.filter(({ id }) => id !== job.id);
@@ -78,7 +78,7 @@ test('a job that is not listed is read by itself until it ends', async () => {
   expect(eventsOf('jobGone')).toEqual([]);
 });
 
-test('a job its provider does not know is reported once and loses its slot', async () => {
+test('a job that its provider does not know is reported once and loses its slot', async () => {
   const gone = await openJob();
   await openJob();
   const other = await upstream.input();
@@ -94,7 +94,7 @@ test('a job its provider does not know is reported once and loses its slot', asy
   expect((await findJob(database.db, gone.input))?.state).toBe('open');
 });
 
-test('if a job stays gone, its task fails as a failure of the provider', async () => {
+test('the task of a job that stays missing fails, and the failure counts as the provider’s', async () => {
   const gone = await openJob();
   const there = await openJob();
   await watchDuring(async () => {
@@ -122,7 +122,7 @@ test('a job that its provider knows again gets its slot back', async () => {
   expect(await slotFor(await upstream.input())).toBe('full');
 });
 
-test('if a channel lists none of its jobs, this is reported and no task ends', async () => {
+test('a channel that lists none of its jobs is reported, and no task ends', async () => {
   const jobs = [await openJob(), await openJob()];
   await watchDuring(async () => {
     const { jobs: known } = ark;
@@ -132,7 +132,7 @@ test('if a channel lists none of its jobs, this is reported and no task ends', a
     const rounds = eventsOf('watchRound').length;
     await until('more rounds were made', () => eventsOf('watchRound').length > rounds + 40);
     expect(eventsOf('jobGone').map(([, , what]) => what)).toEqual(['noticed', 'noticed']);
-    // Their slots are free, so a new job can show whether the channel works again.
+    // The missing jobs have no slots, so that a new job can show whether the channel works again.
     expect(await slotFor(await upstream.input())).toBe('taken');
     ark.jobs = known;
     for (const back of jobs) await noticed(back, 'back');
@@ -140,7 +140,7 @@ test('if a channel lists none of its jobs, this is reported and no task ends', a
   expect(notified.size).toBe(0);
 });
 
-test('jobs of others in the list do not end a task whose provider knows none of ours', async () => {
+test('no task ends for a missing job if the provider lists only jobs of other clients', async () => {
   const gone = await openJob();
   await watchDuring(async () => {
     ark.filters = false;

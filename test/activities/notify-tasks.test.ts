@@ -1,5 +1,5 @@
-// Notifying tasks of the end of their jobs, on a real Temporal server: once, again if it failed,
-// and not if no activity waits for it.
+// These tests notify tasks of the end of their jobs and of free slots, on a real Temporal server. A
+// notification that failed must be repeated. An end that no activity waits for is only recorded.
 
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { notifyTasks, offerFreeSlots, wakeStranded } from '../../activities/jobs/notify-tasks';
@@ -47,7 +47,7 @@ const stillToNotify = async (olderThanSeconds: number) =>
     ({ taskId }) => taskId,
   );
 
-test('the end of a job completes the activity that waits for it', () =>
+test('the end of a job completes the activity that placed the job', () =>
   inWorld(env, { workflowBundle: workflowBundle() }, async (world) => {
     const { taskId, ...input } = aTaskInput();
     const task = await world.start({ taskId, ...input });
@@ -56,21 +56,21 @@ test('the end of a job completes the activity that waits for it', () =>
     expect((await task.result()).status).toBe('succeeded');
   }));
 
-test('an end that no activity waits for is acknowledged', async () => {
+test('the end of a job counts as acknowledged if no activity waits for it', async () => {
   const news = await anEndedJob('5');
   await notify(news);
   expect(await stateOf(news.taskId)).toMatchObject({ state: 'closed' });
   expect(await stillToNotify(0)).not.toContain(news.taskId);
 });
 
-test('an end is not acknowledged for an activity that another one has replaced', async () => {
+test('the end of a job is not acknowledged if another activity has replaced the notified activity', async () => {
   const news = await anEndedJob('5');
   await notify({ ...news, activityId: '4' });
   expect(await stateOf(news.taskId)).toMatchObject({ state: 'reported' });
   expect(await stillToNotify(0)).toContain(news.taskId);
 });
 
-test('a notification that failed is repeated', async () => {
+test('a failed notification of the end of a job is repeated', async () => {
   const news = await anEndedJob('5');
   const away = { activity: { complete: () => Promise.reject(new Error('away')) } };
   await notify(news, away as never);
@@ -78,10 +78,10 @@ test('a notification that failed is repeated', async () => {
   expect(await stillToNotify(20)).toContain(news.taskId);
 });
 
-describe('a task that waits for a slot is woken', () => {
+describe('a task that waits for a slot', () => {
   type Deps = Parameters<typeof offerFreeSlots>[0];
 
-  /** A task whose channels are full at first; `wake` runs the step of the loops under test. */
+  /** Starts a task that waits for a slot, calls `wake`, and expects a second submission. */
   const expectWoken = (channels: readonly string[], wake: (deps: Deps) => Promise<void>) =>
     inWorld(env, { workflowBundle: workflowBundle() }, async (world) => {
       const input = aTaskInput();
@@ -100,13 +100,13 @@ describe('a task that waits for a slot is woken', () => {
       await task.terminate();
     });
 
-  test('if a channel without a limit can take it', () =>
+  test('is woken if a channel without a limit can take its job', () =>
     expectWoken(['full', 'studio'], (deps) => offerFreeSlots(deps, 'studio')));
 
-  test('if none of its channels is in the catalogue any more', () =>
+  test('is woken if none of its channels is in the catalogue any more', () =>
     expectWoken(['gone'], wakeStranded));
 
-  test('but not by a paused channel', async () => {
+  test('is not woken by a paused channel', async () => {
     const input = await upstream.input();
     await waitForTurn(database.db, input, ['studio']);
     const channels = { ...upstream.deps.channels, restMs: () => 1_000 };

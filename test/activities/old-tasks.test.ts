@@ -1,5 +1,5 @@
-// Old tasks leave with all their rows, and the ledger keeps its sums. The duty connects with the role of
-// the service.
+// These tests delete old tasks with all their rows, and the ledger must keep its sums. The deletion
+// connects with the database role of the service.
 
 import type { Knex } from 'knex';
 import { createDeleteOld } from '../../activities/reconcile/old-tasks';
@@ -43,11 +43,11 @@ const deleteOld = () => createDeleteOld({ db: service, ...kept })();
 interface Planted {
   readonly daysAgo?: number;
   readonly keyId?: string | null;
-  /** Null: it failed. */
+  /** Null if the task failed. */
   readonly charge?: number | null;
 }
 
-/** An ended task that held 100. */
+/** Stores an ended task that had a hold of 100, and returns its id. */
 async function plant(
   accountId: string,
   { daysAgo = 50, keyId = null, charge = 40 }: Planted = {},
@@ -81,7 +81,7 @@ async function addResult(id: string, columns: object): Promise<void> {
 const taskIds = () => db('tasks').orderBy('id').pluck('id');
 const removed = { state: 'removed', removed_because: 'expired' };
 
-test('an old task is deleted with all its rows; a younger and an unfinished one stay', async () => {
+test('old tasks are deleted with all their rows, and younger and unfinished tasks stay', async () => {
   const accountId = await anAccountWith(db, 'acct', 1_000_000);
   const patient = await anAccountWith(db, 'acct_patient', 1_000_000);
   const forEver = await anAccountWith(db, 'acct_for_ever', 1_000_000);
@@ -130,7 +130,7 @@ test('an old task is deleted with all its rows; a younger and an unfinished one 
   await openTask(db, { ...opening, input });
   staying.push(opened);
 
-  // Before the audit only the task that has no movement.
+  // Before the audit of their movements only the task without a movement may be deleted.
   expect(await deleteOld()).toBe(1);
   expect(await auditNewMovements(db)).toEqual([]);
   expect(await deleteOld()).toBe(leaving.length);
@@ -147,7 +147,7 @@ test('an old task is deleted with all its rows; a younger and an unfinished one 
   expect(await deleteOld()).toBe(5);
 });
 
-test('a pass reads each old task once and skips those that stay', async () => {
+test('a pass over the old tasks reads each task once, even if no task is deleted', async () => {
   const accountId = await anAccountWith(db, 'acct', 1_000_000);
   const others = await anAccountWith(db, 'acct_others', 1_000_000);
   const ids = [];
@@ -160,7 +160,7 @@ test('a pass reads each old task once and skips those that stay', async () => {
   expect(seen).toEqual(ids);
 });
 
-test('closing entries keep balances, revenue, budgets and the numbers of the statement', async () => {
+test('the deletion of old tasks changes no balance, no revenue, no budget and no sum of a statement', async () => {
   const accountId = await anAccountWith(db, 'acct', 1_000_000);
   const key = async () => (await createKey(db, { accountId, pepper: 'a pepper' })).keyId;
   const [one, other] = [await key(), await key()];
@@ -202,7 +202,7 @@ test('closing entries keep balances, revenue, budgets and the numbers of the sta
   ]);
   const entries = () => db('transfers').where({ kind: 'closing' }).orderBy('seq');
   const closings = await entries();
-  // One for each month and key.
+  // There is one closing entry for each month and key.
   expect(closings.map(({ key_id }) => key_id)).toEqual([one, other, one]);
   expect(closings.map(({ amount }) => Number(amount))).toEqual([40, 130, 100]);
   expect(closings.map(({ closes }) => closes)).toEqual([3, 3, 4]);
@@ -225,7 +225,7 @@ test('closing entries keep balances, revenue, budgets and the numbers of the sta
   });
 });
 
-test('a task whose movements do not match its end is not deleted', async () => {
+test('an old task whose movements are not all found is not deleted', async () => {
   const accountId = await anAccountWith(db, 'acct', 1_000_000);
   const id = await plant(accountId);
   expect(await auditNewMovements(db)).toEqual([]);
@@ -238,15 +238,15 @@ test('a task whose movements do not match its end is not deleted', async () => {
 
 test.each([
   ['amount', 'amount = amount + 1', 'balances are the sums of their movements'],
-  ['count', 'closes = closes + 1', 'the numbers of an account have no gap'],
-  ['number', 'seq = 99', 'the numbers of an account have no gap'],
+  ['count of movements', 'closes = closes + 1', 'the numbers of an account have no gap'],
+  ['sequence number', 'seq = 99', 'the numbers of an account have no gap'],
   ['balance', 'held_after = 1', 'the balances after a movement follow from those before it'],
   [
     'revenue account',
     `credit = 'held'`,
     'a movement takes from one account what it gives to another',
   ],
-])('the audit finds a closing entry with another %s', async (_, change, rule) => {
+])('the audit finds a closing entry with a changed %s', async (_, change, rule) => {
   const accountId = await anAccountWith(db, 'acct', 1_000_000);
   await plant(accountId);
   await plant(accountId, { daysAgo: 1 });
@@ -274,7 +274,7 @@ test('no role may delete a movement directly', async () => {
   await operator.destroy();
 });
 
-test('old tasks are deleted while tasks are created and settled, and sessions are killed', async () => {
+test('the sums of the ledger stay right if old tasks are deleted during creates, settlements and killed sessions', async () => {
   const accountId = await anAccountWith(db, 'acct', 1_000_000);
   const { keyId } = await createKey(db, { accountId, pepper: 'a pepper' });
   await setBudget(db, { accountId, keyId, period: 'total', limitMicros: 10 ** 6 });

@@ -1,6 +1,6 @@
-// Holds whose task no workflow will finish: it was terminated, died between the end of its job and
-// the settlement, or was lost by Temporal. The reconciler refunds all of them, charges nothing, and
-// leaves live tasks alone.
+// A test of holds whose task no workflow will finish. The workflow was terminated while its job was
+// waiting, or before the settlement, or Temporal has lost the workflow. The reconciler refunds all
+// these holds, charges nothing, and leaves live tasks alone.
 
 import { createBillingActivities } from '../../activities/billing';
 import { confirmLoss } from '../../src/db/reconcile';
@@ -29,20 +29,20 @@ interface OrphansSize {
 // The size of the reconciler's slice.
 const slice = 200;
 const living = 3;
-// Concurrent tasks: each waits in closeTask and takes one of the worker's few slots for local
-// activities.
+// The largest number of tasks at once. Each waits in closeTask and takes one of the worker's few
+// slots for local activities.
 const batch = 20;
 
 export type Orphan = Omit<Case, 'task'>;
 
 export function testOrphans(transactions: () => Transactions, size: OrphansSize): void {
   const { terminated, unsettled, lost, minutes } = size;
-  // Recently ended workflows are all found by the first run; tasks unknown to Temporal are found
-  // slice by slice.
+  // The first run finds all workflows that ended recently. Tasks that Temporal does not know are
+  // found slice by slice.
   const all = terminated + unsettled + lost + living;
   const runsMax = Math.min(Math.ceil(all / slice), 1 + Math.ceil((lost + living) / slice));
   test(
-    `${terminated} terminated, ${unsettled} unsettled and ${lost} lost tasks have ended after ${runsMax} runs`,
+    `the reconciler refunds ${terminated} terminated, ${unsettled} unsettled and ${lost} lost tasks in ${runsMax} runs`,
     () =>
       transactions().open(async (world) => {
         const alive = await beginMany(transactions(), world, 'alive', living);
@@ -136,7 +136,7 @@ async function leaveUnsettled(
   return left;
 }
 
-/** Stores tasks with holds that Temporal does not know. */
+/** Stores tasks with holds. Temporal does not know these tasks. */
 export async function loseMany(
   transactions: Pick<Transactions, 'db' | 'events'>,
   count: number,

@@ -1,5 +1,5 @@
-// Pending tasks that no API process starts: the reconciler starts them, ends them at their
-// deadline, or withdraws those whose id no caller was given.
+// These tests are about pending tasks that no API process starts. The reconciler starts such tasks,
+// or ends them at their deadline. A task whose id no caller has received is withdrawn.
 
 import { settlePending } from '../../activities/reconcile/pending-tasks';
 import { releaseStart } from '../../src/db/pending-tasks';
@@ -66,7 +66,7 @@ test('a pending task whose workflow has completed ends as failed', async () => {
   expect(await objectOf(taskId)).toMatchObject({ status: 'failed' });
 });
 
-test('a pending task past its deadline ends as failed, uncharged, and is called back', async () => {
+test('a pending task past its deadline fails without a charge, and its callback is started', async () => {
   const input = aTaskInput({ accountId: testAccount, createdAtMs: Date.now() - 2 * minuteMs });
   const callback_url = 'https://consumer.example.com/hook';
   await storePending(

@@ -1,5 +1,6 @@
-// The reconciler and pending tasks: one task that cannot be started keeps no other from being
-// handled, and the clock of a worker shows in no task.
+// These tests let the reconciler handle pending tasks. A task that cannot be started must not keep
+// the others from being handled. The wrong clock of a worker must not appear in a task. The other
+// repairs are in pending-tasks.repairs.test.ts.
 
 import type { ActivityEvents } from '../../activities/events';
 import { type PendingDeps, settlePending } from '../../activities/reconcile/pending-tasks';
@@ -43,7 +44,7 @@ async function forgotten(deadlineInMs = hourMs): Promise<string> {
   return id;
 }
 
-test('a task that Temporal does not start is shown, and the others are started', async () => {
+test('a pending task that Temporal refuses to start is reported, and the others are started', async () => {
   const ids = [await forgotten(), await forgotten(), await forgotten()];
   const started: string[] = [];
   const startTask = async ({ taskId }: { taskId: string }) => {
@@ -57,7 +58,7 @@ test('a task that Temporal does not start is shown, and the others are started',
   for (const id of ids) await failPending(database.db, id, 'over');
 });
 
-test('while Temporal starts none, few are tried', async () => {
+test('while Temporal starts no pending task, a run tries only three of them', async () => {
   const ids: string[] = [];
   while (ids.length < 8) ids.push(await forgotten());
   let tries = 0;
@@ -71,7 +72,7 @@ test('while Temporal starts none, few are tried', async () => {
 });
 
 test.each([-hourMs, hourMs])(
-  'a task that ends by a worker whose clock is off by %i ms ends after it was created, and now',
+  'a pending task gets the right end time from a worker whose clock is off by %i ms',
   async (offMs) => {
     const id = await forgotten(-1_000);
     const clock = jest.spyOn(Date, 'now').mockImplementation(() => realNow() + offMs);

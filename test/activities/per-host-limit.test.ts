@@ -1,4 +1,5 @@
-// How deliveries share a receiver: limits per name, and return times for deliveries without a slot.
+// These tests check how callback deliveries share a receiver. They cover the limits per name, and
+// the times at which deliveries without a slot come back.
 
 import { createHostShare, type Slot } from '../../activities/callbacks/per-host-limit';
 
@@ -9,7 +10,7 @@ const entered = (slot: ReturnType<typeof enter>): Slot => {
   return slot;
 };
 
-test('a host has a fixed number of slots, and leaving frees one', () => {
+test('a host has a fixed number of delivery slots, and a delivery that ends frees its slot', () => {
   const share = createHostShare(() => 0);
   const first = entered(enter(share, 2, 'a'));
   entered(enter(share, 2, 'a'));
@@ -19,7 +20,7 @@ test('a host has a fixed number of slots, and leaving frees one', () => {
   entered(enter(share, 2, 'a'));
 });
 
-test('a delivery needs a slot under each of its names, and takes none if one is full', () => {
+test('a delivery needs a slot under each of its names, and takes no slot if one name is full', () => {
   const share = createHostShare(() => 0);
   entered(share.enter([{ name: 'account', max: 1 }]));
   const names = [
@@ -30,9 +31,9 @@ test('a delivery needs a slot under each of its names, and takes none if one is 
   entered(share.enter([{ name: 'host', max: 1 }]));
 });
 
-test('ten thousand deliveries to a slow receiver get times that match its speed, within ten minutes', () => {
+test('ten thousand deliveries to a slow receiver get retry times that fit its speed, within ten minutes', () => {
   const share = createHostShare(() => 0);
-  // The receiver takes ten seconds, so with ten slots it takes one delivery a second.
+  // The receiver needs ten seconds per delivery, so with ten slots it takes one delivery a second.
   for (let round = 0; round < 100; round += 1) {
     entered(enter(share, 10, 'slow')).leave(10_000);
   }
@@ -42,7 +43,7 @@ test('ten thousand deliveries to a slow receiver get times that match its speed,
   expect(sooner).toBeGreaterThan(50);
   expect(sooner).toBeLessThan(70);
   expect(Math.max(...waits)).toBeLessThanOrEqual(600_000);
-  // Deliveries past the end of the queue are spread over the second half of the wait.
+  // Deliveries for which the queue is too long are spread over the second half of the longest wait.
   const late = waits.slice(1_000);
   expect(Math.min(...late)).toBeGreaterThanOrEqual(300_000);
   expect(new Set(late.map((wait) => Math.floor(wait / 10_000))).size).toBeGreaterThan(20);

@@ -1,4 +1,4 @@
-// A small run of many tasks; test/long has a large one.
+// This test places a small number of tasks. test/long places thousands.
 
 import { placeMany } from './placed-once';
 

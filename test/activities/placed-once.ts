@@ -1,6 +1,6 @@
-// Many tasks at a provider with many faults at once: lost replies, cut creates, shifting pages,
-// endpoint ids listed as models, jobs listed field by field. Each job is created once, however
-// often its task is retried.
+// Places many tasks at a provider that has many faults at once: lost replies, cut creates, shifting
+// pages, models listed in place of endpoint ids, and jobs that are listed field by field. Each job
+// must be created only once, however often its task is retried.
 
 import type { JobInput } from '../../src/domain/job';
 import { createTestDatabase } from '../support/database';
@@ -12,7 +12,7 @@ export interface Placements {
   readonly attempts: number;
   readonly lostReplies: number;
   readonly cutBefore: number;
-  /** Number of tasks whose create stayed unclear and that were refunded. */
+  /** Number of tasks that failed because their create stayed unclear. */
   readonly rejected: number;
   readonly adoptedWrongJob: number;
   readonly placedTwice: number;
@@ -27,7 +27,7 @@ interface Counts {
 }
 
 const atOnce = 64;
-// Retries like the workflow's policy, with shorter pauses.
+// The retries are like those of the workflow's policy, with shorter pauses.
 const gapMaxMs = 15_000;
 const shrinksEveryMs = 30_000;
 
@@ -91,7 +91,7 @@ async function attemptUntilClear<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** One create in ten loses its reply; one in twenty never arrives. */
+/** Adds the faults. One create in ten loses its reply; one in twenty never arrives. */
 function spoil(ark: PlayedArk, counts: { lostReplies: number; cutBefore: number }): void {
   ark.onCreate = () => {
     const drawn = Math.random();
@@ -108,14 +108,15 @@ function spoil(ark: PlayedArk, counts: { lostReplies: number; cutBefore: number 
   ark.onPage = () => {
     const drawn = Math.random();
     if (drawn < 0.05) foreign.push(ark.add());
-    // If the list shrinks during every read it proves nothing, so no lost create is sent again.
+    // A list that shrinks during a read proves nothing. If every read shrank, no lost create would
+    // ever be sent again.
     const isQuiet = performance.now() - deletedAt < shrinksEveryMs;
     if (drawn < 0.95 || isQuiet) return;
     deletedAt = performance.now();
     const deleted = foreign.pop();
     ark.jobs = ark.jobs.filter((job) => job !== deleted);
   };
-  // One job in five is listed step by step: first its id, then its age, then its seed.
+  // One job in five is listed step by step: first its id, then its creation time, then its seed.
   ark.echo = (job) => {
     const age = Date.now() / 1000 - job.created_at;
     const isLate = Number(job.id.split('-')[1]) % 5 === 0;

@@ -1,4 +1,5 @@
-// Reading and cancelling a single job: at a deadline, for a cancel, and by the reconciler.
+// These tests read or cancel a single job, as a workflow and the reconciler do. Regular polling is
+// in watch-channel.test.ts.
 
 import { createFollowActivities } from '../../activities/jobs/read-and-cancel-job';
 import { findJob } from '../../src/db/jobs/queries';
@@ -46,7 +47,7 @@ test('the final report of a job is stored, and later reads need no request', asy
   expect(liar.exchanges).toHaveLength(asked);
 });
 
-test('a running job is stored in the task’s row before the report is returned', async () => {
+test('the status of a running job is stored in its task’s row before the report is returned', async () => {
   const input = await placed({ run_s: 600 });
   await until('it runs', async () => (await readJob(input))?.status === 'running');
   const { rows } = await database.db.raw<{ rows: { status: string; version: number }[] }>(
@@ -61,7 +62,7 @@ test('reading or cancelling a job that was never sent does nothing', async () =>
   await expect(cancelJob(await upstream.input())).resolves.toBeUndefined();
 });
 
-test('an unknown status is no report; a provider that does not answer is a fault', async () => {
+test('reading a job returns no report for an unknown status, and throws a fault if the provider fails', async () => {
   const input = await placed({ run_s: 600 });
   liar.lie = ({ method }) => (method === 'GET' ? { body: '{"id":"x","status":"almost"}' } : null);
   expect(await readJob(input)).toBeNull();
@@ -91,7 +92,7 @@ test('a cancel that the provider does not accept fails and can be retried', asyn
 
 const studio = { channel: 'studio', upstreamModel: 'studio-2.0' };
 
-test('a cancel that meets a create on its way is retried until it stops its job', async () => {
+test('a cancel during a create is retried until the job is accepted and can be cancelled', async () => {
   const input = await upstream.input({ queue_s: 600 });
   await takeSlot(database.db, input, studio, null, 'first');
   await expect(cancelJob(input)).rejects.toMatchObject({ type: 'StillOnItsWay' });
@@ -100,7 +101,7 @@ test('a cancel that meets a create on its way is retried until it stops its job'
   await until('it is cancelled', async () => (await readJob(input))?.status === 'cancelled');
 });
 
-test('a create is looked up no longer than it could still be answered', async () => {
+test('a cancel stops looking for a lost create when the provider can no longer answer the create', async () => {
   const input = await upstream.input();
   await takeSlot(database.db, input, studio, null, 'first');
   await database.db.raw(`update tasks set finished_at = now() - interval '1 hour' where id = ?`, [
@@ -109,7 +110,7 @@ test('a create is looked up no longer than it could still be answered', async ()
   await expect(cancelJob(input)).resolves.toBeUndefined();
 });
 
-test('a cancel fails if the channel is gone or the lost job is unclear', async () => {
+test('a cancel fails if the channel left the catalogue or the lost job cannot be identified', async () => {
   const input = await placed({ queue_s: 600 });
   const channels = { ...upstream.deps.channels, find: () => undefined };
   const { cancelJob: cancelThere } = createFollowActivities({ ...upstream.deps, channels });
@@ -125,7 +126,7 @@ test('a cancel fails if the channel is gone or the lost job is unclear', async (
   await expect(cancelJob(lost)).rejects.toMatchObject({ type: 'CancelNotTaken' });
 });
 
-test('a cancel has nothing to do if the create was never accepted', async () => {
+test('a cancel does nothing if the provider refused the create', async () => {
   liar.lie = () => ({ status: 429, body: '{"error":{"code":"RateLimitExceeded"}}' });
   const input = await upstream.input();
   await expect(upstream.attempt(input)).rejects.toThrow();

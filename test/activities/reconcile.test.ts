@@ -1,4 +1,4 @@
-// A run of the reconciler in which a duty fails.
+// This test makes one duty of a reconciler run fail. Each duty has tests of its own.
 
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createReconcileActivities } from '../../activities/reconcile/reconcile';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-test('a duty that fails keeps no other from its work, and the run fails', async () => {
+test('if one duty of the reconciler fails, the other duties still run, and then the run fails', async () => {
   const input = aTaskInput({ accountId: testAccount, createdAtMs: Date.now() - 86_400_000 * 3 });
   await storePending(database.db, input, { answered: true });
   await database.db.raw(`update tasks set deadline_at = now() - interval '1 minute'`);

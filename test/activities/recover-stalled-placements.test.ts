@@ -1,5 +1,6 @@
-// A worker that dies during a create leaves its activity open, like a job that takes days; the
-// checks tell the two apart. On a real Temporal server, with workers that fall silent.
+// A worker that dies during a create leaves its activity open, like a job that takes days. The
+// checks must distinguish the two cases. These tests use a real Temporal server, and attempts that
+// send no heartbeat.
 
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { ActivityEvents } from '../../activities/events';
@@ -34,7 +35,7 @@ interface Stage {
   row(): Promise<object | undefined>;
 }
 
-/** A task whose attempt has begun and sends no heartbeat, as if its worker had died. */
+/** Runs `play` on a task whose attempt has begun. It sends no heartbeat, like a dead worker's. */
 function onStage(play: (stage: Stage) => Promise<void>, begin?: (world: World) => void) {
   return () =>
     inWorld(env, { workflowBundle: workflowBundle() }, async (world) => {
@@ -64,21 +65,21 @@ function onStage(play: (stage: Stage) => Promise<void>, begin?: (world: World) =
 }
 
 test(
-  'an attempt without a heartbeat between two checks is failed, and the next one begins',
+  'a placement without a heartbeat between two checks is failed, and the next attempt begins',
   onStage(async ({ world, taskId, silent, check }) => {
     await check();
     expect(silent).toEqual([]);
     await check();
     expect(silent).toEqual([taskId]);
     await until('it was tried again', () => world.submitted.length === 2);
-    // The new attempt gets its full time too.
+    // The new attempt gets its full time too: the first check after its start does not fail it.
     await check();
     expect(silent).toEqual([taskId]);
   }),
 );
 
 test(
-  'an attempt that heartbeats is left alone, however long it takes',
+  'a placement that heartbeats is not failed, however long it takes',
   onStage(async ({ world, taskId, silent, check }) => {
     const { activityId } = await placementOf(world, taskId, 'generation');
     for (let n = 0; n < 4; n += 1) {
@@ -90,7 +91,7 @@ test(
 );
 
 test(
-  'an attempt that waits for its retry is left to Temporal',
+  'a placement that waits for its retry is not failed by the checks',
   onStage(
     async ({ silent, check, row }) => {
       for (let n = 0; n < 3; n += 1) await check();
@@ -130,7 +131,7 @@ test(
 );
 
 test(
-  'a job whose workflow has ended is left to the reconciler',
+  'a job whose workflow has ended is not failed by the checks',
   onStage(async ({ task, silent, check, row }) => {
     await task.terminate();
     for (let n = 0; n < 2; n += 1) await check();

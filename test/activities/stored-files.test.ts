@@ -1,4 +1,5 @@
-// The reconciler's duties for files, each with what it repairs planted.
+// These tests run the reconciler's duties for files. Each test first stores the rows and objects
+// that a duty must repair.
 
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -54,7 +55,7 @@ async function anObject(key: string): Promise<void> {
   });
 }
 
-/** A result and its task; returns the id of the task. */
+/** Stores a task, its result and the object of the result. Returns the task's id. */
 async function aResult(columns: Readonly<Record<string, unknown>>): Promise<string> {
   const taskId = aTaskId();
   await insertTaskRow(db, taskId);
@@ -87,7 +88,7 @@ const stateOf = (taskId: string) =>
 const objectOf = async (taskId: string) => (await db('tasks').where({ id: taskId }).first()).object;
 const bytesOf = (taskId: string) => lengthOf(storage, `results/${taskId}/video`);
 
-test('the bytes of a file past its time are deleted, and the row says why; others stay', async () => {
+test('the bytes of an expired file are deleted, the row says why, and other files stay', async () => {
   const old = await aResult({ state: 'stored', expires_at: db.raw(`now() - interval '1 second'`) });
   const young = await aResult({ state: 'stored' });
   const refusing = {
@@ -104,7 +105,7 @@ test('the bytes of a file past its time are deleted, and the row says why; other
   expect(await removeExpired({ db, storage })).toBe(0);
 });
 
-test('an upload whose process died is removed with its bytes after half an hour, and cannot be finished', async () => {
+test('an upload whose API process died is removed after half an hour, and cannot be finished then', async () => {
   const { accountId } = await createAccount(db, {
     name: 'uploads',
     pepper: 'a pepper for tests',
@@ -136,7 +137,7 @@ test('an upload whose process died is removed with its bytes after half an hour,
   await db('files').where({ account_id: accountId }).delete();
 });
 
-test('an object of a removed file is deleted at once, one without a row after a day; others stay', async () => {
+test('objects of removed files are deleted at once, objects without a row after a day, and others stay', async () => {
   const known = await aResult({ state: 'stored' });
   const awaited = await aResult({});
   const removed = await aResult({ state: 'removed', removed_because: 'caller' });
@@ -162,7 +163,7 @@ test('an object of a removed file is deleted at once, one without a row after a 
   expect(await lengthOf(storage, 'elsewhere/of-an-operator')).toBe(5);
 });
 
-test('no object is deleted if many have no row, as in a storage that two installations share', async () => {
+test('no object is deleted if many objects have no row, as in a storage that two installations share', async () => {
   await aResult({ state: 'stored' });
   const foreign = Array.from({ length: 5 }, (_, n) => `results/task_foreign${n}/video`);
   for (const key of foreign) await anObject(key);
@@ -174,12 +175,12 @@ test('no object is deleted if many have no row, as in a storage that two install
 });
 
 test.each<[string, Readonly<Record<string, unknown>>]>([
-  ['the copy of a result that is still awaited', {}],
+  ['a lost copy of an awaited result', {}],
   [
-    'the upload of a video that is still to be sent',
+    'a lost upload of a stored video',
     { state: 'stored', output_upload_url: 'https://bucket.example.com/video.mp4' },
   ],
-])('%s after the end of its task is started, once', async (_, columns) => {
+])('%s is started again once after the end of its task', async (_, columns) => {
   const temporal = await connectTemporal();
   try {
     const taskId = await aResult(columns);
@@ -195,7 +196,7 @@ test.each<[string, Readonly<Record<string, unknown>>]>([
   }
 });
 
-test('for a day after its channel has left the catalogue a video does not count as lost', async () => {
+test('a video whose channel left the catalogue counts as lost a day after its link expired, not before', async () => {
   const asked = async (hoursAgo: number) => {
     const source_expires_at = db.raw(`now() - make_interval(hours => ?)`, [hoursAgo]);
     const taskId = await aResult({ source_url: 'https://example.com/1.mp4', source_expires_at });

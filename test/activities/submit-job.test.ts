@@ -1,5 +1,6 @@
-// A job is created once at a studio that loses replies, answers late, cuts connections and returns
-// errors. Each call here is one attempt of the activity; a loop plays Temporal's retries.
+// These tests place jobs at a studio that loses replies, answers late, cuts connections and returns
+// errors. Each job must be created only once. Each call here is one attempt of the activity, and a
+// loop plays Temporal's retries. Providers with an incorrect list are in lost-job.test.ts.
 
 import type { Knex } from 'knex';
 import type { JobDeps } from '../../activities/deps';
@@ -54,9 +55,9 @@ const faults: readonly [string, object][] = [
 
 describe.each([
   ['that honours Idempotency-Key', true],
-  ['that does not, and is looked up by its list', false],
+  ['that has a list but ignores Idempotency-Key', false],
 ])('a provider %s', (_, honoursIdempotencyKey) => {
-  test.each(faults)('%s ends in exactly one job', async (__, create) => {
+  test.each(faults)('has exactly one job after %s', async (__, create) => {
     await open((base) => [{ ...base, honoursIdempotencyKey }]);
     if (!honoursIdempotencyKey) await upstream.script({ ignore_idempotency_key: true });
     const input = await upstream.input({ create });
@@ -68,7 +69,7 @@ describe.each([
   });
 });
 
-test('similar jobs are distinguished by their seed', async () => {
+test('lost jobs that are otherwise equal are distinguished by their seed', async () => {
   await open((base) => [{ ...base, honoursIdempotencyKey: false }]);
   await upstream.script({ ignore_idempotency_key: true });
   const orders = await Promise.all(
@@ -80,7 +81,7 @@ test('similar jobs are distinguished by their seed', async () => {
   for (const { taskId } of orders) expect(await upstream.accepted(taskId)).toBe(1);
 });
 
-test('if several lost jobs cannot be distinguished, the task fails rather than run twice', async () => {
+test('if lost jobs cannot be distinguished, their tasks fail, and the failure counts as the service’s', async () => {
   await open((base) => [{ ...base, honoursIdempotencyKey: false }]);
   await upstream.script({ ignore_idempotency_key: true });
   const lost = { create: { lose_reply: true, times: 1 } };
@@ -96,7 +97,7 @@ test('if several lost jobs cannot be distinguished, the task fails rather than r
   expect(upstream.events.map(({ name }) => name)).toContain('lostJobUnresolved');
 });
 
-test('a found job that could be another lost task’s is not adopted, so no customer gets another’s video', async () => {
+test('a found job that may belong to another lost task is not adopted', async () => {
   await open((base) => [{ ...base, honoursIdempotencyKey: false }]);
   await upstream.script({ ignore_idempotency_key: true });
   const never = await upstream.input({ create: { reset: true, times: 1 } });
@@ -120,7 +121,7 @@ test('no create is sent for a task that has ended', async () => {
   expect(await upstream.accepted(input.taskId)).toBe(0);
 });
 
-test('a task keeps waiting for a full channel although another one refused it', async () => {
+test('a job waits for a full channel although its other channel is down', async () => {
   await open((base) => [
     { ...base, id: 'full', jobsInFlightMax: 1 },
     { ...base, id: 'down', baseUrl: 'http://127.0.0.1:1/api/v3', jobsInFlightMax: 5 },
@@ -134,7 +135,7 @@ test('a task keeps waiting for a full channel although another one refused it', 
   expect((await placed(second)).outcome).toBe('open');
 });
 
-test('a slot reserved by a turn is not given to a newer job', async () => {
+test('a slot that is reserved for a waiting job is not given to a newer job', async () => {
   await open((base) => [{ ...base, id: 'promised', jobsInFlightMax: 1 }]);
   const [first, second, newcomer] = [
     await upstream.input(),
@@ -149,7 +150,7 @@ test('a slot reserved by a turn is not given to a newer job', async () => {
   expect((await placed(second)).outcome).toBe('open');
 });
 
-test('if all channels are paused, the job waits for the first pause to end', async () => {
+test('an attempt fails with NoChannelAvailable if no channel can be reached', async () => {
   await open((base) => [{ ...base, baseUrl: 'http://127.0.0.1:1/api/v3' }]);
   const input = await upstream.input();
   await expect(attempt(input)).rejects.toMatchObject({ type: 'NoChannelAvailable' });
@@ -171,7 +172,7 @@ test('a lost job is not given up while its provider’s list cannot be read', as
   expect(await placed(input)).toMatchObject({ outcome: 'open' });
 });
 
-test('a job is sent to no other channel if it may be at one that left the catalogue', async () => {
+test('a job that may be at a channel that left the catalogue is sent to no other channel', async () => {
   await open((base) => [{ ...base, id: 'first', honoursIdempotencyKey: false }, base]);
   const input = await upstream.input({ create: { lose_reply: true, times: 1 } });
   await expect(attempt(input)).rejects.toThrow();
@@ -181,7 +182,7 @@ test('a job is sent to no other channel if it may be at one that left the catalo
   expect(await upstream.accepted(input.taskId)).toBe(1);
 });
 
-test('if a worker paused before it sent a create, the next attempt sends it without a look-up', async () => {
+test('a create that a paused worker did not send is sent by the next attempt without a look-up', async () => {
   await open((base) => [{ ...base, honoursIdempotencyKey: false, hasList: false }]);
   const input = await upstream.input();
   let asked = 0;
@@ -192,20 +193,21 @@ test('if a worker paused before it sent a create, the next attempt sends it with
   expect(await upstream.accepted(input.taskId)).toBe(1);
 });
 
-test('without a list and idempotency keys a lost create fails the task and is not repeated', async () => {
+test('at a provider without a list or idempotency keys a lost create fails the task, and is not repeated', async () => {
   await open((base) => [{ ...base, honoursIdempotencyKey: false, hasList: false }]);
   await upstream.script({ ignore_idempotency_key: true });
   const input = await upstream.input({ create: { lose_reply: true, times: 1 } });
   expect((await placed(input)).outcome).toBe('rejected');
   expect(await upstream.accepted(input.taskId)).toBe(1);
   expect((await findJob(database.db, input))?.report?.failure?.code).toBe('submission_unknown');
-  // It may run, so an attempt that is started again and the reconciler still look for it.
+  // The job may run, so its row stays in the state `sending`. Another attempt is rejected again,
+  // and the reconciler still tries to cancel the job.
   expect((await placed(input)).outcome).toBe('rejected');
   await wantCancel(database.db, input.taskId);
   expect(await findJob(database.db, input)).toMatchObject({ state: 'sending', cancel: 'wanted' });
 });
 
-test('a fault of the caller’s input fails the job on the first channel', async () => {
+test('a refusal of the caller’s input fails the job, and no second channel is tried', async () => {
   await open((base) => [base, { ...base, id: 'second' }]);
   const input = await upstream.input({
     create: { status: 400, code: 'InputTextSensitiveContentDetected', times: 1 },
@@ -235,7 +237,7 @@ test('an accepted job does not keep the refusal of an earlier attempt', async ()
   expect(await findJob(database.db, input)).toMatchObject({ state: 'open', report: null });
 });
 
-test('the event of a refused create names the field', async () => {
+test('the event of a refused create names the refused parameter', async () => {
   await open();
   const input = await upstream.input({ rnder: 'none' });
   expect(await placed(input, 1)).toMatchObject({ outcome: 'rejected' });
@@ -261,14 +263,14 @@ test.each([
   ['out of credit', { status: 403, code: 'AccountOverdueError', times: 1 }],
   ['over its quota', { status: 429, code: 'QuotaExceeded', times: 1 }],
   ['unavailable', { status: 503, code: 'ServiceUnavailable', times: 1 }],
-])('if a channel is %s the next one gets the job', async (_, create) => {
+])('if a channel is %s, the next channel gets the job', async (_, create) => {
   await open((base) => [{ ...base, id: 'first' }, base]);
   const input = await upstream.input({ create });
   expect(await placed(input, 1)).toMatchObject({ outcome: 'open', channel: 'studio' });
   expect(await upstream.accepted(input.taskId)).toBe(1);
 });
 
-test('a channel that keeps failing is paused', async () => {
+test('a channel is paused after five failed creates', async () => {
   await open((base) => [{ ...base, baseUrl: 'http://127.0.0.1:1/api/v3', id: 'first' }, base]);
   for (let n = 0; n < 8; n += 1) await placed(await upstream.input(), 1);
   const tried = upstream.events.filter(
@@ -277,7 +279,7 @@ test('a channel that keeps failing is paused', async () => {
   expect(tried).toHaveLength(5);
 });
 
-test('a job that may be at the first channel is never offered to the second', async () => {
+test('a job that may be at the first channel is never offered to the second channel', async () => {
   await open((base) => [{ ...base, id: 'first' }, base]);
   const input = await upstream.input({ create: { lose_reply: true, times: 1 } });
   expect(await placed(input)).toMatchObject({ outcome: 'open', channel: 'first' });
@@ -299,7 +301,7 @@ test('a late refusal of an earlier attempt does not change the job of the next a
   const givenUp = attempt(input);
   givenUp.catch(() => undefined);
   await until('the first create arrived', () => answers.length === 1);
-  // The worker of the first attempt has lost Temporal, so that a second one was started.
+  // The worker of the first attempt does not reach Temporal, so Temporal starts a second attempt.
   const next = upstream.attempt(input, {}, 2);
   await until('the second create arrived', () => answers.length === 2);
   answers[0]?.(429, { error: { code: 'ServerOverloaded' } });
@@ -310,7 +312,7 @@ test('a late refusal of an earlier attempt does not change the job of the next a
   expect(await upstream.accepted(input.taskId)).toBe(0);
 });
 
-test('if two attempts change the job at the same time, no create is sent without a record', async () => {
+test('if two attempts change a job at the same time, an accepted create is always recorded', async () => {
   type Answer = (status: number, body: object) => void;
   const aChannel = async () => {
     const answers: Answer[] = [];
@@ -334,7 +336,7 @@ test('if two attempts change the job at the same time, no create is sent without
     const input = await upstream.input();
     const earlier = attempt(input).catch(() => null);
     await until('the first create arrived', () => first.length === 1);
-    // The lock makes both attempts meet: the refusal of the earlier one is stored first.
+    // Both attempts wait for this lock. Then the refusal of the earlier attempt is stored first.
     const lock = await database.db.transaction();
     await lock.raw('select 1 from jobs where task_id = ? for update', [input.taskId]);
     const waiting = (count: number) => () => waitersOf(database.db, count);
@@ -356,7 +358,7 @@ test('if two attempts change the job at the same time, no create is sent without
   await open();
 });
 
-/** True if this number of statements waits for a lock. */
+/** True if exactly this number of statements is waiting for a lock. */
 async function waitersOf(db: Knex, count: number): Promise<boolean> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
     `select 1 from pg_stat_activity
@@ -365,7 +367,7 @@ async function waitersOf(db: Knex, count: number): Promise<boolean> {
   return rows.length === count;
 }
 
-test('jobs wait for a full channel, and accounts get its slots in turns', async () => {
+test('jobs wait for a full channel, and its free slots are shared between the waiting accounts', async () => {
   await open((base) => [{ ...base, id: 'gated', jobsInFlightMax: 2 }]);
   const orders = [];
   for (const accountId of ['a', 'a', 'a', 'a', 'a', 'b']) {
@@ -394,7 +396,7 @@ async function jobsAtStudio(): Promise<readonly string[]> {
   return items.map(({ status }) => status);
 }
 
-test('a cancelled job is gone upstream, even if the reply of its create was lost', async () => {
+test('a job is cancelled upstream even if the reply to its create was lost', async () => {
   await open((base) => [{ ...base, honoursIdempotencyKey: false }]);
   await upstream.script({ ignore_idempotency_key: true });
   const input = await upstream.input({ queue_s: 600, create: { lose_reply: true, times: 1 } });
@@ -428,7 +430,7 @@ test('a job accepted after the end of its task is cancelled and stays closed', a
   expect(await jobsAtStudio()).toEqual(['cancelled']);
 });
 
-test('an attempt that finds the job ended returns its final report', async () => {
+test('an attempt that finds its job ended returns the final report of the job', async () => {
   await open();
   const input = await upstream.input();
   const { taskId, kind } = input;

@@ -1,5 +1,5 @@
-// Open tasks that Temporal does not know: single ones are closed; many at once are closed only after
-// an operator has confirmed that Temporal lost them.
+// These tests are about open tasks that Temporal does not know. The reconciler closes a few of them
+// at once. It closes many of them only after an operator has confirmed that Temporal lost them.
 
 import { randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
@@ -41,7 +41,7 @@ const unknownFinding = (unknown: number, described: number): Finding => [
 
 const idsOf = (orphans: readonly Orphan[]) => orphans.map(({ taskId }) => taskId).sort();
 
-test('a reconciler with the namespace of another service closes and refunds nothing', () =>
+test('a reconciler with a wrong Temporal namespace closes and refunds no task', () =>
   transactions().open(async (world) => {
     const client = await inAnotherNamespace(world);
     const alive = await beginMany(transactions(), world, 'alive', 5);
@@ -62,7 +62,7 @@ test('a reconciler with the namespace of another service closes and refunds noth
     expect(await heldMicros(transactions().db)).toBe(0);
   }));
 
-test('a slice that reaches the last task continues with the first ones', () =>
+test('a slice of open tasks that reaches the last task continues with the first tasks', () =>
   transactions().open(async (world) => {
     const lost = await loseMany(transactions(), 203);
     const { findings, ...rounds } = recording();
@@ -80,7 +80,7 @@ test('a slice that reaches the last task continues with the first ones', () =>
     expect(await heldMicros(transactions().db)).toBe(0);
   }));
 
-test('many lost tasks are closed after an operator confirmed the loss, until the confirmation expires', () =>
+test('many lost tasks are closed only while an operator’s confirmation of the loss is valid', () =>
   transactions().open(async (world) => {
     const { db } = transactions();
     const first = await loseMany(transactions(), 6);
@@ -97,7 +97,7 @@ test('many lost tasks are closed after an operator confirmed the loss, until the
     expect([...(await runReconciler(transactions(), world)).closed].sort()).toEqual(idsOf(later));
   }));
 
-test('a few lost tasks are closed at once', () =>
+test('a few lost tasks are closed without a confirmation by an operator', () =>
   transactions().open(async (world) => {
     const lost = await loseMany(transactions(), 4);
     expect([...(await runReconciler(transactions(), world)).closed].sort()).toEqual(idsOf(lost));
@@ -162,7 +162,7 @@ test('a task that the reconciler closes keeps its constant fields and shows the 
     expect(object).toBe(JSON.stringify(closed));
   }));
 
-test('terminated tasks are closed at once, whatever their number', () =>
+test('tasks whose workflow was terminated are closed without a confirmation, whatever their number', () =>
   transactions().open(async (world) => {
     const begun = await beginMany(transactions(), world, 'terminated', 6);
     for (const { task } of begun) await task.terminate();
@@ -170,7 +170,7 @@ test('terminated tasks are closed at once, whatever their number', () =>
     expect(await heldMicros(transactions().db)).toBe(0);
   }));
 
-/** A client of a namespace on the same server in which no task was ever started. */
+/** A client of another namespace on the same server. No task was ever started in it. */
 async function inAnotherNamespace({ env }: World): Promise<Client> {
   const namespace = `other-${randomUUID()}`;
   await env.client.workflowService.registerNamespace({

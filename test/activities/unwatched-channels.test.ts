@@ -1,5 +1,5 @@
-// Channels with jobs but without a working watcher: a missing watcher is started, a silent one is
-// reported.
+// These tests are about channels that have jobs but no working watcher. A missing watcher is
+// started, and a silent watcher is reported.
 
 import { watchUsedChannels } from '../../activities/reconcile/unwatched-channels';
 import { recordRound } from '../../src/db/watchers';
@@ -38,11 +38,11 @@ async function check() {
   return { watched, findings };
 }
 
-test('a channel without jobs needs no watcher', async () => {
+test('no watcher is started for a channel without jobs', async () => {
   expect(await check()).toEqual({ watched: [], findings: [] });
 });
 
-test('a channel with a job gets its watcher, and is not reported within the first minute', async () => {
+test('a channel with a job gets a watcher, and is not reported within the first minute', async () => {
   await anOpenJob(0);
   expect(await check()).toEqual({ watched: ['studio'], findings: [] });
 });

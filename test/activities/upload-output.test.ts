@@ -1,4 +1,5 @@
-// Uploads to addresses of callers, one attempt at a time: which faults end them, and when they are given up.
+// These tests upload a stored video to the address that its caller gave, one attempt at a time.
+// They check which faults end the upload, and after which time it is given up.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -72,7 +73,7 @@ const upload = (taskId: string, over: Partial<UploadDeps> = {}): Promise<void> =
 const outcomeOf = async (taskId: string) =>
   (await database.db('tasks').where({ id: taskId }).first()).object.output_upload;
 
-test('no connection is made to an inside address, and the upload ends', async () => {
+test('an upload to an internal address makes no connection and ends', async () => {
   const before = canaries.connections();
   const taskId = await aVideo({ output_upload_url: `https://127.0.0.1:${canaries.port}/?key=x` });
   await upload(taskId);
@@ -83,7 +84,7 @@ test('no connection is made to an inside address, and the upload ends', async ()
   expect(canaries.connections()).toBe(before);
 });
 
-test('an address that cannot be reached is tried again, at growing intervals, for a day', async () => {
+test('an upload to an address that cannot be reached is repeated at growing intervals for a day', async () => {
   const gone = `127.0.0.1:${canaries.port}`;
   const url = `http://${gone}/video.mp4`;
   const again = async (age: string) => {
@@ -136,7 +137,7 @@ test('if the video is lost, its upload ends', async () => {
   });
 });
 
-test('an upload stays recorded if an earlier call of the activity is refused later', async () => {
+test('an upload stays recorded as succeeded if an earlier call of the activity is refused later', async () => {
   const answers: ((status: number) => void)[] = [];
   const host = await serve((request, response) => {
     request.resume().on('end', () => answers.push((status) => response.writeHead(status).end()));
@@ -153,7 +154,7 @@ test('an upload stays recorded if an earlier call of the activity is refused lat
   expect(await outcomeOf(taskId)).toEqual({ status: 'succeeded' });
 });
 
-test('concurrent uploads of one account are limited; the next one waits', async () => {
+test('the concurrent uploads of one account are limited, and a further upload waits', async () => {
   let release: (bytes: null) => void = () => undefined;
   const bytes = new Promise<null>((resolve) => {
     release = resolve;
@@ -182,7 +183,7 @@ test('concurrent uploads of one account are limited; the next one waits', async 
   );
 });
 
-test('each attempt is counted by its result', async () => {
+test('each upload attempt is counted by its result', async () => {
   const meters = createMeters('worker');
   const log = createLogger(
     { level: 'error', format: 'json', name: 'worker' },

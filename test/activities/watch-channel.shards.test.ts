@@ -1,4 +1,5 @@
-// The number of watcher loops follows the catalogue.
+// The number of watcher loops of a channel follows the catalogue. What a loop does is in
+// watch-channel.test.ts.
 
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createWatchActivities } from '../../activities/jobs/watch-channel';
@@ -17,7 +18,7 @@ afterAll(async () => {
 });
 
 test.each([1, 4])(
-  'a loop of %s ends if the catalogue has two shards, and two loops are started',
+  'a watcher loop with shards=%s ends and ensures that the right loops run if the catalogue has two shards',
   async (shards) => {
     const stopping = new AbortController();
     const ensured: (readonly string[])[] = [];
@@ -34,7 +35,7 @@ test.each([1, 4])(
   },
 );
 
-test('a loop goes on if its number of shards is the catalogue’s', async () => {
+test('a watcher loop continues if its number of shards is that of the catalogue', async () => {
   const stopping = new AbortController();
   stopping.abort();
   const { watchJobs } = createWatchActivities({

@@ -1,5 +1,5 @@
-// The watcher's loop against a real database: the jobs it polls, the rounds it records, and when
-// its heartbeats stop. Temporal is not needed and left out.
+// These tests run the watcher's loop with a real database and without Temporal. They check which
+// jobs are polled, which rounds are recorded, and when the heartbeats stop.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
@@ -64,7 +64,7 @@ const rounds = () => database.db('watchers').where({ channel: 'studio' });
 const running: ReadMany = async (ids) =>
   new Map(ids.map((id) => [id, { status: 'queued', word: 'queued' }]));
 
-test('a round in which no due job could be polled is not recorded', async () => {
+test('a watcher’s round in which no due job could be polled is not recorded', async () => {
   await openJob(aTaskId());
   let asked = 0;
   const failing: ReadMany = async () => {
@@ -76,7 +76,7 @@ test('a round in which no due job could be polled is not recorded', async () => 
   await watchDuring(running, () => until('it is', async () => (await rounds()).length === 1));
 });
 
-test('a round without due jobs is recorded', async () => {
+test('a watcher’s round without due jobs is recorded', async () => {
   await watchDuring(running, () => until('it is', async () => (await rounds()).length === 1));
 });
 
@@ -111,7 +111,7 @@ test('each job belongs to exactly one of two watchers, whatever the hash of its 
   expect(shards.flatMap((jobs) => jobs.map(({ taskId }) => taskId)).sort()).toEqual(ids.sort());
 });
 
-test('heartbeats stop while one step takes too long, and resume with progress', async () => {
+test('the heartbeats of a watcher’s loop stop if one step takes too long, and continue while steps are short', async () => {
   const beatsOf = async (advanceEveryMs: number) => {
     const environment = new MockActivityEnvironment();
     let beats = 0;

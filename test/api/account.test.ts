@@ -1,5 +1,5 @@
-// The balance and statement of an account over HTTP. Movements are made by openTask, closeTask and
-// creditAccount.
+// Tests of the balance and the statement of an account over HTTP. The tests make movements with
+// openTask, closeTask and creditAccount.
 
 import { accountSchema, statementSchema } from '../../src/contract/reply-schema';
 import { closeTask, creditAccount } from '../../src/db/ledger';
@@ -29,7 +29,7 @@ async function aCustomer(credit: number): Promise<Customer> {
   return { accountId, get: (to, headers) => call(api.url, apiKey, 'GET', to, undefined, headers) };
 }
 
-/** Opens a task and, if a charge is given, closes it; null closes it as failed. */
+/** Opens a task. A charge closes the task with that charge, and null closes the task as failed. */
 async function aTask({ accountId }: Customer, held: number, charge?: number | null) {
   tasks += 1;
   const id = `task_account_${tasks}`;
@@ -38,7 +38,7 @@ async function aTask({ accountId }: Customer, held: number, charge?: number | nu
   return id;
 }
 
-/** One movement of each kind. */
+/** Makes an account with movements of every kind. */
 async function aRichStatement() {
   const customer = await aCustomer(100 * unit);
   const ids = [
@@ -81,7 +81,7 @@ describe('GET /v1/account', () => {
     });
   });
 
-  test('a top-up is available at once, also from below zero', async () => {
+  test('shows a top-up of an empty account, and the next create can use the money', async () => {
     const { accountId, apiKey } = await api.anAccount(0);
     const body = { model: 'studio-2.0', prompt: 'x', ratio: '16:9' };
     const ask = () => call(api.url, apiKey, 'POST', '/v1/videos/generations', body);
@@ -96,7 +96,7 @@ describe('GET /v1/account', () => {
     expect(json).toMatchObject({ available: '0.000000', held: '5.009400' });
   });
 
-  test('shows the currency of the books; a task priced in another is refused with a reason', async () => {
+  test('shows the currency of the balance, and a task priced in another currency is refused with the reason', async () => {
     const { accountId, apiKey } = await api.anAccount(100 * unit);
     await api.db.raw(`update balances set currency = 'USD' where account_id = ?`, [accountId]);
     const ask = (to: string) => call(api.url, apiKey, 'GET', to);
@@ -115,7 +115,7 @@ describe('GET /v1/account', () => {
 });
 
 describe('GET /v1/account/statement', () => {
-  test('lists every movement, newest first: kind, amount, balance after, reason and task', async () => {
+  test('lists every movement, newest first, with kind, amount, new balance, reason and task', async () => {
     const { customer, ids } = await aRichStatement();
     const { status, json } = await customer.get(path);
     expect(status).toBe(200);
@@ -150,7 +150,7 @@ describe('GET /v1/account/statement', () => {
     expect(data[0]?.balance_after).toBe(account.available);
   });
 
-  test('pages without a gap or a repetition, also while movements are added', async () => {
+  test('has pages without a gap or a repetition, even while movements are added', async () => {
     const customer = await aCustomer(100 * unit);
     for (let i = 0; i < 6; i += 1) await aTask(customer, unit, null);
     const seen: number[] = [];
@@ -164,7 +164,7 @@ describe('GET /v1/account/statement', () => {
     expect(seen).toEqual([13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
   });
 
-  test('shows no next page after a page that is exactly full', async () => {
+  test('has no next page if the last page is exactly full', async () => {
     const customer = await aCustomer(100 * unit);
     await aTask(customer, unit);
     const { json } = await customer.get(`${path}?limit=2`);
@@ -185,17 +185,17 @@ describe('GET /v1/account/statement', () => {
     ['after=-1', 'after'],
     ['after=99999999999999999999', 'after'],
     ["after=1' or '1'='1", 'after'],
-  ])('?%s is refused with a message about %s', async (query, param) => {
+  ])('with ?%s is refused with a message about %s', async (query, param) => {
     const { status, json } = await (await aCustomer(0)).get(`${path}?${encodeURI(query)}`);
     expect(status).toBe(400);
     expect(json.error).toMatchObject({ code: 'invalid_value', param });
   });
 });
 
-describe('GET /v1/account/statement as CSV', () => {
+describe('the account statement as CSV', () => {
   const csv = { accept: 'text/csv' };
 
-  test('has the same rows under a header line, with the next page in a Link', async () => {
+  test('has a header line and the same rows as JSON, and a Link header names the next page', async () => {
     const { customer } = await aRichStatement();
     const { status, headers, text } = await customer.get(`${path}?limit=4`, csv);
     expect(status).toBe(200);
@@ -227,7 +227,7 @@ describe('GET /v1/account/statement as CSV', () => {
     ['@sum', "'@sum"],
     ['-5.00', '-5.00'],
     ['Grüße 你好', 'Grüße 你好'],
-  ])('a reason of %j is written as %j', async (reason, written) => {
+  ])('writes the reason %j as %j', async (reason, written) => {
     const customer = await aCustomer(0);
     const { accountId } = customer;
     await creditAccount(api.db, { accountId, amountMicros: 1, reference: 'r', reason });
@@ -235,14 +235,14 @@ describe('GET /v1/account/statement as CSV', () => {
     expect(text.slice(text.indexOf('CNY,') + 4)).toBe(`${written}\r\n`);
   });
 
-  test('is not sent to a client that accepts anything', async () => {
+  test('is not sent to a client that accepts any type', async () => {
     const { headers } = await (await aCustomer(0)).get(path, { accept: '*/*' });
     expect(headers.get('content-type')).toMatch(/^application\/json/);
   });
 });
 
-describe('another account', () => {
-  test('sees nothing of this account on any route', async () => {
+describe('access to the account routes', () => {
+  test('an account sees nothing of another account', async () => {
     const { customer, ids } = await aRichStatement();
     const other = await aCustomer(3 * unit);
     const asked = ['/v1/account', path, `${path}?limit=100&after=9999`].concat(
@@ -263,12 +263,15 @@ describe('another account', () => {
     }
   });
 
-  test.each([undefined, 'Bearer nobody'])('a call without a key is refused (%s)', async (key) => {
-    for (const to of ['/v1/account', path]) {
-      const headers: Record<string, string> = key ? { authorization: key } : {};
-      const response = await fetch(`${api.url}${to}`, { headers });
-      expect(response.status).toBe(401);
-      expect(await response.text()).not.toMatch(/\d\.\d{6}/);
-    }
-  });
+  test.each([undefined, 'Bearer nobody'])(
+    'a call without a valid key is a 401 without any amount (Authorization: %s)',
+    async (key) => {
+      for (const to of ['/v1/account', path]) {
+        const headers: Record<string, string> = key ? { authorization: key } : {};
+        const response = await fetch(`${api.url}${to}`, { headers });
+        expect(response.status).toBe(401);
+        expect(await response.text()).not.toMatch(/\d\.\d{6}/);
+      }
+    },
+  );
 });

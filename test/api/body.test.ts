@@ -1,5 +1,5 @@
-// A caller disconnects before its whole body has arrived: the read of the body ends with an error
-// and does not hang.
+// Tests of reading a body whose caller disconnects before the whole body has arrived. The read must
+// end with a refusal and must not hang.
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
@@ -20,7 +20,7 @@ afterEach(() => {
   server.close();
 });
 
-/** A request that announces 100 bytes and sends only a few. */
+/** Sends a request that announces 100 bytes but contains only a few of them. */
 async function half(): Promise<IncomingMessage> {
   const next = once(server, 'request');
   socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n');
@@ -31,14 +31,14 @@ async function half(): Promise<IncomingMessage> {
 
 const refusal = { refusal: { code: 'invalid_json' } };
 
-test('a caller that disconnects in the middle of its body ends the read', async () => {
+test('the read of a body ends with a refusal if its caller disconnects in the middle', async () => {
   const read = readJsonBody(await half(), 1_000);
   const refused = expect(read).rejects.toMatchObject(refusal);
   setTimeout(() => socket.destroy(), 50);
   await refused;
 });
 
-test('a caller that has disconnected before the body is read ends the read', async () => {
+test('the read of a body ends with a refusal if its caller disconnected before the read', async () => {
   const request = await half();
   socket.destroy();
   await new Promise((resolve) => request.once('close', resolve));

@@ -1,4 +1,5 @@
-// The callback log that a task's owner sees, and the callback addresses that are refused at create.
+// Tests of the callback log that the owner of a task reads, and of the callback and upload
+// addresses that a create refuses. The delivery of callbacks is tested in test/activities.
 
 import { beginAttempt, beginResend, finishAttempt, stopDelivery } from '../../src/db/callbacks';
 import { startApi, type TestApi, textBody } from '../support/api';
@@ -45,7 +46,7 @@ async function answered(id: string, attempt: number, status: number | null, deli
 
 const seconds = at.getTime() / 1000;
 
-test('every attempt is shown with time, status, latency and error, and the time of the next one', async () => {
+test('the callback log shows time, status, latency and error of each attempt, and the time of the next attempt', async () => {
   const id = await aTask();
   await answered(id, 1, 503);
   await answered(id, 2, null);
@@ -71,7 +72,7 @@ test('every attempt is shown with time, status, latency and error, and the time 
   });
 });
 
-test('both spellings of the path give the same reply, without the URL or the receiver’s reply', async () => {
+test('both paths of the callback log give the same reply, without the callback URL or the receiver’s reply', async () => {
   const id = await aTask();
   await answered(id, 1, 503);
   const plural = await logOf(id);
@@ -82,21 +83,25 @@ test('both spellings of the path give the same reply, without the URL or the rec
 
 test.each<[string, () => Promise<string>, object]>([
   [
-    'one that is to be sent',
+    'a pending callback with its time, if the task has ended',
     () => aTask(),
     { data: [], state: 'pending', next_at: expect.any(Number) },
   ],
   [
-    'one of a task that still runs',
+    'a pending callback without a time, if the task still runs',
     () => aTask(url, false),
     { data: [], state: 'pending', next_at: null },
   ],
-  ['none, where none was asked for', () => aTask(null), { data: [], state: null, next_at: null }],
-])('before any attempt it shows %s', async (_, make, expected) => {
+  [
+    'no callback, if none was requested',
+    () => aTask(null),
+    { data: [], state: null, next_at: null },
+  ],
+])('before any attempt the callback log shows %s', async (_, make, expected) => {
   expect((await logOf(await make())).json).toEqual(expected);
 });
 
-test('an attempt in progress has no status yet', async () => {
+test('the callback log shows an attempt in progress without a status', async () => {
   const id = await aTask();
   await beginAttempt(api.db, id, 1, 1, at);
   expect((await logOf(id)).json.data).toEqual([
@@ -104,7 +109,7 @@ test('an attempt in progress has no status yet', async () => {
   ]);
 });
 
-test('after a resend the attempts of both deliveries are shown in order', async () => {
+test('after a resend the callback log shows the attempts of both deliveries in order', async () => {
   const id = await aTask();
   await answered(id, 1, 200);
   await beginResend(api.db, id);
@@ -121,7 +126,7 @@ test('a callback stopped by an operator is shown as stopped', async () => {
   expect((await logOf(id)).json).toMatchObject({ state: 'stopped', next_at: null });
 });
 
-test("another account's callbacks are a 404, like those of an unknown task", async () => {
+test("the callback log of another account's task is the same 404 as that of an unknown task", async () => {
   const id = await aTask();
   const { apiKey } = await api.anAccount();
   const foreign = await logOf(id, { authorization: `Bearer ${apiKey}` });
@@ -130,7 +135,7 @@ test("another account's callbacks are a 404, like those of an unknown task", asy
   expect(foreign.text).toBe(unknown.text);
 });
 
-test('the callback of a pending task is shown to its owner only', async () => {
+test('the callback log of a pending task is shown to its owner only', async () => {
   api.temporal.answer = 'unanswered';
   const { json } = await api.create({ metadata: { callback_url: url } });
   api.temporal.answer = 'accept';
@@ -140,13 +145,13 @@ test('the callback of a pending task is shown to its owner only', async () => {
 });
 
 test.each(['task_nothing', '%00', 'task_%00%00', "'; drop table tasks", 'x'.repeat(2_000)])(
-  '%j cannot be a task id, so it is a 404 without a query',
+  'the callback log of the malformed task id %j is a 404',
   async (id) => {
     expect((await logOf(encodeURIComponent(id).replaceAll('%25', '%'))).status).toBe(404);
   },
 );
 
-/** The address of an upload has the same rules. */
+/** Expects that a create refuses this address, both for callbacks and for uploads. */
 async function refusedAddress(address: string): Promise<void> {
   for (const name of ['callback_url', 'output_upload_url']) {
     const { status, json } = await api.create({ metadata: { [name]: address } });
@@ -156,7 +161,7 @@ async function refusedAddress(address: string): Promise<void> {
   }
 }
 
-/** A refused create stores no task and connects to no address, so no money can move. */
+/** Expects that the refused create stores no task and connects to no address. */
 async function storesNothing(refused: () => Promise<void>): Promise<void> {
   const stored = async () => (await api.db('tasks').count())[0]?.count;
   const before = await stored();
@@ -165,28 +170,34 @@ async function storesNothing(refused: () => Promise<void>): Promise<void> {
   expect(canaries.connections()).toBe(0);
 }
 
-test.each(insideHosts)('a callback to %s is refused and stores nothing', async (host) => {
-  await storesNothing(async () => {
-    for (const scheme of ['https', 'http']) {
-      for (const port of ['', `:${canaries.port}`]) {
-        await refusedAddress(`${scheme}://${host}${port}/hook`);
+test.each(insideHosts)(
+  'a create with a callback or upload address on the host %s is refused and stores nothing',
+  async (host) => {
+    await storesNothing(async () => {
+      for (const scheme of ['https', 'http']) {
+        for (const port of ['', `:${canaries.port}`]) {
+          await refusedAddress(`${scheme}://${host}${port}/hook`);
+        }
       }
-    }
-  });
-});
+    });
+  },
+);
 
 test.each([...brokenUrls, 'http://example.com/hook', `https://example.com/${'a'.repeat(4_077)}`])(
-  'a callback to %j is refused and stores nothing',
+  'a create with the callback or upload address %j is refused and stores nothing',
   (address) => storesNothing(() => refusedAddress(address)),
 );
 
-test.each(publicHosts)('a callback to %s is accepted', async (host) => {
-  const { status } = await api.create({
-    ...textBody,
-    metadata: {
-      callback_url: `https://${host}:8443/hook?key=1`,
-      output_upload_url: `https://${host}:8443/video?key=1`,
-    },
-  });
-  expect(status).toBe(200);
-});
+test.each(publicHosts)(
+  'a create with a callback and an upload address on the host %s is accepted',
+  async (host) => {
+    const { status } = await api.create({
+      ...textBody,
+      metadata: {
+        callback_url: `https://${host}:8443/hook?key=1`,
+        output_upload_url: `https://${host}:8443/video?key=1`,
+      },
+    });
+    expect(status).toBe(200);
+  },
+);

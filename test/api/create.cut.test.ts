@@ -1,5 +1,5 @@
-// The connection is cut while a create is stored, so the API cannot know whether the task was
-// stored.
+// Cuts the database connection while a create stores its task. The API then cannot know whether the
+// task was stored.
 
 import { withdrawUnanswered } from '../../src/db/pending-tasks';
 import { create, startCutApi, type TestApi } from '../support/api';
@@ -19,10 +19,10 @@ afterAll(async () => {
 const key = (name: string) => ({ 'idempotency-key': name });
 const storedIds = async () => (await api.db('tasks').select('id')).map(({ id }) => id as string);
 
-/** The second statement from now: the look-up of the key, then the insert of the task. */
+/** The first statement looks up the Idempotency-Key, and the second statement stores the task. */
 const storing = 2;
 
-test('a create with a lost answer is a 503 with the id, and is withdrawn uncharged if not repeated', async () => {
+test('a stored create whose answer was lost is a 503 with the task id, and is withdrawn if it is not repeated', async () => {
   const before = api.temporal.submitted.length;
   cutter.cutAt(storing, 'after');
   const { status, json, headers } = await api.create({}, key('not-repeated'));
@@ -38,7 +38,7 @@ test('a create with a lost answer is a 503 with the id, and is withdrawn uncharg
   expect((await api.call('GET', `${create}/${id}`)).status).toBe(404);
 });
 
-test('a create that was stored and is repeated gives one task', async () => {
+test('a stored create whose answer was lost gives one task when it is repeated', async () => {
   cutter.cutAt(storing, 'after');
   const first = await api.create({}, key('repeated'));
   expect(first.status).toBe(503);
@@ -48,7 +48,7 @@ test('a create that was stored and is repeated gives one task', async () => {
   expect(await withdrawUnanswered(api.db, -1)).toEqual([]);
 });
 
-test('a create that was not stored leaves nothing, and repeating it makes the task', async () => {
+test('a create that was cut before it was stored leaves nothing, and a repeated call creates the task', async () => {
   const before = await storedIds();
   cutter.cutAt(storing, 'before');
   expect((await api.create({}, key('never-stored'))).status).toBe(503);

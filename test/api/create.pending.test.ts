@@ -1,5 +1,5 @@
-// Creates that are answered before their workflow has opened the task, while the database does not
-// answer or the row disappears.
+// Tests of creates that are answered before their workflow has stored the task as submitted. In
+// some tests the database connection is cut, or the row of the task disappears.
 
 import { taskIdForKey } from '../../src/db/ids';
 import { create, startCutApi, type TestApi } from '../support/api';
@@ -27,17 +27,17 @@ beforeEach(() => {
 
 const marking = 'set answered = true';
 
-/** Makes Temporal count as away: creates no longer wait for their workflow. */
+/** Lets the API treat Temporal as away, so that creates no longer wait for their workflow. */
 async function withTemporalAway(): Promise<void> {
   api.temporal.answer = 'unanswered';
   for (let n = 0; n < 3; n += 1) expect((await api.create()).json.status).toBe('pending');
   const before = api.temporal.submitted.length;
   expect((await api.create()).json.status).toBe('pending');
-  // At most one probe was started, without waiting for it.
+  // The create started at most one probe, and did not wait for the probe.
   expect(api.temporal.submitted.length - before).toBeLessThanOrEqual(1);
 }
 
-/** Withdraws the next rows at the moment in which they are marked as answered. */
+/** Deletes rows of tasks at the moment when they are marked as answered. */
 async function withdrawWhenMarked(where: string): Promise<void> {
   await api.db.raw(`
     create function withdraw() returns trigger language plpgsql as $$
@@ -49,7 +49,7 @@ async function withdrawWhenMarked(where: string): Promise<void> {
       when (new.answered and not old.answered and ${where}) execute function withdraw()`);
 }
 
-test('while Temporal is away a create is answered before its start is', async () => {
+test('while Temporal is away, a create is answered without waiting for the start of its workflow', async () => {
   await withTemporalAway();
   let answer = () => {};
   api.temporal.gate = new Promise((resolve) => {
@@ -63,7 +63,7 @@ test('while Temporal is away a create is answered before its start is', async ()
   answer();
 });
 
-test('a create is not reported as withdrawn if its row may have been marked as answered', async () => {
+test('a create whose row may have been marked as answered is not reported as withdrawn', async () => {
   await withTemporalAway();
   cutter.cutAt(marking, 'after');
   const { status, json, headers } = await api.create();
@@ -75,7 +75,7 @@ test('a create is not reported as withdrawn if its row may have been marked as a
   expect(await api.db('tasks').select('answered').where({ id })).toEqual([{ answered: true }]);
 });
 
-test('a create whose row was withdrawn meanwhile is answered without its id', async () => {
+test('a create whose row was withdrawn in the meantime is a 503 without the task id', async () => {
   await withTemporalAway();
   await withdrawWhenMarked('true');
   const { status, json, headers } = await api.create();
@@ -84,7 +84,7 @@ test('a create whose row was withdrawn meanwhile is answered without its id', as
   expect(headers.get('location')).toBeNull();
 });
 
-test('a repeated create is stored anew if the first call was refused meanwhile', async () => {
+test('a repeated create is stored again if the row of the first call was deleted in the meantime', async () => {
   expect((await api.create()).status).toBe(200);
   const [{ requestHash = '' } = {}] = await api.db('tasks').select('request_hash as requestHash');
   const taskId = taskIdForKey(api.accountId, 'meets-the-first');

@@ -1,4 +1,5 @@
-// Creating over HTTP: the exact reply, the order of the checks, idempotency, permissions, limits.
+// Tests of POST /v1/videos/generations: reply, refusals, idempotency, permissions, money and
+// limits. Creates whose database connection is cut are tested in create.cut.test.ts.
 
 import { createdSchema } from '../../src/contract/reply-schema';
 import { setBudget } from '../../src/db/budgets';
@@ -19,9 +20,9 @@ beforeEach(() => {
 });
 afterEach(() => expect(api.failures).toEqual([]));
 
-describe('the reply', () => {
+describe('the reply to a create', () => {
   test.each(['/v1/videos/generations', '/v1/video/generations', '/v1/videos/generations/'])(
-    'POST %s answers 200 with exactly the five documented keys',
+    'POST %s answers 200 with exactly the five documented fields',
     async (path) => {
       const { status, json, headers } = await api.call('POST', path, textBody);
       expect(status).toBe(200);
@@ -38,7 +39,7 @@ describe('the reply', () => {
     },
   );
 
-  test('a create and a quote list the fields that they ignore', async () => {
+  test('the X-Ignored-Fields header of a create and a quote lists the ignored fields', async () => {
     const listed = 'user, a%2Cb, %F0%9F%98%80';
     const body = { ...textBody, user: 'me', 'a,b': 1, '😀': true, n: null };
     const created = await api.call('POST', create, body);
@@ -52,7 +53,7 @@ describe('the reply', () => {
     expect((await api.create()).headers.get('x-ignored-fields')).toBeNull();
   });
 
-  test('a create and a quote list the options that they pass to the generator', async () => {
+  test('the X-Passed-Fields header of a create and a quote lists the options that the generator gets', async () => {
     const metadata = { camera_fixed: true, 'a,b': 1, seed: 7, none: null };
     const listed = 'metadata.camera_fixed, metadata.a%2Cb';
     const created = await api.call('POST', create, { ...textBody, metadata });
@@ -62,7 +63,7 @@ describe('the reply', () => {
     expect((await api.create()).headers.get('x-passed-fields')).toBeNull();
   });
 
-  test('task ids sort by time', async () => {
+  test('task ids sort by the time of their creation', async () => {
     const first = (await api.create()).json.id;
     await until(() => Date.now() % 2 === 0);
     await until(() => Date.now() % 2 === 1);
@@ -70,7 +71,7 @@ describe('the reply', () => {
     expect(first < second).toBe(true);
   });
 
-  test('the trace of a task is the create’s request id, or the caller’s own trace', async () => {
+  test('the trace_id of a task is the request id of its create, or the trace id that the caller sent', async () => {
     const { json, headers } = await api.create();
     const task = await api.call('GET', `${create}/${json.id}`);
     expect(task.json.trace_id).toBe(headers.get('x-request-id')?.replaceAll('-', ''));
@@ -80,7 +81,7 @@ describe('the reply', () => {
     expect((await api.call('GET', `${create}/${traced.json.id}`)).json.trace_id).toBe(trace);
   });
 
-  test('a task that no worker has opened yet is pending and can be read', async () => {
+  test('a task whose workflow did not answer is pending and can be read', async () => {
     api.temporal.answer = 'unanswered';
     const { status, json } = await api.create();
     expect(status).toBe(200);
@@ -92,8 +93,8 @@ describe('the reply', () => {
   });
 });
 
-describe('refusals', () => {
-  test('the message names every fault, one per line; code and param are those of the first', async () => {
+describe('refused creates', () => {
+  test('the message of a refusal names one fault per line, and code and param are those of the first fault', async () => {
     const { status, json } = await api.call('POST', create, {
       model: 'studio-2.0',
       prompt: '',
@@ -124,7 +125,7 @@ describe('refusals', () => {
 });
 
 describe('Idempotency-Key', () => {
-  test('the same key and body give the same task, however the JSON is written', async () => {
+  test('the same key with an equal body gives the same task, even if the JSON is written differently', async () => {
     const headers = { 'idempotency-key': 'same' };
     const first = await api.create({ metadata: { seed: 1, watermark: true } }, headers);
     const again = await api.call(
@@ -139,7 +140,7 @@ describe('Idempotency-Key', () => {
     expect(again.headers.get('location')).toBe(first.headers.get('location'));
   });
 
-  test('a replay shows the current status', async () => {
+  test('a replay shows the current status of the task', async () => {
     const headers = { 'idempotency-key': 'finished' };
     const { json } = await api.create({}, headers);
     await api.finish(json.id, 'gone');
@@ -162,7 +163,7 @@ describe('Idempotency-Key', () => {
     });
   });
 
-  test('every body is refused under the key of an erased task, a faulty one too', async () => {
+  test('the key of an erased task is refused with every body, even with a faulty body', async () => {
     const headers = { 'idempotency-key': 'erased' };
     const { json } = await api.create({}, headers);
     await api.finish(json.id);
@@ -173,7 +174,7 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  test('concurrent equal calls create one task, and a different body under their key is a 409', async () => {
+  test('concurrent equal creates with one key give one task, and another body with that key is a 409', async () => {
     let open = () => {};
     api.temporal.gate = new Promise((resolve) => {
       open = resolve;
@@ -192,7 +193,7 @@ describe('Idempotency-Key', () => {
     expect(api.temporal.submitted).toHaveLength(before + 1);
   });
 
-  test('a task whose id a repeated call received is never refused afterwards', async () => {
+  test('a task whose id a repeated call has received fails instead of being refused', async () => {
     const { accountId, apiKey } = await api.anAccount(6_000_000);
     let open = () => {};
     api.temporal.gate = new Promise((resolve) => {
@@ -211,7 +212,7 @@ describe('Idempotency-Key', () => {
     expect((await post()).json.status).toBe('failed');
   });
 
-  test('is valid within its account, for all keys of the account', async () => {
+  test('is valid for all API keys of its account, and separately in each account', async () => {
     const headers = { 'idempotency-key': 'scoped' };
     const other = await api.anAccount();
     const mine = await api.create({}, headers);
@@ -223,13 +224,13 @@ describe('Idempotency-Key', () => {
     expect(second.json).toEqual(mine.json);
   });
 
-  test('a repeated call finds the pending task before balance and limits are checked', async () => {
+  test('a repeated create returns the pending task without a check of the balance', async () => {
     const { apiKey } = await api.anAccount(6_000_000);
     const body = { ...textBody, ratio: '16:9' };
     const headers = { 'idempotency-key': 'pending' };
     api.temporal.answer = 'unanswered';
     const first = await call(api.url, apiKey, 'POST', create, body, headers);
-    // The pending task counts against the balance, so another one is refused.
+    // The pending task counts against the balance, so a second task is refused.
     const short = await call(api.url, apiKey, 'POST', create, body);
     expect([short.status, short.json.error.code]).toEqual([402, 'insufficient_balance']);
     expect(short.json.error.message).toContain('of which pending tasks need 5.009400');
@@ -239,14 +240,11 @@ describe('Idempotency-Key', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  test.each(['', 'with space', 'ü', 'x'.repeat(256)])(
-    '%j is refused as an Idempotency-Key',
-    async (key) => {
-      const { status, json } = await api.create({}, { 'idempotency-key': key });
-      expect(status).toBe(400);
-      expect(json.error).toMatchObject({ code: 'invalid_value', param: 'Idempotency-Key' });
-    },
-  );
+  test.each(['', 'with space', 'ü', 'x'.repeat(256)])('the value %j is refused', async (key) => {
+    const { status, json } = await api.create({}, { 'idempotency-key': key });
+    expect(status).toBe(400);
+    expect(json.error).toMatchObject({ code: 'invalid_value', param: 'Idempotency-Key' });
+  });
 });
 
 describe('permissions', () => {
@@ -257,33 +255,48 @@ describe('permissions', () => {
   };
 
   test.each<[string, { models?: string[]; channels?: string[] }, object, unknown[]]>([
-    ['its model', { models: ['studio-2.0'] }, {}, [200, 'submitted', '']],
-    ['another model', { models: ['studio-1.0'] }, {}, [403, 'model_not_allowed', 'model']],
+    ['its own model is accepted', { models: ['studio-2.0'] }, {}, [200, 'submitted', '']],
     [
-      'the entry a mode selects',
+      'another model is refused',
+      { models: ['studio-1.0'] },
+      {},
+      [403, 'model_not_allowed', 'model'],
+    ],
+    [
+      'a mode that selects another model is refused',
       { models: ['studio-2.0'] },
       { mode: 'fast' },
       [403, 'model_not_allowed', 'model'],
     ],
-    ['its channel', { channels: ['studio'] }, {}, [200, 'submitted', '']],
-    ['another channel', { channels: ['elsewhere'] }, {}, [403, 'channel_not_allowed', 'model']],
     [
-      'an enhancer it may not use',
+      'a model on its own channel is accepted',
+      { channels: ['studio'] },
+      {},
+      [200, 'submitted', ''],
+    ],
+    [
+      'a model on another channel is refused',
+      { channels: ['elsewhere'] },
+      {},
+      [403, 'channel_not_allowed', 'model'],
+    ],
+    [
+      'super-resolution on another channel is refused',
       { channels: ['studio'] },
       { metadata: { super_resolution_config: { resolution: '4k' } } },
       [403, 'channel_not_allowed', 'metadata.super_resolution_config'],
     ],
     [
-      'a faulty request first',
+      'a fault of the request is reported before a missing permission',
       { models: ['studio-1.0'] },
       { duration: 99 },
       [400, 'invalid_value', 'duration'],
     ],
-  ])('the reply to a limited key for %s', async (_, limits, body, expected) => {
+  ])('of a limited API key: %s', async (_, limits, body, expected) => {
     expect(await post(limits, body)).toEqual(expected);
   });
 
-  test('the refusal of an unknown model names the models of the key', async () => {
+  test('the refusal of an unknown model names only the models that the API key may use', async () => {
     const { apiKey } = await api.aKey({ models: ['studio-1.0'] });
     const { json } = await call(api.url, apiKey, 'POST', create, { ...textBody, model: 'sora' });
     expect(json.error).toMatchObject({ code: 'model_not_found', param: 'model' });
@@ -291,13 +304,13 @@ describe('permissions', () => {
     expect(json.error.message).not.toContain('studio-2.0');
   });
 
-  test('a disabled account is refused every call, in each process', async () => {
+  test('every call of a disabled account is refused, in every API process', async () => {
     const { accountId, apiKey } = await api.anAccount();
     const second = await startApi({}, theCatalogue, api.database);
     expect((await call(second.url, apiKey, 'GET', '/v1/account')).status).toBe(200);
     const made = await call(api.url, apiKey, 'POST', create, textBody);
     await api.db('accounts').where({ id: accountId }).update({ disabled_at: new Date() });
-    // By then the cached look-ups from before have expired.
+    // After this time the cached look-ups of the key have expired.
     api.clock += 20_001;
     second.clock += 20_001;
     const id = String(made.json.id);
@@ -327,8 +340,8 @@ describe('permissions', () => {
   });
 });
 
-describe('money', () => {
-  test('a spent budget is a 402 that shows limit, spent and held amounts and the next period', async () => {
+describe('the money of a create', () => {
+  test('a create above the budget is a 402 that states the limit, the spent and held amounts and the next period', async () => {
     const { apiKey, accountId } = await api.anAccount();
     await setBudget(api.db, { accountId, keyId: null, period: 'month', limitMicros: 12_000_000 });
     const body = { ...textBody, ratio: '16:9' };
@@ -342,7 +355,7 @@ describe('money', () => {
     );
   });
 
-  test('a low balance is a 402 that shows the hold and the available amount', async () => {
+  test('a create above the balance is a 402 that states the needed hold and the available amount', async () => {
     const { apiKey } = await api.anAccount(1_000_000);
     const body = { ...textBody, ratio: '16:9' };
     const { status, json } = await call(api.url, apiKey, 'POST', create, body);
@@ -355,7 +368,7 @@ describe('money', () => {
     expect(json.error.message).toContain('1.000000');
   });
 
-  test('a create that is refused when its task is opened leaves nothing, and its key can be used again', async () => {
+  test('a create that its workflow refuses stores nothing, and its Idempotency-Key can be used again', async () => {
     const { accountId, apiKey } = await api.anAccount(6_000_000);
     let open = () => {};
     api.temporal.gate = new Promise((resolve) => {
@@ -377,7 +390,7 @@ describe('money', () => {
     expect((await post()).json.status).toBe('submitted');
   });
 
-  test('repeating the create of a paid task is never a 402', async () => {
+  test('a repeated create is not a 402, although the balance is too low for a second task', async () => {
     const { apiKey } = await api.anAccount(6_000_000);
     const post = () =>
       call(
@@ -393,7 +406,7 @@ describe('money', () => {
     expect((await post()).json).toEqual(first.json);
   });
 
-  test('a quote shows the plan and the hold, and stores nothing', async () => {
+  test('a quote shows the plan and the hold, and starts no task', async () => {
     const before = api.temporal.submitted.length;
     const body = { ...textBody, resolution: '720p', ratio: '16:9', duration: 5 };
     const { status, json } = await api.call('POST', '/v1/videos/quotes', body);
@@ -423,8 +436,8 @@ describe('money', () => {
   });
 });
 
-describe('limits', () => {
-  test('a key that creates too often gets a 429 with Retry-After; replays are not counted', async () => {
+describe('limits on creates', () => {
+  test('a key above its create rate gets a 429 with Retry-After, but its replays are still answered', async () => {
     const limited = await startApi({ createRatePerSecond: 1, createBurst: 5 });
     try {
       const headers = { 'idempotency-key': 'mine' };
@@ -450,7 +463,7 @@ describe('limits', () => {
     }
   });
 
-  test('each key has its own limit, and refused creates count too', async () => {
+  test('each key has its own create limit, and refused creates count too', async () => {
     const limited = await startApi({ createRatePerSecond: 1, createBurst: 5 });
     try {
       const { apiKey } = await limited.aKey({});
@@ -464,7 +477,7 @@ describe('limits', () => {
         expect((await limited.call('GET', '/v1/models')).status).toBe(200);
         expect((await limited.call('POST', '/v1/videos/quotes', textBody)).status).toBe(200);
       }
-      // A missing key, invalid JSON and an invalid body are answered before the limit.
+      // An unknown key and invalid JSON are answered before the limit is checked.
       expect((await call(limited.url, 'vk_wrong', 'POST', create, textBody)).status).toBe(401);
       expect((await limited.call('POST', create, '{')).status).toBe(400);
     } finally {
@@ -472,7 +485,7 @@ describe('limits', () => {
     }
   });
 
-  test('an account has a maximum of unfinished tasks, and a finished one makes room', async () => {
+  test('a create above the maximum of unfinished tasks is a 429 until a task has finished', async () => {
     const limited = await startApi({ queuedTasksMax: 2 });
     try {
       const { json } = await limited.create();
@@ -495,7 +508,7 @@ describe('limits', () => {
     }
   });
 
-  test('a changed queued_max of an account applies to the next create, in every process', async () => {
+  test('a changed queued_max of an account applies to the next create, in every API process', async () => {
     const one = await startApi({ queuedTasksMax: 1 });
     const other = await startApi({ queuedTasksMax: 1 }, undefined, one.database);
     const create429 = async () => {
@@ -527,7 +540,7 @@ describe('limits', () => {
     const { apiKey } = await api.anAccount();
     const post = () => call(api.url, apiKey, 'POST', create, textBody);
     const before = api.temporal.submitted.length;
-    // With another account present, a burst has four starts in progress.
+    // While another account starts tasks too, an account has at most four starts in progress.
     const others = api.create();
     const waiting = Array.from({ length: 16 }, post);
     await until(() => api.temporal.submitted.length >= before + 5);

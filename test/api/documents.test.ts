@@ -1,6 +1,7 @@
-// Every example in the documents is executed: requests are sent and answered as stated, and replies
-// fit their schema. In docs/api.md each block has a label; elsewhere a request must be accepted
-// unless it is labelled refused.
+// Executes the examples in README.md, docs/api.md and the OpenAPI document. Example requests are
+// sent and must be answered as stated, and example replies must fit their schema. In docs/api.md a
+// label tells what a JSON block is. In README.md a request must be accepted unless it is labelled
+// refused.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -48,7 +49,7 @@ const named = (blocks: readonly Block[], language: string) =>
     )
     .filter(([, block]) => block.language === language);
 
-/** The reply that follows a request in the document. */
+/** The example reply in the block after an example request. */
 const answerAfter = (index: number, label: string) => {
   const next = contract[index + 1];
   expect(next?.label).toBe(label);
@@ -56,33 +57,36 @@ const answerAfter = (index: number, label: string) => {
 };
 
 describe('docs/api.md', () => {
-  test.each(named(contract, 'json'))('%s', async (_, { label, text }, index) => {
-    const example = JSON.parse(text);
-    switch (label) {
-      case 'create': {
-        const { status, json } = await api.call('POST', create, example);
-        expect([status, json.error]).toEqual([200, undefined]);
-        return;
+  test.each(named(contract, 'json'))(
+    'the example "%s" is correct',
+    async (_, { label, text }, index) => {
+      const example = JSON.parse(text);
+      switch (label) {
+        case 'create': {
+          const { status, json } = await api.call('POST', create, example);
+          expect([status, json.error]).toEqual([200, undefined]);
+          return;
+        }
+        case 'create refused': {
+          const { status, json } = await api.call('POST', create, example);
+          expect(json).toEqual(answerAfter(index, 'error'));
+          expect(status).toBe(refusals[json.error.code as keyof typeof refusals].status);
+          return;
+        }
+        case 'quote': {
+          const { json } = await api.call('POST', '/v1/videos/quotes', example);
+          expect(json).toEqual(answerAfter(index, 'quoted'));
+          return;
+        }
+        default:
+          // No other case tests a block with an unknown label, so an unknown label is an error.
+          expect(Object.keys(schemas)).toContain(label);
+          expect(schemas[label]!.safeParse(example).error).toBeUndefined();
       }
-      case 'create refused': {
-        const { status, json } = await api.call('POST', create, example);
-        expect(json).toEqual(answerAfter(index, 'error'));
-        expect(status).toBe(refusals[json.error.code as keyof typeof refusals].status);
-        return;
-      }
-      case 'quote': {
-        const { json } = await api.call('POST', '/v1/videos/quotes', example);
-        expect(json).toEqual(answerAfter(index, 'quoted'));
-        return;
-      }
-      default:
-        // A block with an unknown label would not be tested.
-        expect(Object.keys(schemas)).toContain(label);
-        expect(schemas[label]!.safeParse(example).error).toBeUndefined();
-    }
-  });
+    },
+  );
 
-  test('the model it shows equals the one that is served', async () => {
+  test('the example of a model equals the served model', async () => {
     const shown = JSON.parse(contract.find(({ label }) => label === 'model')!.text);
     const { json } = await api.call('GET', '/v1/models');
     const { super_resolution: served, ...model } = json.data.find(
@@ -94,7 +98,7 @@ describe('docs/api.md', () => {
     expect(served.prices).toEqual(expect.arrayContaining(part.prices));
   });
 
-  test('its table of errors has exactly the codes of the service', () => {
+  test('the table of errors has exactly the error codes of the service', () => {
     const rows = [...read('docs/api.md').matchAll(/^\| (\d{3}) +\| `(\w+)` +\| `(\w+)` +\|/gm)];
     expect(rows.map(([, status, type, code]) => [code, { status: Number(status), type }])).toEqual(
       Object.entries(refusals),
@@ -109,7 +113,10 @@ const shells = pages.flatMap((page) =>
     .map(([name, block]) => [`${page}: ${name}`, block] as const),
 );
 
-/** Uses the test's own key. Tasks do not end by themselves here, so waits are cut to one second. */
+/**
+ * The headers of an example as this test sends them. The test uses its own API key. Tasks do not
+ * end by themselves here, so a wait is shortened to one second.
+ */
 function asSent(sent: Readonly<Record<string, string>>) {
   const headers = Object.entries(sent).filter(([name]) => name !== 'authorization');
   return Object.fromEntries(headers.map(([name, v]) => [name, name === 'prefer' ? 'wait=1' : v]));
@@ -117,7 +124,7 @@ function asSent(sent: Readonly<Record<string, string>>) {
 
 let uploadedId = '';
 
-/** The file of the examples, as the body or in a form. */
+/** Uploads a file in place of the example's file, as a raw body or in a form. */
 async function upload(path: string, body: string) {
   const file = new Blob([beginnings['image/png'] as never]);
   const form = new FormData();
@@ -132,7 +139,7 @@ async function upload(path: string, body: string) {
   return { status: reply.status, json };
 }
 
-test.each(shells)('%s', async (_, { text, label }) => {
+test.each(shells)('the example calls in %s are answered as stated', async (_, { text, label }) => {
   const refused = /refused:? (\d{3}) (\w+)/.exec(`${label}\n${text}`);
   for (const { method, path, headers, body } of callsOf(text)) {
     if (!/^\/(v1\/|version|livez|readyz|openapi)/.test(path)) continue;
@@ -148,7 +155,7 @@ test.each(shells)('%s', async (_, { text, label }) => {
     if (refused) {
       expect([reply.status, reply.json.error.code]).toEqual([Number(refused[1]), refused[2]]);
     } else {
-      // A failed task has an error too, but without a type.
+      // The error of a failed task has no type. Only the error of a refused call has a type.
       expect([method, where, reply.status, reply.json?.error?.type]).toEqual([
         method,
         where,
@@ -189,7 +196,7 @@ const readme = existsSync(join(root, 'README.md'))
   ? named(blocksOf(read('README.md')), 'json')
   : [];
 if (readme.length > 0) {
-  test.each(readme)('README.md: %s', async (_, { text, label }) => {
+  test.each(readme)('the example "%s" in README.md is correct', async (_, { text, label }) => {
     const example = JSON.parse(text);
     if ('error' in example && !('status' in example)) {
       expect(replies.errorSchema.safeParse(example).error).toBeUndefined();
@@ -205,7 +212,7 @@ if (readme.length > 0) {
 
 describe('the OpenAPI document', () => {
   test.each(Object.entries<RequestExample>(requestExamples))(
-    '%s is accepted',
+    'the example request "%s" is accepted',
     async (_, { body }) => {
       for (const path of [create, '/v1/videos/quotes']) {
         expect((await api.call('POST', path, body)).status).toBe(200);
@@ -213,7 +220,7 @@ describe('the OpenAPI document', () => {
     },
   );
 
-  test('it shows all request examples', async () => {
+  test('shows all example requests', async () => {
     const { json } = await api.call('GET', '/openapi.json');
     const shown = json.paths[create].post.requestBody.content['application/json'].examples;
     expect(Object.keys(shown)).toEqual(Object.keys(requestExamples));

@@ -1,5 +1,5 @@
-// Random and hostile requests against a running server: every reply is documented, and nothing is
-// logged that an operator would have to act on.
+// Sends random and hostile requests to a running API. Every reply must be documented, and the API
+// must report no failure of its own.
 
 import { create } from '../support/api';
 import { expectDocumented, testHostile, useAnApi } from './hostile';
@@ -12,21 +12,27 @@ const large = (fill: string) => (times: number) => fill.repeat(times).slice(0, -
 const listOf = (item: string, count: number) => `[${large(`${item},`)(count)}]`;
 const body = (field: string) => `{"model":"studio-2.0","prompt":"x",${field}}`;
 
-// Each fits into the 128 KiB limit, and a message for every element would be expensive.
+// Each body fits into the limit of 128 KiB. A message for every element would be expensive.
 test.each<[string, string]>([
-  ['sixty thousand images', body(`"images":${listOf('1', 60_000)}`)],
-  ['four thousand tools', body(`"metadata":{"tools":${listOf('{}', 3_900)}}`)],
+  ['60,000 images', body(`"images":${listOf('1', 60_000)}`)],
+  ['3,900 tools', body(`"metadata":{"tools":${listOf('{}', 3_900)}}`)],
   ['a deep list', body(`"x":${'['.repeat(60_000)}${']'.repeat(60_000)}`)],
-  ['deep metadata as text', body(`"metadata":"${'['.repeat(120_000)}"`)],
-  ['numbers that grow', body(`"metadata":{"x":${listOf('1e20', 20_000)}}`)],
-  ['a long name of a model', `{"model":"${'m'.repeat(120_000)}","prompt":"x"}`],
+  ['deep metadata as a string', body(`"metadata":"${'['.repeat(120_000)}"`)],
+  [
+    'numbers that become longer when they are written out',
+    body(`"metadata":{"x":${listOf('1e20', 20_000)}}`),
+  ],
+  ['a long model name', `{"model":"${'m'.repeat(120_000)}","prompt":"x"}`],
   ['a long prompt of switches', `{"model":"studio-2.0","prompt":"${'--dur '.repeat(20_000)}"}`],
   ['a long address', body(`"images":["https://${'a.'.repeat(60_000)}com"]`)],
   ['an element with built-in property names', body('"images":[{"toString":1,"valueOf":1}]')],
   ['a tool with built-in property names', body('"metadata":{"tools":[{"type":"x","toString":1}]}')],
-  ['an absent target', body('"metadata":{"super_resolution_config":{"resolution":[],"fps":24}}')],
   [
-    'four thousand unknown names',
+    'super-resolution without a target',
+    body('"metadata":{"super_resolution_config":{"resolution":[],"fps":24}}'),
+  ],
+  [
+    '3,900 unknown names in super_resolution_config',
     body(
       `"metadata":{"super_resolution_config":{${large('"k":1,')(1)},${Array.from(
         { length: 3_900 },
@@ -34,7 +40,7 @@ test.each<[string, string]>([
       ).join(',')}}}`,
     ),
   ],
-])('%s is answered with a short 400', async (_, text) => {
+])('a body with %s is answered with a short 400', async (_, text) => {
   expect(text.length).toBeLessThan(128 * 1024);
   const reply = await api().call('POST', create, text);
   expect(reply.status).toBe(400);

@@ -1,5 +1,6 @@
-// Random requests against a running server: every reply is documented, and nothing is logged that
-// an operator would have to act on. On failure fast-check prints the seed; SEED repeats it.
+// Sends random requests to a running API. Every reply must be documented, and the API must report
+// no failure of its own. After a failure fast-check prints the seed. The environment variable SEED
+// repeats a run with that seed.
 
 import fc from 'fast-check';
 import { type RefusalCode, refusals } from '../../src/contract/error';
@@ -9,7 +10,7 @@ import { hostileBody } from '../support/arbitrary';
 import type { Reply } from '../support/service';
 
 interface HostileSize {
-  /** Number of examples of each kind. */
+  /** The number of examples of each kind. */
   readonly bodies: number;
   readonly quotes: number;
   readonly json: number;
@@ -18,7 +19,7 @@ interface HostileSize {
   readonly minutesEach: number;
 }
 
-/** Starts an API for this file. An error in its log fails the test that caused it. */
+/** Starts an API for the tests of one file. A failure of the API fails the test that caused it. */
 export function useAnApi(): () => TestApi {
   let api: TestApi;
   beforeAll(async () => {
@@ -30,7 +31,7 @@ export function useAnApi(): () => TestApi {
   return () => api;
 }
 
-/** The documented codes of this route, for a caller with money and all permissions. */
+/** The error codes that are documented for creates, for a caller with money and all permissions. */
 const documented: readonly RefusalCode[] = [
   'invalid_json',
   'missing_required_parameter',
@@ -81,7 +82,7 @@ export function testHostile(api: () => TestApi, size: HostileSize): void {
 
   const asked = fc.asyncProperty(hostileBody, (body) => expectSameQuote(api(), body));
   test(
-    `${quotes} quotes are refused if and only if their create is`,
+    `${quotes} quotes get the same refusal as a create with the same body, or none`,
     () => fc.assert(asked, runs(quotes)),
     within,
   );
@@ -99,7 +100,7 @@ export function testHostile(api: () => TestApi, size: HostileSize): void {
   const sent = fc.asyncProperty(anything, key, (body, idempotencyKey) =>
     send(body, { 'idempotency-key': idempotencyKey.trim() || 'x' }),
   );
-  const bytesName = `anything at all, under any Idempotency-Key, ${bytes} times`;
+  const bytesName = `${bytes} random texts with random Idempotency-Keys get documented replies`;
   test(bytesName, () => fc.assert(sent, runs(bytes)), within);
 
   const methods = fc.constantFrom('GET', 'DELETE', 'PUT');

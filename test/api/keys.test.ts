@@ -1,4 +1,5 @@
-// The format, checksum and digest of API keys. Their use over HTTP is in surface.test.ts.
+// Tests of the format, checksum and digest of API keys. The use of keys over HTTP is tested in
+// surface.test.ts.
 
 import fc from 'fast-check';
 import { createAccount } from '../../src/db/accounts';
@@ -7,14 +8,14 @@ import { createTestDatabase } from '../support/database';
 
 const pepper = 'a pepper for tests';
 
-test('a key has a prefix, 178 random bits and a checksum, in letters and digits', () => {
+test('an API key consists of a prefix, 178 random bits and a checksum, in letters and digits', () => {
   const keys = Array.from({ length: 500 }, makeApiKey);
   for (const key of keys) {
     expect(key).toMatch(/^vk_[0-9A-Za-z]{36}$/);
     expect(isWellFormedKey(key)).toBe(true);
   }
   expect(new Set(keys).size).toBe(keys.length);
-  // Every character of the alphabet occurs, all about equally often.
+  // Every character of the alphabet occurs, and none more than twice as often as the average.
   const counts = new Map<string, number>();
   for (const key of keys) {
     for (const char of key.slice(3, 33)) counts.set(char, (counts.get(char) ?? 0) + 1);
@@ -23,7 +24,7 @@ test('a key has a prefix, 178 random bits and a checksum, in letters and digits'
   expect(Math.max(...counts.values())).toBeLessThan((500 * 30 * 2) / 62);
 });
 
-test('any single wrong character is detected without a query', () => {
+test('any single wrong character of an API key is detected without a query', () => {
   const key = makeApiKey();
   const alphabet = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'];
   fc.assert(
@@ -35,7 +36,7 @@ test('any single wrong character is detected without a query', () => {
   );
 });
 
-test('two swapped neighbouring characters are detected', () => {
+test('two swapped neighbouring characters of an API key are detected', () => {
   const key = makeApiKey();
   for (let at = 0; at < key.length - 1; at += 1) {
     const wrong = key.slice(0, at) + key[at + 1] + key[at] + key.slice(at + 2);
@@ -43,7 +44,7 @@ test('two swapped neighbouring characters are detected', () => {
   }
 });
 
-test('a digest depends on the key and on the pepper', () => {
+test('the digest of an API key depends on the key and on the pepper', () => {
   const key = makeApiKey();
   expect(digestKey(pepper, key)).toEqual(digestKey(pepper, key));
   expect(digestKey(pepper, key)).toHaveLength(32);
@@ -51,7 +52,7 @@ test('a digest depends on the key and on the pepper', () => {
   expect(digestKey(pepper, makeApiKey())).not.toEqual(digestKey(pepper, key));
 });
 
-test('the stored row does not contain the key', async () => {
+test('the stored row of an API key does not contain the key', async () => {
   const { db, drop } = await createTestDatabase();
   try {
     const { accountId, apiKey } = await createAccount(db, { name: 'a', pepper, creditMicros: 0 });
@@ -59,7 +60,7 @@ test('the stored row does not contain the key', async () => {
     const stored = JSON.stringify(await db('api_keys'));
     for (const key of [apiKey, second.apiKey]) {
       expect(stored).not.toContain(key.slice(3, 20));
-      // The last four characters are stored for people to recognise a key by.
+      // The last four characters are stored so that people can recognise a key.
       expect(stored).toContain(key.slice(-4));
     }
   } finally {

@@ -1,5 +1,5 @@
-// Limits by key and by address, applied before a body is read and before the database or Temporal
-// is called.
+// Tests of the limits per API key and per address, and of the delay of repeated refusals. A refused
+// call must cost little work: several tests check that it sends no statement.
 
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
@@ -24,7 +24,7 @@ async function statusesOf(times: number, ask: () => Promise<{ status: number }>)
 }
 
 describe('the limits of a key', () => {
-  test('faulty creates count, and above the limit no body is read', async () => {
+  test('faulty creates count, and the body of a call above the limit is not read', async () => {
     api = await startApi({ requestRatePerSecond: 1 });
     const statuses = await statusesOf(6, () => api.call('POST', create, '{"no json'));
     expect(statuses).toEqual([400, 400, 400, 400, 400, 429]);
@@ -50,7 +50,7 @@ describe('the limits of a key', () => {
     ['reads', { readRatePerSecond: 1 }, 'GET', `${create}/task_x`, undefined],
     ['cancellations', { requestRatePerSecond: 1 }, 'DELETE', `${create}/task_x`, undefined],
   ] as const)(
-    'the limit of %s is shown, refuses the sixth call, and recovers',
+    'the limit on %s is shown in headers, refuses the sixth call, and allows calls again later',
     async (_, limit, method, path, body) => {
       api = await startApi(limit);
       const ask = () => api.call(method, path, body);
@@ -95,7 +95,7 @@ describe('the limits of a key', () => {
     expect(api.temporal.submitted).toHaveLength(5);
   });
 
-  test('a waiting read above the limit is answered at once with the present state', async () => {
+  test('a read with "Prefer: wait" above the maximum of held reads is answered at once', async () => {
     api = await startApi({ heldReadsMax: 1 });
     const { json } = await api.create();
     const path = `${create}/${json.id}`;
@@ -121,7 +121,7 @@ describe('the delay of refusals', () => {
   const lateOf = async (ask: () => Promise<unknown>) =>
     (await Promise.all(Array.from({ length: 20 }, () => timed(ask)))).filter(Boolean).length;
 
-  test('applies to a key above its rate, and to refusals only', async () => {
+  test('applies to a key that gets too many refusals, not to its successful calls or to other keys', async () => {
     api = await startApi({ refusalRatePerSecond: 1 });
     const other = await api.anAccount();
     const refused = () => api.call('GET', '/v1/tasks?limit=x');
@@ -138,7 +138,7 @@ describe('the delay of refusals', () => {
     expect(await lateOf(refused)).toBe(20);
   });
 
-  test('is counted by address for calls without a key', async () => {
+  test('is decided per address for calls without a valid key', async () => {
     api = await startApi({ refusalRatePerSecond: 1 });
     const stranger = () => call(api.url, 'no key', 'GET', '/v1/models');
     await statusesOf(5, stranger);
@@ -163,7 +163,7 @@ describe('the limits of an address', () => {
     expect((await api.call('GET', '/v1/models')).status).toBe(200);
   });
 
-  test('a key in use is looked up again, whatever its address sent before', async () => {
+  test('a known key is looked up again even if its address has used up the limit for unknown keys', async () => {
     api = await startApi({ unknownRatePerSecond: 1 });
     await api.call('GET', '/v1/models');
     api.clock += 21_000;
@@ -184,7 +184,7 @@ describe('the limits of an address', () => {
     expect((await read(json.id)).status).toBe(200);
   });
 
-  test('tasks of another account count as unknown, so that the limit does not show that they exist', async () => {
+  test('tasks of another account count as unknown, so the limit does not reveal that they exist', async () => {
     api = await startApi({ unknownRatePerSecond: 2 });
     const ids: string[] = [];
     for (let task = 0; task < 4; task += 1) ids.push((await api.create()).json.id);
@@ -200,7 +200,7 @@ describe('the limits of an address', () => {
     expect((await api.call('GET', `${create}/${ids[2]}`)).status).toBe(200);
   });
 
-  test('look-ups of unknown links are limited before the database is asked', async () => {
+  test('look-ups of unknown file links above the limit are refused without a database query', async () => {
     api = await startApi({ unknownRatePerSecond: 4 });
     const known = await plantFile(api, Buffer.alloc(10));
     const read = (token: string) => fetch(`${api.url}/files/${token}.mp4`);
@@ -215,12 +215,12 @@ describe('the limits of an address', () => {
     expect((await read(known.token)).status).toBe(200);
   });
 
-  test('behind a trusted proxy each caller has its own address', async () => {
+  test('behind a trusted proxy the address of each caller has its own limit', async () => {
     api = await startApi({ unknownRatePerSecond: 1, trustedProxies: 1 });
     const ask = (forwarded: string) =>
       call(api.url, makeApiKey(), 'GET', '/v1/models', undefined, { 'x-forwarded-for': forwarded });
     expect(await statusesOf(3, () => ask('192.0.2.1'))).toEqual([401, 429, 429]);
-    // Addresses that the caller itself writes into the header are further to the left.
+    // An address that the caller wrote into the header stands further left, and is ignored.
     expect((await ask('198.51.100.7, 192.0.2.1')).status).toBe(429);
     expect((await ask('192.0.2.2')).status).toBe(401);
   });

@@ -1,5 +1,5 @@
-// A request without a key reaches no handler, whatever the spelling of its path: no body is read,
-// no query sent, nothing logged.
+// Tests that a request without an API key reaches no handler, for any spelling of its path. The API
+// reads no body, sends no statement and reports no failure.
 
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { startApi, type TestApi } from '../support/api';
@@ -13,12 +13,12 @@ beforeAll(async () => {
 afterAll(() => api?.close());
 
 const spellings: readonly [string, (path: string) => string][] = [
-  ['as it is', (path) => path],
+  ['as documented', (path) => path],
   ['in capitals', (path) => path.toUpperCase()],
   ['with a capital version', (path) => path.replace('/v1', '/V1')],
   ['with a doubled slash', (path) => `/${path}`],
   ['with a doubled slash inside', (path) => path.replace('/v1/', '/v1//')],
-  ['with an encoded letter', (path) => path.replace('/v1', '/%76%31')],
+  ['with an encoded version', (path) => path.replace('/v1', '/%76%31')],
   ['with an encoded slash', (path) => path.replace('/v1/', '/v1%2f')],
   ['in absolute form', (path) => `http://any.example${path}`],
   ['in absolute form with a capital version', (path) => `http://any${path.replace('v1', 'V1')}`],
@@ -41,7 +41,7 @@ function keyedRoutes(): [string, string][] {
     .map(([method = '', path = '']) => [method, path]);
 }
 
-/** The reply to a request that announces a body and never sends it. */
+/** Sends a request that announces a body, does not send the body, and returns the reply. */
 function withoutBody(method: string, path: string, bytes = 1_000): Promise<IncomingMessage> {
   const headers = { 'content-type': 'application/json', 'content-length': String(bytes) };
   const agent = new Agent({ keepAlive: true });
@@ -55,11 +55,11 @@ function withoutBody(method: string, path: string, bytes = 1_000): Promise<Incom
   });
 }
 
-test('the routes without a key are those of the service itself, and the links of files', () => {
+test('the only documented routes outside /v1 are those of the service itself and the file links', () => {
   const open = documentedRoutes().filter((route) => !route.includes(' /v1/'));
   expect(open.sort()).toEqual([
     'GET /',
-    // A capability link: its path holds a secret.
+    // A file link needs no key, because its path contains a secret token.
     'GET /files/{token}.{ext}',
     'GET /livez',
     'GET /openapi.json',
@@ -68,23 +68,26 @@ test('the routes without a key are those of the service itself, and the links of
   ]);
 });
 
-test('the OpenAPI document lists routes that need a key', () => {
+test('the test finds more than ten routes that need a key', () => {
   expect(keyedRoutes().length).toBeGreaterThan(10);
 });
 
-test.each(spellings)('every route %s is a 401 or a 404 without a key', async (_, spelled) => {
-  const statements = countStatements(api.apiDb);
-  for (const [method, path] of keyedRoutes()) {
-    const { statusCode: status } = await withoutBody(method, spelled(path));
-    if (status !== 404)
-      expect([method, spelled(path), status]).toEqual([method, spelled(path), 401]);
-  }
-  expect(statements.stop()).toBe(0);
-  expect(api.failures).toEqual([]);
-  expect(api.requests.splice(0).every(({ accountId }) => accountId === undefined)).toBe(true);
-});
+test.each(spellings)(
+  'without a key every route is a 401 or a 404 if its path is written %s',
+  async (_, spelled) => {
+    const statements = countStatements(api.apiDb);
+    for (const [method, path] of keyedRoutes()) {
+      const { statusCode: status } = await withoutBody(method, spelled(path));
+      if (status !== 404)
+        expect([method, spelled(path), status]).toEqual([method, spelled(path), 401]);
+    }
+    expect(statements.stop()).toBe(0);
+    expect(api.failures).toEqual([]);
+    expect(api.requests.splice(0).every(({ accountId }) => accountId === undefined)).toBe(true);
+  },
+);
 
-test('the connection of a large unread body is closed, that of a small one is not', async () => {
+test('the connection of a refused call is closed if its unread body is large, and kept if the body is small', async () => {
   const connectionOf = async (bytes: number) =>
     (await withoutBody('POST', '/v1/videos/generations', bytes)).headers.connection;
   expect(await connectionOf(1_000)).toBe('keep-alive');

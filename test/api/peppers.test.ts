@@ -1,5 +1,5 @@
-// Rotation of the API keys' pepper while the service runs: two peppers are valid at a time, and
-// each key moves to the first one when it is used.
+// Tests of a rotation of the pepper while the service runs. Two peppers are valid at a time. When a
+// key is used, its stored digest is replaced with a digest that uses the first pepper.
 
 import { digestKey } from '../../src/db/api-keys';
 import { startApi, type TestApi } from '../support/api';
@@ -18,7 +18,9 @@ afterEach(async () => {
   await first.close();
 });
 
-/** The status with which another process answers this key. */
+/**
+ * Starts another API process with these peppers, and returns its status for a call with the key.
+ */
 async function statusWith(peppers: readonly string[], apiKey: string): Promise<number> {
   const api = await startApi({ peppers }, theCatalogue, first.database);
   others = [...others, api];
@@ -30,7 +32,7 @@ async function digestOf(accountId: string): Promise<Buffer> {
   return (row as { digest: Buffer }).digest;
 }
 
-test('a key works under either pepper in each step, and moves to the first one', async () => {
+test('during a rotation a key works under both peppers, and its digest moves to the first pepper', async () => {
   const { accountId, apiKey } = await first.anAccount();
   expect(await statusWith([testPepper, newPepper], apiKey)).toBe(200);
   expect(await digestOf(accountId)).toEqual(digestKey(testPepper, apiKey));
@@ -39,7 +41,7 @@ test('a key works under either pepper in each step, and moves to the first one',
   expect(await statusWith([testPepper, newPepper], apiKey)).toBe(200);
 });
 
-test('after the rotation a key that was used works, and one that was not does not', async () => {
+test('after a rotation a key works only if it was used during the rotation', async () => {
   const used = await first.anAccount();
   const unused = await first.anAccount();
   expect(await statusWith([newPepper, testPepper], used.apiKey)).toBe(200);
@@ -48,16 +50,16 @@ test('after the rotation a key that was used works, and one that was not does no
   expect(await statusWith([testPepper], used.apiKey)).toBe(401);
 });
 
-test('a revoked key does not move and does not work', async () => {
+test('a revoked key is refused during a rotation, and its digest does not change', async () => {
   const { accountId, apiKey } = await first.anAccount();
   await first.db('api_keys').where({ account_id: accountId }).update({ revoked_at: new Date() });
   expect(await statusWith([newPepper, testPepper], apiKey)).toBe(401);
   expect(await digestOf(accountId)).toEqual(digestKey(testPepper, apiKey));
 });
 
-test('a database that became a standby is a 503 that may be retried', async () => {
+test('a call is a 503 if the database became a standby and cannot store the new digest', async () => {
   const { apiKey } = await first.anAccount();
-  // PostgreSQL's error for a write on a standby.
+  // 25006 is PostgreSQL's error code for a write on a standby.
   await first.db.raw(`
     create function refuse_write() returns trigger language plpgsql as
       $$ begin raise exception 'read-only' using errcode = '25006'; end $$;

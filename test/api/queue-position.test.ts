@@ -1,4 +1,4 @@
-// The queue position that GET shows of a task that is pending or waits for a slot.
+// Tests of the queue position that GET shows for a task that is pending or waits for a slot.
 
 import { taskSchema } from '../../src/contract/reply-schema';
 import { giveTurns, takeSlot } from '../../src/db/jobs/slots';
@@ -35,7 +35,7 @@ async function aWaitingTask(accountId: string) {
 
 const read = async (taskId: string) => (await api.call('GET', `${create}/${taskId}`)).json;
 
-test('a task that waits for a slot shows its position among those of its account', async () => {
+test('a task that waits for a slot shows its position among the waiting tasks of its account', async () => {
   const other = await api.anAccount();
   await aWaitingTask(other.accountId);
   const [first, second, third] = [
@@ -59,7 +59,7 @@ test('a task that waits for a slot shows its position among those of its account
   expect((await read(third.taskId)).queue).toEqual({ position: 2, ahead: 1 });
 });
 
-test('a pending task shows its position behind those of its account that wait for a slot', async () => {
+test('a pending task shows its position behind the tasks of its account that wait for a slot', async () => {
   const [mine, other] = [await api.anAccount(), await api.anAccount()];
   const aPendingTask = async (accountId: string, createdAtMs: number) => {
     const input = aTaskInput({ accountId, createdAtMs });

@@ -1,5 +1,5 @@
-// The rates of creates and reads: those of the settings, and those that an account or a key has of its
-// own. The clock of the buckets stands still unless a test moves it.
+// Tests of the rate limits on creates and reads. The settings give default rates, and an account or
+// an API key can have its own rate. The clock of the limits stands still unless a test moves it.
 
 import { table } from '../../src/config/setting-table';
 import { type AccountTerms, type Rates, setKeyRates, setTerms } from '../../src/db/account-terms';
@@ -13,7 +13,7 @@ afterEach(async () => {
   expect(failures).toEqual([]);
 });
 
-// Longer than an API process remembers a key.
+// An API process caches a key for 20 s. After this time it reads the rates of the key again.
 const remembered = 21_000;
 
 async function aKey(rates: Partial<Rates>) {
@@ -24,7 +24,7 @@ async function aKey(rates: Partial<Rates>) {
 
 const setAccount = (terms: Partial<AccountTerms>) => setTerms(api.db, api.accountId, terms);
 
-/** How many of so many calls were allowed, and the message of the first refusal. */
+/** Sends this many calls. Returns how many were allowed, and the message of the first refusal. */
 async function allowed(times: number, ask: () => ReturnType<typeof call>) {
   let count = 0;
   let message = '';
@@ -39,7 +39,7 @@ async function allowed(times: number, ask: () => ReturnType<typeof call>) {
 const creating = (apiKey: string) => () => call(api.url, apiKey, 'POST', create, textBody);
 const reading = (apiKey: string) => () => call(api.url, apiKey, 'GET', `${create}/task_none`);
 
-test('with the default settings 1,000 creates of one key are accepted, and no more at once', async () => {
+test('with the default settings a key may send 1,000 creates at once, and the next create is a 429', async () => {
   const { CREATE_RATE_PER_SECOND, CREATE_BURST, REQUEST_RATE_PER_SECOND } = table.parse({});
   expect([CREATE_RATE_PER_SECOND, CREATE_BURST]).toEqual([50, 1_000]);
   api = await startApi({
@@ -65,7 +65,7 @@ test('with the default settings 1,000 creates of one key are accepted, and no mo
   );
 });
 
-test('a key has its own rate of creates, with as many seconds at once as the setting', async () => {
+test('a key can have its own create rate, and its burst grows or shrinks in proportion', async () => {
   api = await startApi({ createRatePerSecond: 5, createBurst: 10 });
   const [slow, quick] = [await aKey({ createRate: 2 }), await aKey({ createRate: 8 })];
   expect(await allowed(6, creating(slow))).toEqual({
@@ -78,26 +78,26 @@ test('a key has its own rate of creates, with as many seconds at once as the set
   expect((await allowed(6, creating(slow))).count).toBe(2);
 });
 
-test('the rate of an account counts for all its keys, beside the rate of each', async () => {
+test('the create rate of an account limits all its keys together, in addition to the rate of each key', async () => {
   api = await startApi({ createRatePerSecond: 5, createBurst: 5 });
   await setAccount({ createRate: 7 });
   const [slow, other] = [await aKey({ createRate: 2 }), await aKey({})];
   expect((await allowed(4, creating(slow))).count).toBe(2);
   expect((await allowed(6, creating(other))).count).toBe(5);
-  // Seven of the account are used up, none of this key.
+  // The account has used up its seven creates, but this key has used none of its own.
   expect(await allowed(2, creating(api.apiKey))).toEqual({
     count: 0,
     message: expect.stringContaining('This account may create 7 times a second'),
   });
   const { apiKey: stranger } = await api.anAccount();
   expect((await allowed(2, creating(stranger))).count).toBe(2);
-  // What the account refused was not taken from the key.
+  // Without the rate of the account, only the burst of the key applies.
   await setAccount({ createRate: null });
   api.clock += remembered;
   expect((await allowed(6, creating(api.apiKey))).count).toBe(5);
 });
 
-test('reads have rates of a key and of an account, and the headers show the nearer limit', async () => {
+test('a read must pass the rates of its key and its account, and the headers show the nearer limit', async () => {
   api = await startApi({ readRatePerSecond: 2 });
   const key = await aKey({ readRate: 1 });
   expect((await reading(key)()).headers.get('ratelimit-limit')).toBe('5');
@@ -112,8 +112,8 @@ test('reads have rates of a key and of an account, and the headers show the near
   expect(headers.get('ratelimit-remaining')).toBe('0');
 });
 
-test('a create shows the limit with fewer calls left, a replay the limit on requests', async () => {
-  // Ten creates and a hundred requests at once.
+test('the RateLimit headers of a create show the limit on creates, those of a replay the limit on requests', async () => {
+  // The burst is 10 for creates and 100 for requests.
   api = await startApi({ createRatePerSecond: 5, createBurst: 10, requestRatePerSecond: 20 });
   const shown = async (body: unknown, key?: string) => {
     const headers = key ? { 'idempotency-key': key } : {};
@@ -131,14 +131,14 @@ test('a create shows the limit with fewer calls left, a replay the limit on requ
   expect(await shown(textBody)).toEqual([429, '10', '0', '1']);
 });
 
-test('a create shows the limit on requests if fewer of these are left', async () => {
+test('the RateLimit headers of a create show the limit on requests if fewer requests than creates are left', async () => {
   api = await startApi({ createRatePerSecond: 5, createBurst: 10, requestRatePerSecond: 1 });
   const { headers } = await api.create();
   expect(headers.get('ratelimit-limit')).toBe('5');
   expect(headers.get('ratelimit-remaining')).toBe('4');
 });
 
-test('a changed rate is in force once the key is not remembered any more', async () => {
+test('a changed create rate of a key takes effect when the cached key has expired', async () => {
   api = await startApi({ createRatePerSecond: 5, createBurst: 5 });
   const { keyId, apiKey } = await api.aKey({});
   expect((await allowed(6, creating(apiKey))).count).toBe(5);
@@ -150,7 +150,7 @@ test('a changed rate is in force once the key is not remembered any more', async
   expect((await allowed(12, creating(apiKey))).count).toBe(5);
 });
 
-test('a key that may create more often than others may also send more calls', async () => {
+test('a key with a higher create rate than the default also gets a higher request rate', async () => {
   api = await startApi({ createRatePerSecond: 1, createBurst: 5, requestRatePerSecond: 1 });
   const key = await aKey({ createRate: 4 });
   expect((await allowed(25, creating(key))).count).toBe(20);

@@ -1,4 +1,5 @@
-// Reading and cancelling over HTTP: ownership, the state that is shown, waiting, lists.
+// Tests of the routes that read, cancel and list tasks, and of the route that lists the models. The
+// deletion of a task's content is tested in files/content.test.ts.
 
 import {
   cancelledSchema,
@@ -28,7 +29,7 @@ const get = (id: string, headers?: Record<string, string>) =>
   api.call('GET', `${create}/${id}`, undefined, headers);
 const withoutRequestId = (text: string) => text.replace(/[0-9a-f-]{36}/g, '');
 
-describe('the owner of a task', () => {
+describe('reading and cancelling a task', () => {
   test.each([
     ['GET', '/v1/videos/generations'],
     ['GET', '/v1/videos/generations/'],
@@ -48,7 +49,7 @@ describe('the owner of a task', () => {
   });
 
   test.each(['GET', 'DELETE'])(
-    '%s answers another account’s task like an unknown one: the same 404, byte for byte',
+    '%s of another account’s task gets the same 404, byte for byte, as an unknown task',
     async (method) => {
       const id = await aTask();
       const { apiKey } = await api.anAccount();
@@ -82,7 +83,7 @@ describe('the owner of a task', () => {
     expect((await call(api.url, apiKey, 'GET', `${create}/${id}`)).status).toBe(404);
   });
 
-  test('concurrent reads of many tasks each get their own task', async () => {
+  test('each of many concurrent reads gets the task that it asked for', async () => {
     const ids = await Promise.all(Array.from({ length: 8 }, () => aTask()));
     const unknown = `task_${'0'.repeat(26)}`;
     const asked = Array.from({ length: 40 }, () => [...ids, unknown]).flat();
@@ -94,7 +95,7 @@ describe('the owner of a task', () => {
 
 describe('the state that GET shows', () => {
   test.each(['/v1/videos/generations', '/v1/video/generations'])(
-    'GET %s/{id} has every documented field',
+    'GET %s/{id} returns every documented field',
     async (path) => {
       const id = await aTask();
       const { status, json, headers } = await api.call('GET', `${path}/${id}`);
@@ -110,7 +111,7 @@ describe('the state that GET shows', () => {
     },
   );
 
-  test('a finished task has no Retry-After, and each reply has the same bytes', async () => {
+  test('a finished task gets no Retry-After, and every read of the task returns the same bytes', async () => {
     const id = await aTask();
     await api.finish(id);
     const { json, headers, text } = await get(id);
@@ -123,7 +124,7 @@ describe('the state that GET shows', () => {
     ['accept', 'submitted'],
     ['unanswered', 'pending'],
   ] as const)(
-    'is read while Temporal is away (its answer to the create: %s)',
+    'is readable while Temporal is unreachable (start of the workflow: %s, status: %s)',
     async (answer, status) => {
       api.temporal.answer = answer;
       const id = await aTask();
@@ -132,21 +133,21 @@ describe('the state that GET shows', () => {
     },
   );
 
-  test('an unknown task is a 404, also while Temporal is away', async () => {
+  test('an unknown task is a 404 even while Temporal is unreachable', async () => {
     api.temporal.reachable = false;
     expect((await get(`task_${'1'.repeat(26)}`)).status).toBe(404);
   });
 });
 
 describe('Prefer: wait', () => {
-  test('holds the reply until the task is final', async () => {
+  test('holds the reply until the task has ended', async () => {
     const id = await aTask();
     let answered = false;
     const waiting = get(id, { prefer: 'wait=60' }).then((reply) => {
       answered = true;
       return reply;
     });
-    // Meanwhile another read is answered at once, and the first one keeps waiting.
+    // Another read is answered at once, and the first read keeps waiting.
     expect((await get(id)).json.status).toBe('submitted');
     expect(answered).toBe(false);
     await api.finish(id);
@@ -155,7 +156,7 @@ describe('Prefer: wait', () => {
     expect(headers.get('preference-applied')).toBe('wait=60');
   });
 
-  test('answers with the present state when the time is up', async () => {
+  test('answers with the current state when the wait time is over', async () => {
     const id = await aTask();
     const started = Date.now();
     const { json } = await get(id, { prefer: 'respond-async, wait=1' });
@@ -163,7 +164,7 @@ describe('Prefer: wait', () => {
     expect(Date.now() - started).toBeGreaterThanOrEqual(900);
   });
 
-  test('ends in time even if the clock is set back during the wait', async () => {
+  test('ends in time even if the wall clock is set back during the wait', async () => {
     const id = await aTask();
     const waiting = get(id, { prefer: 'wait=1' });
     await get(id);
@@ -180,14 +181,14 @@ describe('Prefer: wait', () => {
     ['wait="45"', 'wait=45'],
     ['Wait = 30', 'wait=30'],
     ['return=minimal; wait=7', 'wait=7'],
-  ])('%s is applied as %s', async (prefer, applied) => {
+  ])('the header value %j is applied as %j', async (prefer, applied) => {
     const id = await aTask();
     await api.finish(id);
     expect((await get(id, { prefer })).headers.get('preference-applied')).toBe(applied);
   });
 
   test.each(['wait=0', 'wait=-5', 'wait=soon', 'wait=1.5', 'await=9', 'return=minimal'])(
-    '%s does not wait',
+    'a read with the header value %j does not wait',
     async (prefer) => {
       const { json, headers } = await get(await aTask(), { prefer });
       expect(json.status).toBe('submitted');
@@ -195,7 +196,7 @@ describe('Prefer: wait', () => {
     },
   );
 
-  test('a read ends when its caller has disconnected', async () => {
+  test('a waiting read whose caller has disconnected ends without a failure', async () => {
     const id = await aTask();
     const gone = new AbortController();
     const before = api.requests.length;
@@ -223,7 +224,7 @@ describe('DELETE', () => {
     },
   );
 
-  test('a finished task cannot be cancelled', async () => {
+  test('of a finished task is a 409 and cancels nothing', async () => {
     const id = await aTask();
     await api.finish(id);
     const { status, json } = await api.call('DELETE', `${create}/${id}`);
@@ -231,7 +232,7 @@ describe('DELETE', () => {
     expect(api.temporal.cancelled).not.toContain(id);
   });
 
-  test('a pending task ends at once, uncharged, also while Temporal is away', async () => {
+  test('ends a pending task at once and without a charge, even while Temporal is unreachable', async () => {
     const { apiKey, accountId } = await api.anAccount(6_000_000);
     api.temporal.answer = 'unanswered';
     const body = { ...textBody, ratio: '16:9', metadata: { callback_url: 'https://example.com/' } };
@@ -246,7 +247,7 @@ describe('DELETE', () => {
     expect(api.temporal.calledBack).toContain(json.id);
     const again = await call(api.url, apiKey, 'DELETE', `${create}/${json.id}`);
     expect(again.status).toBe(409);
-    // If the workflow was started meanwhile, it holds no money.
+    // A workflow that is started afterwards gets the failed task and holds no money.
     api.temporal.answer = 'accept';
     const submission = await api.temporal.submit(api.temporal.submitted.at(-1)!);
     expect(submission).toMatchObject({ outcome: 'accepted', task: { status: 'failed' } });
@@ -260,8 +261,8 @@ describe('DELETE', () => {
   });
 });
 
-describe('lists', () => {
-  test('an account sees its own tasks, newest first, in pages, filtered by status and model', async () => {
+describe('lists of tasks and models', () => {
+  test('an account lists its own tasks, newest first, in pages, with filters for status and model', async () => {
     const { apiKey } = await api.anAccount();
     const post = async (body: object) =>
       (await call(api.url, apiKey, 'POST', create, { ...textBody, ...body })).json.id as string;
@@ -286,7 +287,7 @@ describe('lists', () => {
     expect((await list('model=studio-1.0')).ids).toEqual([ids[1]]);
   });
 
-  test('a list can be filtered by labels and time, also across pages', async () => {
+  test('a list of tasks can be filtered by labels and by time, also across pages', async () => {
     const { apiKey } = await api.anAccount();
     const post = async (labels: Record<string, string>) => {
       const body = { ...textBody, metadata: { labels } };
@@ -323,7 +324,7 @@ describe('lists', () => {
     ]);
   });
 
-  test('a task shows its labels in every status', async () => {
+  test('a task shows its labels before and after it ends', async () => {
     const labels = { order: '4711', '"created_at":0': 'x' };
     expect((await api.create({ metadata: { labels } })).status).toBe(400);
     const own = { order: '"created_at":0', team: 'märkte 🎬' };
@@ -336,7 +337,7 @@ describe('lists', () => {
     expect((await api.call('GET', `${create}/${bare}`)).json).not.toHaveProperty('labels');
   });
 
-  test('a list takes the ends of what the document allows', async () => {
+  test('a list of tasks accepts empty filters and the extreme values that the API document allows', async () => {
     const query = 'limit=100&after=&status=&model=&created_after=0&created_before=99999999999';
     expect(await api.call('GET', `/v1/tasks?${query}`)).toMatchObject({ status: 200 });
   });
@@ -373,7 +374,7 @@ describe('lists', () => {
     expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_value', param]);
   });
 
-  test('a refusal of a list names every fault, each with its parameter', async () => {
+  test('the refusal of a list names every fault with its parameter', async () => {
     const query =
       'limit=0&status=done&order=4711&created_after=today&created_after=now&label.b=x&label.b=y';
     const { status, json } = await api.call('GET', `/v1/tasks?${query}&label.a=%00`);
@@ -395,7 +396,7 @@ describe('lists', () => {
     });
   });
 
-  test('another account’s id as "after" gives the same page as an unknown one', async () => {
+  test('another account’s task id as "after" gives the same page as an unknown id', async () => {
     const foreign = await aTask();
     const { apiKey } = await api.anAccount();
     await call(api.url, apiKey, 'POST', create, textBody);
@@ -429,7 +430,7 @@ describe('lists', () => {
     expect(own.json.data.map(({ id }: { id: string }) => id)).toEqual(['studio-1.0']);
   });
 
-  test('a limited key sees no mode and no super-resolution that it may not use', async () => {
+  test('the list of models hides modes and super-resolution that a limited key may not use', async () => {
     const shown = async (limits: { models?: string[]; channels?: string[] }) => {
       const { apiKey } = await api.aKey(limits);
       const { json } = await call(api.url, apiKey, 'GET', '/v1/models');

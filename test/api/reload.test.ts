@@ -1,5 +1,5 @@
-// A changed catalogue: new tasks use it at once, a running task keeps its plan, and a faulty file
-// is not used at all.
+// Tests of a changed catalogue. New tasks use the new catalogue at once, and a running task keeps
+// its plan. A faulty catalogue file is not used.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { call, startService, textTask } from '../support/service';
 import { temporalAddress, uniqueTaskQueue } from '../support/temporal';
 import { until } from '../support/until';
 
-/** The catalogue with ten times its prices. */
+/** The same catalogue with prices ten times as high. */
 function dearer(catalogue: Catalogue): Catalogue {
   const models = Object.entries(catalogue.models).map(([id, model]) => {
     const prices = model.prices.map((row) => ({
@@ -26,7 +26,7 @@ function dearer(catalogue: Catalogue): Catalogue {
   return { ...catalogue, models: Object.fromEntries(models) };
 }
 
-test('a running task keeps the model and the price of its submission', async () => {
+test('a running task keeps the model and the price from the time of its create', async () => {
   const service = await startService();
   try {
     const body = textTask(

@@ -1,12 +1,13 @@
-// Every served route is documented, and every documented route is served. The routes are read from
-// the routers themselves.
+// Checks that every served route is documented, and that every documented route is served. The
+// served routes are read from the routers themselves.
 
 import { createApp } from '../../src/api/app';
 import type { ApiDeps } from '../../src/api/deps';
 import { theCatalogue } from '../support/catalogue';
 import { documentedRoutes } from '../support/routes';
 
-// Pages, scripts and images for browsers. Every route for programs must be in the document.
+// The OpenAPI document leaves out pages, scripts and images for browsers. It must contain every
+// route for programs.
 const forBrowsers = /^\/(docs|playground)([/.]|$)/;
 
 interface Routed {
@@ -18,7 +19,12 @@ interface Routed {
 /** The app's routes, such as `GET /v1/models`, without HEAD and without a trailing slash. */
 function servedRoutes(playground: boolean): string[] {
   const settings = { playground, peppers: ['x'], corsOrigins: [], publicUrl: 'http://localhost' };
-  const deps = { settings: { ...settings, version: {} }, catalogue: theCatalogue, temporal: {} };
+  const deps = {
+    settings: { ...settings, version: {} },
+    catalogue: theCatalogue,
+    temporal: {},
+    elapsed: () => 0,
+  };
   const app = createApp(deps as unknown as ApiDeps);
   const layers = app.middleware.flatMap((part) => (part as Routed).router?.stack ?? []);
   const routes = layers.flatMap(({ path, methods }) =>
@@ -31,10 +37,10 @@ function servedRoutes(playground: boolean): string[] {
 }
 
 test.each([true, false])(
-  'served and documented routes are the same with the playground %s',
+  'the served routes are exactly the documented routes (playground: %s)',
   (playground) => {
     const served = servedRoutes(playground).sort();
-    // Guards against a router that keeps its routes elsewhere after an update.
+    // Fails if an update of the router makes servedRoutes find no routes.
     expect(served).toContain('POST /v1/videos/generations');
     expect(served).toEqual(documentedRoutes().sort());
   },

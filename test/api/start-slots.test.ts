@@ -1,4 +1,5 @@
-// Which creates wait for their workflow, and which leave the start to the starter.
+// Tests of the start slots. A create with a slot starts its workflow itself and waits for the
+// answer. A create without a slot leaves the start to the starter.
 
 import { createStartSlots } from '../../src/api/create/start-slots';
 
@@ -12,13 +13,13 @@ function slotsAt(clock: { ms: number }) {
   return { slots, startUnanswered, taken };
 }
 
-test('sixteen creates of one account can wait at once, or four if another account is present', () => {
+test('an account alone gets 16 start slots, and an account beside another account gets four', () => {
   const { taken } = slotsAt({ ms: 0 });
   expect(taken('a', 20)).toHaveLength(16);
   expect(taken('b', 20)).toHaveLength(4);
 });
 
-test('a slot that was given back can be taken again', () => {
+test('a start slot that was given back can be taken again', () => {
   const { taken } = slotsAt({ ms: 0 });
   const [first] = taken('a', 16);
   expect(taken('a', 1)).toEqual([]);
@@ -26,7 +27,7 @@ test('a slot that was given back can be taken again', () => {
   expect(taken('a', 1)).toHaveLength(1);
 });
 
-test('after three unanswered starts in a row no create waits, and one start per second is a probe', () => {
+test('after three unanswered starts in a row no create waits for its workflow, and one start per second is a probe', () => {
   const clock = { ms: 5_000 };
   const { slots, startUnanswered, taken } = slotsAt(clock);
   startUnanswered(2);
@@ -41,7 +42,7 @@ test('after three unanswered starts in a row no create waits, and one start per 
   expect(taken('a', 50)).toEqual([]);
 });
 
-test('after an answered probe creates wait again', () => {
+test('after an answered probe, creates wait for their workflow again', () => {
   const clock = { ms: 5_000 };
   const { slots, startUnanswered } = slotsAt(clock);
   startUnanswered(3);
@@ -52,7 +53,7 @@ test('after an answered probe creates wait again', () => {
   expect(slots.take('a')?.isProbe).toBe(false);
 });
 
-test('one answer between unanswered starts keeps creates waiting', () => {
+test('an answered start sets the count of unanswered starts back to zero', () => {
   const { slots, startUnanswered } = slotsAt({ ms: 0 });
   startUnanswered(2);
   slots.take('a')?.release(true);
@@ -60,7 +61,7 @@ test('one answer between unanswered starts keeps creates waiting', () => {
   expect(slots.take('a')?.isProbe).toBe(false);
 });
 
-test('the starter knows how many starts each account has in progress', () => {
+test('the starter gets the number of starts in progress of each account', () => {
   const { slots, taken } = slotsAt({ ms: 0 });
   taken('a', 16);
   expect(slots.share(10)).toEqual({ limit: 6, perAccountMax: 16, running: { a: 16 } });
@@ -68,7 +69,7 @@ test('the starter knows how many starts each account has in progress', () => {
   expect(slots.share(16)).toEqual({ limit: 0, perAccountMax: 4, running: { a: 16, b: 1 } });
 });
 
-test('an account without a start for ten seconds no longer reduces the slots of others', () => {
+test('an account without a start for ten seconds no longer reduces the start slots of other accounts', () => {
   const clock = { ms: 0 };
   const { slots, taken } = slotsAt(clock);
   slots.take('b')?.release(true);

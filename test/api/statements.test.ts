@@ -1,5 +1,5 @@
-// The load of one account on the database: a limit of statements at once, a time limit for each,
-// and an index for every list.
+// Tests of the limits on the load that one account can put on the database. Concurrent lists and
+// creates are limited, each statement has a time limit, and every list uses an index.
 
 import type { Knex } from 'knex';
 import { setBudget } from '../../src/db/budgets';
@@ -15,7 +15,7 @@ afterEach(async () => {
   expect(failures).toEqual([]);
 });
 
-test('the lists of one account are limited, and another account does not wait', async () => {
+test('the concurrent lists of one account are limited, and another account does not wait', async () => {
   api = await startApi({ listsAtOncePerAccountMax: 2 });
   const other = await api.anAccount();
   await api.create();
@@ -52,7 +52,7 @@ test('the concurrent creates of one account are limited, and another account doe
   api.failures.splice(0);
 });
 
-test('a statement timeout is a 503 that may be retried', async () => {
+test('a list whose statement exceeds the time limit is a 503 with Retry-After', async () => {
   api = await startApi();
   await api.create();
   await api.db.raw('alter table tasks rename to stored_tasks');
@@ -64,14 +64,14 @@ test('a statement timeout is a 503 that may be retried', async () => {
 });
 
 test.each([
-  ['all', {}],
-  ['of a model', { model: 'zzz' }],
-  ['failed', { status: 'failed' }],
-  ['unfinished', { status: 'submitted' }],
-  ['of a model and failed', { model: 'zzz', status: 'failed' }],
-  ['of a model and unfinished', { model: 'zzz', status: 'submitted' }],
-  ['of a time', { createdAfter: 1, createdBefore: 2 }],
-] as const)('a list of %s tasks reads an index, in its order', async (_, filter) => {
+  ['without a filter', {}],
+  ['of one model', { model: 'zzz' }],
+  ['with the status failed', { status: 'failed' }],
+  ['with the status submitted', { status: 'submitted' }],
+  ['of one model with the status failed', { model: 'zzz', status: 'failed' }],
+  ['of one model with the status submitted', { model: 'zzz', status: 'submitted' }],
+  ['of one period', { createdAfter: 1, createdBefore: 2 }],
+] as const)('a list of tasks %s is read from an index without a sort', async (_, filter) => {
   api = await startApi();
   const text = await planOf((db) => listTasksQuery(db, { ...page(), ...filter }));
   expect(text).toMatch(/Scan using tasks_account/);
@@ -79,16 +79,16 @@ test.each([
 });
 
 test.each([
-  ['labelled', {}],
-  ['labelled, of a time,', { createdAfter: 1, createdBefore: 2 }],
-] as const)('a list of %s tasks reads an index, in its order', async (_, filter) => {
+  ['with a label', {}],
+  ['with a label in one period', { createdAfter: 1, createdBefore: 2 }],
+] as const)('a list of tasks %s is read from an index without a sort', async (_, filter) => {
   api = await startApi();
   const text = await planOf((db) => labelledQuery(db, { ...page(), ...filter }, ['order', '1']));
   expect(text).toMatch(/Scan using task_labels_list/);
   expect(text).not.toMatch(/Sort|Seq Scan/);
 });
 
-test('a page of a list by labels examines at most a thousand tasks, however few it shows', async () => {
+test('a page of a list by labels examines at most a thousand tasks, even if few of them match', async () => {
   api = await startApi();
   const [oldest, rare] = [{ team: 'a', rare: 'yes' }, { rare: 'yes' }];
   const first = await api.create({ metadata: { labels: oldest } });
@@ -108,7 +108,7 @@ test('a page of a list by labels examines at most a thousand tasks, however few 
   expect([one.json.data.length, one.json.next]).toEqual([2, one.json.data[1].id]);
 });
 
-/** Copies a task with one label; each copy is a second newer than the one before. */
+/** Copies a task and labels the copies. Each copy is one second newer than the previous copy. */
 async function seedLabelled(taskId: string, count: number): Promise<void> {
   await api.db.raw(
     `insert into tasks (id, account_id, model, status, stage, version, object, request, plan,
@@ -126,8 +126,8 @@ async function seedLabelled(taskId: string, count: number): Promise<void> {
 }
 
 /**
- * Number of statements that wait for a lock. Queried outside a transaction, in which
- * pg_stat_activity would not change.
+ * The number of statements that wait for a lock. The query runs outside a transaction, because
+ * pg_stat_activity does not change within a transaction.
  */
 async function waitingForLocks(): Promise<number> {
   const { rows } = await api.db.raw<{ rows: { count: number }[] }>(
@@ -139,7 +139,9 @@ async function waitingForLocks(): Promise<number> {
 
 const page = () => ({ accountId: api.accountId, limit: 20 });
 
-/** The query plan of this exact statement, with sequential scans made expensive. */
+/**
+ * The query plan of this statement if PostgreSQL avoids sequential scans, sorts and bitmap scans.
+ */
 async function planOf(query: (db: Knex) => Knex.QueryBuilder): Promise<string> {
   return api.db.transaction(async (trx) => {
     await trx.raw('set local enable_seqscan = off');

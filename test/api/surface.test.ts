@@ -1,5 +1,5 @@
-// The checks of every request before any handler: keys, bodies, methods, headers. Hostile input
-// gets a documented 4xx in the documented envelope and is not logged as an error.
+// Tests of the checks that every request passes: API keys, bodies, paths, methods and headers.
+// Hostile input must get a documented 4xx, and must not be logged as an error.
 
 import { request } from 'node:http';
 import { errorSchema } from '../../src/contract/reply-schema';
@@ -55,7 +55,7 @@ function codeOf({ text }: Raw): string {
   return errorSchema.parse(JSON.parse(text)).error.code;
 }
 
-describe('keys', () => {
+describe('API keys', () => {
   const wrong: [string, () => string | undefined][] = [
     ['none', () => undefined],
     ['another scheme', () => `Basic ${api.apiKey}`],
@@ -104,62 +104,86 @@ describe('keys', () => {
     expect((await call(api.url, apiKey, 'GET', '/v1/models')).status).toBe(401);
   });
 
-  test('401 comes before any fault of the body', async () => {
+  test('a request without a key is a 401 even if its body is faulty', async () => {
     const reply = await raw('POST', create, { 'content-type': 'text/plain' }, 'x');
     expect(reply.status).toBe(401);
   });
 });
 
-describe('bodies', () => {
+describe('request bodies', () => {
   const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
   const text = JSON.stringify(textBody);
 
   test.each<[string, Buffer | string, Record<string, string>, number, string]>([
-    ['plain text', text, { 'content-type': 'text/plain' }, 415, 'unsupported_media_type'],
     [
-      'a form',
+      'of the type text/plain',
+      text,
+      { 'content-type': 'text/plain' },
+      415,
+      'unsupported_media_type',
+    ],
+    [
+      'of a form type',
       text,
       { 'content-type': 'application/x-www-form-urlencoded' },
       415,
       'unsupported_media_type',
     ],
     [
-      'another charset',
+      'in another charset',
       text,
       { 'content-type': 'application/json; charset=latin1' },
       415,
       'unsupported_media_type',
     ],
     [
-      'junk with Content-Encoding gzip',
+      'with a false Content-Encoding gzip',
       text,
       { 'content-encoding': 'gzip' },
       415,
       'unsupported_media_type',
     ],
-    ['nothing', '', {}, 400, 'invalid_json'],
-    ['no JSON', '{"model":', {}, 400, 'invalid_json'],
-    ['a number', '1', {}, 400, 'invalid_json'],
-    ['a list', '[]', {}, 400, 'invalid_json'],
-    ['null', 'null', {}, 400, 'invalid_json'],
-    ['not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), {}, 400, 'invalid_json'],
-    ['a prototype name', '{"__proto__":{"a":1}}', {}, 400, 'invalid_json'],
-    ['a prototype name, escaped', '{"\\u005f_proto__":{"a":1}}', {}, 400, 'invalid_json'],
-    ['a constructor', '{"constructor":{"prototype":{"a":1}}}', {}, 400, 'invalid_json'],
-    ['NUL in a string', '{"model":"studio-2.0","prompt":"a\\u0000b"}', {}, 400, 'invalid_json'],
-    ['a lone surrogate', '{"model":"studio-2.0","prompt":"\\ud800"}', {}, 400, 'invalid_json'],
-    ['33 levels', nested(33), {}, 400, 'invalid_json'],
-    ['100,000 levels', '['.repeat(100_000), {}, 400, 'invalid_json'],
+    ['without content', '', {}, 400, 'invalid_json'],
+    ['of broken JSON', '{"model":', {}, 400, 'invalid_json'],
+    ['that is a number', '1', {}, 400, 'invalid_json'],
+    ['that is a list', '[]', {}, 400, 'invalid_json'],
+    ['that is null', 'null', {}, 400, 'invalid_json'],
     [
-      'an infinite number',
+      'that is not UTF-8',
+      Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
+      {},
+      400,
+      'invalid_json',
+    ],
+    ['with the name __proto__', '{"__proto__":{"a":1}}', {}, 400, 'invalid_json'],
+    ['with the escaped name __proto__', '{"\\u005f_proto__":{"a":1}}', {}, 400, 'invalid_json'],
+    ['with the name constructor', '{"constructor":{"prototype":{"a":1}}}', {}, 400, 'invalid_json'],
+    [
+      'with NUL in a string',
+      '{"model":"studio-2.0","prompt":"a\\u0000b"}',
+      {},
+      400,
+      'invalid_json',
+    ],
+    ['with a lone surrogate', '{"model":"studio-2.0","prompt":"\\ud800"}', {}, 400, 'invalid_json'],
+    ['of 33 levels', nested(33), {}, 400, 'invalid_json'],
+    ['of 100,000 levels', '['.repeat(100_000), {}, 400, 'invalid_json'],
+    [
+      'with an infinite number',
       '{"model":"studio-2.0","prompt":"x","duration":1e400}',
       {},
       400,
       'invalid_value',
     ],
-    ['4,001 elements', `{"x":[${'0,'.repeat(3_999)}0]}`, {}, 400, 'invalid_json'],
-    ['32 levels', `{"model":"","x":${nested(31)}}`, {}, 400, 'invalid_value'],
-  ])('%s is refused with a documented code', async (_, body, headers, status, code) => {
+    ['with 4,001 names and elements', `{"x":[${'0,'.repeat(3_999)}0]}`, {}, 400, 'invalid_json'],
+    [
+      'of 32 levels, which are allowed, but with an empty model name',
+      `{"model":"","x":${nested(31)}}`,
+      {},
+      400,
+      'invalid_value',
+    ],
+  ])('a body %s is refused with a documented code', async (_, body, headers, status, code) => {
     const reply = await post(body, headers);
     expect([reply.status, codeOf(reply)]).toEqual([status, code]);
   });
@@ -168,24 +192,24 @@ describe('bodies', () => {
     'application/json',
     'application/json; charset=utf-8',
     'Application/JSON;charset="UTF-8"',
-  ])('%s is accepted', async (type) => {
+  ])('a body of the type %s is accepted', async (type) => {
     expect((await post(text, { 'content-type': type })).status).toBe(200);
   });
 
-  test('a surrogate pair is a valid character', async () => {
+  test('a surrogate pair in a body is a valid character', async () => {
     expect((await post('{"model":"studio-2.0","prompt":"\\ud83c\\udfac"}')).status).toBe(200);
   });
 
   test.each([
-    ['a little too large, announced', 128 * 1024 + 1, true],
-    ['a little too large, in chunks', 128 * 1024 + 1, false],
-    ['very large, in chunks', 12 * 1024 * 1024, false],
-  ])('%s is a 413', async (_, size, announced) => {
+    ['128 KiB and one byte with a Content-Length', 128 * 1024 + 1, true],
+    ['128 KiB and one byte in chunks', 128 * 1024 + 1, false],
+    ['12 MiB in chunks', 12 * 1024 * 1024, false],
+  ])('a body of %s is a 413', async (_, size, announced) => {
     const body = Buffer.alloc(size, 0x20);
     const headers: Record<string, string> = announced
       ? { 'content-length': String(size) }
       : { 'transfer-encoding': 'chunked' };
-    // The reply to the largest body may arrive before the body is fully sent.
+    // The server may close the connection before the largest body is fully sent.
     const reply = await post(body, headers).catch((error: NodeJS.ErrnoException) => error.code);
     if (size > 1024 * 1024 && typeof reply === 'string') {
       expect(['EPIPE', 'ECONNRESET']).toContain(reply);
@@ -194,7 +218,7 @@ describe('bodies', () => {
     }
   });
 
-  test('a body of exactly 128 KiB is read', async () => {
+  test('a body of exactly 128 KiB is accepted', async () => {
     const padding = 128 * 1024 - text.length;
     expect((await post(text + ' '.repeat(padding))).status).toBe(200);
   });
@@ -224,7 +248,7 @@ describe('paths and methods', () => {
     });
 
   test.each([...new Set(documented.map(([, path]) => path))])(
-    'a 405 of %s names exactly the documented methods',
+    'a 405 for the path %s names exactly the documented methods',
     async (path) => {
       const methods = methodsOf(path);
       for (const method of ['PUT', 'PATCH', 'GET', 'POST', 'DELETE']) {
@@ -282,7 +306,7 @@ describe('headers', () => {
     }
   });
 
-  test('only configured origins may call the API from a page', async () => {
+  test('only pages of configured origins may call the API', async () => {
     const ask = (origin: string, method: string) =>
       raw(method, '/v1/models', { origin, 'access-control-request-method': 'GET' });
     const named = await ask('https://page.example.com', 'OPTIONS');
@@ -302,7 +326,7 @@ describe('headers', () => {
   });
 });
 
-describe('documents', () => {
+describe('documents and probes', () => {
   test('the OpenAPI document and its page load nothing from other hosts', async () => {
     const document = await raw('GET', '/openapi.json', {});
     expect(JSON.parse(document.text).openapi).toBe('3.1.1');
@@ -320,7 +344,7 @@ describe('documents', () => {
     }
   });
 
-  test('health and version need no key', async () => {
+  test('/version, /livez and /readyz need no key, and /readyz is a 503 without Temporal', async () => {
     expect(JSON.parse((await raw('GET', '/version', {})).text)).toEqual({
       name: 'test',
       version: '0',
@@ -334,7 +358,7 @@ describe('documents', () => {
     expect([missing.status, JSON.parse(missing.text).parts.temporal]).toEqual([503, false]);
   });
 
-  test('probes at the same time share one statement', async () => {
+  test('concurrent calls of /readyz share one statement', async () => {
     const { max } = api.apiDb.client.pool;
     const taken = await Promise.all(Array.from({ length: max }, () => api.apiDb.transaction()));
     const statements = countStatements(api.apiDb);

@@ -1,5 +1,5 @@
-// The catalogue file: the models and prices of the shipped files, and the faults of a wrong file,
-// all reported at once with their paths.
+// Tests the catalogue file. The tests show the models and prices of the shipped files. All faults
+// of an invalid file must be reported at once, with their paths.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,9 @@ function faultsOf(text: string, environment: Record<string, string> = {}): reado
   }
 }
 
-/** The shipped file with some values replaced: path → value; undefined removes it. */
+/**
+ * Returns the shipped file with other values at these paths. The value undefined removes a path.
+ */
 function withChanges(changes: Readonly<Record<string, unknown>>): string {
   // Aliases are expanded first, so that a change affects one model only.
   const plain = parseDocument(catalogueText, { merge: true }).toJS() as Record<string, unknown>;
@@ -71,7 +73,7 @@ describe('the catalogue of the local studio', () => {
     ['studio-1.5-pro', ['480p', '720p', '1080p'], 1, false, true, true, [], true, 4, 12, true],
     ['studio-1.0', ['480p', '720p'], 4, false, false, false, [], false, 4, 10, false],
   ])(
-    '%s',
+    'has the model %s with its abilities',
     (id, resolutions, references, middle, audio, draft, tools, lastFrame, min, max, auto) => {
       const model = models[id]!;
       expect(model.resolutions).toEqual(resolutions);
@@ -88,7 +90,7 @@ describe('the catalogue of the local studio', () => {
     },
   );
 
-  test('has five models with every ratio, and every type of input except frames on 1.0', () => {
+  test('has five models with every ratio and every input type, except frames for the model 1.0', () => {
     expect(Object.keys(models)).toEqual([
       'studio-2.0',
       'studio-2.0-fast',
@@ -118,13 +120,13 @@ describe('the catalogue of the local studio', () => {
     ['studio-1.5-pro', '1080p', '1920x1080 1664x1248 1440x1440 1248x1664 1080x1920 2206x946'],
     ['studio-1.0', '480p', '864x480 736x544 640x640 544x736 480x864 960x416'],
     ['studio-1.0', '720p', '1248x704 1120x832 960x960 832x1120 704x1248 1504x640'],
-  ])('%s at %s renders %s', (id, tier, sizes) => {
+  ])('has the model %s, which in %s makes videos of the sizes %s', (id, tier, sizes) => {
     const table = models[id]!.pixels[tier]!;
     const texts = ratiosInOrder.map((ratio) => `${table[ratio].width}x${table[ratio].height}`);
     expect(texts.join(' ')).toBe(sizes);
   });
 
-  test('only the 2.0 family takes videos and audios, including audio alone', () => {
+  test('accepts videos and audio only for the 2.0 family, including audio alone', () => {
     const takers = Object.values(models).filter(
       ({ inputs }) => inputs.videosMax + inputs.audiosMax > 0,
     );
@@ -144,19 +146,22 @@ describe('the catalogue of the local studio', () => {
     ['studio-1.5-pro', '1080p', false, true, 16],
     ['studio-1.5-pro', '1080p', false, false, 8],
     ['studio-1.0', '720p', false, false, 15],
-  ])('%s at %s, input video %s, audio %s costs %s', (model, resolution, video, audio, price) => {
-    const { plan } = planTask(
-      aRequest({
-        model,
-        resolution: resolution as '720p',
-        ...(video ? { videos: ['https://example.com/a.mp4'] } : {}),
-        metadata: { generate_audio: audio },
-      }),
-      theCatalogue(),
-      { seed: 1 },
-    );
-    expect(plan?.price.microsPerMillionTokens).toBe(price * 1_000_000);
-  });
+  ])(
+    'has a price for %s in %s with input video %s and audio %s, which is %s',
+    (model, resolution, video, audio, price) => {
+      const { plan } = planTask(
+        aRequest({
+          model,
+          resolution: resolution as '720p',
+          ...(video ? { videos: ['https://example.com/a.mp4'] } : {}),
+          metadata: { generate_audio: audio },
+        }),
+        theCatalogue(),
+        { seed: 1 },
+      );
+      expect(plan?.price.microsPerMillionTokens).toBe(price * 1_000_000);
+    },
+  );
 
   test('has the enhancer, its prices and the currency', () => {
     expect(currency).toBe('CNY');
@@ -169,7 +174,7 @@ describe('the catalogue of the local studio', () => {
     expect(channels.studio).toMatchObject({ protocol: 'ark', apiKeyEnv: 'STUDIO_API_KEY' });
   });
 
-  test('variables in addresses are replaced from the environment', () => {
+  test('gets the variables in its addresses from the environment', () => {
     const catalogue = parseCatalogue(catalogueText, { STUDIO_URL: 'http://10.0.0.7:99' });
     expect(catalogue.channels.studio?.baseUrl).toBe('http://10.0.0.7:99/api/v3');
     expect(catalogue.channels['studio-enhancer']?.baseUrl).toBe('http://10.0.0.7:99');
@@ -189,14 +194,17 @@ describe('the example catalogue for real providers', () => {
     ['seedance-2.0-mini', 'doubao-seedance-2-0-mini-260615', ['480p', '720p'], 15, 9],
     ['seedance-2.5', 'doubao-seedance-2-5-260628', ['480p', '720p', '1080p'], 15, 9],
     ['seedance-1.5-pro', 'doubao-seedance-1-5-pro-251215', ['480p', '720p', '1080p'], 12, 0],
-  ])('%s is %s there', (id, upstreamModel, resolutions, seconds, references) => {
-    const model = ark.models[id]!;
-    expect(model.channels).toEqual([{ channel: 'ark-cn', upstreamModel }]);
-    expect(model.resolutions).toEqual(resolutions);
-    expect(model.durations).toEqual({ min: 4, max: seconds, auto: true });
-    expect(model.inputs).toMatchObject({ referenceImagesMax: references, middleFrames: false });
-    expect(model.inputs.audioAlone).toBe(id === 'seedance-2.5');
-  });
+  ])(
+    'has the model %s, which is %s at the provider',
+    (id, upstreamModel, resolutions, seconds, references) => {
+      const model = ark.models[id]!;
+      expect(model.channels).toEqual([{ channel: 'ark-cn', upstreamModel }]);
+      expect(model.resolutions).toEqual(resolutions);
+      expect(model.durations).toEqual({ min: 4, max: seconds, auto: true });
+      expect(model.inputs).toMatchObject({ referenceImagesMax: references, middleFrames: false });
+      expect(model.inputs.audioAlone).toBe(id === 'seedance-2.5');
+    },
+  );
 
   test('has two providers, and names their keys without containing them', () => {
     expect(
@@ -205,8 +213,8 @@ describe('the example catalogue for real providers', () => {
       ['ark-cn', 'ark', 'ARK_API_KEY'],
       ['mediakit-cn', 'mediakit', 'MEDIAKIT_API_KEY'],
     ]);
-    // This provider has no idempotency keys, so a lost create is looked up and not repeated
-    // blindly.
+    // This provider has no idempotency keys. So after a lost answer the job is searched in the
+    // list, and the create is not simply repeated.
     expect(ark.channels['ark-cn']).toMatchObject({ honoursIdempotencyKey: false, hasList: true });
   });
 
@@ -241,7 +249,7 @@ test('docs/catalogue.md explains every key and no other', () => {
   expect(rows.filter((key) => !keys.has(key))).toEqual([]);
 });
 
-describe('an invalid catalogue is refused', () => {
+describe('an invalid catalogue', () => {
   test.each<[string, Record<string, unknown>, string]>([
     [
       'a price without an amount',
@@ -269,7 +277,7 @@ describe('an invalid catalogue is refused', () => {
       'models."studio-1.0".channels[0].channel: channel "studio-enhancer" speaks mediakit, but a generator is needed here',
     ],
     [
-      'a mode that leads nowhere',
+      'a mode for an unknown model',
       { 'models/studio-2.0/modes': { fast: 'gone' } },
       'models."studio-2.0".modes.fast: there is no model "gone"',
     ],
@@ -305,7 +313,7 @@ describe('an invalid catalogue is refused', () => {
     ],
     ['a misspelt name at the top', { chanels: {} }, 'chanels: is not known here; is it misspelt?'],
     [
-      'references that nothing is taken for',
+      'references for which every count is 0',
       { 'models/studio-1.0/inputs': { types: ['reference'] } },
       'models."studio-1.0".inputs.types: "reference" needs a count above 0',
     ],
@@ -315,12 +323,12 @@ describe('an invalid catalogue is refused', () => {
       'models."studio-1.0".inputs.videosMax: needs "reference" among the types',
     ],
     [
-      'an enhancement beyond all counting',
+      'an enhancement price that is too high',
       { 'superResolution/perMinute': '999999999' },
       'superResolution.perMinute: with coefficients and factors a minute is above 1000000',
     ],
     [
-      'a coefficient too few',
+      'two coefficients instead of three',
       { 'superResolution/coefficients/2k': [1, 2] },
       'superResolution.coefficients.2k: must be three coefficients',
     ],
@@ -335,7 +343,7 @@ describe('an invalid catalogue is refused', () => {
       'models."studio-1.0".audio: must be true or false; got undefined',
     ],
     [
-      'a missing model at the channel',
+      'a channel without an upstream model',
       { 'models/studio-1.0/channels': [{ channel: 'studio' }] },
       'models."studio-1.0".channels[0].upstreamModel: is missing',
     ],
@@ -360,7 +368,7 @@ describe('an invalid catalogue is refused', () => {
       'models."studio-1.0".defaults.ratio: adaptive is not among the ratios',
     ],
     [
-      'a duration the API does not know',
+      'a duration that the API does not know',
       { 'models/studio-1.0/durations/max': 16 },
       'models."studio-1.0".durations.max: must be at most 15',
     ],
@@ -370,12 +378,12 @@ describe('an invalid catalogue is refused', () => {
       'models."studio-2.0-fast".prices: no row covers 480p without input video, with audio',
     ],
     [
-      'durations the wrong way round',
+      'a shortest duration above the longest',
       { 'models/studio-1.0/durations': { min: 9, max: 4 } },
       'models."studio-1.0".durations: min is above max',
     ],
     [
-      'a flag that is a word',
+      'a word instead of true or false',
       { 'models/studio-1.0/audio': 'yes' },
       'models."studio-1.0".audio: must be true or false; got "yes"',
     ],
@@ -385,7 +393,7 @@ describe('an invalid catalogue is refused', () => {
       'channels.studio.baseUrl: must be an http(s) address; got "studio:80"',
     ],
     [
-      'a key instead of its name',
+      'an API key instead of the name of its variable',
       { 'channels/studio/apiKeyEnv': 'sk-123' },
       'channels.studio.apiKeyEnv: must be the name of an environment variable',
     ],
@@ -395,17 +403,17 @@ describe('an invalid catalogue is refused', () => {
       'superResolution.channels[0]: channel "studio" speaks ark, but an enhancer is needed here',
     ],
     [
-      'a currency that is none',
+      'an invalid currency code',
       { currency: 'yuan' },
       'currency: must be a currency code such as CNY',
     ],
-  ])('%s', (_, changes, expected) => {
+  ])('is refused with %s', (_, changes, expected) => {
     expect(
       faultsOf(withChanges(changes)).map((fault) => fault.slice(0, expected.length)),
     ).toContain(expected);
   });
 
-  test('all faults are reported at once', () => {
+  test('is refused with all its faults at once', () => {
     const changes = {
       currency: 'yuan',
       'models/studio-1.0/audio': 'yes',
@@ -414,12 +422,12 @@ describe('an invalid catalogue is refused', () => {
     expect(faultsOf(withChanges(changes))).toHaveLength(3);
   });
 
-  test('an address that names an unset variable is a fault', () => {
+  test('is refused with an address that names an unset variable', () => {
     const text = withChanges({ 'channels/studio/baseUrl': ['$', '{NOWHERE}/x'].join('') });
     expect(faultsOf(text)[0]).toBe('channels.studio.baseUrl: the environment has no NOWHERE');
   });
 
-  test('text that is not YAML, not an object, or empty is a fault of the whole file', () => {
+  test('is refused as a whole if it is empty, not YAML or not an object', () => {
     expect(faultsOf('a: [1')[0]).toMatch(/line 1/);
     expect(faultsOf('a: *nowhere')[0]).toMatch(/^\(the whole file\): Unresolved alias.*nowhere/);
     expect(faultsOf('a: { <<: 3 }')[0]).toMatch(/^\(the whole file\): Merge sources/);

@@ -1,5 +1,5 @@
-// Follows the backup in docs/operations.md: the data is destroyed and restored, and tasks and books
-// are complete.
+// Follows the backup instructions in docs/operations.md. The data is destroyed and restored.
+// Afterwards the tasks and the ledger are complete.
 
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -38,7 +38,7 @@ async function create(script: Record<string, unknown>): Promise<string> {
   return reply.json.id;
 }
 
-test('a cold copy of the data directory restores tasks, books and running tasks', async () => {
+test('a cold copy of the data directory restores finished tasks, running tasks and the ledger', async () => {
   stack = await start('before');
   const done = await create({});
   await until('it is done', async () => (await read(done)).status === 'succeeded');
@@ -70,7 +70,7 @@ const hasDump = async () => {
   }
 };
 
-test('a dump restores the books into an empty database', async () => {
+test('a dump restores the ledger into an empty database', async () => {
   if (!(await hasDump())) {
     process.stdout.write('pg_dump 18 is not on PATH: the dump is not tried, the cold copy is.\n');
     return;

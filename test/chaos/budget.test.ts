@@ -1,5 +1,5 @@
-// A budget holds exactly across API processes: of many creates at once, sent to two of them, as many
-// are accepted as fit.
+// A budget is exact across API processes. Many simultaneous creates go to two processes, and only
+// as many are accepted as the budget allows.
 
 import { listBudgets, setBudget } from '../../src/db/budgets';
 import { parseAmount } from '../../src/domain/money';
@@ -12,11 +12,11 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world?.close());
 
-test('of 100 creates at once through two API processes, a budget for 10 accepts exactly 10', async () => {
+test('a budget for 10 tasks accepts exactly 10 of 100 simultaneous creates through two API processes', async () => {
   const { apis, apiKey, accountId, db } = world;
   const post = (n: number, path: string, body: unknown) =>
     call(apis[n % apis.length] ?? '', apiKey, 'POST', path, body);
-  // It runs on, because a settlement below its hold would make room for another task.
+  // The task runs for long, because a settlement below its hold would make room for another task.
   const task = textTask({ run_s: 600 });
   const { micros = 0 } = parseAmount((await post(0, '/v1/videos/quotes', task)).json.hold);
   expect(micros).toBeGreaterThan(0);

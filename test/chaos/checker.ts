@@ -1,6 +1,6 @@
-// Checks a run from outside: it only reads the records of the callers, the answers of GET, the
-// ledger, the jobs that the studio accepted and the callbacks that arrived. Returns a sentence for
-// every broken promise.
+// Checks a run from outside. The checker reads the records of the callers, the answers of GET, the
+// ledger, the storage, the jobs that the studio accepted and the callbacks that arrived. It returns
+// a sentence for every broken promise.
 
 import { audit } from '../../src/db/ledger-audit';
 import { heldMicros } from '../support/books';
@@ -32,7 +32,7 @@ export async function brokenPromises(
   ];
 }
 
-/** Every accepted create is exactly one task; every other create is at most one. */
+/** Every accepted create has exactly one task. Every other create has at most one task. */
 function checkCreates(creates: readonly Created[], rows: readonly Row[]): string[] {
   const known = new Set(rows.map(({ id }) => id));
   const ids = creates.flatMap(({ outcome, id }) => (outcome === 'ok' && id ? [id] : []));
@@ -61,7 +61,7 @@ function checkRow({ id, status, holds, resolutions, net }: Row, jobs: number): s
   ];
 }
 
-/** A caller that was promised no charge is charged nothing. */
+/** A task costs nothing if its caller was told that nothing is charged. */
 function checkFree({ outcome, free }: Created, rows: readonly Row[]): string[] {
   if (outcome === 'ok' || !free) return [];
   const cost = rows.find(({ id }) => id === free)?.net ?? 0;
@@ -114,7 +114,7 @@ async function checkResults({ db, storage }: World): Promise<string[]> {
   ];
 }
 
-/** Callbacks that must have arrived by now: one id per task, and at least one delivery. */
+/** Returns a sentence for each accepted task whose callback did not arrive under exactly one id. */
 export function callbacksMissing(world: World, creates: readonly Created[]): readonly string[] {
   const ids = new Map<string, Set<string>>();
   for (const { body, headers } of world.receiver.received) {
@@ -128,7 +128,7 @@ export function callbacksMissing(world: World, creates: readonly Created[]): rea
   });
 }
 
-/** The same tasks, each with the service's own record of it. */
+/** The sentences of `callbacksMissing`, each with the service's record of the callback. */
 export function missingExplained(
   world: World,
   creates: readonly Created[],
@@ -143,7 +143,7 @@ export function missingExplained(
   return Promise.all(callbacksMissing(world, creates).map(explain));
 }
 
-/** The money of each task, from the transfers alone. */
+/** Each task with its holds, its resolutions and its cost, computed from the transfers only. */
 async function rowsOf({ db }: World): Promise<Row[]> {
   const { rows } = await db.raw<{ rows: Row[] }>(`
     select tasks.id, tasks.status,
@@ -156,7 +156,7 @@ async function rowsOf({ db }: World): Promise<Row[]> {
   return rows;
 }
 
-/** How many generation jobs the studio has ever accepted for each task. */
+/** The number of generation jobs that the studio has accepted for each task. */
 async function acceptedJobs({ stack }: World): Promise<ReadonlyMap<string, number>> {
   const { studioUrl, studioApiKey } = stack.addresses;
   const reply = await fetch(`${studioUrl}/admin/accepted?kind=generation`, {

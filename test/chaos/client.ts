@@ -1,5 +1,5 @@
-// Many callers that record what they did and which answers they got: every create as ok, refused or
-// unknown, and every status of a task. The checker knows nothing else about them.
+// Simulates many callers. They record the outcome of every create (ok, refused or unknown) and
+// every status of a task that they read. The checker gets only these records of the callers.
 
 import { textTask } from '../support/service';
 import type { World } from './world';
@@ -9,28 +9,30 @@ export interface Created {
   readonly callback: boolean;
   outcome: 'ok' | 'refused' | 'unknown';
   id: string | null;
-  /** The id that was last promised to be cancelled and uncharged. */
+  /**
+   * The id of the task that the last answer promised not to charge; null without such a promise.
+   */
   free?: string | null;
-  /** Every status seen, in order, as its step; a later read must never show an earlier step. */
+  /** Every status that was read, in order, with its step. The steps must never decrease. */
   readonly seen: { readonly step: number; readonly status: string }[];
 }
 
 interface Crowd {
   readonly creates: readonly Created[];
-  /** Creates that were accepted so far. */
+  /** The number of creates that were accepted so far. */
   accepted(): number;
-  /** Resolves when every create has been sent and answered. */
+  /** Resolves when no more creates will be sent. */
   readonly done: Promise<void>;
-  /** Reads until every task is final, including those whose id no caller was given. */
+  /** Waits until every task is final, including tasks whose id no caller was given. */
   untilAllFinal(withinMs: number): Promise<void>;
 }
 
 interface CrowdOptions {
   readonly posts: number;
   readonly clients: number;
-  /** The request of the nth task, determined by the seed. */
+  /** Random numbers from the seed. They determine each request. */
   readonly random: () => number;
-  /** By default each caller creates its next task at once. */
+  /** The rate of all callers together. By default, no caller waits before its next create. */
   readonly createsPerSecond?: number | undefined;
 }
 
@@ -41,13 +43,14 @@ const steps: Readonly<Record<string, number>> = {
   failed: 9,
 };
 
-// More open tasks than the machine can process would only wait in a queue and exceed the time limit.
+// More open tasks than the machine can process would only wait in a queue and exceed the time
+// limit.
 const openMaxPerClient = 8;
 
 /**
- * The slowest fault is a silent connection from a worker to Temporal: the SDK sends a ping every 30 s
- * and waits 15 s for its answer. Every task is then final within 65 s on a busy machine; a test
- * allows four times that.
+ * The slowest fault is a silent connection from a worker to Temporal, because the SDK sends a ping
+ * every 30 s and waits 15 s for the answer. Every task is then final within 65 s on a busy machine.
+ * A test allows four times that.
  */
 export const finalWithinMs = 260_000;
 
@@ -77,7 +80,7 @@ export function startCrowd(world: World, options: CrowdOptions): Crowd {
     }
   };
   const done = Promise.all(Array.from({ length: clients }, client)).then(() => undefined);
-  // Readers follow the tasks during the whole run, through both API processes in turn.
+  // Readers follow the tasks during the whole run, through all API processes in turn.
   const readers = [0, 1, 2, 3].map(async (r) => {
     while (reading) {
       for (const one of creates.filter((_, n) => n % 4 === r)) {
@@ -108,8 +111,9 @@ export function startCrowd(world: World, options: CrowdOptions): Crowd {
 }
 
 /**
- * One task, enhanced and with a callback unless it is plain, and uploaded to an address of the caller if there is one.
- * The caller repeats the create until the outcome is known.
+ * Starts one task. Unless `isPlain` is set, the task is enhanced and has a callback. A plain task
+ * is uploaded to `outputUrl` if this address is given. The create is repeated until its outcome is
+ * known.
  */
 export function startTask(
   world: World,
@@ -146,7 +150,8 @@ export function startTask(
 let single = 0;
 
 /**
- * Tasks whose id no caller was given may have begun late; the checker names those that never end.
+ * Waits also for tasks whose id no caller was given, because these tasks may start late. The
+ * checker reports tasks that never end.
  */
 async function isAnyRowOpen({ db }: World): Promise<boolean> {
   const { rows } = await db.raw<{ rows: { open: boolean }[] }>(
@@ -155,7 +160,7 @@ async function isAnyRowOpen({ db }: World): Promise<boolean> {
   return rows[0]?.open ?? false;
 }
 
-/** A mixture of requests: plain ones, enhanced ones, some that fail. */
+/** The body of a create: a plain task, an enhanced task or a task that fails. */
 function bodyOf(world: World, callback: boolean, chance: number): object {
   const script = { run_s: chance * 1.5, ...(chance < 0.1 ? { end: 'failed' } : {}) };
   const metadata = {
@@ -166,8 +171,8 @@ function bodyOf(world: World, callback: boolean, chance: number): object {
 }
 
 /**
- * Half of the callers send a key and repeat an unanswered call; the others have no key and do not
- * repeat.
+ * Half of the creates have a key, and they are also repeated without an answer. The others have no
+ * key. They are repeated only after an answer that says that the create had no effect.
  */
 async function create(world: World, entry: Created, body: object, n: number): Promise<void> {
   const hasKey = n % 4 < 2;
@@ -184,8 +189,8 @@ async function create(world: World, entry: Created, body: object, n: number): Pr
     const isKnown = answer !== null && answer.status !== 500 && !answer.unknown;
     const refused = answer && answer.status < 500 && answer.status !== 429;
     if (refused) throw new Error(`An unexpected answer: ${answer.status} ${answer.text}`);
-    // The create had no effect or is safe to repeat, so it is sent again. Otherwise its outcome
-    // stays unknown.
+    // A create that may have had an effect is repeated only with a key. Otherwise its outcome stays
+    // unknown.
     if (!isKnown && !hasKey) return;
     if (Date.now() > until) {
       if (isKnown) entry.outcome = 'refused';
@@ -233,17 +238,17 @@ async function read(world: World, entry: Created): Promise<void> {
   entry.seen.push({ status, step: status === 'running' ? running : (steps[status] ?? -1) });
 }
 
-/** The id of a task that may exist and is being cancelled, from the Location of the answer. */
+/** The id in the Location of a 503: this task may exist. Null without a 503 or a Location. */
 export function unknownIdOf({ status, headers }: Response): string | null {
   return status === 503 ? (headers.get('location')?.split('/').at(-1) ?? null) : null;
 }
 
-/** The same, if the answer also says that nothing is charged. */
+/** The id in the Location of a 503 that says that nothing is charged; null for other answers. */
 export function freeIdOf(reply: Response, text: string): string | null {
   return text.includes('nothing is charged') ? unknownIdOf(reply) : null;
 }
 
-/** Null without a complete answer. */
+/** Sends a request once. Null if no complete answer arrives. */
 async function ask(url: string, init: RequestInit): Promise<Answer | null> {
   try {
     const reply = await fetch(url, { ...init, signal: AbortSignal.timeout(15_000) });

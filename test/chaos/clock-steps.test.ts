@@ -1,5 +1,5 @@
-// The clocks of an API and of its workers step by an hour and by a day, in both directions, while
-// jobs run. The ends of the jobs are noticed without delay.
+// The clocks of an API and of the workers step by an hour and by a day, in both directions, while
+// jobs run. The service still notices the end of each job without delay.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { startWorld, type World } from './world';
 const { seed, random } = seedOf();
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-// Jobs run for a second and a half; the smallest step would delay them for an hour.
+// Jobs run for 1.5 s at most. A limit of a minute shows the smallest delay, which would be an hour.
 const seenWithinMs = 60_000;
 
 let folder: string;

@@ -1,6 +1,6 @@
-// Two workers whose clocks are an hour off, one ahead and one behind. Tasks use the time of
-// Temporal and of the database, so nothing is lost, made twice or ended early. One answer is lost,
-// because lost jobs are searched by time.
+// The clock of one worker is an hour ahead, and the clock of the other is an hour behind. Tasks use
+// the time of Temporal and of the database, so nothing is lost, made twice or ended early. The test
+// loses the answer of one create, because the search for a lost job compares times.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world?.close());
 
-/** How far this worker's clock is ahead, in hours, from its log. */
+/** The number of hours that this worker's clock is ahead, read from its log. */
 async function hoursAhead(worker: string): Promise<number> {
   const log = await readFile(join(world.folder, 'data', 'logs', `${worker}.log`), 'utf8');
   const [, time = ''] = /"time":"([^"]+)"[^\n]*"event":"ready"/.exec(log) ?? [];
@@ -32,7 +32,7 @@ async function hoursAhead(worker: string): Promise<number> {
 }
 
 test(
-  `a lost answer and 40 creates have correct results on workers whose clocks are two hours apart (CHAOS_SEED=${seed})`,
+  `40 creates, and one whose answer is lost, end correctly on workers whose clocks are two hours apart (CHAOS_SEED=${seed})`,
   async () => {
     expect([await hoursAhead('worker-1'), await hoursAhead('worker-2')]).toEqual([1, -1]);
     const studio = world.links['worker to studio'];

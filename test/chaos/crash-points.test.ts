@@ -1,11 +1,12 @@
-// One kill for every outside effect of a task, at its worst moment: the effect has happened, and no
-// process has recorded it. One more kill leaves no trace in the database: the worker has taken the
-// task and stored nothing yet. All other moments, and repetitions, are in the long tests.
+// Kills a worker once for every outside effect of a task, at the worst moment: the effect has
+// happened, and no process has recorded it. One more kill leaves no trace in the database: the
+// worker has taken the task and has stored nothing yet. The long tests have all other moments, and
+// repeat each kill.
 
 import { crashPoints, testCrashPoints } from './crash-points';
 
 const effects = crashPoints.filter(({ effect }) => effect);
-const traceless = crashPoints.filter(({ name }) => name === 'the note that a create leaves');
+const traceless = crashPoints.filter(({ name }) => name === 'the statement that takes a slot');
 
 testCrashPoints(
   [

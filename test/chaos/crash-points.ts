@@ -1,6 +1,6 @@
-// A worker is killed at a named point: just before a message with an outside effect is passed on,
-// or just after its effect and before the worker gets the answer. Another worker then ends the task
-// as without a kill: one job, one charge, one callback id.
+// A worker is killed at a named message: just before the message is passed on, or just after its
+// effect and before the worker gets the answer. The restarted worker then ends the task as without
+// a kill: one job, one charge, one callback id.
 
 import { until } from '../support/until';
 import { brokenPromises, callbacksMissing } from './checker';
@@ -9,69 +9,79 @@ import { type LinkName, startWorld, type World } from './world';
 
 interface CrashPoint {
   readonly name: string;
-  /** An effect that is visible outside; the other points are the records around it. */
+  /** True if others can see the effect of the message. The other messages only record a step. */
   readonly effect: boolean;
   readonly link: LinkName;
   /**
-   * Texts of the one message of this point. A prepared statement is identified by its name and the
-   * zero after it.
+   * Texts that only the message of this point contains. A prepared statement is identified by its
+   * name and the zero byte after the name.
    */
   readonly containing: readonly string[];
 }
 
 export const crashPoints: readonly CrashPoint[] = [
-  { name: 'row and hold', effect: true, link: 'worker to postgres', containing: ['open_task\0'] },
   {
-    name: 'the note that a create leaves',
+    name: 'the statement that opens the task with its hold',
+    effect: true,
+    link: 'worker to postgres',
+    containing: ['open_task\0'],
+  },
+  {
+    name: 'the statement that takes a slot',
     effect: false,
     link: 'worker to postgres',
     containing: ['take_slot\0'],
   },
   {
-    name: 'the create',
+    name: 'the request that creates the generation job',
     effect: true,
     link: 'worker to studio',
     containing: ['POST /api/v3/contents/generations/tasks'],
   },
   {
-    name: 'the job’s id',
+    name: 'the statement that stores the id of the job',
     effect: false,
     link: 'worker to postgres',
     containing: ['store_opened\0'],
   },
   {
-    name: 'what the watcher heard',
+    name: 'the statement that stores the reported status of the job',
     effect: true,
     link: 'worker to postgres',
     containing: ['with change as ('],
   },
   {
-    name: 'that the task was notified',
+    name: 'the statement that records the notification of the task',
     effect: false,
     link: 'worker to postgres',
     containing: ['set notified_at = now()'],
   },
   {
-    name: 'the enhancement',
+    name: 'the request that creates the enhancement job',
     effect: true,
     link: 'worker to studio',
     containing: ['POST /api/v1/tools/enhance-video'],
   },
   {
-    name: 'final row and settlement',
+    name: 'the statement that closes and settles the task',
     effect: true,
     link: 'worker to postgres',
     containing: ['close_task\0'],
   },
   {
-    name: 'the note that a callback leaves',
+    name: 'the statement that records the start of a callback attempt',
     effect: false,
     link: 'worker to postgres',
     containing: ['with cut as ('],
   },
-  { name: 'the callback', effect: true, link: 'worker to receiver', containing: ['POST /hook'] },
   {
-    name: 'how the callback went',
+    name: 'the request of the callback',
+    effect: true,
+    link: 'worker to receiver',
+    containing: ['POST /hook'],
+  },
+  {
+    name: 'the statement that records the result of a callback attempt',
     effect: false,
     link: 'worker to postgres',
     containing: ['with attempted as ('],
@@ -81,9 +91,9 @@ export const crashPoints: readonly CrashPoint[] = [
 type Moment = 'before' | 'after';
 
 interface Repetition {
-  /** The number of points in each harness, one after another. */
+  /** The number of kills in each world, one after another. */
   readonly times: number;
-  /** The number of harnesses at once: most of a crash is waiting until it is noticed. */
+  /** The number of worlds that run at once. Most of a test is waiting until a kill is noticed. */
   readonly worlds: number;
 }
 
@@ -93,7 +103,7 @@ export function testCrashPoints(
 ): void {
   const worlds: { readonly world: World; readonly creates: Created[] }[] = [];
   beforeAll(async () => {
-    // One after another, because each searches for free ports.
+    // The worlds start one after another, because each searches for free ports.
     while (worlds.length < count) {
       worlds.push({ world: await startWorld({ apis: 1, workers: 1 }), creates: [] });
     }
@@ -101,7 +111,7 @@ export function testCrashPoints(
   afterAll(() => Promise.all(worlds.map(({ world }) => world.close())));
 
   test.each(cases.map(([when, point]) => [when, point.name, point] as const))(
-    'a worker killed %s %s changes nothing',
+    'a task ends as usual if its worker is killed %s %s',
     async (when, _, point) => {
       const crashes = worlds.map(async ({ world, creates }) => {
         for (let n = 0; n < times; n += 1) await crashOnce(world, when, point, creates);
@@ -130,11 +140,12 @@ async function crashOnce(
   const task = startTask(world);
   creates.push(task.entry);
   await end;
-  // A worker that ended without its trap died of another cause.
+  // If the trap did not fire, the worker died of another cause.
   expect(link.fired).toBe(1);
   await worker.start();
   await task.untilFinal(finalWithinMs);
-  // An attempt whose worker died is repeated after its time limit of 40 s.
+  // If a worker dies during a callback attempt, the attempt is repeated after its time limit of 40
+  // s.
   const arrived = () => callbacksMissing(world, [task.entry]).length === 0;
   await until('its callback has arrived', arrived, 90_000);
 }

@@ -1,17 +1,17 @@
-// One kill at each step that leaves something behind. All other kills are in the long tests.
+// Tests one kill at each step that leaves something behind. The long tests have all kills.
 
 import { fileKills, testFileFaults } from './file-faults';
 
 const each = [
-  'worker after the row of a result',
+  'worker after the insert of a result row',
   'worker after the bytes of a copy',
-  'storage after the head of a copy',
+  'storage after the request head of a copy',
   'API after the bytes of an upload',
-  'API after the record of an upload',
-  'storage after the head of an upload',
-  'API after the record of a deletion',
+  'API after the update that marks an upload as stored',
+  'storage after the request head of an upload',
+  'API after the update that marks a file as deleted',
   'worker within the bytes of an output',
-  'worker before the record of an output',
+  'worker before the update that marks an output as sent',
 ];
 
 testFileFaults(

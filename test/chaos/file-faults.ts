@@ -1,7 +1,7 @@
-// The worker, the API or the S3 server is killed at every step of a copy, of an upload, of a
-// deletion and of an output (the video of a task, sent to a bucket of its caller). Afterwards all
-// tasks have ended and were generated and charged once, and each bucket of a caller has the whole
-// video. After one run of the reconciler each stored file has its bytes, and each object has its row.
+// The worker, the API or the S3 server is killed at every step of a copy, an upload, a deletion and
+// an output. An output is the video of a task, sent to a bucket of the caller. Afterwards all tasks
+// have ended and were generated and charged once, and the caller's bucket has the whole videos.
+// After one run of the reconciler each stored file has its bytes, and each object has its row.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
@@ -28,7 +28,7 @@ interface Step {
     | 'worker to caller'
     | 'api to postgres'
     | 'api to storage';
-  /** A text of the one message of this step. */
+  /** A text that only the message of this step contains. */
   readonly containing: string;
 }
 
@@ -36,57 +36,57 @@ const firstBytes = (beginnings['video/mp4'] as Buffer).toString('latin1').slice(
 
 const steps: readonly Step[] = [
   {
-    name: 'the row of a result',
+    name: 'the insert of a result row',
     of: 'copy',
     link: 'worker to postgres',
     containing: 'await_results\0',
   },
   {
-    name: 'the head of a copy',
+    name: 'the request head of a copy',
     of: 'copy',
     link: 'worker to storage',
     containing: 'PUT /videos/results/',
   },
   { name: 'the bytes of a copy', of: 'copy', link: 'worker to storage', containing: firstBytes },
   {
-    name: 'the record of a copy',
+    name: 'the update that marks a copy as stored',
     of: 'copy',
     link: 'worker to postgres',
     containing: "set state = 'stored', content_type",
   },
   {
-    name: 'the row of an upload',
+    name: 'the insert of an upload row',
     of: 'upload',
     link: 'api to postgres',
     containing: 'insert into files',
   },
   {
-    name: 'the head of an upload',
+    name: 'the request head of an upload',
     of: 'upload',
     link: 'api to storage',
     containing: 'PUT /videos/uploads/',
   },
   { name: 'the bytes of an upload', of: 'upload', link: 'api to storage', containing: firstBytes },
   {
-    name: 'the record of an upload',
+    name: 'the update that marks an upload as stored',
     of: 'upload',
     link: 'api to postgres',
     containing: "set state = 'stored', length",
   },
   {
-    name: 'the record of a deletion',
+    name: 'the update that marks a file as deleted',
     of: 'deletion',
     link: 'api to postgres',
     containing: "removed_because = 'caller'",
   },
   {
-    name: 'the deletion of the bytes',
+    name: 'the request that deletes the bytes',
     of: 'deletion',
     link: 'api to storage',
     containing: 'DELETE /videos/uploads/',
   },
   {
-    name: 'the head of an output',
+    name: 'the request head of an output',
     of: 'output',
     link: 'worker to caller',
     containing: 'PUT /callers/',
@@ -98,7 +98,7 @@ const steps: readonly Step[] = [
     containing: firstBytes,
   },
   {
-    name: 'the record of an output',
+    name: 'the update that marks an output as sent',
     of: 'output',
     link: 'worker to postgres',
     containing: 'set output_upload_url = null',
@@ -109,7 +109,10 @@ type Victim = 'worker' | 'API' | 'storage';
 type Moment = 'before' | 'within' | 'after';
 type Kill = readonly [Victim, Moment, Step];
 
-/** The owner of each step is killed, the storage at each of its steps, and the API during a copy. */
+/**
+ * The process that sends the message of a step is killed at each step. The storage is also killed
+ * at its own steps, and the API at the bytes of a copy.
+ */
 export const fileKills: readonly Kill[] = steps.flatMap((step) => {
   const moments: Moment[] = step.name === 'the bytes of an output' ? ['within'] : [];
   return [...moments, 'before' as const, 'after' as const].flatMap((when) => {
@@ -122,10 +125,10 @@ export const fileKills: readonly Kill[] = steps.flatMap((step) => {
 
 interface Upload {
   readonly bytes: Buffer;
-  /** The answer to the upload; null without one. */
+  /** The status of the answer to the upload; null if there was no answer. */
   status: number | null;
   id: string | null;
-  /** The answer to the deletion, if it was asked for; null without one. */
+  /** The status of the answer to the deletion: null without an answer, absent without a request. */
   deleted?: number | null;
 }
 
@@ -135,12 +138,12 @@ interface FileWorld {
   readonly links: Readonly<Record<Step['link'], Link>>;
   readonly tasks: Created[];
   readonly uploads: Upload[];
-  /** The keys of outputs in the bucket of the callers. */
+  /** The key of each task's output in the bucket of the callers. */
   readonly outputs: Map<Created, string>;
   close(): Promise<void>;
 }
 
-/** `each`: the number of tasks or uploads at each kill. */
+/** `each`: the number of tasks or uploads that are in progress at each kill. */
 export function testFileFaults(kills: readonly Kill[], each: number): void {
   let files: FileWorld;
   const unfinished: Promise<void>[] = [];
@@ -150,7 +153,7 @@ export function testFileFaults(kills: readonly Kill[], each: number): void {
   afterAll(() => files?.close());
 
   test.each(kills.map(([victim, when, step]) => [victim, when, step.name, step] as const))(
-    'the %s is killed %s %s',
+    'the %s starts again after a kill %s %s',
     async (victim, when, _, step) => {
       const uploads = step.of === 'deletion' ? await stored(files, each) : [];
       const link = files.links[step.link];
@@ -176,7 +179,7 @@ export function testFileFaults(kills: readonly Kill[], each: number): void {
     180_000,
   );
 
-  test('all tasks end as they would without a kill, and every file has its object', async () => {
+  test('after all kills, all tasks end as without a kill, and every file has its object', async () => {
     await Promise.all(unfinished);
     const storage = createS3(files.s3.settings, files.s3.folder);
     await untilStored(files);
@@ -285,7 +288,7 @@ async function upload(files: FileWorld): Promise<Upload> {
   return made;
 }
 
-/** The storage may need a moment after its restart. */
+/** Each upload is repeated until it is stored, because the storage may have just restarted. */
 function stored(files: FileWorld, count: number): Promise<readonly Upload[]> {
   const uploadUntilStored = async (): Promise<Upload> => {
     for (;;) {
@@ -309,7 +312,7 @@ async function remove(files: FileWorld, one: Upload): Promise<void> {
   }
 }
 
-/** A copy may have outlasted the wait of its task. */
+/** A task waits for its copy only for a limited time, so the copy may end after the task. */
 async function untilStored({ world: { db } }: FileWorld): Promise<void> {
   const isAwaited = () => db('files').whereNot({ role: 'upload' }).where({ state: 'awaited' });
   await until('all results are stored', async () => (await isAwaited()).length === 0, 60_000);
@@ -320,7 +323,10 @@ async function untilSent({ world: { db } }: FileWorld): Promise<void> {
   await until('all outputs are sent', async () => (await left()).length === 0, 120_000);
 }
 
-/** A sentence for each task whose video is not whole in the bucket of its caller, or that says so. */
+/**
+ * Returns a sentence for each task whose video is not whole in the bucket of its caller, and for
+ * each task that does not report the upload as succeeded.
+ */
 async function brokenOutputs({ world, s3, outputs }: FileWorld): Promise<readonly string[]> {
   const callers = createS3({ ...s3.settings, bucket: callersBucket }, s3.folder);
   const broken: string[] = [];
@@ -342,7 +348,7 @@ async function brokenOutputs({ world, s3, outputs }: FileWorld): Promise<readonl
 
 const twoDaysMs = 2 * 24 * 3_600_000;
 
-/** The duties of the reconciler for files, as they are when the uploads and objects are old. */
+/** Runs the reconciler's duties for files, as if the uploads and the objects were old. */
 async function reconcileFiles({ world: { db } }: FileWorld, storage: Storage): Promise<void> {
   const events = {} as ActivityEvents;
   await expireUploads(db);
@@ -360,7 +366,10 @@ interface Row {
   readonly sha256: Buffer;
 }
 
-/** A sentence for each row without its bytes, each object without a row, and each lost upload. */
+/**
+ * Returns a sentence for each row without its bytes, each object without a row, each file that is
+ * still awaited, and each lost upload.
+ */
 async function brokenFiles(files: FileWorld, storage: Storage): Promise<readonly string[]> {
   const rows = await files.world.db<Row>('files').select('*');
   const objects = new Map<string, number>();
@@ -382,8 +391,8 @@ async function brokenFiles(files: FileWorld, storage: Storage): Promise<readonly
 }
 
 /**
- * A file whose upload was answered is kept until its deletion is requested. There are no other kept
- * files.
+ * An upload that was answered with 200 is kept until its deletion is requested. Every kept file is
+ * one of the uploads, and is kept once.
  */
 async function brokenUploads(files: FileWorld, kept: readonly Row[]): Promise<readonly string[]> {
   const byId = new Map(kept.map((row) => [row.id, row]));

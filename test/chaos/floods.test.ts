@@ -1,4 +1,4 @@
-// A flood of creates and a hundred slow senders.
+// Tests a flood of 150 creates and a hundred slow senders.
 
 import { testFloods } from './floods';
 

@@ -1,5 +1,5 @@
-// Processes are killed in turn, each under creates of its own. No accepted task is lost, made
-// twice or charged wrongly.
+// Processes are killed in turn, while callers create tasks. No accepted task is lost, made twice or
+// charged wrongly.
 
 import { brokenPromises } from './checker';
 import { type Created, pause, startCrowd } from './client';
@@ -31,7 +31,7 @@ export function testKillsInTurn({
   afterAll(() => world?.close(), openWithinMs);
 
   test(
-    `${kills} kills of ${[...new Set(parts)].join(', ')} in turn lose no create (CHAOS_SEED=${seed})`,
+    `${kills} kills of ${[...new Set(parts)].join(', ')} in turn lose no accepted create (CHAOS_SEED=${seed})`,
     async () => {
       for (let n = 0; n < kills; n += 1) {
         const crowd = startCrowd(world, { posts: creates, clients: 8, random });
@@ -41,7 +41,7 @@ export function testKillsInTurn({
         const end = part.exited;
         part.kill('SIGKILL');
         await end;
-        // Creates continue while it is down.
+        // Creates continue while the process is down.
         await pause(random() * 2_000);
         await part.start();
         await crowd.done;

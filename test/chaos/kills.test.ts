@@ -1,4 +1,4 @@
-// Everything dies under load, and nothing is lost, made twice or charged wrongly.
+// Every process is killed under load. No task is lost, made twice or charged wrongly.
 
 import { testKills } from './kills';
 

@@ -1,5 +1,6 @@
-// A run in which every part dies under load, at any size: the small one is in every test run, the
-// large one in the long tests. A printed seed decides the order of faults; CHAOS_SEED repeats it.
+// Every part is killed under load. Every test run has a small size of this test, and the long tests
+// have a large size. The seed in the test's name decides the order of the faults. CHAOS_SEED
+// repeats an order.
 
 import { until } from '../support/until';
 import { brokenPromises, callbacksMissing, missingExplained } from './checker';
@@ -10,10 +11,10 @@ import { startWorld, type World } from './world';
 interface KillsSize {
   readonly posts: number;
   readonly clients: number;
-  /** How often the list of faults is repeated. */
+  /** The number of times that the list of faults is executed. */
   readonly rounds: number;
   readonly minutes: number;
-  /** So that the creates last as long as the faults. */
+  /** A limit on the rate, so that the creates last as long as the faults. */
   readonly createsPerSecond?: number;
 }
 
@@ -66,7 +67,7 @@ export function testKills({ posts, clients, rounds, minutes, createsPerSecond }:
   afterAll(() => world?.close());
 
   test(
-    `${posts} creates survive every part dying under load (CHAOS_SEED=${seed})`,
+    `no task of ${posts} creates is lost or made twice if every part is killed under load (CHAOS_SEED=${seed})`,
     async () => {
       const crowd = startCrowd(world, { posts, clients, random, createsPerSecond });
       for (let round = 0; round < rounds; round += 1) {
@@ -79,14 +80,14 @@ export function testKills({ posts, clients, rounds, minutes, createsPerSecond }:
       expect(crowd.accepted()).toBeGreaterThan(posts / 2);
       await crowd.untilAllFinal(finalWithinMs);
       expect(await brokenPromises(world, crowd.creates)).toEqual([]);
-      // A frozen worker may have counted a receiver's answer as too slow. The third attempt comes
-      // after five minutes, so the wait is long.
+      // A worker that was frozen may count a receiver's answer as too slow. The wait is long,
+      // because the third attempt comes after five minutes.
       const arrived = () => callbacksMissing(world, crowd.creates).length === 0;
       await until('every callback has arrived', arrived, 420_000).catch(() => undefined);
       expect(await missingExplained(world, crowd.creates)).toEqual([]);
       expect(await world.unexplained()).toEqual([]);
-      // Far above the need under this load (150 to 300 MB), and far below the memory of a process
-      // with a leak.
+      // The limit is far above the need under this load (150 to 300 MB), and far below the memory
+      // of a process with a leak.
       const memory = Object.entries(world.memory());
       expect(memory.filter(([, megabytes]) => megabytes > 1_000)).toEqual([]);
     },

@@ -1,6 +1,7 @@
-// A TCP proxy between two parts. It can make the link slow, silent or broken. It can also run a
-// trap: an action just before a certain message is passed on, in the middle of it, or just after it
-// was answered and before the answer arrives. A connection that fell silent for good is never closed.
+// A TCP proxy between two parts. The proxy can make the link slow, silent or broken. It can also
+// run a trap at a certain message. The trap runs just before the message is passed on, in the
+// middle of the message, or just after its answer has reached the proxy. A connection that is
+// silent for good is never closed.
 
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
@@ -25,7 +26,7 @@ interface Trap {
 export interface Link {
   readonly address: string;
   readonly port: number;
-  /** How much traffic the current or last fault has affected. */
+  /** The number of times that the current or last fault, or the trap, has affected traffic. */
   readonly fired: number;
   break(fault: LinkFault): void;
   mend(): void;
@@ -35,13 +36,14 @@ export interface Link {
 
 const slowMs = 500;
 const cutAfterBytes = 200;
-// 1.6 kB a second: a create takes most of a second, a statement with a task in it two or three.
+// The rate is 1.6 kB a second. A create then takes almost a second, and a statement that contains a
+// task takes two or three seconds.
 const trickle = { bytes: 16, everyMs: 10 };
 
 /** `target` is called for each connection, because the port may have changed. */
 export async function startLink(target: () => { host: string; port: number }): Promise<Link> {
   const sockets = new Set<Socket>();
-  // Nothing passes on these connections any more, not even the close of one end.
+  // These connections pass nothing on any more, not even the close of one end.
   const silent = new WeakSet<Socket>();
   let fault: LinkFault | null = null;
   let trap: Trap | null = null;
@@ -83,7 +85,7 @@ export async function startLink(target: () => { host: string; port: number }): P
     });
     far.on('data', (bytes) => {
       if (awaited) {
-        // The request has had its effect, and its answer will not arrive.
+        // The request has had its effect. The proxy drops its answer.
         awaited.spring();
         return;
       }
@@ -130,8 +132,9 @@ export async function startLink(target: () => { host: string; port: number }): P
     },
     mend() {
       fault = null;
-      // Connections that fell silent would hang for ever, so they are closed. Those silent for good stay: new
-      // connections work again, and the owner of an old one has to detect it.
+      // Connections that fell silent would hang for ever, so they are closed. Connections that are
+      // silent for good stay open: their owner has to detect the silence. New connections work
+      // again.
       for (const socket of sockets) if (!silent.has(socket)) socket.destroy();
     },
     set(next) {
@@ -147,7 +150,7 @@ export async function startLink(target: () => { host: string; port: number }): P
 
 const trickling = new WeakMap<Socket, Buffer>();
 
-/** Passes on a few bytes at a time, in order, while the other end is open. */
+/** Passes the bytes on in order, a few at a time, while the other end is open. */
 function trickleTo(to: Socket, bytes: Buffer): void {
   const left = trickling.get(to);
   trickling.set(to, Buffer.concat([left ?? Buffer.alloc(0), bytes]));

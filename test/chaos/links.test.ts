@@ -1,5 +1,5 @@
-// Four faults on the workers' links to the database and to the generator, and on an API's link to
-// Temporal.
+// Tests four faults on the worker's links to the database and to the generator, and on the API's
+// link to Temporal. The other faults and links are in test/long/links.test.ts.
 
 import { testLinks } from './links';
 

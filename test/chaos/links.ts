@@ -1,6 +1,5 @@
-// Faults between the parts: a link is slow, cut, silent, or cut in the middle of a message, while
-// tasks run. Every fault must have affected traffic. Afterwards all tasks end and nothing was done
-// twice.
+// Breaks a link between two parts while tasks run: the link is slow, silent or cut, for example.
+// Every fault must affect traffic. Afterwards all tasks end, and nothing was done twice.
 
 import { until } from '../support/until';
 import { brokenPromises } from './checker';
@@ -28,7 +27,7 @@ export function testLinks({ posts, brokenMs, links, faults }: LinksSize): void {
 
   const cases = links.flatMap((link) => faults.map((fault) => [link, fault] as const));
   test.each(cases)(
-    `the link from %s is hit by: %s (CHAOS_SEED=${seed})`,
+    `all tasks end correctly if the link from %s has the fault "%s" (CHAOS_SEED=${seed})`,
     async (name, fault) => {
       const link = world.links[name];
       const crowd = startCrowd(world, { posts, clients: 4, random });

@@ -1,6 +1,6 @@
-// The database executes a statement of a create, and its answer is lost with the connection. No
-// task is lost, made twice or charged wrongly, and a task that was promised to cost nothing costs
-// nothing.
+// The database executes a statement of a create, but its answer is lost with the connection. No
+// task is lost, made twice or charged wrongly. A task costs nothing if the API promised that
+// nothing is charged.
 
 import { until } from '../support/until';
 import { brokenPromises } from './checker';
@@ -17,20 +17,20 @@ interface LostCommit {
 }
 
 const statements: readonly LostCommit[] = [
-  { name: 'that stores the task', link: 'api to postgres', containing: 'accept_task\0' },
+  { name: 'stores the task', link: 'api to postgres', containing: 'accept_task\0' },
   {
-    name: 'that marks it as answered',
+    name: 'marks the task as answered',
     link: 'api to postgres',
     containing: 'set answered = true',
     withTemporalAway: true,
   },
   {
-    name: 'that claims it for a start',
+    name: 'claims the task for a start',
     link: 'api to postgres',
     containing: 'for update skip locked) task',
     withTemporalAway: true,
   },
-  { name: 'that opens it', link: 'worker to postgres', containing: 'open_task\0' },
+  { name: 'opens the task', link: 'worker to postgres', containing: 'open_task\0' },
 ];
 
 export function testLostCommits({ rounds, creates }: { rounds: number; creates: number }): void {
@@ -43,7 +43,7 @@ export function testLostCommits({ rounds, creates }: { rounds: number; creates: 
   afterAll(() => world?.close());
 
   test.each(statements.map((statement) => [statement.name, statement] as const))(
-    `${rounds} lost answers of the statement %s change nothing (CHAOS_SEED=${seed})`,
+    `tasks end correctly after ${rounds} lost answers of the statement that %s (CHAOS_SEED=${seed})`,
     async (_, { link: name, containing, withTemporalAway }) => {
       const link = world.links[name];
       const temporal = world.stack.part('temporal');

@@ -1,4 +1,4 @@
-// Reproducible random numbers: a run prints its seed, and CHAOS_SEED repeats the run.
+// Reproducible random numbers. The names of the tests contain the seed. CHAOS_SEED repeats a run.
 
 import { randomFrom } from '../support/books';
 

@@ -1,5 +1,6 @@
-// Loaded before anything else by a process whose machine has the wrong time: by a fixed difference,
-// or by the one that a file holds now, so that the clock steps when the file changes.
+// Shifts the clock of a process that loads this file with --require. The difference is fixed
+// (CLOCK_SHIFT_MS), or is read from a file every 50 ms (CLOCK_SHIFT_FILE). The clock steps when the
+// file changes.
 
 const { readFileSync } = require('node:fs');
 

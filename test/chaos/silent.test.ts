@@ -1,12 +1,12 @@
-// Connections to PostgreSQL that fall silent for good, under real processes: each caller is
-// answered again, the end of a job is noticed, and a worker without a database loses its watchers.
+// The connections of real processes to PostgreSQL fall silent for good. Each caller is answered
+// again, the end of a job is noticed, and a worker without a database loses its watchers.
 
 import { until } from '../support/until';
 import { brokenPromises } from './checker';
 import { startTask } from './client';
 import { startWorld, type World } from './world';
 
-// The promised times; a busy machine gets four times as long.
+// The limits are the promised times. A busy machine gets four times as long.
 const answeredWithinMs = 10_000;
 const seenWithinMs = 30_000;
 const margin = 4;
@@ -29,7 +29,7 @@ async function answerMs(path: string, init: RequestInit = {}): Promise<number> {
 
 const statusOf = async (path: string) => (await fetch(`${world.apis[0]}${path}`)).status;
 
-/** Seconds since a watcher last finished a round, for the channel that was silent longest. */
+/** Milliseconds since the last round of a watcher, for the channel with the oldest round. */
 async function silenceMs(): Promise<number> {
   const { rows } = await world.db.raw<{ rows: { silent: number }[] }>(
     `select max(extract(epoch from now() - round_at) * 1000)::float8 as silent from watchers`,
@@ -41,7 +41,7 @@ const fallSilent = (name: 'api to postgres' | 'worker to postgres') => {
   world.links[name].break('falls silent for good');
 };
 
-test('callers are answered again after silent connections, and /readyz reports the failure meanwhile', async () => {
+test('if the connections of an API to PostgreSQL fall silent, /readyz answers 503, and callers are answered again', async () => {
   const link = world.links['api to postgres'];
   const reads = () => Array.from({ length: 40 }, (_, n) => answerMs(`/v1/account?${n}`));
   await Promise.all(reads());
@@ -57,7 +57,7 @@ test('callers are answered again after silent connections, and /readyz reports t
   expect(link.fired).toBeGreaterThan(0);
 }, 120_000);
 
-test('the end of a job is noticed although all connections of its worker fell silent', async () => {
+test('the end of a job is noticed although all connections of its worker to PostgreSQL fell silent', async () => {
   const task = startTask(world);
   await until('its job is open', async () => {
     const { rows } = await world.db.raw(`select 1 from jobs where state = 'open'`);

@@ -1,4 +1,4 @@
-// One rolling restart with fifty callers.
+// Tests one rolling restart with fifty callers.
 
 import { testStopping } from './stopping';
 

@@ -1,5 +1,5 @@
-// Stops under load: every request in progress is answered, no accepted task is lost, and the
-// process exits with code 0 in time.
+// Processes are stopped under load. No accepted task is lost, and each process exits with code 0 in
+// time.
 
 import { brokenPromises } from './checker';
 import { type Created, finalWithinMs, pause, startCrowd } from './client';
@@ -9,7 +9,7 @@ import { startWorld, type World } from './world';
 interface StoppingSize {
   readonly posts: number;
   readonly clients: number;
-  /** How often all processes are replaced, one after the other. */
+  /** The number of rolling restarts. Each replaces all processes, one after the other. */
   readonly rounds: number;
   readonly createsPerSecond?: number;
   readonly parts?: readonly string[];
@@ -17,7 +17,7 @@ interface StoppingSize {
   readonly openWithinMs?: number;
 }
 
-// The promise is 15 s; a busy machine gets four times as long.
+// A process must stop within 15 s. A busy machine gets four times as long.
 const stopWithinMs = 15_000;
 
 export function testStopping({
@@ -39,7 +39,7 @@ export function testStopping({
 
   const each = Array.from({ length: rounds }, (_, n) => n + 1);
   test.each(each)(
-    `rolling restart %i under load loses nothing, every code is 0 (CHAOS_SEED=${seed})`,
+    `rolling restart %i under load loses no task, and every process exits with code 0 (CHAOS_SEED=${seed})`,
     async () => {
       const crowd = startCrowd(world, { posts, clients, random, createsPerSecond });
       all.push(...crowd.creates);
@@ -48,7 +48,8 @@ export function testStopping({
         const part = world.part(name);
         const end = part.exited;
         const asked = Date.now();
-        // As a supervisor stops it; the development stack waits less.
+        // A supervisor sends SIGTERM too. The development stack's own stop would kill the process
+        // after 5 s.
         part.kill('SIGTERM');
         expect([name, await end]).toEqual([name, { code: 0, signal: null }]);
         expect(Date.now() - asked).toBeLessThan(stopWithinMs * 4);

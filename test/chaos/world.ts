@@ -1,6 +1,6 @@
-// The whole system as processes, two of each kind that may be doubled, with a proxy on every link
-// of workers and APIs, and a receiver of callbacks. No process restarts by itself here: a test that
-// kills one starts it again.
+// Starts the whole system as processes: by default two workers and two APIs, with a proxy on each
+// of their links, and a receiver of callbacks. No process restarts by itself here. A test that
+// kills a process starts the process again.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -41,23 +41,23 @@ export interface World {
   readonly apis: readonly string[];
   readonly apiKey: string;
   readonly accountId: string;
-  /** The callers' link leads to the first API. Calls without faults use `apis`. */
+  /** The link `caller to api` leads to the first API. Calls without faults use `apis`. */
   readonly links: Readonly<Record<LinkName, Link>>;
   /** A process of the stack or of the Temporal cluster. */
   part(name: string): Part;
-  /** Log lines that no fault explains: unhandled rejections, failed assertions, other errors. */
+  /** Log lines that no fault explains, such as failed assertions and other errors. */
   unexplained(): Promise<readonly string[]>;
-  /** Memory of each of our processes, in megabytes. */
+  /** The memory of each process of the service, the studio and the cluster, in megabytes. */
   memory(): Readonly<Record<string, number>>;
   close(): Promise<void>;
 }
 
 export interface WorldOptions {
-  /** Instead of a development server; it stops with the world. */
+  /** Replaces the development server of Temporal. The world stops the cluster at its own end. */
   readonly cluster?: TemporalCluster;
   readonly apis?: number;
   readonly workers?: number;
-  /** Additional environment of each worker. */
+  /** Additional environment variables of the nth worker, counted from 0. */
   readonly workerEnvironment?: (n: number) => Readonly<Record<string, string>>;
   readonly apiEnvironment?: Readonly<Record<string, string>>;
   readonly environment?: Readonly<Record<string, string>>;
@@ -161,8 +161,8 @@ function ours({ parts }: Stack): string[] {
 // started before Temporal.
 const explained = /"event":"(request_failed|temporal|setup)"/;
 
-// The SDK sometimes gets a query together with a new workflow task. It fails that workflow task,
-// and the server sends it again (temporalio/sdk-rust, issue 390).
+// The SDK sometimes gets a query together with a new workflow task. The SDK fails that workflow
+// task, and the server sends the workflow task again (temporalio/sdk-rust, issue 390).
 const sdkRace = /legacy query response along with other commands/;
 
 function isUnexplained(line: string): boolean {
@@ -171,7 +171,7 @@ function isUnexplained(line: string): boolean {
   return line.includes('"level":"error"') && !explained.test(line);
 }
 
-/** A worker's settings with every address replaced by the proxy in front of it. */
+/** A worker's settings. Each address is replaced by the address of its proxy. */
 function workersWay(
   { DATABASE_URL, STUDIO_URL, DANGEROUSLY_ALLOW_HOSTS }: Readonly<Record<string, string>>,
   links: World['links'],
@@ -184,7 +184,7 @@ function workersWay(
   };
 }
 
-/** The settings of an API, likewise. */
+/** An API's settings. Each address is replaced by the address of its proxy. */
 function apisWay(
   { DATABASE_URL }: Readonly<Record<string, string>>,
   links: World['links'],

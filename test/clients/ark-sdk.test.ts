@@ -1,5 +1,5 @@
-// The official Python SDK of the generator against the studio: it creates, reads, lists and deletes
-// jobs, and parses replies and refusals. Without Python it is left out with a message.
+// Runs the provider's official Python SDK against the studio. The SDK creates, reads, lists and
+// deletes jobs, and parses replies and refusals. Without Python these tests are skipped.
 
 import { join } from 'node:path';
 import { apiKey, type OpenStudio, openStudio } from '../studio/open-studio';
@@ -11,7 +11,7 @@ jest.setTimeout(300_000);
 
 const python = hasTool('python3', '-m', 'pip', '--version');
 
-(python ? describe : describe.skip)('the official SDK', () => {
+(python ? describe : describe.skip)('the official Python SDK of the provider', () => {
   let studio: OpenStudio;
   // biome-ignore lint/suspicious/noExplicitAny: what the program printed; a wrong guess fails the expectation
   let seen: any;
@@ -28,7 +28,7 @@ const python = hasTool('python3', '-m', 'pip', '--version');
   });
   afterAll(() => studio?.close());
 
-  test('the SDK creates a job with every setting and parses it', () => {
+  test('the SDK creates a job with many settings and parses the finished job', () => {
     const tokens = Math.floor((145 * 496 * 864) / 1024);
     expect(seen.full).toEqual({
       ...{ id_type: 'ContentGenerationTaskID', task_type: 'ContentGenerationTask', same_id: true },
@@ -84,7 +84,7 @@ const python = hasTool('python3', '-m', 'pip', '--version');
     expect(seen.faults[name]).toEqual(expected);
   });
 
-  test('the SDK retries a create, which makes two jobs without an idempotency key', async () => {
+  test('the SDK repeats a create whose reply is lost: two jobs without an Idempotency-Key, one with it', async () => {
     expect(seen.retries.after_overload).toBe(true);
     const accepted = async (name: string) =>
       (await studio.call('GET', `/admin/accepted?client_request_id=${name}`)).json.total;

@@ -1,6 +1,6 @@
-"""Uses the official SDK of the service the studio stands in for, as its readers would, and prints what it was answered.
+"""Calls the studio with the provider's official SDK and prints the results.
 
-Its arguments are the studio's address and key; its answer is one JSON object, which the test beside this file looks into.
+The arguments are the studio's address and key. The output is one JSON object, which ark-sdk.test.ts checks.
 """
 
 import json
@@ -33,7 +33,7 @@ def finished(task_id):
 
 
 def fault(call):
-    """How a refusal looks to a caller."""
+    """Returns the class and the fields of the exception that a refused call raises. None if it succeeds."""
     try:
         call()
     except ArkAPIError as error:
@@ -122,13 +122,13 @@ def faults():
 
 
 def retries():
-    """The SDK sends a create again by itself; a reply that was lost makes two jobs then, and the key one."""
+    """The SDK sends a create again if the reply is lost. With an Idempotency-Key there is still only one job."""
     def sent_as(name, fault, **headers):
         return tasks.create(
             model="studio-2.0",
             content=prompt,
             extra_body={"studio": {"render": "none", "create": fault}},
-            # Its own name for a request is another one for each attempt.
+            # The SDK would set a new request id for each attempt. The test finds the jobs by this id.
             extra_headers={"X-Client-Request-Id": name, **headers},
         )
 

@@ -1,4 +1,4 @@
-// The AWS SDK reads the bucket in which our files are.
+// Checks that the AWS SDK can read the objects that the service writes to a bucket.
 
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { createS3 } from '../../src/storage/s3';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => server?.stop());
 
-test('the AWS SDK lists and reads what we wrote', async () => {
+test('the AWS SDK lists and reads the objects that the service has written', async () => {
   const keys = await writeObjects(createS3(server.settings, server.folder));
   const { endpoint, region, bucket: Bucket, pathStyle, ...credentials } = server.settings;
   const s3 = new S3Client({ endpoint, region, forcePathStyle: pathStyle, credentials });

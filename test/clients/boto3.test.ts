@@ -1,4 +1,5 @@
-// boto3 reads the bucket in which our files are. Without Python it is left out with a message.
+// Checks that boto3 can read the objects that the service writes to a bucket. Without Python this
+// test is skipped.
 
 import { join } from 'node:path';
 import { createS3 } from '../../src/storage/s3';
@@ -17,18 +18,21 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-(python ? test : test.skip)('boto3 lists and reads what we wrote', async () => {
-  const keys = await writeObjects(createS3(server.settings, server.folder));
-  const { endpoint, bucket, accessKeyId, secretAccessKey } = server.settings;
-  const program = runProgram('python3', [join(__dirname, 'boto3_reader.py'), endpoint, bucket], {
-    env: {
-      PYTHONPATH: await pythonPackage('boto3', '1.44.5'),
-      AWS_ACCESS_KEY_ID: accessKeyId,
-      AWS_SECRET_ACCESS_KEY: secretAccessKey,
-    },
-  });
-  if ((await program.code) !== 0) throw new Error(program.err());
-  expect(JSON.parse(program.out())).toEqual(
-    Object.fromEntries(keys.map((key) => [key, objectAsRead])),
-  );
-});
+(python ? test : test.skip)(
+  'boto3 lists and reads the objects that the service has written',
+  async () => {
+    const keys = await writeObjects(createS3(server.settings, server.folder));
+    const { endpoint, bucket, accessKeyId, secretAccessKey } = server.settings;
+    const program = runProgram('python3', [join(__dirname, 'boto3_reader.py'), endpoint, bucket], {
+      env: {
+        PYTHONPATH: await pythonPackage('boto3', '1.44.5'),
+        AWS_ACCESS_KEY_ID: accessKeyId,
+        AWS_SECRET_ACCESS_KEY: secretAccessKey,
+      },
+    });
+    if ((await program.code) !== 0) throw new Error(program.err());
+    expect(JSON.parse(program.out())).toEqual(
+      Object.fromEntries(keys.map((key) => [key, objectAsRead])),
+    );
+  },
+);

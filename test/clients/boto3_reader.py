@@ -1,4 +1,4 @@
-"""Lists a bucket with boto3, and prints length, type, body and a range of each object as one JSON object."""
+"""Lists a bucket with boto3. Prints one JSON object with the length, type, body and a range of each object."""
 
 import json
 import sys

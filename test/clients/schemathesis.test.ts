@@ -1,5 +1,5 @@
-// An independent fuzzer against the served OpenAPI document: it generates requests from the schema,
-// and every answer must be a documented one, never a server error.
+// Runs the fuzzer Schemathesis against the service. Schemathesis generates requests from the served
+// OpenAPI document. Every answer must be documented, and no answer may be a server error.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { hasTool, pythonPackage } from '../support/foreign';
 import { runProgram } from '../support/program';
 import { type Service, startService } from '../support/service';
 
-// Downloaded once; then as many examples as a few minutes allow.
+// Long enough to download the package on a new machine, and for a few minutes of requests.
 jest.setTimeout(900_000);
 
 const version = '4.32.5';
@@ -21,42 +21,45 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
-(python ? test : test.skip)('every answer is what the document says', async () => {
-  const packages = await pythonPackage('schemathesis', version);
-  const folder = await mkdtemp(join(tmpdir(), 'video-fuzz-'));
-  await writeFile(join(folder, 'schemathesis.toml'), settings);
-  const program = runProgram(
-    'python3',
-    [
-      ...['-m', 'schemathesis.cli', '--config-file', 'schemathesis.toml'],
-      ...['run', `${service.url}/openapi.json`, '--url', service.url, '--no-color'],
-      ...['--header', `Authorization: Bearer ${service.apiKey}`],
-      ...['--phases', 'examples,coverage,fuzzing,stateful', '--max-examples', examples],
-      // Examples in the document ask the server to wait for up to half a minute.
-      ...['--request-timeout', '90', '--max-response-time', '90'],
-      // A DELETE here is a cancel: the task can still be read.
-      ...['--checks', 'all', '--exclude-checks', 'use_after_free'],
-      ...['--continue-on-failure', '--generation-database', 'none'],
-    ],
-    { cwd: folder, env: { ...definedEnvironment(), PYTHONPATH: packages } },
-  );
-  const code = await program.code;
-  await rm(folder, { recursive: true, force: true });
-  expect(`${code === 0 ? '' : program.out().slice(-20_000)}`).toBe('');
-  expect(service.failures).toEqual([]);
-});
+(python ? test : test.skip)(
+  'every answer to a generated request matches the OpenAPI document',
+  async () => {
+    const packages = await pythonPackage('schemathesis', version);
+    const folder = await mkdtemp(join(tmpdir(), 'video-fuzz-'));
+    await writeFile(join(folder, 'schemathesis.toml'), settings);
+    const program = runProgram(
+      'python3',
+      [
+        ...['-m', 'schemathesis.cli', '--config-file', 'schemathesis.toml'],
+        ...['run', `${service.url}/openapi.json`, '--url', service.url, '--no-color'],
+        ...['--header', `Authorization: Bearer ${service.apiKey}`],
+        ...['--phases', 'examples,coverage,fuzzing,stateful', '--max-examples', examples],
+        // Some examples in the document ask the server to wait for up to half a minute.
+        ...['--request-timeout', '90', '--max-response-time', '90'],
+        // DELETE cancels a task, which can still be read. The check `use_after_free` expects a 404.
+        ...['--checks', 'all', '--exclude-checks', 'use_after_free'],
+        ...['--continue-on-failure', '--generation-database', 'none'],
+      ],
+      { cwd: folder, env: { ...definedEnvironment(), PYTHONPATH: packages } },
+    );
+    const code = await program.code;
+    await rm(folder, { recursive: true, force: true });
+    expect(`${code === 0 ? '' : program.out().slice(-20_000)}`).toBe('');
+    expect(service.failures).toEqual([]);
+  },
+);
 
 const settings = `
-# Methods that no path has. GET and DELETE of a task without its id are refused as such, with 400.
+# Methods that no path has. GET and DELETE are left out: without the id of a task they get a 400.
 [phases.coverage]
 unexpected-methods = ["PUT", "PATCH", "TRACE"]
 
-# Which fields may be sent together depends on the model, and a schema cannot say so: 400 is right.
+# The allowed combinations of fields depend on the model, and a schema cannot express this: 400 is right.
 [[operations]]
 include-name-regex = "^POST /v1/.*/(generations|quotes)$"
 checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "401", "402", "403", "404", "409", "429"]
 
-# Nor can it say what the bytes of an image, a video or a sound are: 415 is right.
+# A schema cannot describe the bytes of an image, a video or a sound: 415 is right.
 [[operations]]
 include-name = "POST /v1/files"
 checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "401", "403", "415", "429"]

@@ -1,6 +1,6 @@
-// The Standard Webhooks libraries of other languages against real deliveries: the receivers of
-// docs/consumers.md, and every attempt of a long delivery for the one in Python. A language that
-// the machine lacks is left out with a message.
+// Checks real deliveries with the Standard Webhooks libraries of Python, Go and Java. The receivers
+// come from docs/consumers.md. The Python library also verifies every attempt of a long delivery.
+// The tests of a language that the machine lacks are skipped.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ import {
   startReceiver,
 } from '../support/receivers';
 
-// The time to download and compile on a new machine.
+// Long enough to download and compile the libraries on a new machine.
 jest.setTimeout(300_000);
 
 let database: TestDatabase;
@@ -82,7 +82,7 @@ const languages: readonly Language[] = [
 ];
 
 for (const { name, block, file, isThere, build } of languages) {
-  (isThere ? describe : describe.skip)(name, () => {
+  (isThere ? describe : describe.skip)(`the Standard Webhooks library of ${name}`, () => {
     let receiver: SnippetReceiver;
     let remove: () => Promise<void>;
     beforeAll(async () => {
@@ -113,7 +113,7 @@ for message in json.load(open(sys.argv[1])):
 `;
 
 (python ? test : test.skip)(
-  'all ten attempts of a delivery verify in Python, with both secrets while one is being replaced',
+  'the Python library verifies all ten attempts of a delivery with the old and the new secret during a rotation',
   async () => {
     const sink = await startCallbackSink();
     sink.answer = (_, response) => void response.writeHead(500).end();

@@ -1,13 +1,13 @@
-// Objects that the service writes for foreign clients of S3 to read: one of known length, and one
-// whose length is not known in advance.
+// Writes two objects with the service's storage code, for the tests of foreign S3 clients. The
+// length of one is given, the length of the other is not known in advance.
 
 import { Readable } from 'node:stream';
 import type { Storage } from '../../src/storage/storage';
 
-/** The range is that of the bytes 2 to 4. */
+/** The expected values of each object. `range` has the bytes 2 to 4. */
 export const objectAsRead = { length: 10, type: 'video/mp4', body: '0123456789', range: '234' };
 
-/** Returns the keys in their order. */
+/** Returns the sorted keys. */
 export async function writeObjects(storage: Storage): Promise<readonly string[]> {
   const lengths = [objectAsRead.length, null];
   const keys = lengths.map((length) => `results/task_${length}/video`);

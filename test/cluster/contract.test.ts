@@ -1,4 +1,5 @@
-// The main path of the API on a Temporal cluster, and what the service creates in Temporal.
+// Tests the main calls of the API on a Temporal cluster. Also checks the search attributes and the
+// schedules that the service creates in Temporal.
 
 import { Client, Connection } from '@temporalio/client';
 import { Webhook } from 'standardwebhooks';
@@ -26,7 +27,7 @@ afterAll(async () => {
 const generations = '/v1/videos/generations';
 let calls = 0;
 
-/** Through both APIs in turn. */
+/** Calls the APIs in turn. */
 function ask(method: string, path: string, body?: unknown, headers = {}): Promise<Reply> {
   calls += 1;
   const api = world.apis[calls % world.apis.length] ?? '';
@@ -42,7 +43,7 @@ async function finished(id: string): Promise<TaskReply> {
   return task;
 }
 
-test('a task with super-resolution succeeds, is settled and calls back once', async () => {
+test('a task with super-resolution succeeds, and its callback has the billed task', async () => {
   const metadata = {
     callback_url: world.callbackUrl,
     super_resolution_config: { resolution: '1080p' },
@@ -80,19 +81,19 @@ test('ten equal calls with one Idempotency-Key create one task', async () => {
   await finished(answers[0]?.json.id);
 });
 
-test('a live task is answered by its workflow', async () => {
+test('a GET of a live task answers its current status', async () => {
   const { json } = await ask('POST', generations, textTask({ run_s: 2 }));
   const { json: task } = await ask('GET', `${generations}/${json.id}`);
   expect(['submitted', 'running']).toContain(task.status);
   expect((await finished(json.id)).status).toBe('succeeded');
 });
 
-test('tasks are found by their search attributes', async () => {
+test('Temporal finds the workflows of an account by their search attributes', async () => {
   const found = async () => {
     const query = `AccountId = '${world.accountId}' and TaskStatus = 'succeeded'`;
     return (await client.workflow.count(query)).count;
   };
-  // Visibility is written shortly after the workflow ends.
+  // Temporal updates its visibility store shortly after a workflow ends.
   await until('the succeeded tasks are listed', async () => (await found()) === 3);
 });
 
@@ -106,7 +107,7 @@ test('the schedules of the reconciler and the audit run', async () => {
   }
 });
 
-test('of 1,000 more tasks none is lost, made twice or charged wrongly', async () => {
+test('of 1,000 tasks on a cluster none is lost, made twice or charged wrongly', async () => {
   const { random } = seedOf();
   const before = await world.db('tasks').select('id');
   const accepted = before.map(({ id }: { id: string }) => ({

@@ -1,5 +1,5 @@
-// The number of history processes changes in the middle of creates: a second one joins, then the
-// first one leaves, and no other is left that knows its shards.
+// Changes the history processes of Temporal while tasks are created. A second process joins, and
+// then the first one stops. So the second one must take over all shards.
 
 import { brokenPromises, callbacksMissing } from '../chaos/checker';
 import { finalWithinMs, startCrowd } from '../chaos/client';
@@ -16,7 +16,7 @@ afterAll(() => world?.close(), openWithinMs);
 
 const { seed, random } = seedOf();
 
-test(`one history process, then two, then only the second: no task is lost or made twice (CHAOS_SEED=${seed})`, async () => {
+test(`no task is lost or made twice while a second history process joins and the first one stops (CHAOS_SEED=${seed})`, async () => {
   await world.part('temporal-history-2').stop();
   const posts = 300;
   const crowd = startCrowd(world, { posts, clients: 16, random, createsPerSecond: 5 });

@@ -1,5 +1,5 @@
-// Every process of Temporal and of the service is killed, one after the other, each under creates
-// of its own.
+// Kills every process of the Temporal cluster, of the service, its database and the studio, one
+// after the other. New tasks are created during each kill.
 
 import { testKillsInTurn } from '../chaos/kills-in-turn';
 import { openClusterWorld, openWithinMs, ourProcesses } from './open';

@@ -1,4 +1,5 @@
-// The whole service on a Temporal cluster: two APIs and four workers, as separate processes.
+// Starts the whole service on a Temporal cluster. Two APIs and four workers run as separate
+// processes.
 
 import { startCluster } from '../../bench/support/cluster';
 import { startWorld, type World, type WorldOptions } from '../chaos/world';

@@ -1,4 +1,5 @@
-// A rolling restart of every process of Temporal and of the service under ten creates a second.
+// Restarts every process of Temporal and of the service in turn, while ten tasks a second are
+// created.
 
 import { testStopping } from '../chaos/stopping';
 import { openClusterWorld, openWithinMs, ourProcesses } from './open';

@@ -1,5 +1,5 @@
-// Two builds of the workers side by side: a task stays on the build on which it began, new tasks
-// begin on the current one, and the old workers can be stopped when their tasks have ended.
+// Runs two builds of the workers at the same time. A task stays on the build on which it began, and
+// new tasks begin on the current build. The old workers can be stopped when their tasks have ended.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -32,7 +32,7 @@ afterAll(async () => {
   await world?.close();
 }, openWithinMs);
 
-/** As docs/operations.md says. A version is known when its first worker polls. */
+/** Repeats the command of docs/operations.md. The command fails until a worker of the build polls. */
 async function setCurrent(build: string): Promise<void> {
   const set = () =>
     promisify(execFile)(cli, [
@@ -48,7 +48,7 @@ async function setCurrent(build: string): Promise<void> {
   await until(`build ${build} is current`, isSet);
 }
 
-/** Undefined for a pending task, whose workflow is still to be started. */
+/** Returns the build of a workflow, or undefined if the workflow has not started yet. */
 async function buildOf(workflowId: string): Promise<string | undefined> {
   const description = await client.workflow
     .getHandle(workflowId)
@@ -65,7 +65,7 @@ async function buildOf(workflowId: string): Promise<string | undefined> {
 const buildsOf = async (tasks: readonly Created[]) =>
   new Set(await Promise.all(tasks.map(({ id }) => buildOf(id ?? ''))));
 
-/** Tasks that run for a while. */
+/** Creates tasks that run for 20 seconds. */
 function startLong(count: number): Promise<Created[]> {
   const [api = ''] = world.apis;
   const create = async (): Promise<Created> => {
@@ -76,11 +76,11 @@ function startLong(count: number): Promise<Created[]> {
   return Promise.all(Array.from({ length: count }, create));
 }
 
-test('tasks stay on their build, new ones begin on the current build, and the old workers may stop', async () => {
+test('a running task stays on its worker build, new tasks begin on the current build, and the old workers may stop', async () => {
   const { random } = seedOf();
   await setCurrent('one');
   const old = await startLong(20);
-  await until('they began on the first build', async () => {
+  await until('the tasks began on the first build', async () => {
     const [build, ...others] = await buildsOf(old);
     return build === 'one' && others.length === 0;
   });
@@ -93,7 +93,7 @@ test('tasks stay on their build, new ones begin on the current build, and the ol
   expect(await buildsOf(crowd.creates)).toEqual(new Set(['two']));
 
   await Promise.all(['worker-1', 'worker-2'].map((name) => world.part(name).stop()));
-  // Their jobs are found by a watcher that began on the first build.
+  // The watcher that finds the next jobs began on the first build.
   const after = startCrowd(world, { posts: 20, clients: 8, random });
   await after.done;
   await after.untilAllFinal(finalWithinMs);

@@ -1,4 +1,4 @@
-// The admin command line, run in this process with a real database and, if needed, a real Temporal
+// Runs the admin commands in the process of the test, with a real database and a real Temporal
 // server.
 
 import { Client, Connection } from '@temporalio/client';
@@ -39,7 +39,7 @@ async function anAccount(credit?: string): Promise<string> {
   return json.accountId;
 }
 
-test('if the answer of the database is lost, the command names the place that shows if it was carried out', async () => {
+test('if the answer of the database to COMMIT is lost, the command reports an unknown result', async () => {
   const id = await anAccount();
   const cutter = await startCutter(database.operatorUrl);
   try {
@@ -118,7 +118,7 @@ describe('accounts', () => {
     ]);
   });
 
-  test('a correction favours the customer or the house, once per reference, also below zero', async () => {
+  test('a correction adds or takes money once per reference, and may make the balance negative', async () => {
     const id = await anAccount();
     const correct = (words: string) =>
       admin(`accounts correct ${id} ${words} --reason mistake --json`);
@@ -136,7 +136,7 @@ describe('accounts', () => {
     expect((await admin('audit')).exitCode).toBe(0);
   });
 
-  test('an account with books in another currency is not credited in ours', async () => {
+  test('a credit is refused if the balance of the account has another currency', async () => {
     const id = await anAccount();
     await database.db.raw(`update balances set currency = 'USD' where account_id = ?`, [id]);
     const { exitCode, err } = await admin(`accounts credit ${id} 1`);
@@ -181,7 +181,7 @@ describe('accounts', () => {
     expect(json.available).toBe('3.500000');
   });
 
-  test('a balance above the safe integers is refused', async () => {
+  test('a credit is refused if the balance would exceed the safe integers', async () => {
     const id = await anAccount('9007199254.740991');
     const { exitCode, err } = await admin(`accounts credit ${id} 0.000001`);
     expect({ exitCode, err }).toMatchObject({
@@ -191,16 +191,16 @@ describe('accounts', () => {
     expect((await admin(`accounts show ${id} --json`)).json.available).toBe('9007199254.740991');
   });
 
-  test('a disabled account shows since when, and can be enabled again', async () => {
+  test('a disabled account shows the time of its disabling, and can be enabled again', async () => {
     const id = await anAccount();
     const { disabledAt } = (await admin(`accounts disable ${id} --json`)).json;
     expect(Date.parse(disabledAt)).toBeGreaterThan(0);
-    // Disabling it again keeps the first time.
+    // A second disabling keeps the time of the first.
     expect((await admin(`accounts disable ${id} --json`)).json.disabledAt).toBe(disabledAt);
     expect((await admin(`accounts enable ${id} --json`)).json.disabledAt).toBeNull();
   });
 
-  test('the terms are shown, and can be changed one by one', async () => {
+  test('the terms of an account are shown, and can be changed one by one', async () => {
     const accountId = await anAccount();
     const terms = async (words: string) =>
       (await admin(`accounts terms ${accountId} ${words}`)).json;
@@ -271,7 +271,7 @@ describe('accounts', () => {
     await connection.close();
   });
 
-  test('without Temporal the account is disabled, and the command asks to be repeated', async () => {
+  test('accounts disable --cancel disables the account and reports uncancelled tasks, if Temporal does not answer', async () => {
     const id = await anAccount('10');
     await openNew(database.db, anOpening(id, aTaskId(), 1_000_000));
     const words = `accounts disable ${id} --cancel`;
@@ -365,7 +365,7 @@ describe('keys', () => {
     ['--models studio-2.0,nonsense', 2, 'no model "nonsense"'],
     ['--models ,', 2, 'names at least one'],
     ['--channels nonsense', 2, 'no channel "nonsense"'],
-  ])('%s creates no key', async (words, exitCode, reason) => {
+  ])('keys create with "%s" is refused', async (words, exitCode, reason) => {
     const account = await anAccount();
     const said = await admin(`keys create --account ${account} ${words}`);
     expect(said).toMatchObject({ exitCode, err: expect.stringContaining(reason) });
@@ -374,7 +374,7 @@ describe('keys', () => {
 });
 
 describe('tasks', () => {
-  test('a task is shown with its object, and the list can be filtered', async () => {
+  test('a task is shown with its object, and the list of tasks is filtered by account and status', async () => {
     const account = await anAccount('10');
     const [first, second] = [aTaskId(), aTaskId()];
     await openNew(database.db, anOpening(account, first, 1_000_000));
@@ -398,7 +398,7 @@ describe('tasks', () => {
     expect((await admin(`tasks show ${first}`)).out).not.toMatch(/^error/m);
   });
 
-  test('characters that change what a terminal shows are escaped', async () => {
+  test('no control character and no direction character reaches the output', async () => {
     const id = aTaskId();
     await openNew(database.db, anOpening(await anAccount('10'), id, 1_000_000));
     const odd = '\u0085\u009b31m\u2028\u2029\u202a\u202e\u2066\u2069\u001b\u007f';
@@ -434,7 +434,7 @@ describe('tasks', () => {
     expect(json).toMatchObject({ taskId: id, jobs: [{ upstreamId: 'cgt-findable' }] });
   });
 
-  test('the code of a failed job is shown', async () => {
+  test('tasks show prints the error code of a failed job', async () => {
     const id = aTaskId();
     await openNew(database.db, anOpening(await anAccount('10'), id, 1_000_000));
     const code = 'OutputVideoSensitiveContentDetected';
@@ -450,7 +450,7 @@ describe('tasks', () => {
     expect(out).toMatch(new RegExp(`^generation .* cgt-failed .* ${code} `, 'm'));
   });
 
-  test('the code of a job that no provider accepted is shown', async () => {
+  test('tasks show prints the error code of a job that the provider refused', async () => {
     const id = aTaskId();
     await openNew(database.db, anOpening(await anAccount('10'), id, 1_000_000));
     await database.db('jobs').where({ task_id: id }).update({ attempt: '1:1' });
@@ -468,7 +468,7 @@ describe('tasks', () => {
     expect(jobs).toMatchObject([{ report: { failure: { code, sentence } } }]);
   });
 
-  test('a finished task, or one without a workflow, cannot be cancelled', async () => {
+  test('a finished task and a task without a workflow cannot be cancelled', async () => {
     const account = await anAccount('10');
     const [final, lost] = [aTaskId(), aTaskId()];
     await openNew(database.db, anOpening(account, final, 1_000_000));
@@ -488,7 +488,7 @@ describe('tasks', () => {
     });
   });
 
-  test('a cancel without Temporal fails with a message', async () => {
+  test('tasks cancel fails with a message if Temporal does not answer or is not configured', async () => {
     const account = await anAccount('10');
     const open = aTaskId();
     await openNew(database.db, anOpening(account, open, 1_000_000));
@@ -546,7 +546,7 @@ describe('callbacks', () => {
     await connection.close();
   });
 
-  test('nothing is resent while Temporal does not answer', async () => {
+  test('no callback is resent while Temporal does not answer', async () => {
     const task = await aFinalTask(database, 'https://a.example', { accountId: await anAccount() });
     const line = `callbacks resend ${task}`;
     expect(await admin(line, { TEMPORAL_ADDRESS: '127.0.0.1:1' })).toMatchObject({
@@ -556,7 +556,7 @@ describe('callbacks', () => {
     expect((await admin(`callbacks show ${task} --json`)).json).toMatchObject({ deliveries: 1 });
   });
 
-  test('nothing is resent for an unfinished task or one without a callback', async () => {
+  test('no callback is resent for an unfinished task or for a task without a callback', async () => {
     const accountId = await anAccount();
     const running = await aFinalTask(database, 'https://a.example', { accountId, final: false });
     const silent = await aFinalTask(database, null, { accountId });
@@ -565,7 +565,7 @@ describe('callbacks', () => {
     expect((await admin(`callbacks show ${aTaskId()}`)).err).toContain('There is no task');
   });
 
-  test('a rotated secret signs at once, together with the previous one during the overlap', async () => {
+  test('a new webhook secret signs at once, and the previous secret also signs during the overlap', async () => {
     const account = await anAccount();
     const [old] = await activeSecrets(database.db, account);
     const { json } = await admin(`webhooks rotate ${account} --overlap 1h --json`);
@@ -578,7 +578,7 @@ describe('callbacks', () => {
 });
 
 describe('the books', () => {
-  test('the audit exits with 1 and prints the differences', async () => {
+  test('the audit exits with 0 if the books agree, and otherwise prints the differences and exits with 1', async () => {
     const own = await createTestDatabase();
     try {
       const over = { DATABASE_URL: own.url };
@@ -602,7 +602,7 @@ describe('the books', () => {
     }
   });
 
-  test('a statement is paged by the number of its last movement', async () => {
+  test('the next page of a statement begins after the given number of a movement', async () => {
     const id = await anAccount('1');
     await admin(`accounts credit ${id} 2`);
     await admin(`accounts credit ${id} 3`);
@@ -629,8 +629,8 @@ describe('the books', () => {
   });
 });
 
-describe('the reconciler', () => {
-  test('a loss is confirmed for two hours, or for the number given', async () => {
+describe('reconcile lost', () => {
+  test('confirms a loss for two hours, or for the given number of hours', async () => {
     expect(await isLossConfirmed(database.db)).toBe(false);
     for (const [line, hours] of [
       ['reconcile lost --json', 2],
@@ -655,7 +655,7 @@ describe('the schema', () => {
     expect({ exitCode, json }).toEqual({ exitCode: 0, json: { applied: [], temporal: true } });
   });
 
-  test('only the owner migrates', async () => {
+  test('only the owner of the database can migrate', async () => {
     const { exitCode, err } = await admin('migrate');
     expect({ exitCode, err }).toMatchObject({
       exitCode: 1,
@@ -680,7 +680,7 @@ describe('the schema', () => {
     }
   });
 
-  test('an empty database is reported differently from a newer one', async () => {
+  test('a database without migrations is reported with a hint to migrate', async () => {
     const own = await createTestDatabase();
     try {
       await own.db.raw('drop table schema_migrations');
@@ -743,7 +743,7 @@ describe('wrong use', () => {
     ['statement acct_none', 1, 'There is no account acct_none'],
     ['callbacks list --state open', 2, '--state is one of pending, delivered'],
     ['webhooks rotate acct_none', 1, 'There is no account acct_none'],
-  ])('"%s" exits with %i: %s', async (line, exitCode, reason) => {
+  ])('the command "%s" exits with %i: %s', async (line, exitCode, reason) => {
     const said = await admin(line);
     expect(said).toMatchObject({ exitCode, out: '', err: expect.stringContaining(reason) });
     const asJson = await admin(`${line} --json`);
@@ -751,7 +751,7 @@ describe('wrong use', () => {
     expect(asJson.json).toEqual({ error: expect.stringContaining(reason), exitCode });
   });
 
-  test('a key in place of its id is refused and not repeated', async () => {
+  test('keys revoke refuses a key in place of its id, and does not print the key', async () => {
     const key = makeApiKey();
     const { exitCode, err } = await admin(`keys revoke ${key}`);
     expect({ exitCode, err }).toEqual({
@@ -772,7 +772,7 @@ describe('wrong use', () => {
     });
   });
 
-  test('a missing setting is reported', async () => {
+  test('a missing DATABASE_URL is reported if no stack runs', async () => {
     const { exitCode, err } = await admin('accounts list', { DATABASE_URL: '' });
     expect({ exitCode, err }).toMatchObject({
       exitCode: 2,
@@ -782,7 +782,7 @@ describe('wrong use', () => {
 });
 
 describe('help', () => {
-  test('is there for all commands, for each group and for each command', async () => {
+  test('exists for all commands, for each group and for each command', async () => {
     const { exitCode, out } = await admin('help');
     expect(exitCode).toBe(0);
     for (const { name } of adminCommands) {
@@ -796,7 +796,7 @@ describe('help', () => {
     }
   });
 
-  test('without a command it is printed to stderr, with exit code 2', async () => {
+  test('is printed to stderr with exit code 2, if no command is given', async () => {
     expect(await admin([])).toMatchObject({
       exitCode: 2,
       out: '',

@@ -1,4 +1,4 @@
-// The requests that the API logs, and those it only counts.
+// Tests which requests the API logs, and which requests it only counts.
 
 import type { FinishedRequest } from '../../src/api/deps';
 import { observeApi } from '../../src/commands/api-observer';

@@ -1,5 +1,5 @@
-// `admin encryption`: which keys stored rows need, and the encryption of older rows with the first key
-// while the service changes them.
+// Tests `admin encryption`. One command counts the rows under each key. The other command encrypts
+// older rows with the first key, while the service may change the same rows.
 
 import type { Knex } from 'knex';
 import { connect } from '../../src/db/database';
@@ -41,7 +41,7 @@ const admin = adminWith(() => ({
   ENCRYPTION_KEYS: setting(newer, older),
 }));
 
-/** An ended task whose sealed columns hold its id. */
+/** Stores a finished task whose sealed columns all have its id as text, and returns the id. */
 async function plant(db: Knex, accountId: string): Promise<string> {
   const id = aTaskId();
   await openNew(db, anOpening(accountId, id, 10));
@@ -74,7 +74,7 @@ async function plant(db: Knex, accountId: string): Promise<string> {
   return id;
 }
 
-/** What the sealed columns of a task hold. */
+/** Returns the decrypted texts of a task, and the values that are stored unencrypted. */
 async function readAll(db: Knex, id: string) {
   const task = await db('tasks').where({ id }).first();
   const job = await db('jobs').where({ task_id: id }).first();
@@ -90,7 +90,7 @@ async function readAll(db: Knex, id: string) {
   };
 }
 
-test('rows under an older key are counted and encrypted with the first one, and their texts stay the same', async () => {
+test('rows under an older key are counted and encrypted with the first key, and their texts stay the same', async () => {
   const accountId = await anAccountWith(database.db, 'acct', 1_000_000);
   const [old, both] = [withKeys(older), withKeys(newer, older)];
   const ids = [];
@@ -137,7 +137,7 @@ test('a row that changes during the encryption keeps its new value', async () =>
     for (let nth = 0; !isDone; nth += 1) {
       const id = ids[nth % ids.length] ?? '';
       texts.set(id, `${id} ${nth}`);
-      // A process that still encrypts with the older key, and one that does not.
+      // Some processes still encrypt with the older key during a rotation.
       const db = nth % 3 === 0 ? old : both;
       await db('tasks')
         .where({ id })
@@ -162,7 +162,7 @@ test('a row that changes during the encryption keeps its new value', async () =>
   }
 });
 
-test('without a key the command is refused', async () => {
+test('encryption reseal without a key is refused', async () => {
   expect(await admin('encryption reseal', { ENCRYPTION_KEYS: '' })).toMatchObject({
     exitCode: 2,
     err: 'ENCRYPTION_KEYS is not set: there is no key to use.\n',

@@ -1,5 +1,5 @@
-// `accounts erase`: nothing that a caller sent or got is left of an account, in the database and in the
-// storage; its books stay as they were.
+// Tests `accounts erase`. No text and no file that a caller sent or got remains in the database or
+// in the storage. The books of the account do not change.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ import { type S3Server, startS3Server } from '../support/s3-server';
 import { temporalAddress } from '../support/temporal';
 import { until } from '../support/until';
 
-// A word in everything that a caller sends and gets.
+// Every text and every file that a caller sends or gets contains this word.
 const word = 'needle';
 
 let database: TestDatabase;
@@ -83,7 +83,7 @@ interface Content {
   readonly failed: string;
 }
 
-/** An account with two finished tasks and an upload, full of the word. */
+/** Creates an account with two finished tasks and an upload, whose content contains the word. */
 async function anAccountWithContent(storage: Storage): Promise<Content> {
   const { db } = database;
   const accountId = await anAccount();
@@ -142,7 +142,7 @@ async function anAccountWithContent(storage: Storage): Promise<Content> {
   });
   expect(result.key).toBeTruthy();
   await plantFile(files, Buffer.from(word), { name: `${word}.png` });
-  // An upload whose bytes were stored, although its row is gone.
+  // The bytes of this upload are stored, although its row is gone.
   const lost = Readable.from([Buffer.from(word)]);
   await storage.write(`uploads/${accountId}/lost`, lost, {
     contentType: 'image/png',
@@ -151,7 +151,7 @@ async function anAccountWithContent(storage: Storage): Promise<Content> {
   return { accountId, succeeded, failed };
 }
 
-/** The rows of an account in all tables, as text. */
+/** Returns the rows of an account in all tables that hold content of callers. */
 async function textOf(accountId: string): Promise<string> {
   const { rows } = await database.db.raw<{ rows: { text: string }[] }>(
     `select tasks::text as text from tasks where account_id = :accountId
@@ -184,7 +184,7 @@ async function actsOf(accountId: string) {
 }
 
 describe.each(['directory', 'S3'])('with files in %s', (kind) => {
-  test('no text and no file of the callers is left; the books stay', async () => {
+  test('accounts erase removes every text and file of the account, and the books stay the same', async () => {
     const storage = await storageOf(kind);
     const [mine, other] = [
       await anAccountWithContent(storage),
@@ -249,7 +249,7 @@ describe('an erased account', () => {
     expect(enabled).toMatchObject({ disabledAt: null, erasedAt: null });
   });
 
-  test('has a row of the log for the beginning and one for the end', async () => {
+  test('has a log row for the beginning and a log row for the end of the erasure', async () => {
     const rows = (await actsOf(content.accountId)).filter(({ command }: { command: string }) =>
       command.startsWith('accounts erase'),
     );
@@ -260,7 +260,7 @@ describe('an erased account', () => {
     ]);
   });
 
-  test('delivers no callback: a waiting delivery has ended, and none can be sent again', async () => {
+  test('gets no callback any more: a waiting delivery ends, and no callback can be resent', async () => {
     const { attemptCallback } = callbackActivities(database);
     const attempt = { taskId: content.succeeded, delivery: 1, attempt: 2, chance: 0.5 };
     expect(await attemptCallback(attempt)).toMatchObject({ state: 'superseded', nextInMs: null });
@@ -278,7 +278,7 @@ describe('an erased account', () => {
   });
 });
 
-test('is refused while tasks are unfinished, and nothing changes', async () => {
+test('accounts erase is refused while tasks are unfinished, and nothing changes', async () => {
   const accountId = await anAccount();
   await openNew(database.db, anOpening(accountId, aTaskId(), 1_000_000));
   const said = await admin(`accounts erase ${accountId}`);
@@ -291,7 +291,7 @@ test('is refused while tasks are unfinished, and nothing changes', async () => {
   expect(await actsOf(accountId)).toEqual([]);
 });
 
-test('while the storage is away the command says so, and a later run goes on', async () => {
+test('accounts erase reports a storage that does not answer, and a later run completes the work', async () => {
   const storage = await storageOf('S3');
   const { accountId } = await anAccountWithContent(storage);
   await server.kill();
@@ -311,11 +311,11 @@ test('while the storage is away the command says so, and a later run goes on', a
   expect(await textOf(accountId)).not.toContain(word);
 });
 
-test('a run that was killed is completed by the next one', async () => {
+test('a killed run of accounts erase is completed by the next run', async () => {
   const { db } = database;
   const storage = await storageOf('directory');
   const { accountId, succeeded } = await anAccountWithContent(storage);
-  // The oldest task is in the last batch, and its row is locked, so the run stops there.
+  // The oldest task is in the last batch. Its row is locked, so the run waits at that batch.
   await db.raw(`update tasks set created_at = now() - interval '1 day' where id = ?`, [succeeded]);
   await db.raw(
     `insert into tasks (id, account_id, model, status, version, object, request, plan,
@@ -343,7 +343,7 @@ test('a run that was killed is completed by the next one', async () => {
     const removed = () => db('files').where({ task_id: succeeded, state: 'removed' });
     await until('the run waits at the last batch', async () => {
       expect(run.said()).toBe('');
-      // The server ends a transaction that does nothing for ten seconds.
+      // Without this statement the server would end the idle transaction after ten seconds.
       await locking.raw('select 1');
       return (await removed()).length === 1;
     });

@@ -1,4 +1,5 @@
-// Bodies of requests: the answer to `Expect: 100-continue`, and the time that a body may take.
+// Tests how the HTTP server handles the bodies of requests: `Expect: 100-continue`, bodies that are
+// refused unread, and the time that a body may take.
 
 import { connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
@@ -48,7 +49,7 @@ function send(path: string, header = '') {
   return { socket, state };
 }
 
-test('a client that asks first gets 100 Continue when its body is read', async () => {
+test('a client that sends Expect: 100-continue gets 100 Continue when its body is read', async () => {
   const { socket, state } = send('/', 'Expect: 100-continue\r\n');
   await until('it may send', () => state.text.startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
   socket.write('12345');
@@ -65,7 +66,7 @@ test('a client whose body is refused unread gets no 100 Continue', async () => {
 describe('a large body that is refused unread', () => {
   const large = Buffer.alloc(60 * 1024 * 1024);
 
-  test('is answered, although the client sends all of it before it reads', async () => {
+  test('is answered, although the client sends the whole body before it reads', async () => {
     const socket = connect(server.port, '127.0.0.1');
     sockets = [...sockets, socket];
     const failures: unknown[] = [];
@@ -81,7 +82,7 @@ describe('a large body that is refused unread', () => {
     expect(text).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  test('is answered to fetch', async () => {
+  test('gets an answer that fetch can read', async () => {
     const { status } = await fetch(`http://127.0.0.1:${server.port}/refused`, {
       method: 'POST',
       body: large,
@@ -89,7 +90,7 @@ describe('a large body that is refused unread', () => {
     expect(status).toBe(413);
   });
 
-  test('after its first bytes were read is answered too', async () => {
+  test('is also answered if its first bytes were read', async () => {
     const { status } = await fetch(`http://127.0.0.1:${server.port}/begun`, {
       method: 'POST',
       body: large,
@@ -97,8 +98,9 @@ describe('a large body that is refused unread', () => {
     expect(status).toBe(413);
   });
 
-  // Longer than the five seconds after which the connection is closed.
-  test('is not awaited for ever', async () => {
+  // The pause of 7.5 s is longer than the 5 s without a byte after which the server closes the
+  // connection.
+  test('is not awaited for ever if the client sends nothing', async () => {
     const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
     sockets = [...sockets, socket];
     let failed = false;
@@ -118,8 +120,8 @@ describe('a large body that is refused unread', () => {
   });
 });
 
-// The limit is 15 s; the rest is margin.
-test('a body that does not come is a 408, an upload may take longer', async () => {
+// The server's limit is 15 s. The longer times here are a margin for a busy machine.
+test('a body that does not arrive is answered 408, but an upload may take longer', async () => {
   const upload = send('/upload');
   const other = send('/');
   await until('the other is cut', () => other.state.closed, 60_000);

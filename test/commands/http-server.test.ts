@@ -1,4 +1,5 @@
-// Limits of the HTTP server for callers that do not read their reply or open too many connections.
+// Tests the HTTP server with callers that do not read their reply, send requests together, or open
+// too many connections.
 
 import { connect, type Socket } from 'node:net';
 import { listen } from '../../src/commands/http-server';
@@ -43,7 +44,7 @@ function ask(path: string) {
   return { socket, state };
 }
 
-// The limit is 15 s; the rest is margin.
+// The server's limit is 15 s. The longer times here are a margin for a busy machine.
 test('a caller that does not read its reply is disconnected', async () => {
   server = await start();
   ask('/large').socket.pause();
@@ -64,7 +65,7 @@ test('requests that arrive together on one connection are answered in their orde
   expect(state.text.endsWith('ok')).toBe(true);
 });
 
-test('connections beyond the maximum are closed, and one that ends makes room', async () => {
+test('connections beyond the maximum are closed, and an ended connection makes room', async () => {
   server = await start(2);
   const open = [ask('/'), ask('/')];
   for (const { socket, state } of open) socket.on('data', (text) => (state.text += String(text)));

@@ -1,5 +1,5 @@
-// Migrations: several processes at once, failures half-way, and the time limits of every
-// connection.
+// Tests migrations by several processes at once, failing migrations and schemas of another version.
+// Also tests the time limits of a connection.
 
 import type { Knex } from 'knex';
 import { checkSchema, connect, migrate } from '../../src/db/database';
@@ -17,7 +17,7 @@ afterEach(() => database.drop());
 
 const empty = (db: Knex) => db.raw('drop schema public cascade; create schema public');
 
-test('of several processes that start at once one migrates, and the others find it done', async () => {
+test('if several processes migrate at once, one process applies all steps and the others apply none', async () => {
   const processes = Array.from({ length: 4 }, (_, number) =>
     connect({ url: database.url, poolMax: 1, applicationName: `process ${number}` }),
   );
@@ -57,7 +57,7 @@ describe('admin migrate', () => {
 });
 
 test('a migration that fails changes nothing, and can be repeated', async () => {
-  // This table makes a late statement fail; the earlier ones must be rolled back too.
+  // This table makes a late statement fail. The earlier statements must be rolled back too.
   await database.db.raw('create table callbacks (mine text)');
   await expect(migrate(database.db)).rejects.toThrow(/callbacks/);
   const { rows } = await database.db.raw(
@@ -68,7 +68,7 @@ test('a migration that fails changes nothing, and can be repeated', async () => 
   expect(await migrate(database.db)).toEqual(migrations.map(({ name }) => name));
 });
 
-test('an old schema is reported with its missing steps, a newer one with its unknown steps', async () => {
+test('an old schema is reported with its missing steps, and a newer schema with its unknown steps', async () => {
   await expect(checkSchema(database.db)).rejects.toThrow(/lacks 0001_schema:/);
   await migrate(database.db);
   await checkSchema(database.db);
@@ -79,7 +79,7 @@ test('an old schema is reported with its missing steps, a newer one with its unk
   await expect(migrate(database.db)).rejects.toThrow(refusal);
 });
 
-test('no slow statement, lock or abandoned transaction holds a connection for long', async () => {
+test('every connection has time limits for statements, locks and idle transactions', async () => {
   const limits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
   const shown = await Promise.all(
     limits.map(async (name) => (await database.db.raw(`show ${name}`)).rows[0][name]),

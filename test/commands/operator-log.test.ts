@@ -1,5 +1,5 @@
-// The log of operators: each command that changes something leaves a row in the transaction of its
-// act, and no other command can change anything.
+// Tests the log of operators. Each command that changes something writes a row in the transaction
+// of its change. Any other command cannot write to the database.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
@@ -69,7 +69,7 @@ interface Example {
   readonly words: (customer: Customer) => string | Promise<string>;
   readonly before?: object;
   readonly after?: object;
-  /** The rows it leaves if they are not one. */
+  /** The number of rows that the command writes; absent if it writes one row. */
   readonly rows?: number;
 }
 
@@ -137,13 +137,13 @@ const examples: Readonly<Record<string, Example>> = {
   'encryption reseal': { words: () => '', before: {}, after: {} },
 };
 
-test('every command that changes something has an example here', () => {
+test('every command that changes something has an example in this test', () => {
   const changing = adminCommands.filter(({ changes }) => changes).map(({ name }) => name);
   expect(changing.sort()).toEqual(Object.keys(examples).sort());
 });
 
 test.each(Object.entries(examples))(
-  '%s leaves one row: who, what, before, after, why',
+  'the command "%s" is logged with who, why, and the state before and after',
   async (name, example) => {
     const customer = await aCustomer();
     const words = await example.words(customer);
@@ -166,7 +166,7 @@ test.each(Object.entries(examples))(
   },
 );
 
-test('the row of a key has what was changed of it, and its last characters only', async () => {
+test('the log row of a key has the changed fields, and only the last characters of the key', async () => {
   const customer = await aCustomer();
   await admin(`keys terms ${customer.keyId} --create-rate 5`);
   await admin(`keys revoke ${customer.keyId}`);
@@ -179,7 +179,7 @@ test('the row of a key has what was changed of it, and its last characters only'
   expect(created?.after).toMatchObject({ [first(customer)]: { endsIn, name: 'first key' } });
 });
 
-test('no secret is in the log', async () => {
+test('the log of operators contains no secret', async () => {
   const customer = await aCustomer();
   const { json: key } = await admin(`keys create --account ${customer.accountId} --json`);
   const { json: rotated } = await admin(`webhooks rotate ${customer.accountId} --json`);
@@ -196,19 +196,19 @@ test('no secret is in the log', async () => {
   }
 });
 
-test('without --as the row names the login', async () => {
+test('without --as the log row names the login', async () => {
   const { accountId } = await aCustomer();
   expect(await acts(accountId)).toMatchObject([{ who: userInfo().username, why: null }]);
 });
 
-test('words with blanks are quoted', async () => {
+test('the logged command has quotes around words with spaces', async () => {
   const { accountId } = await aCustomer();
   await admin(['accounts', 'credit', accountId, '1', '--reason', 'paid by hand']);
   const [row] = await acts(accountId);
   expect(row?.command).toBe(`accounts credit ${accountId} 1 --reason "paid by hand"`);
 });
 
-test('a command that fails, and one that only shows, leave no row', async () => {
+test('a failed command and a command that only shows write no log row', async () => {
   const { accountId, keyId } = await aCustomer();
   const known = await acts();
   const { exitCode } = await admin(
@@ -222,7 +222,7 @@ test('a command that fails, and one that only shows, leave no row', async () => 
   expect(await acts()).toEqual(known);
 });
 
-test('an act whose row cannot be written is not done', async () => {
+test('a change is rolled back if its log row cannot be written', async () => {
   const own = await createTestDatabase(1);
   try {
     const over = { DATABASE_URL: own.operatorUrl };
@@ -238,7 +238,7 @@ test('an act whose row cannot be written is not done', async () => {
   }
 });
 
-test('a command that does not say what it changes cannot write', async () => {
+test('a command that does not declare its changes cannot write to the database', async () => {
   const config = readConfig('admin', { DATABASE_URL: database.operatorUrl });
   const forgetful = {
     name: 'forgetful',
@@ -256,14 +256,14 @@ test.each([
   `update operator_log set who = 'somebody else'`,
   'delete from operator_log',
   'truncate operator_log',
-])('even the owner is refused: %s', async (statement) => {
+])('the owner of the database cannot change the log of operators: %s', async (statement) => {
   await aCustomer();
   await expect(database.db.raw(statement)).rejects.toThrow(
     'rows of operator_log are never changed or removed',
   );
 });
 
-test('the table shows the newest act first', async () => {
+test('admin log prints a table with one line per row, up to the limit', async () => {
   const { accountId } = await aCustomer();
   await admin([`accounts`, 'terms', accountId, '--weight', '3', '--why', 'a\tnew contract']);
   await admin(`accounts terms ${accountId} --weight 3`);

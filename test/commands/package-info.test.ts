@@ -1,4 +1,4 @@
-// The commit that /version tells.
+// Tests the commit that /version shows.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

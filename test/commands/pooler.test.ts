@@ -1,5 +1,5 @@
-// Behind PgBouncer in transaction mode every process ends at its start with one sentence. Runs where
-// PgBouncer is installed.
+// Behind PgBouncer in transaction mode, every process prints one sentence at its start and exits.
+// These tests run only if PgBouncer is installed.
 
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { pgbouncer, startPooler } from '../support/pooler';
@@ -28,7 +28,7 @@ const idle = 'idle_in_transaction_session_timeout,extra_float_digits,lock_timeou
     /^DATABASE_URL leads to a pooler at .* \(unsupported startup parameter: \w+\): .* the address of PostgreSQL itself .*\n$/,
   ],
   [
-    'that is configured to ignore them',
+    'that ignores the settings of a connection',
     [`${ignored},${idle}`],
     /^DATABASE_URL leads to a pooler that ignores the settings .* the address of PostgreSQL itself .*\n$/,
   ],

@@ -1,4 +1,4 @@
-// The warning at the start of the API about links to files that callers cannot follow.
+// Tests the warning about the delivery of files, which the API logs at its start.
 
 import { whyUnreachable } from '../../src/commands/public-url';
 import { readConfig } from '../../src/config/config';
@@ -15,20 +15,24 @@ const bucket = (endpoint: string) => ({
 });
 
 test.each([
-  ['no bucket', { FILES_DELIVERY: 'redirect' }, /S3_BUCKET is not set/],
-  ['an address inside', bucket('http://127.0.0.1:9000'), /http:\/\/127\.0\.0\.1:9000 is no public/],
-  ['plain http', bucket('http://s3.example.com'), /no public https address/],
-])('links lead nowhere: %s', (_, settings, said) => {
+  ['redirect without a bucket', { FILES_DELIVERY: 'redirect' }, /S3_BUCKET is not set/],
+  [
+    'redirect to an internal address',
+    bucket('http://127.0.0.1:9000'),
+    /http:\/\/127\.0\.0\.1:9000 is no public/,
+  ],
+  ['redirect to plain http', bucket('http://s3.example.com'), /no public https address/],
+])('the API warns about the delivery of files: %s', (_, settings, said) => {
   expect(warning(settings)).toMatch(said);
 });
 
 test.each([
   ['the API sends the bytes', { ...bucket('http://127.0.0.1:9000'), FILES_DELIVERY: 'proxy' }],
-  ['a public address', bucket('https://s3.eu-central-1.amazonaws.com')],
+  ['redirect to a public address', bucket('https://s3.eu-central-1.amazonaws.com')],
   [
-    'an allowed address',
+    'redirect to an allowed address',
     { ...bucket('http://127.0.0.1:9000'), DANGEROUSLY_ALLOW_HOSTS: '127.0.0.1:9000' },
   ],
-])('links lead to files: %s', (_, settings) => {
+])('the API does not warn about the delivery of files: %s', (_, settings) => {
   expect(warning(settings)).toBeNull();
 });

@@ -1,5 +1,6 @@
-// Invalid settings, flags and catalogues: each process exits with 2 and one clear sentence per
-// fault before it starts anything. If a valid address does not answer, it exits with 1.
+// Starts processes with invalid settings, flags and catalogues. Each process prints one clear
+// sentence per fault and exits with 2 before it starts anything. If a valid address does not
+// answer, the process exits with 1.
 
 import { readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -29,7 +30,7 @@ test.each<[string, string[], Record<string, string>, RegExp]>([
     /TEMPORAL_ADDRESS is not set \(the Temporal server, as host:port\)\./,
   ],
   [
-    'several settings at once',
+    'several invalid settings',
     ['dev'],
     { PORT: '80a0', LOG_LEVEL: 'loud', API_KEY_PEPPER: 'short' },
     /^The environment cannot be used:\n +PORT is "80a0"; wanted: a whole number from 0 to 65535\.\n +API_KEY_PEPPER is set to something else; wanted: .*\n +LOG_LEVEL is "loud"; wanted: one of trace, .*\n$/,
@@ -94,7 +95,7 @@ test.each<[string, string[], Record<string, string>, RegExp]>([
     { TEMPORAL_CLI: '/none' },
     /^TEMPORAL_CLI is \/none/m,
   ],
-])('%s exits with 2', async (_what, args, over, sentence) => {
+])('a start with this fault exits with 2: %s', async (_what, args, over, sentence) => {
   const ended = await runProcess(args, { DATA_DIR: data.path, PORT: '0', ...over });
   expect(ended).toMatchObject({ code: 2, err: expect.stringMatching(sentence) });
   expect(ended.err).not.toMatch(stackTrace);
@@ -121,7 +122,7 @@ test('all faults of a catalogue are reported at once', async () => {
   expect(err).toMatch(/nonsense/);
 });
 
-test('if the configured Temporal does not answer, this is reported and nothing is started', async () => {
+test('a configured Temporal that does not answer is reported, and nothing is started', async () => {
   const own = await createTestDatabase(1);
   try {
     const ended = await runProcess(['dev'], {
@@ -153,7 +154,7 @@ test('a namespace that Temporal does not have is reported', async () => {
   expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('nobody-made-this') });
 });
 
-test('if the configured database does not answer, this is reported without its password', async () => {
+test('a configured database that does not answer is reported without its password', async () => {
   const given = { DATABASE_URL: 'postgres://user:hidden@127.0.0.1:1/video' };
   for (const args of [['dev'], ['admin', 'migrate']]) {
     const { code, err } = await runProcess(args, {

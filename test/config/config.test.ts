@@ -1,5 +1,5 @@
-// Reading settings: all faults are reported at once, in words that are enough to correct them,
-// without any secret.
+// Tests how settings are read. All faults must be reported at once. A message must be enough to
+// correct the setting, and it must not contain a secret.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -68,25 +68,41 @@ describe('an invalid value', () => {
     ['CURRENCY', 'yuan', 'three capital letters'],
     ['LOG_LEVEL', 'verbose', 'one of trace, debug, info, warn, error, fatal'],
     ['LOG_FORMAT', 'xml', 'one of json, pretty'],
-  ])('%s=%s is reported with the given and the wanted value', (name, given, wanted) => {
-    expect(faultsOf('dev', { [name]: given })).toEqual([
-      `${name} is ${JSON.stringify(given)}; wanted: ${wanted}.`,
-    ]);
-  });
+  ])(
+    'of the setting %s=%s is reported with the given and the wanted value',
+    (name, given, wanted) => {
+      expect(faultsOf('dev', { [name]: given })).toEqual([
+        `${name} is ${JSON.stringify(given)}; wanted: ${wanted}.`,
+      ]);
+    },
+  );
 
   test.each([
     ['DATABASE_URL', 'mysql://root:hunter2@db/x', 'postgres:// or postgresql://'],
     ['API_KEY_PEPPER', 'hunter2', 'at least 16 characters'],
     ['STUDIO_API_KEY', 'hunter2', 'at least 8 characters'],
     ['STUDIO_ADMIN_KEY', 'hunter2', 'at least 8 characters'],
-  ])('%s is a secret and is not repeated in the message', (name, given, wanted) => {
+  ])('of the secret setting %s is not repeated in the message', (name, given, wanted) => {
     const [fault = ''] = faultsOf('dev', { [name]: given });
     expect(fault).toContain(`${name} is set to something else; wanted: `);
     expect(fault).toContain(wanted);
     expect(fault).not.toContain('hunter2');
   });
 
-  test('all faults are reported at once, together with missing settings', () => {
+  test.each([
+    ['a key that is too short', '2026:c2hvcnQ='],
+    ['a key without an id', Buffer.alloc(32).toString('base64')],
+    [
+      'the same id twice',
+      `a:${Buffer.alloc(32, 1).toString('base64')},a:${Buffer.alloc(32, 2).toString('base64')}`,
+    ],
+  ])('of ENCRYPTION_KEYS with %s is refused and not quoted', (_, given) => {
+    const [fault = ''] = faultsOf('dev', { ENCRYPTION_KEYS: given });
+    expect(fault).toMatch(/^ENCRYPTION_KEYS is set to something else; wanted: id:key pairs/);
+    expect(fault).not.toContain(given);
+  });
+
+  test('is reported together with all other faults and missing settings', () => {
     const faults = faultsOf('api', {
       PORT: 'eighty',
       LOG_LEVEL: 'loud',
@@ -112,7 +128,7 @@ describe('a missing setting', () => {
     ['studio', ['STUDIO_API_KEY']],
     ['admin', []],
     ['dev', []],
-  ] as const)('%s cannot do without %j', (process, names) => {
+  ] as const)('prevents the start of the process %s for each of %j', (process, names) => {
     const faults = faultsOf(process, {});
     expect(faults).toHaveLength(names.length);
     names.forEach((name, at) => {
@@ -121,19 +137,22 @@ describe('a missing setting', () => {
     expect(faultsOf(process, complete)).toEqual([]);
   });
 
-  test.each(['api', 'worker', 'dev'] as const)('%s does not start with half of S3', (process) => {
-    const needs = 'S3_BUCKET, S3_ENDPOINT, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY';
-    const half = { ...complete, S3_BUCKET: 'videos', S3_ACCESS_KEY_ID: 'an id' };
-    expect(faultsOf(process, half)).toEqual(
-      ['S3_ENDPOINT', 'S3_SECRET_ACCESS_KEY'].map(
-        (name) => `${name} is not set. Storage in S3 needs ${needs}.`,
-      ),
-    );
-    expect(faultsOf(process, { ...complete, ...wholeS3 })).toEqual([]);
-    expect(faultsOf(process, { ...complete, S3_REGION: 'eu-central-1' })).toEqual([]);
-  });
+  test.each(['api', 'worker', 'dev'] as const)(
+    'of S3 prevents the start of the process %s',
+    (process) => {
+      const needs = 'S3_BUCKET, S3_ENDPOINT, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY';
+      const half = { ...complete, S3_BUCKET: 'videos', S3_ACCESS_KEY_ID: 'an id' };
+      expect(faultsOf(process, half)).toEqual(
+        ['S3_ENDPOINT', 'S3_SECRET_ACCESS_KEY'].map(
+          (name) => `${name} is not set. Storage in S3 needs ${needs}.`,
+        ),
+      );
+      expect(faultsOf(process, { ...complete, ...wholeS3 })).toEqual([]);
+      expect(faultsOf(process, { ...complete, S3_REGION: 'eu-central-1' })).toEqual([]);
+    },
+  );
 
-  test('no secret has a default', () => {
+  test('that is a secret has no default', () => {
     const secrets = settingRows().filter(({ secret }) => secret);
     expect(secrets.map(({ name }) => name)).toEqual([
       'DATABASE_URL',
@@ -152,18 +171,18 @@ describe('a missing setting', () => {
     for (const { otherwise } of secrets) expect(otherwise).toBe('');
   });
 
-  test('every setting with the name of a secret is treated as one', () => {
+  test('every setting whose name contains KEY, PEPPER, SECRET or PASSWORD is treated as a secret', () => {
     const sounding = settingRows().filter(({ name }) => /KEY|PEPPER|SECRET|PASSWORD/.test(name));
     expect(sounding.filter(({ secret }) => !secret)).toEqual([]);
   });
 
-  test('an empty value counts as absent', () => {
+  test('may also be an empty value', () => {
     const config = readConfig('dev', { PORT: '', DATABASE_URL: '', PLAYGROUND: '' });
     expect(config).toMatchObject({ port: 8080, databaseUrl: null, playground: false });
     expect(faultsOf('api', { ...complete, API_KEY_PEPPER: '' })).toHaveLength(1);
   });
 
-  test('a command can require more settings than its process', () => {
+  test('can be demanded by a command although its process does not need the setting', () => {
     const config = readConfig('admin', { TEMPORAL_ADDRESS: 'temporal:7233' });
     expect(() => demand(config, ['TEMPORAL_ADDRESS'])).not.toThrow();
     expect(() => demand(config, ['DATABASE_URL', 'API_KEY_PEPPER', 'TEMPORAL_ADDRESS'])).toThrow(
@@ -188,7 +207,7 @@ describe('a valid value', () => {
       ['https://a.example', 'https://b.example'],
     ],
     ['METRICS_PORT', '9464', 'metricsPort', 9464],
-  ])('%s=%s is read', (name, given, key, value) => {
+  ])('of the setting %s=%s is read', (name, given, key, value) => {
     expect(readConfig('dev', { [name]: given })).toMatchObject({ [key]: value });
   });
 
@@ -197,7 +216,7 @@ describe('a valid value', () => {
     expect(config.environment).toEqual({ ARK_API_KEY: 'x', PORTS: 'y' });
   });
 
-  test('a config is frozen', () => {
+  test('cannot be changed after the config was read', () => {
     const config = readConfig('dev', {});
     expect(Object.isFrozen(config)).toBe(true);
     expect(Object.isFrozen(config.environment)).toBe(true);
@@ -241,7 +260,7 @@ describe('DANGEROUSLY_ALLOW_HOSTS', () => {
 });
 
 describe('the table of settings', () => {
-  test('every setting has a sentence, and a unit if it is a duration', () => {
+  test('has a sentence for every setting, and the name of a duration ends with its unit', () => {
     for (const { name, sentence } of settingRows()) {
       expect([name, sentence]).toEqual([name, expect.stringMatching(/^[A-Z\d`].{9,160}\.$/)]);
       if (/TIMEOUT|INTERVAL/.test(name)) expect(name).toMatch(/_(MS|SECONDS)$/);
@@ -268,37 +287,27 @@ describe('a secret in a file', () => {
     ENCRYPTION_KEYS: `2026:${Buffer.alloc(32).toString('base64')}`,
   };
 
-  // A setting of these needs the others.
+  // The settings of one group are valid only together.
   const certificate = { TEMPORAL_TLS_CERT: 'some text', TEMPORAL_TLS_KEY: 'some text' };
   const needed: readonly Readonly<Record<string, string>>[] = [wholeS3, certificate];
 
-  test.each(secrets.map(({ name }) => name))('%s is read from the file %s_FILE names', (name) => {
-    const text = ofAKind[name] ?? 'a secret of enough length';
-    const rest = needed.find((names) => name in names) ?? {};
-    const others = { ...rest, [name]: '' };
-    const inFile = { ...others, [`${name}_FILE`]: fileWith(`${text}\n`) };
-    const { environment } = readConfig('dev', inFile);
-    expect(environment[name]).toBe(text);
-    const faults = faultsOf('dev', { ...others, [`${name}_FILE`]: join(folder, 'none') });
-    expect(faults).toEqual([
-      `${name}_FILE is "${join(folder, 'none')}"; the file cannot be read (ENOENT).`,
-    ]);
-  });
+  test.each(secrets.map(({ name }) => name))(
+    'is the value of %s if the _FILE variable of that setting names the file',
+    (name) => {
+      const text = ofAKind[name] ?? 'a secret of enough length';
+      const rest = needed.find((names) => name in names) ?? {};
+      const others = { ...rest, [name]: '' };
+      const inFile = { ...others, [`${name}_FILE`]: fileWith(`${text}\n`) };
+      const { environment } = readConfig('dev', inFile);
+      expect(environment[name]).toBe(text);
+      const faults = faultsOf('dev', { ...others, [`${name}_FILE`]: join(folder, 'none') });
+      expect(faults).toEqual([
+        `${name}_FILE is "${join(folder, 'none')}"; the file cannot be read (ENOENT).`,
+      ]);
+    },
+  );
 
-  test.each([
-    ['a key that is too short', '2026:c2hvcnQ='],
-    ['a key without an id', Buffer.alloc(32).toString('base64')],
-    [
-      'the same id twice',
-      `a:${Buffer.alloc(32, 1).toString('base64')},a:${Buffer.alloc(32, 2).toString('base64')}`,
-    ],
-  ])('of payloads with %s is refused without being quoted', (_, given) => {
-    const [fault = ''] = faultsOf('dev', { ENCRYPTION_KEYS: given });
-    expect(fault).toMatch(/^ENCRYPTION_KEYS is set to something else; wanted: id:key pairs/);
-    expect(fault).not.toContain(given);
-  });
-
-  test('is the value of the setting and is validated', () => {
+  test('is validated like a value in the environment', () => {
     const { API_KEY_PEPPER, ...others } = complete;
     const config = readConfig('api', { ...others, API_KEY_PEPPER_FILE: fileWith(API_KEY_PEPPER) });
     expect(config.apiKeyPepper).toBe(API_KEY_PEPPER);
@@ -306,12 +315,12 @@ describe('a secret in a file', () => {
     expect(faults).toEqual([expect.stringMatching(/^API_KEY_PEPPER is set to something else;/)]);
   });
 
-  test('may be the key of a channel, although the catalogue chooses its name', () => {
+  test('may be the API key of a channel, whose name only the catalogue knows', () => {
     const { environment } = readConfig('dev', { ARK_API_KEY_FILE: fileWith('an upstream key\n') });
     expect(environment.ARK_API_KEY).toBe('an upstream key');
   });
 
-  test('is passed on as its value, so that another process can read the environment', () => {
+  test('is in the environment of the config as a value, so that another process can read it', () => {
     const { API_KEY_PEPPER, ...others } = complete;
     const given = { ...others, API_KEY_PEPPER_FILE: fileWith(API_KEY_PEPPER) };
     const { environment } = readConfig('api', given);
@@ -327,7 +336,7 @@ describe('a secret in a file', () => {
     expect(faultsOf('api', empty)).toEqual([expect.stringMatching(/; the file is empty\.$/)]);
   });
 
-  test('is not read if the setting is no secret', () => {
+  test('is not read for a setting that is not a secret', () => {
     const config = readConfig('dev', { CATALOGUE_FILE: 'other.yaml', LOG_LEVEL_FILE: '/none' });
     expect(config.catalogueFile).toBe('other.yaml');
   });

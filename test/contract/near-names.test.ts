@@ -1,4 +1,5 @@
-// Unknown field names: those that resemble a field are refused, the others are ignored and listed.
+// Tests unknown field names. Names that resemble a field are refused. Other names are ignored and
+// listed.
 
 import { combineFaults } from '../../src/contract/faults';
 import { editsBetween } from '../../src/contract/near-names';
@@ -89,7 +90,7 @@ test.each<[sent: string, meant: string]>([
   expect(request.metadata.passThrough).toEqual({});
 });
 
-// Options of the supported generators, and words that other generators use.
+// These are options of the supported generators, and names that other generators use.
 test.each(
   (
     'camera_fixed text role url image_url video_url audio_url first_frame last_frame fps rs rt dur cf wm bitrate_level ' +
@@ -128,31 +129,31 @@ test.each<[Record<string, unknown>, string[]]>([
     ],
   ],
 ])(
-  'of super-resolution %j only faults that follow from no other are reported',
+  'for the super-resolution options %j only the faults that no other fault causes are reported',
   (config, messages) => {
     const { faults } = parseRequest({ ...base, metadata: { super_resolution_config: config } });
     expect(combineFaults(faults, []).map(({ message }) => message)).toEqual(messages);
   },
 );
 
-test('a misspelt prompt is not reported as a missing one too', () => {
+test('a misspelt prompt is not also reported as missing', () => {
   const { faults } = parseRequest({ model: 'studio-2.0', promt: 'x', seconds: 3 });
   expect(combineFaults(faults, []).map(({ param }) => param)).toEqual(['promt', 'seconds']);
 });
 
-test('faults that follow from the default of a misspelt field are not reported', () => {
+test('a fault that the default of a misspelt field causes is not reported', () => {
   const { faults } = parseRequest({ ...base, resolutoin: '4k' });
   const ofDefault = { code: 'unsupported_value', param: 'size', message: 'size: …' } as const;
   expect(combineFaults(faults, [ofDefault]).map(({ param }) => param)).toEqual(['resolutoin']);
 });
 
-test('a body with thousands of unknown names is checked within a moment', () => {
+test('a body with thousands of unknown names is checked, and the names are listed', () => {
   const many = Object.fromEntries(Array.from({ length: 4_000 }, (_, n) => [`resolu${n}`, n]));
   const { ignored } = parseRequest({ ...base, ...many, metadata: many });
   expect(ignored).toHaveLength(4_000);
 });
 
-test('a long name is shortened in the message, also if separators make it long', () => {
+test('a long misspelt name is shortened in the message, even if most of it is separators', () => {
   const long = `web${'_'.repeat(10_000)}hook`;
   const metadata = { [`se${'_'.repeat(10_000)}ed`]: 1 };
   const { faults, ignored } = parseRequest({ ...base, [long]: 'x', metadata });

@@ -1,4 +1,5 @@
-// The served OpenAPI document: valid, complete, and correct in every example.
+// Tests the OpenAPI document that the API serves. The document must be valid and complete, and its
+// examples must be correct.
 
 import { execFileSync } from 'node:child_process';
 import { type RefusalCode, refusals } from '../../src/contract/error';
@@ -19,7 +20,8 @@ import { theCatalogue } from '../support/catalogue';
 // biome-ignore lint/suspicious/noExplicitAny: see above
 const document = createOpenApiDocument({ version: '1.0.0', publicUrl: 'http://localhost' }) as any;
 
-// The validator is an ES module, which Node can load and jest's module system cannot.
+// The validator is an ES module. Jest cannot load such a module, so a new Node process runs this
+// code.
 const validate = `
   import { Validator } from '@seriousme/openapi-schema-validator';
   const validator = new Validator();
@@ -40,7 +42,7 @@ test('the document is valid OpenAPI 3.1', () => {
   expect(judgementOf({ ...document, paths: { '/x': { get: 1 } } })).toMatchObject({ valid: false });
 });
 
-test('each operation of a task is listed once, with its callback; aliases are described', () => {
+test('the document lists each operation of a task once, lists the callback, and describes the aliases', () => {
   const ofTasks = Object.entries(document.paths).filter(([path]) => path.includes('generations'));
   expect(ofTasks.map(([path, item]) => [path, Object.keys(item as object)])).toEqual([
     ['/v1/videos/generations', ['post']],
@@ -55,13 +57,13 @@ test('each operation of a task is listed once, with its callback; aliases are de
   expect(sent.content['application/json'].schema.$ref).toMatch(/Task$/);
 });
 
-test('every field of a request has a description', () => {
+test('the schema of a request has every field', () => {
   const { properties, required } = document.components.schemas.VideoRequest;
   expect(required).toEqual(['model', 'prompt']);
   expect(Object.keys(properties)).toEqual([...Object.keys(requestFields), 'metadata']);
 });
 
-test('every error code appears in an operation, under its status', () => {
+test('every error code appears in an operation with its status', () => {
   const text = JSON.stringify(document.paths);
   const elsewhere: RefusalCode[] = ['route_not_found', 'method_not_allowed', 'task_id_required'];
   for (const [code, { status }] of Object.entries(refusals)) {
@@ -71,21 +73,24 @@ test('every error code appears in an operation, under its status', () => {
   }
 });
 
-describe('examples', () => {
+describe('the examples of the document', () => {
   const catalogue = theCatalogue();
-  test.each(Object.entries<RequestExample>(requestExamples))('%s is accepted', (_, { body }) => {
-    const { request, faults } = parseRequest(body);
-    const { refusals = [] } = planTask(request, catalogue, { seed: 1 });
-    expect([...faults, ...refusals]).toEqual([]);
-  });
+  test.each(Object.entries<RequestExample>(requestExamples))(
+    'include the request "%s", which is accepted',
+    (_, { body }) => {
+      const { request, faults } = parseRequest(body);
+      const { refusals = [] } = planTask(request, catalogue, { seed: 1 });
+      expect([...faults, ...refusals]).toEqual([]);
+    },
+  );
 
-  test('example requests fit their schema', () => {
+  test('of requests fit the schema of a request', () => {
     for (const { body } of Object.values<RequestExample>(requestExamples)) {
       expect(videoRequestSchema.safeParse(body).error).toBeUndefined();
     }
   });
 
-  test('example replies fit their schema', () => {
+  test('of replies fit the schemas of replies', () => {
     expect(createdSchema.safeParse(createdExample).error).toBeUndefined();
     for (const task of Object.values(taskExamples)) {
       expect(taskSchema.safeParse(task).error).toBeUndefined();

@@ -1,5 +1,5 @@
-// Every rule about the shape of a request: the parsed value of each accepted form, and the field
-// and code of each refusal.
+// Tests every rule about the shape of a request. The tests show the parsed value of each accepted
+// form. For each refusal they show the field and the code.
 
 import { parseRequest } from '../../src/contract/parse-request';
 
@@ -17,47 +17,67 @@ function faultsOf(body: Record<string, unknown>): string[] {
 
 describe('accepted requests and their parsed values', () => {
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
-    ['image is images[0]', { image }, { images: [image] }],
+    ['an image in the old field `image`', { image }, { images: [image] }],
     [
-      'null counts as absent',
+      'null, which counts as absent',
       { image: null, images: null, ratio: null, metadata: null },
       { images: [] },
     ],
-    ['an empty list counts as absent', { image, images: [] }, { images: [image] }],
-    ['seconds is duration', { seconds: '8' }, { duration: 8 }],
+    ['an empty list, which counts as absent', { image, images: [] }, { images: [image] }],
+    ['seconds instead of duration', { seconds: '8' }, { duration: 8 }],
     ['duration as a numeric string', { duration: '12' }, { duration: 12 }],
     ['duration -1', { duration: -1 }, { duration: -1 }],
     ['duration "-1"', { duration: '-1' }, { duration: -1 }],
-    ['duration wins over seconds, unread', { duration: 5, seconds: 'nonsense' }, { duration: 5 }],
-    ['an empty resolution counts as absent', { resolution: '', size: '720p' }, { size: '720p' }],
-    ['resolution wins over size, unread', { resolution: '480p', size: 7 }, { resolution: '480p' }],
-    ['any mode is taken', { mode: 'cinematic' }, { mode: 'cinematic' }],
-    ['unknown names are ignored', { user: 'me', n: 3 }, {}],
-    ['a prompt keeps its spaces', { prompt: '  x ' }, { prompt: '  x ' }],
-  ])('is parsed: %s', (_, body, expected) => {
+    [
+      'duration and unreadable seconds, which are ignored',
+      { duration: 5, seconds: 'nonsense' },
+      { duration: 5 },
+    ],
+    [
+      'an empty resolution, which counts as absent',
+      { resolution: '', size: '720p' },
+      { size: '720p' },
+    ],
+    [
+      'resolution and an unreadable size, which is ignored',
+      { resolution: '480p', size: 7 },
+      { resolution: '480p' },
+    ],
+    ['any mode', { mode: 'cinematic' }, { mode: 'cinematic' }],
+    ['unknown names, which are ignored', { user: 'me', n: 3 }, {}],
+    ['a prompt with spaces, which are kept', { prompt: '  x ' }, { prompt: '  x ' }],
+  ])('a request is accepted with %s', (_, body, expected) => {
     const { request, faults } = parseRequest({ ...base, ...body });
     expect(faults).toEqual([]);
     expect(request).toMatchObject(expected);
   });
 
   test.each<[string, unknown, Record<string, unknown>]>([
-    ['absent', undefined, { watermark: false, draft: false, return_last_frame: false }],
-    ['the expiry is two days by default', {}, { execution_expires_after: 172_800 }],
-    ['as a string', '{"seed":7}', { seed: 7 }],
-    ['an empty list counts as absent', [], { watermark: false, passThrough: {} }],
+    [
+      'no fields, because it is absent',
+      undefined,
+      { watermark: false, draft: false, return_last_frame: false },
+    ],
+    ['no expiry, which is two days by default', {}, { execution_expires_after: 172_800 }],
+    ['one field, sent as a string', '{"seed":7}', { seed: 7 }],
+    ['an empty list instead of an object', [], { watermark: false, passThrough: {} }],
     ['an empty list in a field', { seed: [], tools: [], camera: [] }, { passThrough: {} }],
-    ['an owned name that is absent', { resolution: null, content: [] }, { passThrough: {} }],
+    [
+      'empty values for names that the service owns',
+      { resolution: null, content: [] },
+      { passThrough: {} },
+    ],
     ['built-in property names', { toString: 1 }, { passThrough: { toString: 1 } }],
     ['sixteen tools', { tools: tools(16) }, { tools: tools(16) }],
     ['a safety identifier of 64', { safety_identifier: id(64) }, { safety_identifier: id(64) }],
     ['null in a field', { seed: null, callback_url: null }, { passThrough: {} }],
     [
-      'a tool alone is a list of one',
+      'one tool without a list',
       { tools: { type: 'web_search', n: 1 } },
       { tools: [{ type: 'web_search', n: 1 }] },
     ],
     [
-      'an unknown field is passed through',
+      'an unknown field, which is passed through',
       { camera: { pan: [1] } },
       { passThrough: { camera: { pan: [1] } } },
     ],
@@ -74,7 +94,7 @@ describe('accepted requests and their parsed values', () => {
     ['input video of 45 s', { input_video_duration: 45 }, { input_video_duration: 45 }],
     ['half a second of input video', { input_video_duration: 0.5 }, { input_video_duration: 0.5 }],
     [
-      'super-resolution is standard by default',
+      'super-resolution without a version, which is standard by default',
       { super_resolution_config: { resolution: '2k' } },
       { super_resolution_config: { resolution: '2k', tool_version: 'standard' } },
     ],
@@ -83,7 +103,7 @@ describe('accepted requests and their parsed values', () => {
       { super_resolution_config: { resolution_limit: 2160, fps: 120, scene: 'old_film' } },
       { super_resolution_config: { resolution_limit: 2160, fps: 120, scene: 'old_film' } },
     ],
-  ])('metadata is parsed: %s', (_, metadata, expected) => {
+  ])('metadata is accepted with %s', (_, metadata, expected) => {
     const { request, faults } = parseRequest({ ...base, metadata });
     expect(faults).toEqual([]);
     expect(request.metadata).toMatchObject(expected);
@@ -118,12 +138,12 @@ describe('refused requests', () => {
     ['four videos', { videos: ten.slice(0, 4) }, ['videos invalid_value']],
     ['four audios', { audios: ten.slice(0, 4) }, ['audios invalid_value']],
     [
-      'elements that are no words, whatever they call themselves',
+      'an element that is an object with toString and valueOf',
       { images: [{ toString: 1, valueOf: 1 }, image] },
       ['images[0] invalid_value'],
     ],
     [
-      'a list of a hundred thousand, as one fault',
+      'a hundred thousand wrong elements, with one fault',
       { images: Array.from({ length: 100_000 }, () => 1) },
       ['images invalid_value'],
     ],
@@ -153,7 +173,7 @@ describe('refused requests', () => {
     ['metadata as a string of a list', { metadata: '[]' }, ['metadata invalid_value']],
     ['metadata as a broken string', { metadata: '{"a":' }, ['metadata invalid_value']],
     [
-      'metadata as a string with a prototype name',
+      'metadata as a string with the name __proto__',
       { metadata: '{"__proto__":{}}' },
       ['metadata invalid_value'],
     ],
@@ -163,7 +183,7 @@ describe('refused requests', () => {
       { callback_url: 'https://example.com' },
       ['callback_url invalid_value'],
     ],
-  ])('is refused: %s', (_, body, expected) => {
+  ])('a request is refused with %s', (_, body, expected) => {
     expect(faultsOf({ ...base, ...body })).toEqual(expected);
   });
 
@@ -200,12 +220,12 @@ describe('refused requests', () => {
     ['seventeen labels', { labels: labels(17) }, ['metadata.labels invalid_value']],
     ['labels as a list', { labels: ['a'] }, ['metadata.labels invalid_value']],
     [
-      'labels of other kinds than short strings',
+      'label values that are not short strings',
       { labels: { n: 1, empty: '', long: 'x'.repeat(65), ok: 'x' } },
       ['n', 'empty', 'long'].map((name) => `metadata.labels.${name} invalid_value`),
     ],
     [
-      'names that no label may have',
+      'names that are not allowed for labels',
       { labels: { 'a b': 'x', '': 'x', [`a${'b'.repeat(40)}`]: 'x' } },
       ['a b', '', `a${'b'.repeat(40)}`].map((name) => `metadata.labels.${name} invalid_value`),
     ],
@@ -234,7 +254,7 @@ describe('refused requests', () => {
       ['metadata.safety_identifier invalid_value'],
     ],
     [
-      'no input video',
+      'an input video of 0 s',
       { input_video_duration: 0 },
       ['metadata.input_video_duration invalid_value'],
     ],
@@ -244,12 +264,12 @@ describe('refused requests', () => {
       ['metadata.input_video_duration invalid_value'],
     ],
     [
-      'a name the service owns',
+      'names that the service owns',
       { resolution: '4k', service_tier: 'flex' },
       ['metadata.resolution invalid_value', 'metadata.service_tier invalid_value'],
     ],
     [
-      'names the service owns, in other cases',
+      'names that the service owns, in another case',
       {
         Frames: 24,
         SERVICE_TIER: 'flex',
@@ -264,13 +284,13 @@ describe('refused requests', () => {
       ],
     ],
     [
-      'documented names in other cases',
+      'documented names in another case',
       { Callback_Url: 'http://127.0.0.1', DRAFT: true },
       ['metadata.Callback_Url invalid_value', 'metadata.DRAFT invalid_value'],
     ],
     ['33 KiB to pass through', { x: 'x'.repeat(33 * 1024) }, ['metadata invalid_value']],
     ['17,000 letters of two bytes', { x: 'é'.repeat(17_000) }, ['metadata invalid_value']],
-  ])('metadata is refused: %s', (_, metadata, expected) => {
+  ])('metadata is refused with %s', (_, metadata, expected) => {
     expect(faultsOf({ ...base, metadata })).toEqual(expected);
     expect(faultsOf({ ...base, metadata: JSON.stringify(metadata) })).toEqual(expected);
   });
@@ -297,32 +317,28 @@ describe('refused requests', () => {
     ['fps 121', { resolution: '4k', fps: 121 }, [`${at}.fps invalid_value`]],
     ['fps 29.97', { resolution: '4k', fps: 29.97 }, [`${at}.fps invalid_value`]],
     ['an unknown field', { resolution: '4k', bitrate: 1 }, [`${at}.bitrate invalid_value`]],
-    [
-      'nothing but an absent target',
-      { resolution: [], fps: 30 },
-      [`${at} missing_required_parameter`],
-    ],
-    ['a list', [{ resolution: '4k' }], [`${at} invalid_value`]],
-    ['a string', '4k', [`${at} invalid_value`]],
-  ])('super-resolution is refused: %s', (_, config, expected) => {
+    ['an empty target', { resolution: [], fps: 30 }, [`${at} missing_required_parameter`]],
+    ['a list instead of an object', [{ resolution: '4k' }], [`${at} invalid_value`]],
+    ['a string instead of an object', '4k', [`${at} invalid_value`]],
+  ])('super-resolution is refused with %s', (_, config, expected) => {
     expect(faultsOf({ ...base, metadata: { super_resolution_config: config } })).toEqual(expected);
   });
 });
 
-test('a message names the field, the rule and the value that was sent', () => {
+test('the message of a refusal names the field, the rule and the sent value', () => {
   const { faults } = parseRequest({ ...base, duration: 99 });
   expect(faults[0]?.message).toBe(
     'duration: must be a whole number of seconds from 4 to 15, or -1 for a length that the model picks, as a number or numeric string; got 99.',
   );
 });
 
-test('a long value is shortened in the message', () => {
+test('a long value is shortened in the message of a refusal', () => {
   const { faults } = parseRequest({ ...base, ratio: 'x'.repeat(100_000) });
   expect(faults[0]?.message).toContain('a string of 100000 characters starting with "xxx');
   expect(faults[0]?.message.length).toBeLessThan(300);
 });
 
-test('long names and long lists of names are shortened in the message', () => {
+test('long names are shortened in the faults, and at most ten unknown names are reported', () => {
   const names = Array.from({ length: 200 }, (_, index) => `${'x'.repeat(100)}${index}`);
   const config = Object.fromEntries(names.map((name) => [name, 1]));
   const metadata = { super_resolution_config: { resolution: '4k', ...config } };
@@ -331,7 +347,6 @@ test('long names and long lists of names are shortened in the message', () => {
   for (const { param } of faults) expect(param.length).toBeLessThan(130);
 });
 
-// The sentences a caller reads: the rule and the value that was sent.
 test.each<[Record<string, unknown>, string]>([
   [
     { ratio: '2:1' },
@@ -396,7 +411,7 @@ test.each<[Record<string, unknown>, string]>([
     { metadata: { super_resolution_config: { resolution: '4k', fps: 0 } } },
     'metadata.super_resolution_config.fps: must be a whole number from 1 to 120; got 0.',
   ],
-])('the message for %j names the rule and the value', (body, sentence) => {
+])('the message for the request %j names the field and the rule', (body, sentence) => {
   expect(parseRequest({ ...base, ...body }).faults.map(({ message }) => message)).toEqual([
     sentence,
   ]);

@@ -1,4 +1,5 @@
-// The message for a text that is not a JSON object, with line and column.
+// Tests the parser for JSON bodies. The message for broken JSON has the line and the column. A body
+// above the limits is refused before JSON.parse reads it.
 
 import { parseSafeJson } from '../../src/contract/safe-json';
 
@@ -22,7 +23,7 @@ test.each<[text: string, fault: string]>([
   ['7', 'it is a number'],
   ['true', 'it is a boolean'],
   ['{"__proto__":1}', 'it holds a forbidden property name'],
-])('the message for %j names the position', (text, fault) => {
+])('the message for the refused text %j names the cause', (text, fault) => {
   expect(parseSafeJson(text)).toEqual({ fault });
 });
 
@@ -37,14 +38,14 @@ test.each<[name: string, text: string, counted: ReturnType<typeof parseSafeJson>
   ['a name and 999 empty objects', list(Array(999).fill({})), null],
   ['a name and 1,000 empty lists', list(Array(1_000).fill([])), tooMany],
   ['a name and 500 lists of one', list(Array(500).fill([1])), tooMany],
-  ['a name twice, 1,001 times in all', `{${'"a":1,'.repeat(1_000)}"a":1}`, tooMany],
+  ['the same name 1,001 times', `{${'"a":1,'.repeat(1_000)}"a":1}`, tooMany],
   ['commas and brackets inside a string', list([',[{\\",'.repeat(2_000)]), null],
   ['spaces in empty objects', `{"a":[${'{ } , '.repeat(998)}0]}`, null],
   ['32 levels', deep(32), null],
   ['33 levels', deep(33), tooDeep],
-  ['32 levels, twice', list([]).replace('[]', `[${deep(30)},${deep(30)}]`), null],
+  ['two branches of 32 levels', list([]).replace('[]', `[${deep(30)},${deep(30)}]`), null],
   ['a hundred thousand brackets', '['.repeat(100_000), tooDeep],
   ['names without an end', '{"a":1,'.repeat(10) + '"a":1,'.repeat(5_000), tooMany],
-])('%s exceed the limit before the body is parsed', (_, text, counted) => {
+])('the limits for names, elements and levels are applied to %s', (_, text, counted) => {
   expect(parseSafeJson(text)).toEqual(counted ?? { value: JSON.parse(text) });
 });

@@ -1,5 +1,5 @@
-// Budgets in a real PostgreSQL: which amounts count, in which period, and that concurrent creates
-// do not exceed them.
+// Tests the budgets of accounts and keys in a real PostgreSQL. The tests show which amounts count,
+// and in which period. They also show that concurrent creates do not exceed a budget.
 
 import type { Knex } from 'knex';
 import { acceptTask } from '../../src/db/accept-task';
@@ -52,7 +52,7 @@ afterEach(async () => {
 });
 
 test.each(['day', 'month', 'total'] as const)(
-  'of 100 creates at once through two pools, a %s budget for 10 accepts exactly 10',
+  'a %s budget for 10 tasks accepts exactly 10 of 100 concurrent creates through two pools',
   async (period) => {
     const { create, limit, standing, keyId, otherKeyId } = await anAccount();
     await limit(period, 109);
@@ -71,7 +71,7 @@ test.each(['day', 'month', 'total'] as const)(
   },
 );
 
-test('a hold counts in full, and the settlement replaces it', async () => {
+test('a hold counts in full against a budget until its settlement replaces it', async () => {
   const { create, accepts, open, limit, standing } = await anAccount();
   await limit('total', 100);
   const id = aTaskId();
@@ -86,7 +86,7 @@ test('a hold counts in full, and the settlement replaces it', async () => {
   expect(await accepts(70)).toBe('stored');
 });
 
-test('a failed task frees its share of the budget, and a charge above the hold counts in full', async () => {
+test('a failed task no longer counts against a budget, and a charge above the hold counts in full', async () => {
   const { create, open, limit, standing } = await anAccount();
   await limit('day', 100);
   const [failed, dearer, pending] = [aTaskId(), aTaskId(), aTaskId()];
@@ -100,7 +100,7 @@ test('a failed task frees its share of the budget, and a charge above the hold c
   expect(await standing()).toEqual([[45, 0]]);
 });
 
-test('a budget of a key counts the tasks of that key only, next to the budget of the account', async () => {
+test('a budget of a key counts only the tasks of that key, and the budget of the account still applies', async () => {
   const { accepts, limit, keyId, otherKeyId } = await anAccount();
   await limit('total', 100);
   await limit('day', 50, keyId);
@@ -110,7 +110,7 @@ test('a budget of a key counts the tasks of that key only, next to the budget of
   expect(await accepts(1, otherKeyId)).toBe('over_budget');
 });
 
-test('a task counts in the period in which it was created, even if it is settled later', async () => {
+test('a budget counts a task in the period of its creation, even if the task is settled later', async () => {
   const { accountId, open, limit, standing, accepts } = await anAccount();
   await limit('day', 100);
   await limit('total', 1_000);
@@ -134,7 +134,7 @@ test('a task counts in the period in which it was created, even if it is settled
   expect(await accepts(100)).toBe('stored');
 });
 
-test('days and months begin in the time zone of the account, by the clock of the database', async () => {
+test('the days and months of a budget begin at midnight in the time zone of the account', async () => {
   const { accountId, limit } = await anAccount();
   await limit('day', 1);
   await limit('month', 1);
@@ -162,7 +162,7 @@ test('days and months begin in the time zone of the account, by the clock of the
   }
 });
 
-test('a create with a known id returns the stored task, even if the budget is spent', async () => {
+test('a create with a known id returns the stored task, even if the budget is used up', async () => {
   const { create, limit } = await anAccount();
   await limit('total', 10);
   const id = aTaskId();
@@ -171,7 +171,7 @@ test('a create with a known id returns the stored task, even if the budget is sp
   expect(outcomes.filter(({ outcome }) => outcome === 'known')).toHaveLength(19);
 });
 
-test('a budget is summed from indexes, and reads the movements of its period only', async () => {
+test('the query of a budget uses indexes and reads only the movements of the period', async () => {
   const { accountId, limit, keyId } = await anAccount();
   await limit('day', 1);
   const trx = await database.db.transaction();

@@ -1,5 +1,5 @@
-// Statements that run every minute or at each scrape do not read the rows of ended tasks. PostgreSQL
-// counts the rows that a connection reads.
+// Some statements run every minute or at each scrape. The tests show that these statements do not
+// read the rows of ended tasks. PostgreSQL counts the rows that a transaction reads.
 
 import type { Knex } from 'knex';
 import { takeOverdueDeliveries } from '../../src/db/callbacks';
@@ -57,7 +57,7 @@ beforeAll(async () => {
 afterAll(() => database?.drop());
 
 test.each<[string, (trx: Knex.Transaction) => Promise<unknown>]>([
-  ['metrics', readOpenWork],
+  ['the metrics of open work', readOpenWork],
   ['stored bytes', readStoredBytes],
   ['channels in use', listChannelsInUse],
   ['unwatched channels', (trx) => listUnwatched(trx, 60)],
@@ -75,17 +75,17 @@ test.each<[string, (trx: Knex.Transaction) => Promise<unknown>]>([
   ['expired files', (trx) => listExpired(trx, 100)],
   ['removed uploads', (trx) => forgetRemovedUploads(trx, 35, 100)],
   ['old tasks', (trx) => listOldTasks(trx, null, { tasksKeptDays: 400, filesKeptDays: 30 }, 200)],
-])('%s reads no rows of ended tasks', async (_, statement) => {
+])('the statement for %s reads no rows of ended tasks', async (_, statement) => {
   const read = await db.transaction(async (trx) => {
     const before = await rowsRead(trx);
     await statement(trx);
     return (await rowsRead(trx)) - before;
   });
-  // The planner reads some rows at the ends of an index.
+  // The limit is not 0, because the planner reads some rows at the ends of an index.
   expect(read).toBeLessThan(ended / 50);
 });
 
-/** The rows of the tables that this connection has read. */
+/** Returns how many rows of the tables this transaction has read so far. */
 async function rowsRead(trx: Knex.Transaction): Promise<number> {
   const { rows } = await trx.raw(
     `select coalesce(sum(seq_tup_read + idx_tup_fetch), 0)::int as read

@@ -1,5 +1,5 @@
-// The slots of limited channels in a real PostgreSQL: which waiting job gets a free slot, and that
-// no job waits for ever after a change of the catalogue or a turn that was not used.
+// Tests the slots of limited channels in a real PostgreSQL. The tests show which waiting job gets a
+// free slot. No job may wait for ever after a change of the catalogue or after an unused turn.
 
 import { findJob } from '../../src/db/jobs/queries';
 import { giveTurns, releaseStranded, takeBackTurns, takeSlot } from '../../src/db/jobs/slots';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-/** A channel of its own for each test. */
+/** Returns a new channel, so that tests do not share slots. */
 const aChannel = () => `channel-${++channelsMade}`;
 const to = (channel: string) => ({ channel, upstreamModel: 'm' });
 
@@ -35,7 +35,7 @@ async function aWaitingJob(channels: readonly string[], accountId?: string) {
   return job;
 }
 
-/** Ages the waiting time and the turn of this job. */
+/** Moves the waiting time and the turn of this job into the past. */
 const age = (taskId: string, seconds: number) =>
   database.db.raw(
     `update jobs set turn_at = turn_at - make_interval(secs => ?),
@@ -55,7 +55,7 @@ test('a waiting job gets its turn when any of its channels has a free slot', asy
   expect(await takeSlot(database.db, waiting, to(quick), 1, 'first')).toBe('taken');
 });
 
-test('a later task does not overtake a waiting one', async () => {
+test('a later task does not overtake a waiting task', async () => {
   const [slow, quick] = [aChannel(), aChannel()];
   const first = await aWaitingJob([slow, quick]);
   const later = await aJob();
@@ -64,7 +64,7 @@ test('a later task does not overtake a waiting one', async () => {
   expect(await turns(quick, 1)).toEqual([first.taskId]);
 });
 
-test('within an account the job that has waited longest is first', async () => {
+test('within an account the job that has waited longest gets the next turn', async () => {
   const channel = aChannel();
   const jobs = [];
   for (let n = 0; n < 4; n += 1) jobs.push(await aWaitingJob([channel]));
@@ -89,14 +89,14 @@ test('a job that does not use its turn blocks no other job, and gets another tur
   expect(await takeSlot(database.db, next, to(channel), 1, 'first')).toBe('taken');
   await database.db('jobs').where({ task_id: next.taskId }).update({ state: 'closed' });
   expect(await turns(channel, 1)).toEqual([]);
-  // A job that never waited is not blocked by it either.
+  // The unused turn also does not block a job that never waited.
   const newcomer = await aJob();
   expect(await takeSlot(database.db, newcomer, to(channel), 2, 'first')).toBe('taken');
   await age(stuck.taskId, 31);
   expect(await turns(channel, 2)).toEqual([stuck.taskId]);
 });
 
-test('a job that uses its turn too late still takes a slot that is free', async () => {
+test('a job whose turn has expired can still take a free slot', async () => {
   const channel = aChannel();
   const late = await aWaitingJob([channel]);
   await turns(channel, 1);
@@ -113,14 +113,14 @@ test('when the limit of a channel is removed, all waiting jobs get their turn', 
   expect(new Set(given)).toEqual(new Set(waiting.map(({ taskId }) => taskId)));
 });
 
-test('after a limit was lowered, no turn is given until enough jobs have ended', async () => {
+test('after the limit of a channel was lowered, no turn is given while too many jobs are running', async () => {
   const channel = aChannel();
   for (let n = 0; n < 3; n += 1) await takeSlot(database.db, await aJob(), to(channel), 3, 'first');
   await aWaitingJob([channel]);
   expect(await turns(channel, 1)).toEqual([]);
 });
 
-test('jobs whose channels are all gone from the catalogue stop waiting, others keep waiting', async () => {
+test('a job stops waiting if none of its channels is in the catalogue, and other jobs keep waiting', async () => {
   const [gone, stays] = [aChannel(), aChannel()];
   const stranded = await aWaitingJob([gone]);
   const other = await aWaitingJob([gone, stays]);
@@ -164,7 +164,7 @@ test('a task that ends while its job is being sent closes that job', async () =>
   expect(await takeSlot(db, job, to(aChannel()), null, 'first')).toBe('moved');
 });
 
-test('an attempt takes over a job in its current state, and the earlier attempt can no longer change it', async () => {
+test('an attempt takes over a job in its current state, and the earlier attempt can no longer change the job', async () => {
   const { db } = database;
   const job = await aJob();
   const later = { activityId: '1', attempt: 'later' };

@@ -1,5 +1,5 @@
-// The turns of accounts on a channel, and the limit of running tasks of an account, in a real
-// PostgreSQL.
+// Tests in a real PostgreSQL how accounts share the slots of a channel by turns. Also tests the
+// limit of running tasks of an account.
 
 import { giveTurns, takeSlot } from '../../src/db/jobs/slots';
 import { waitForTurn } from '../../src/db/jobs/steps';
@@ -31,7 +31,7 @@ async function aJob(accountId: string) {
   return job;
 }
 
-/** Adds waiting jobs of one account; the first has waited longest. */
+/** Adds waiting jobs of one account. The first of them has waited longest. */
 async function wait(accountId: string, count: number, channels: readonly string[]) {
   const jobs = [];
   for (let n = 0; n < count; n += 1) {
@@ -62,7 +62,7 @@ async function waitMany(accountId: string, count: number, channel: string) {
 const end = (taskIds: readonly string[]) =>
   database.db('jobs').whereIn('task_id', taskIds).update({ state: 'closed' });
 
-/** Frees one slot at a time and returns the accounts that got it, in order. */
+/** Frees one slot at a time. Returns the accounts that got the slot, in order. */
 async function starts(channel: string, count: number): Promise<string[]> {
   const accounts: string[] = [];
   for (let n = 0; n < count; n += 1) {
@@ -79,7 +79,7 @@ const countOf = (accounts: readonly string[], id: string) =>
   accounts.filter((one) => one === id).length;
 
 describe('turns of accounts', () => {
-  test('accounts share the slots by weight, and none is left out', async () => {
+  test('accounts share the slots of a channel by weight, and each account gets its turns', async () => {
     const channel = aChannel();
     const [one, two, five] = [
       await anAccount(),
@@ -91,13 +91,13 @@ describe('turns of accounts', () => {
     expect(countOf(order, one)).toBe(10);
     expect(countOf(order, two)).toBe(20);
     expect(countOf(order, five)).toBe(50);
-    // The accounts alternate: in each round of eight turns all three start.
+    // The weights add up to eight. Ten turns in a row must include each of the three accounts.
     for (let from = 0; from < 72; from += 8) {
       expect(new Set(order.slice(from, from + 8 + 2)).size).toBe(3);
     }
   });
 
-  test('several slots that are free at once are shared by weight as well', async () => {
+  test('accounts share several slots that are free at once by weight as well', async () => {
     const channel = aChannel();
     const [one, three] = [await anAccount(), await anAccount({ weight: 3 })];
     for (const account of [one, three]) await wait(account, 30, [channel]);
@@ -110,7 +110,7 @@ describe('turns of accounts', () => {
     expect(rows).toHaveLength(20);
   });
 
-  test('beside 1,000 tasks of another account, a task of a quiet account gets one of the next two slots', async () => {
+  test('a task of a quiet account gets one of the next two slots, even if another account has 1,000 tasks', async () => {
     const channel = aChannel();
     const [busy, quiet] = [await anAccount(), await anAccount()];
     await waitMany(busy, 1_000, channel);
@@ -122,7 +122,7 @@ describe('turns of accounts', () => {
     expect(await starts(channel, 2)).toContain(quiet);
   });
 
-  test('an account saves up no turns while it has no tasks waiting', async () => {
+  test('an account without waiting tasks does not collect turns for later', async () => {
     const channel = aChannel();
     const [busy, back] = [await anAccount(), await anAccount()];
     await wait(back, 1, [channel]);
@@ -135,7 +135,7 @@ describe('turns of accounts', () => {
 });
 
 describe('the limit of running tasks of an account', () => {
-  test('counts over all channels, also for concurrent starts', async () => {
+  test('counts the tasks on all channels, and concurrent starts do not exceed it', async () => {
     const account = await anAccount({ running_max: 3 });
     const channels = [aChannel(), aChannel()];
     const jobs = [];
@@ -151,7 +151,7 @@ describe('the limit of running tasks of an account', () => {
   });
 
   test.each([null, 10])(
-    'turns are given only up to the limit, on a channel with %p slots',
+    'is not exceeded by the turns that are given on a channel with %p slots (null: no slot limit)',
     async (slots) => {
       const account = await anAccount({ running_max: 2 });
       const [channel, other] = [aChannel(), aChannel()];
@@ -173,7 +173,7 @@ describe('the limit of running tasks of an account', () => {
     },
   );
 
-  test('watchers that give turns at the same time do not exceed the limit', async () => {
+  test('is not exceeded by watchers that give turns at the same time', async () => {
     const accounts = [await anAccount({ running_max: 4 }), await anAccount({ running_max: 4 })];
     const channels = [aChannel(), aChannel(), aChannel()];
     for (const account of accounts) await wait(account, 20, channels);
@@ -181,7 +181,7 @@ describe('the limit of running tasks of an account', () => {
     expect(given.flat()).toHaveLength(8);
   });
 
-  test('an account at its limit blocks no other account and takes no slot', async () => {
+  test('does not block other accounts, and a waiting task of a full account takes no slot', async () => {
     const [full, other] = [await anAccount({ running_max: 1 }), await anAccount()];
     const channel = aChannel();
     expect(await takeSlot(database.db, await aJob(full), to(channel), 3, 'first')).toBe('taken');
@@ -192,7 +192,7 @@ describe('the limit of running tasks of an account', () => {
     expect(await giveTurns(database.db, channel, 3)).toMatchObject([{ taskId: waiting?.taskId }]);
   });
 
-  test('on a channel without a limit, a later task does not overtake an earlier one of its account', async () => {
+  test('keeps the tasks of an account in order on a channel without a slot limit', async () => {
     const account = await anAccount({ running_max: 2 });
     const channel = aChannel();
     const [first] = await wait(account, 1, [channel]);
@@ -202,7 +202,7 @@ describe('the limit of running tasks of an account', () => {
     expect(await takeSlot(database.db, first ?? later, to(channel), null, 'first')).toBe('taken');
   });
 
-  test('applies to generations only, and a changed limit to the next start', async () => {
+  test('applies only to generations, and a new value applies from the next start', async () => {
     const account = await anAccount({ running_max: 1 });
     const channel = aChannel();
     expect(await takeSlot(database.db, await aJob(account), to(channel), null, 'first')).toBe(

@@ -1,5 +1,6 @@
-// The scheduled audit reads each account from its checkpoint on. It finds differences in new
-// movements and in balances, and reports each until the books agree again.
+// Tests the scheduled audit. The audit reads each account from its last checkpoint. It finds
+// differences in new movements and in balances. It reports a difference until the books agree
+// again.
 
 import { closeTask } from '../../src/db/ledger';
 import { audit } from '../../src/db/ledger-audit';
@@ -38,7 +39,7 @@ async function aTask(account: string, taskId: string): Promise<void> {
   await closeTask(database.db, aClosing(taskId, 100, 40));
 }
 
-test('books without a difference are audited up to their last movement', async () => {
+test('the checkpoint of books without a difference is their last movement', async () => {
   await someBooks(database.db, 'a');
   expect(await found()).toEqual([]);
   expect(await checkpoints()).toEqual({ a: 5 });
@@ -52,7 +53,7 @@ test('books without a difference are audited up to their last movement', async (
   expect(rows).toEqual([{ recent: true }]);
 });
 
-describe('in new movements of an audited account', () => {
+describe('in new movements of an audited account, the scheduled audit', () => {
   test.each([
     [
       'a changed amount',
@@ -60,17 +61,17 @@ describe('in new movements of an audited account', () => {
       'a: balances are the sums of their movements',
     ],
     [
-      'a changed balance beside the first of them',
+      'a changed balance in the row of the first new movement',
       `update transfers set available_after = 1 where id = 'task_new:hold'`,
       'task_new:hold: the balances after a movement follow from those before it',
     ],
     [
-      'a movement that is gone',
+      'a deleted movement',
       `delete from transfers where id = 'task_new:hold'`,
       'a: the numbers of an account have no gap',
     ],
     [
-      'a movement without its change of the balance',
+      'a movement that did not change the balance',
       `insert into transfers (id, account_id, seq, kind, debit, credit, amount, available_after,
                               held_after)
        values ('gift', 'a', 9, 'credit', 'credits', 'available', 5, 955, 10)`,
@@ -86,7 +87,7 @@ describe('in new movements of an audited account', () => {
       `update tasks set finished_at = now() where id = 'a_open'`,
       'a: no hold outlives its task, and no task is open without one',
     ],
-  ])('%s is found by each audit until it is repaired', async (_, sql, difference) => {
+  ])('finds %s each time it runs', async (_, sql, difference) => {
     await someBooks(database.db, 'a');
     await someBooks(database.db, 'b');
     expect(await found()).toEqual([]);
@@ -99,7 +100,7 @@ describe('in new movements of an audited account', () => {
   });
 });
 
-test('a changed old movement is found by the full audit; the scheduled one finds it once balances differ', async () => {
+test('the full audit finds a changed old movement; the scheduled audit finds it only after balances differ', async () => {
   await someBooks(database.db, 'a');
   expect(await found()).toEqual([]);
   await dropGuards(database.db);
@@ -116,7 +117,7 @@ test('a changed old movement is found by the full audit; the scheduled one finds
   );
 });
 
-test('the audit finds books that were removed after the previous audit', async () => {
+test('the scheduled audit finds books that were removed after the previous audit', async () => {
   await someBooks(database.db, 'a');
   expect(await found()).toEqual([]);
   await database.db.raw(`delete from balances where account_id = 'a'`);
@@ -124,7 +125,7 @@ test('the audit finds books that were removed after the previous audit', async (
   expect([await found(), await found()]).toEqual([removed, removed]);
 });
 
-test('repaired books agree again, including old movements', async () => {
+test('after a repair the audit reads the account from its first movement and finds no difference', async () => {
   await someBooks(database.db, 'a');
   expect(await found()).toEqual([]);
   await database.db.raw(`update balances set available = available + 1 where account_id = 'a'`);
@@ -136,7 +137,7 @@ test('repaired books agree again, including old movements', async () => {
 });
 
 describe('an audit that dies before it has reported', () => {
-  test('loses no difference', async () => {
+  test('does not hide a difference from the next audit', async () => {
     await someBooks(database.db, 'a');
     await someBooks(database.db, 'b');
     await database.db.raw(`update balances set held = held + 1 where account_id = 'b'`);
@@ -164,7 +165,7 @@ describe('an audit that dies before it has reported', () => {
   }
 });
 
-test('accounts after the first batch are audited too', async () => {
+test('the scheduled audit includes the accounts after its first batch', async () => {
   await database.db.raw(`
     insert into accounts (id, name) select 'n' || n, 'n' from generate_series(1000, 1600) n;
     insert into balances (account_id) select 'n' || n from generate_series(1000, 1600) n`);
@@ -174,12 +175,12 @@ test('accounts after the first batch are audited too', async () => {
   expect(Object.keys(await checkpoints())).toContain('n1000');
 });
 
-test('every kind of damage to audited books is found, except a task that never moved anything', async () => {
+test('the scheduled audit finds every kind of damage to audited books, except a final task without movements', async () => {
   await writeDamagedAccounts(database.db);
   expect(await found()).toEqual([]);
   await damageAll(database.db);
-  // The first audit finds differing balances; the second reads those accounts from their first
-  // movement.
+  // The first audit finds balances that differ. The second audit reads those accounts from their
+  // first movement.
   const first = await found();
   const differences = [...first, ...(await found())];
   const missed = damages.filter(
@@ -189,7 +190,7 @@ test('every kind of damage to audited books is found, except a task that never m
   expect(differences.filter((difference) => difference.startsWith('whole'))).toEqual([]);
 });
 
-test('money that moves during an audit causes no differences', async () => {
+test('movements during a scheduled audit cause no differences', async () => {
   const accounts = ['a', 'b', 'c'];
   for (const account of accounts) await anAccountWith(database.db, account, 1_000_000);
   let busy = true;

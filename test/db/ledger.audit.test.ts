@@ -1,5 +1,6 @@
-// The full audit finds every kind of damage. Each is done to its own account with triggers and
-// constraints removed; the first tests show that these refuse such damage.
+// Tests that the full audit finds every kind of damage to the books. The triggers and constraints
+// of the schema refuse such damage, which the first tests show. Later tests remove these guards and
+// damage one account in each way.
 
 import { type Audit, audit } from '../../src/db/ledger-audit';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -12,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-test('undamaged books have no differences', async () => {
+test('the full audit finds no difference in undamaged books', async () => {
   const accounts = damages.length + 1;
   expect(await audit(database.db)).toEqual({ accounts, transfers: accounts * 5, differences: [] });
 });
@@ -23,33 +24,49 @@ const written = (values: string) => `insert into transfers (${columns}) values (
 const good = `'x', 'whole', 6, 'credit', 'credits', 'available', 1, 951, 10, null`;
 
 test.each([
-  ['one side of a movement changed', `update transfers set debit = 'credits'`, /never changed/],
-  ['an amount changed', 'update transfers set amount = amount + 1', /never changed/],
-  ['a movement removed', `delete from transfers where id = 'whole_done:refund'`, /never changed/],
-  ['all movements removed', 'truncate transfers', /never changed/],
+  ['a change of one side of a movement', `update transfers set debit = 'credits'`, /never changed/],
+  ['a change of an amount', 'update transfers set amount = amount + 1', /never changed/],
   [
-    'money from an account that its kind may not touch',
+    'the removal of a movement',
+    `delete from transfers where id = 'whole_done:refund'`,
+    /never changed/,
+  ],
+  ['the removal of all movements', 'truncate transfers', /never changed/],
+  [
+    'a movement from a ledger account that its kind does not allow',
     written(good.replace("'credits'", "'held'")),
     /transfers_kinds/,
   ],
-  ['money to itself', written(good.replace("'credits'", "'available'")), /transfers_kinds/],
-  ['an unknown kind', written(good.replace("'credit'", "'gift'")), /transfers_kinds/],
   [
-    'money to an unknown ledger account',
+    'a movement from a ledger account to itself',
+    written(good.replace("'credits'", "'available'")),
+    /transfers_kinds/,
+  ],
+  ['a movement of an unknown kind', written(good.replace("'credit'", "'gift'")), /transfers_kinds/],
+  [
+    'a movement to an unknown ledger account',
     written(good.replace("'available'", "'nobody'")),
     /transfers_kinds/,
   ],
-  ['nothing', written(good.replace(' 1,', ' 0,')), /transfers_amount_check/],
+  ['an amount of zero', written(good.replace(' 1,', ' 0,')), /transfers_amount_check/],
   ['a negative amount', written(good.replace(' 1,', ' -1,')), /transfers_amount_check/],
   ['a movement without a credit side', written(good.replace("'available'", 'null')), /null value/],
-  ['a number twice', written(good.replace(' 6,', ' 5,')), /transfers_account_id_seq_key/],
-  ['an id twice', written(good.replace("'x'", "'whole_done:hold'")), /transfers_pkey/],
+  [
+    'a second movement with the same number',
+    written(good.replace(' 6,', ' 5,')),
+    /transfers_account_id_seq_key/,
+  ],
+  [
+    'a second movement with the same id',
+    written(good.replace("'x'", "'whole_done:hold'")),
+    /transfers_pkey/,
+  ],
 ])('the schema refuses %s', async (_, sql, why) => {
   await expect(database.db.raw(sql)).rejects.toThrow(why);
   expect((await audit(database.db)).differences).toEqual([]);
 });
 
-describe('damage done with triggers and constraints removed', () => {
+describe('without triggers and constraints', () => {
   let found: Audit['differences'];
   beforeAll(async () => {
     const { db } = database;
@@ -58,14 +75,14 @@ describe('damage done with triggers and constraints removed', () => {
   });
 
   test.each(damages.map(([name, , subject, rule], index) => [name, subject, rule, index] as const))(
-    '%s is found',
+    'the full audit finds %s',
     (_, subject, rule, index) => {
       const rules = found.filter((one) => one.subject === ofAccount(subject, index));
       expect(rules.map(({ check }) => check)).toContain(rule);
     },
   );
 
-  test('no difference is reported for undamaged accounts', () => {
+  test('the full audit reports no difference for undamaged accounts', () => {
     expect(found.filter(({ subject }) => subject.startsWith('whole'))).toEqual([]);
     const suspected = new Set(found.map(({ subject }) => subject.match(/^damaged_\d+/)?.[0]));
     expect(suspected.size).toBe(damages.length);

@@ -1,4 +1,4 @@
-// A thousand cycles with one seed; test/long runs more.
+// Runs the test of ledger.bank.ts with 1,000 cycles and one seed. test/long runs more of them.
 
 import { testBank } from './ledger.bank';
 

@@ -1,6 +1,6 @@
-// Money is neither created nor lost: sixteen clients hold, settle and refund concurrently on ten
-// accounts, while a reader checks the sums. Afterwards some closings are repeated and must move
-// nothing.
+// Tests that money is neither created nor lost. Sixteen clients hold, settle and refund
+// concurrently on ten accounts, while a reader checks the sums. Afterwards some closings are
+// repeated, and they must move no money.
 
 import type { Knex } from 'knex';
 import { closeTask, creditAccount } from '../../src/db/ledger';
@@ -33,7 +33,7 @@ export function testBank({ cycles, seeds, minutesEach }: BankSize): void {
   afterEach(() => database?.drop());
 
   test.each(seedsOfRun(seeds))(
-    `the sums hold while ${cycles} cycles move them, a second try moves nothing (SEED=%i)`,
+    `the sums of money stay correct during ${cycles} cycles, and a repeated closing moves nothing (SEED=%i)`,
     async (seed) => {
       const { db } = database;
       const random = randomFrom(seed);
@@ -65,9 +65,7 @@ interface Moves {
   readonly random: () => number;
 }
 
-/**
- * All clients open tasks and close each in two concurrent ways. Returns how many tasks were opened.
- */
+/** Opens tasks and closes each with two concurrent calls. Returns how many tasks were opened. */
 async function moveMoney(db: Knex, { cycles, accounts, random }: Moves): Promise<number> {
   const between = (low: number, high: number) => low + Math.floor(random() * (high - low + 1));
   let cycle = 0;
@@ -83,7 +81,7 @@ async function moveMoney(db: Knex, { cycles, accounts, random }: Moves): Promise
         continue;
       }
       opens += 1;
-      // A settlement races a refund or another settlement; exactly one may be stored.
+      // A settlement races a refund or another settlement. Exactly one of them may be stored.
       const charges = [between(1, hold), random() < 0.5 ? null : between(1, hold)];
       const closed = await Promise.all(
         charges.map((charge) => closeTask(db, aClosing(taskId, hold, charge))),
@@ -96,7 +94,9 @@ async function moveMoney(db: Knex, { cycles, accounts, random }: Moves): Promise
   return opens;
 }
 
-/** Checks all balances and movements on one snapshot, repeatedly. */
+/**
+ * Checks all balances and movements on one snapshot, again and again. Returns the number of checks.
+ */
 async function readUntil(db: Knex, isOver: () => boolean): Promise<number> {
   let reads = 0;
   while (!isOver()) {

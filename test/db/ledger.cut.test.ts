@@ -1,6 +1,7 @@
-// Cuts the connection at each statement of each operation on the books, COMMIT included: once
-// before the statement reaches PostgreSQL, once after it ran but before its answer arrives. The
-// outcome is unknown to the caller then; a repeated call must end as if there had been no cut.
+// Cuts the connection at each statement of each operation on the books, COMMIT included. The first
+// cut is before the statement reaches PostgreSQL. The second cut is after the statement ran, but
+// before its answer arrives. The caller does not know the outcome then. A repeated call must have
+// the same result as a call without a cut.
 
 import type { Knex } from 'knex';
 import { acceptTask } from '../../src/db/accept-task';
@@ -35,11 +36,11 @@ afterAll(async () => {
 let tries = 0;
 
 interface Operation {
-  /** Number of statements of the operation, so that each is cut once and none is left out. */
+  /** Number of statements of the operation. The test cuts each of them once. */
   readonly statements: number;
   prepare?(account: string, task: string): Promise<unknown>;
   run(account: string, task: string): Promise<unknown>;
-  /** Available and held balance afterwards, and the kinds of all movements. */
+  /** The balances after the operation, and the kinds of all movements of the account. */
   readonly leaves: readonly [available: number, held: number, kinds: string];
 }
 
@@ -79,7 +80,7 @@ const operations: Readonly<Record<string, Operation>> = {
     leaves: [100, 0, 'credit hold refund'],
   },
   'a credit': {
-    // BEGIN, the lock of the account, the look-up of the reference, the movement, COMMIT.
+    // BEGIN, the lock of the account, the search for the reference, the movement, COMMIT.
     statements: 5,
     run: (accountId) =>
       creditAccount(db, { accountId, amountMicros: 7, reference: 'r', reason: 'x' }),
@@ -92,40 +93,46 @@ describe.each<When>(['before', 'after'])('if the connection is cut %s a statemen
     Array.from({ length: statements }, (_, index) => [name, index + 1] as const),
   );
 
-  test.each(cuts)('%s, statement %i', async (name, statement) => {
-    const operation = operations[name]!;
-    tries += 1;
-    const account = await anAccountWith(database.db, `cut_${tries}`, 100);
-    const task = `task_cut_${tries}`;
-    await operation.prepare?.(account, task);
-    await db.raw('select 1'); // Connects first, so that the handshake is not counted.
+  test.each(cuts)(
+    'the repeated call for %s has the usual result (statement %i)',
+    async (name, statement) => {
+      const operation = operations[name]!;
+      tries += 1;
+      const account = await anAccountWith(database.db, `cut_${tries}`, 100);
+      const task = `task_cut_${tries}`;
+      await operation.prepare?.(account, task);
+      await db.raw('select 1'); // Connects first, so that the handshake is not counted.
 
-    cutter.cutAt(statement, when);
-    const failure: unknown = await operation.run(account, task).then(
-      () => null,
-      (error: unknown) => error,
-    );
-    expect(cutter.hasCut()).toBe(true);
-    if (!isRetryable(failure)) console.log(String(failure), (failure as { code?: string }).code);
-    expect(isRetryable(failure)).toBe(true);
+      cutter.cutAt(statement, when);
+      const failure: unknown = await operation.run(account, task).then(
+        () => null,
+        (error: unknown) => error,
+      );
+      expect(cutter.hasCut()).toBe(true);
+      if (!isRetryable(failure)) console.log(String(failure), (failure as { code?: string }).code);
+      expect(isRetryable(failure)).toBe(true);
 
-    await operation.run(account, task);
-    expect(await stateOf(account)).toEqual(operation.leaves);
-  });
+      await operation.run(account, task);
+      expect(await stateOf(account)).toEqual(operation.leaves);
+    },
+  );
 
-  test.each(Object.entries(operations))('%s has no more statements than that', async (_, one) => {
-    tries += 1;
-    const account = await anAccountWith(database.db, `cut_${tries}`, 100);
-    await one.prepare?.(account, `task_cut_${tries}`);
-    await db.raw('select 1');
-    cutter.cutAt(one.statements + 1, when);
-    await one.run(account, `task_cut_${tries}`);
-    expect(cutter.hasCut()).toBe(false);
-    cutter.cutAt(0, when);
-  });
+  test.each(Object.entries(operations))(
+    'the list of cuts includes every statement of %s',
+    async (_, one) => {
+      tries += 1;
+      const account = await anAccountWith(database.db, `cut_${tries}`, 100);
+      await one.prepare?.(account, `task_cut_${tries}`);
+      await db.raw('select 1');
+      cutter.cutAt(one.statements + 1, when);
+      await one.run(account, `task_cut_${tries}`);
+      expect(cutter.hasCut()).toBe(false);
+      cutter.cutAt(0, when);
+    },
+  );
 });
 
-test('the books agree after all cuts', async () => {
+test('the full audit finds no difference after all cuts', async () => {
   const { differences, accounts } = await audit(database.db);
   expect(differences).toEqual([]);
   expect(accounts).toBe(tries);

@@ -1,13 +1,14 @@
-// Kinds of damage to the books, each done to its own account with triggers and constraints removed,
-// and the difference that an audit must report.
+// A list of the kinds of damage to the books, with the difference that an audit must report for
+// each. Each kind of damage has its own account. The triggers and constraints of the schema refuse
+// such damage, so they are removed first.
 
 import type { Knex } from 'knex';
 import { closeTask } from '../../src/db/ledger';
 import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
 
-// The books of each account `:a`: a credit of 1,000, a task `:a_open` that holds 10, and a task
-// `:a_done` that held 100 and was charged 40. Each row: the damage, its SQL, the subject of the
-// difference and its rule.
+// The SQL writes `:a` for the account. Its books have a credit of 1,000, a task `:a_open` that
+// holds 10, and a task `:a_done` that held 100 and was charged 40. A row has the damage, its SQL,
+// the subject of the difference, and the rule that is broken.
 export const damages: readonly (readonly [
   name: string,
   sql: string,
@@ -39,13 +40,13 @@ export const damages: readonly (readonly [
     'every movement belongs to an account with books',
   ],
   [
-    'a movement that is gone',
+    'a deleted movement',
     `delete from transfers where id = ':a_done:refund'`,
     ':a',
     'the numbers of an account have no gap',
   ],
   [
-    'the last movement gone, and the balances made to fit',
+    'a deleted last movement with balances that were changed to match',
     `delete from transfers where id = ':a_done:refund';
      update balances set available = available - 60, held = 70, last_seq = 4
       where account_id = ':a'`,
@@ -65,19 +66,19 @@ export const damages: readonly (readonly [
     'balances are the sums of their movements',
   ],
   [
-    'a changed balance beside a movement',
+    'a changed balance in the row of a movement',
     `update transfers set available_after = 891 where id = ':a_done:hold'`,
     ':a_done:hold',
     'the balances after a movement follow from those before it',
   ],
   [
-    'a changed hold beside a movement',
+    'a changed held balance in the row of a movement',
     `update transfers set held_after = 0 where id = ':a_done:hold'`,
     ':a_done:hold',
     'the balances after a movement follow from those before it',
   ],
   [
-    'a movement without its change of the balance',
+    'a movement that did not change the balance',
     `insert into transfers (id, account_id, seq, kind, debit, credit, amount, available_after,
                             held_after)
      values (':a:gift', ':a', 6, 'credit', 'credits', 'available', 5, 955, 10)`,
@@ -85,19 +86,19 @@ export const damages: readonly (readonly [
     'balances are the sums of their movements',
   ],
   [
-    'a movement that gives what it does not take',
+    'a movement from the wrong ledger account',
     `update transfers set debit = 'available' where id = ':a_done:settle'`,
     ':a_done:settle',
     'a movement takes from one account what it gives to another',
   ],
   [
-    'a movement to an unknown account',
+    'a movement to an unknown ledger account',
     `update transfers set credit = 'pocket' where id = ':a_done:settle'`,
     ':a_done:settle',
     'a movement takes from one account what it gives to another',
   ],
   [
-    'a movement backwards',
+    'a movement with a negative amount',
     `update transfers set amount = -40 where id = ':a_done:settle'`,
     ':a_done:settle',
     'a movement takes from one account what it gives to another',
@@ -121,7 +122,7 @@ export const damages: readonly (readonly [
     'an open task has moved nothing but its hold',
   ],
   [
-    'a task that is gone',
+    'a deleted task',
     `delete from jobs where task_id = ':a_done'; delete from tasks where id = ':a_done'`,
     ':a_done',
     'every movement of a task belongs to one',
@@ -151,7 +152,7 @@ export const damages: readonly (readonly [
     'a task moves money of its own account only',
   ],
   [
-    'a charge the task does not show',
+    'a charge that the task does not show',
     `update tasks set object = '{"billing":{"charged":"0.000041"}}' where id = ':a_done'`,
     ':a_done',
     'a final task shows what moved',
@@ -163,7 +164,7 @@ export const damages: readonly (readonly [
     'a final task shows what moved',
   ],
   [
-    'a refund the task does not show',
+    'a refund that the task does not show',
     `update tasks set object = replace(object::text, '"refunded":"0.000060"',
                                        '"refunded":"0.000061"')::json where id = ':a_done'`,
     ':a_done',
@@ -177,10 +178,10 @@ export const damages: readonly (readonly [
   ],
 ];
 
-/** Replaces `:a` by the account of this kind of damage. */
+/** Replaces `:a` with the account for the kind of damage at this index. */
 export const ofAccount = (text: string, index: number) => text.replaceAll(':a', `damaged_${index}`);
 
-/** One account for each kind of damage, and one that stays undamaged. */
+/** Writes one account for each kind of damage, and one account that stays undamaged. */
 export async function writeDamagedAccounts(db: Knex): Promise<void> {
   const accounts = ['whole', ...damages.map((_, index) => `damaged_${index}`)];
   await Promise.all(accounts.map((account) => someBooks(db, account)));

@@ -1,4 +1,4 @@
-// Sessions are killed for two seconds; test/long does it for longer.
+// Runs the test of ledger.killed.ts for one round of two seconds. test/long runs more rounds.
 
 import { testKilledSessions } from './ledger.killed';
 

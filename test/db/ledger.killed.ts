@@ -1,5 +1,5 @@
-// PostgreSQL sessions are killed while tasks are opened and closed. An answered call was stored; an
-// unanswered one is repeated, and nothing happens twice.
+// PostgreSQL sessions are killed while tasks are opened and closed. The client repeats each call
+// that got no answer. Afterwards every task must be opened and closed exactly once.
 
 import type { Knex } from 'knex';
 import { connect, isRetryable } from '../../src/db/database';
@@ -30,7 +30,7 @@ export function testKilledSessions({ rounds }: KilledSize): void {
   let tasks = 0;
   const each = Array.from({ length: rounds }, (_, n) => n + 1);
   test.each(each)(
-    'every transaction ends the same after its sessions were killed, and the books agree (round %i)',
+    'every task is opened and closed once although sessions are killed, and the books agree (round %i)',
     async (round) => {
       const { db } = database;
       const accountId = await anAccountWith(db, `killed_${round}`, 1_000_000);
@@ -51,7 +51,7 @@ export function testKilledSessions({ rounds }: KilledSize): void {
   );
 }
 
-/** Ends all sessions but its own, ten times a second. Returns how many it ended. */
+/** Ends all other sessions ten times a second. Returns how many sessions it ended. */
 async function killUntil(killer: Knex, isOver: () => boolean): Promise<number> {
   let killed = 0;
   while (!isOver()) {

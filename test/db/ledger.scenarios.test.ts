@@ -1,5 +1,5 @@
-// Movements of money as scenarios, one operation per line: operation, balances afterwards, result.
-// The notation is explained in test/support/scenario.ts. All scenarios share one database, whose
+// Tests movements of money as scenarios. A line has an operation, the balances afterwards and the
+// result; test/support/scenario.ts explains the notation. All scenarios share one database, and its
 // books are audited at the end.
 
 import fc from 'fast-check';
@@ -36,13 +36,13 @@ const scenarios: Readonly<Record<string, string>> = {
     hold    t a 40   | a 60+40 | created
     settle  t 55     | a 45+0  | created`,
 
-  'a charge above all there is goes below zero, and nothing more may be spent': `
+  'a charge above the whole balance makes the balance negative, and the next hold is refused': `
     credit  a 50 i1  | a 50+0  | created
     hold    t a 40   | a 10+40 | created
     settle  t 75     | a -25+0 | created
     hold    u a 1    | a -25+0 | insufficient_balance`,
 
-  'a top-up works at once, and only as far as it goes': `
+  'a credit can be spent at once, but a hold above the balance is refused': `
     hold    t a 1    | a 0+0   | insufficient_balance
     credit  a 5 i1   | a 5+0   | created
     hold    t a 6    | a 5+0   | insufficient_balance
@@ -59,19 +59,19 @@ const scenarios: Readonly<Record<string, string>> = {
     hold    t a 100  | a 0+100 | created
     refund  t        | a 100+0 | created`,
 
-  'a success that cost nothing returns the hold': `
+  'a successful task with a charge of zero gets its whole hold back': `
     credit  a 100 i1 | a 100+0 | created
     hold    t a 40   | a 60+40 | created
     settle  t 0      | a 100+0 | created`,
 
-  'the smallest amount counts': `
+  'holds and charges of one micro-unit are exact': `
     credit  a 2 i1   | a 2+0   | created
     hold    t a 2    | a 0+2   | created
     settle  t 1      | a 1+0   | created
     hold    u a 1    | a 0+1   | created
     settle  u 2      | a -1+0  | created`,
 
-  'a repeated hold holds once': `
+  'a repeated hold takes the money only once': `
     credit  a 100 i1 | a 100+0 | created
     hold    t a 40   | a 60+40 | created
     hold    t a 40   | a 60+40 | exists
@@ -79,7 +79,7 @@ const scenarios: Readonly<Record<string, string>> = {
     settle  t 40     | a 60+0  | created
     hold    t a 40   | a 60+0  | exists`,
 
-  'a repeated hold is known even when nothing is left': `
+  'a repeated hold is recognised even if no money is left': `
     credit  a 40 i1  | a 40+0  | created
     hold    t a 40   | a 0+40  | created
     hold    t a 40   | a 0+40  | exists
@@ -92,7 +92,7 @@ const scenarios: Readonly<Record<string, string>> = {
     hold    t a 40   | a 0+40  | created
     refund  t        | a 40+0  | created`,
 
-  'the first end of a task is its end: settled': `
+  'a settled task cannot be refunded or settled with another amount': `
     credit  a 100 i1 | a 100+0 | created
     hold    t a 40   | a 60+40 | created
     settle  t 30     | a 70+0  | created
@@ -100,7 +100,7 @@ const scenarios: Readonly<Record<string, string>> = {
     refund  t        | a 70+0  | exists_with_different_amount
     settle  t 99     | a 70+0  | exists_with_different_amount`,
 
-  'the first end of a task is its end: returned': `
+  'a refunded task cannot be settled': `
     credit  a 100 i1 | a 100+0 | created
     hold    t a 40   | a 60+40 | created
     refund  t        | a 100+0 | created
@@ -114,7 +114,7 @@ const scenarios: Readonly<Record<string, string>> = {
     hold    t a 40   | a 60+40 | created
     settle  t 30     | a 70+0  | created`,
 
-  'tasks of one customer have holds of their own': `
+  'each task of a customer has its own hold': `
     credit  a 100 i1 | a 100+0 | created
     hold    t a 40   | a 60+40 | created
     hold    u a 50   | a 10+90 | created
@@ -124,7 +124,7 @@ const scenarios: Readonly<Record<string, string>> = {
     hold    v a 11   | a 29+11 | created
     settle  v 11     | a 29+0  | created`,
 
-  'customers do not touch each other': `
+  'tasks of one customer do not change the balance of another customer': `
     credit  a 100 i1 | a 100+0 | created
     credit  b 10 i1  | b 10+0  | created
     hold    t a 40   | a 60+40 | created
@@ -133,14 +133,14 @@ const scenarios: Readonly<Record<string, string>> = {
     settle  u 15     | b -5+0  | created
     settle  t 1      | a 99+0  | created`,
 
-  'a credit is known by its reference': `
+  'a repeated credit is recognised by its reference': `
     credit  a 5 i1   | a 5+0   | created
     credit  a 5 i1   | a 5+0   | exists
     credit  a 6 i1   | a 5+0   | exists_with_different_amount
     credit  a 6 i2   | a 11+0  | created
     credit  b 5 i1   | b 5+0   | created`,
 
-  'a correction goes both ways, also below zero, and has references of its own': `
+  'a correction may be negative, may make the balance negative, and has its own references': `
     credit  a 5 i1   | a 5+0   | created
     correct a -2 i1  | a 3+0   | created
     correct a -2 i1  | a 3+0   | exists
@@ -148,14 +148,14 @@ const scenarios: Readonly<Record<string, string>> = {
     correct a -9 c2  | a -6+0  | created
     correct a 6 c3   | a 0+0   | created`,
 
-  'a correction leaves a hold alone': `
+  'a correction does not change a hold': `
     credit  a 50 i1  | a 50+0  | created
     hold    t a 40   | a 10+40 | created
     correct a -20 c1 | a -10+40 | created
     settle  t 40     | a -10+0 | created`,
 };
 
-test.each(Object.entries(scenarios))('%s', async (_, text) => {
+test.each(Object.entries(scenarios))('the ledger follows the rule: %s', async (_, text) => {
   expect(await play(database.db, text)).toEqual(linesOf(text));
 });
 
@@ -163,7 +163,7 @@ test.each(['0', '0.5', '9007199254740992'])('a credit of %s is refused', async (
   await expect(play(database.db, `credit a ${amount} i1`)).rejects.toThrow(/whole/);
 });
 
-test('a balance above the safe integers is refused, and nothing moves', async () => {
+test('a credit that makes the balance larger than a safe integer is refused, and no money moves', async () => {
   const full = `credit a ${Number.MAX_SAFE_INTEGER} i1`;
   await expect(play(database.db, `${full}\ncredit a 1 i2`)).rejects.toMatchObject({
     code: '23514',
@@ -192,7 +192,7 @@ test('random operations, repeated and in any order, give the balances of the mod
   );
 });
 
-/** A model of the rules, as short as possible. */
+/** Returns the expected lines, computed by a short model of the rules. */
 function asRuled(lines: readonly (readonly unknown[])[]): string[] {
   const available: Record<string, number> = {};
   const held: Record<string, number> = {};

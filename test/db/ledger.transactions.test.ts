@@ -1,5 +1,5 @@
-// openTask and closeTask against a real PostgreSQL: the movements of money, and the result of
-// repeated calls.
+// Tests openTask and closeTask with a real PostgreSQL. The tests show the movements of money and
+// the results of repeated calls.
 
 import { setAccountDisabled } from '../../src/db/accounts';
 import { closeTask, creditAccount, openTask } from '../../src/db/ledger';
@@ -57,7 +57,7 @@ const funds = async (accountId: string) => {
 const hold = 5_009_400;
 
 describe('openTask', () => {
-  test('stores the status and the hold together, once', async () => {
+  test('stores the status and the hold together, and a repeated call changes nothing', async () => {
     const accountId = await anAccount(10_000_000);
     const input = aTaskInput({ accountId });
     expect(await openNew(test_.db, opening(input))).toEqual({ outcome: 'opened' });
@@ -68,7 +68,7 @@ describe('openTask', () => {
     expect(await funds(accountId)).toEqual([10_000_000 - hold, hold, 1]);
   });
 
-  test('too little money deletes the row, and the refusal names the hold and the available amount', async () => {
+  test('refuses a task without enough money, deletes its row, and names the hold and the available amount', async () => {
     const accountId = await anAccount(hold - 1);
     const input = aTaskInput({ accountId });
     expect(await openNew(test_.db, opening(input))).toEqual({
@@ -83,7 +83,7 @@ describe('openTask', () => {
     expect(await findTask(test_.db, input.taskId)).toBeNull();
   });
 
-  test('with too little money a task whose caller has its id fails uncharged', async () => {
+  test('lets a task without enough money fail uncharged if the caller already has its id', async () => {
     const accountId = await anAccount(hold - 1);
     const input = aTaskInput({ accountId });
     await storePending(test_.db, input, { answered: true });
@@ -96,7 +96,7 @@ describe('openTask', () => {
     expect(await funds(accountId)).toEqual([hold - 1, 0, 0]);
   });
 
-  test('a task past its deadline is not opened and ends as expired', async () => {
+  test('does not open a task past its deadline, and the task ends as expired', async () => {
     const accountId = await anAccount(10_000_000);
     const input = aTaskInput({ accountId, createdAtMs: 0 });
     await storePending(test_.db, input, { answered: true });
@@ -107,14 +107,14 @@ describe('openTask', () => {
     expect(await funds(accountId)).toEqual([10_000_000, 0, 0]);
   });
 
-  test('a task that was withdrawn is not opened', async () => {
+  test('does not open a task that was withdrawn', async () => {
     const accountId = await anAccount(10_000_000);
     const opened = await openTask(test_.db, opening(aTaskInput({ accountId })));
     expect(opened).toMatchObject({ outcome: 'refused', refusal: { code: 'unavailable' } });
     expect(await funds(accountId)).toEqual([10_000_000, 0, 0]);
   });
 
-  test('the workflow of an earlier create with the same id opens nothing', async () => {
+  test('opens no task for the workflow of an earlier create with the same id', async () => {
     const accountId = await anAccount(20_000_000);
     const earlier = aTaskInput({ accountId, plan: anEnhancedPlan(), createdAtMs: Date.now() - 1 });
     const { taskId } = earlier;
@@ -129,7 +129,7 @@ describe('openTask', () => {
     expect(await funds(accountId)).toEqual([20_000_000 - hold, hold, 1]);
   });
 
-  test('a disabled account opens no task', async () => {
+  test('opens no task of a disabled account', async () => {
     const accountId = await anAccount(hold);
     await setAccountDisabled(test_.db, accountId, true);
     const refused = await openNew(test_.db, opening(aTaskInput({ accountId })));
@@ -141,7 +141,7 @@ describe('openTask', () => {
     });
   });
 
-  test('of twenty concurrent tasks with money for three, exactly three are opened', async () => {
+  test('opens exactly three of twenty concurrent tasks if there is money for three', async () => {
     const accountId = await anAccount(hold * 3);
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, () => openNew(test_.db, opening(aTaskInput({ accountId })))),
@@ -152,7 +152,7 @@ describe('openTask', () => {
 });
 
 describe('closeTask', () => {
-  test('a failed task gets its whole hold back, once', async () => {
+  test('returns the whole hold of a failed task, and a repeated call returns nothing more', async () => {
     const accountId = await anAccount(10_000_000);
     const input = aTaskInput({ accountId });
     await openNew(test_.db, opening(input));
@@ -164,24 +164,21 @@ describe('closeTask', () => {
   });
 
   test.each([
-    ['below the hold', 100_000, 4_600_000],
-    ['equal to the hold', 108_900, 5_009_400],
-    ['above the hold', 200_000, 9_200_000],
-    ['above the whole balance', 400_000, 18_400_000],
-  ])(
-    'a task that used tokens %s is charged to the micro-unit',
-    async (_, completionTokens, charged) => {
-      const accountId = await anAccount(10_000_000);
-      const input = aTaskInput({ accountId });
-      await openNew(test_.db, opening(input));
-      const charge = settlementFor(input.plan, { completionTokens, outputMilliseconds: null });
-      const object = failedObject(input.taskId);
-      await closeTask(test_.db, { taskId: input.taskId, object, heldMicros: hold, charge });
-      expect(await funds(accountId)).toEqual([10_000_000 - charged, 0, 0]);
-    },
-  );
+    ['less than the hold', 100_000, 4_600_000],
+    ['as much as the hold', 108_900, 5_009_400],
+    ['more than the hold', 200_000, 9_200_000],
+    ['more than the whole balance', 400_000, 18_400_000],
+  ])('charges a task exactly if its tokens cost %s', async (_, completionTokens, charged) => {
+    const accountId = await anAccount(10_000_000);
+    const input = aTaskInput({ accountId });
+    await openNew(test_.db, opening(input));
+    const charge = settlementFor(input.plan, { completionTokens, outputMilliseconds: null });
+    const object = failedObject(input.taskId);
+    await closeTask(test_.db, { taskId: input.taskId, object, heldMicros: hold, charge });
+    expect(await funds(accountId)).toEqual([10_000_000 - charged, 0, 0]);
+  });
 
-  test('of several concurrent closings one is stored, and all return its object', async () => {
+  test('stores one of several concurrent closings, and all closings return its object', async () => {
     const accountId = await anAccount(10_000_000);
     const input = aTaskInput({ accountId, plan: anEnhancedPlan() });
     await openNew(test_.db, opening(input));
@@ -203,14 +200,14 @@ describe('closeTask', () => {
 });
 
 describe('the books', () => {
-  test('no transfer can be changed or removed', async () => {
+  test('do not allow a change or a removal of a transfer', async () => {
     await anAccount(1);
     await expect(test_.db.raw('update transfers set amount = 2')).rejects.toThrow(/never changed/);
     await expect(test_.db.raw('delete from transfers')).rejects.toThrow(/never changed/);
     await expect(test_.db.raw('truncate transfers')).rejects.toThrow(/never changed/);
   });
 
-  test('a credit repeated with its reference is recorded once, and refused with another amount', async () => {
+  test('record a repeated credit once, and refuse its reference with another amount', async () => {
     const accountId = await anAccount(0);
     const credit = { accountId, amountMicros: 5, reference: 'invoice-1', reason: '' };
     expect(await creditAccount(test_.db, credit)).toBe('created');

@@ -1,5 +1,5 @@
-// Pending tasks in a real PostgreSQL: whether a create may be stored, and in which order tasks are
-// claimed for starting.
+// Tests pending tasks in a real PostgreSQL. The tests show which creates may be stored. They also
+// show in which order tasks are claimed for their start.
 
 import { acceptTask } from '../../src/db/accept-task';
 import {
@@ -49,7 +49,7 @@ describe('acceptTask', () => {
     expect(await accept(account, 1)).toMatchObject({ outcome: 'full', unfinished: 5 });
   });
 
-  test('returns the stored task if the id is known, also for twenty calls at once', async () => {
+  test('returns the stored task if the id is known, also for twenty concurrent calls', async () => {
     const account = await anAccount(100);
     const id = aTaskId();
     const calls = Array.from({ length: 20 }, () => accept(account, 10, id));
@@ -71,7 +71,7 @@ describe('acceptTask', () => {
 });
 
 describe('claimStarts', () => {
-  /** Stores pending tasks that are due, the oldest first. */
+  /** Stores pending tasks that may be claimed at once. The first of them is the oldest. */
   async function queue(account: string, count: number): Promise<string[]> {
     const ids = Array.from({ length: count }, () => aTaskId());
     for (const [n, id] of ids.entries()) {
@@ -101,14 +101,14 @@ describe('claimStarts', () => {
     expect(claims.flat().sort()).toEqual([...ids].sort());
   });
 
-  test('takes turns between accounts, and within an account the oldest task first', async () => {
+  test('gives turns to accounts, and within an account claims the oldest task first', async () => {
     const burst = await queue(await anAccount(0), 20);
     const quiet = await queue(await anAccount(0), 2);
     expect((await claim(4)).sort()).toEqual([...burst.slice(0, 2), ...quiet].sort());
     expect((await claim(3)).sort()).toEqual(burst.slice(2, 5).sort());
   });
 
-  test('leaves out accounts that already have their share of starts in progress', async () => {
+  test('skips accounts that already have their share of starts in progress', async () => {
     const account = await anAccount(0);
     await queue(account, 2);
     const quiet = await queue(await anAccount(0), 1);
@@ -116,7 +116,7 @@ describe('claimStarts', () => {
     expect(await claim(3, { perAccountMax: 1 })).toHaveLength(1);
   });
 
-  test('gives accounts turns by weight over many claims, and none is left out', async () => {
+  test('gives turns to accounts by weight over many claims, and each account gets its turns', async () => {
     const ids = new Map<string, string>();
     const weights = [1, 2, 5, 1, 1];
     const accounts: string[] = [];
@@ -133,13 +133,13 @@ describe('claimStarts', () => {
     }
     const counts = accounts.map((account) => order.filter((one) => one === account).length);
     expect(counts).toEqual([10, 20, 50, 10, 10]);
-    // In each round of turns all of them start.
+    // The weights add up to ten. Twelve starts in a row must include each of the five accounts.
     for (let from = 0; from < 90; from += 10) {
       expect(new Set(order.slice(from, from + 10 + 2)).size).toBe(5);
     }
   });
 
-  test("starts a quiet account's task within two starts, beside the 1,000 of another", async () => {
+  test('claims the task of a quiet account within two claims, even if another account has 1,000 tasks', async () => {
     const busy = await anAccount(0);
     await queue(busy, 1_000);
     const turns = createStartTurns();
@@ -165,7 +165,7 @@ describe('claimStarts', () => {
     );
   });
 
-  test('leaves out rows that are leased, unanswered or no longer pending', async () => {
+  test('skips rows that are leased, unanswered or no longer pending', async () => {
     const account = await anAccount(0);
     const [first = '', second = ''] = await queue(account, 2);
     const { input } = anOpening(account, aTaskId(), 1);
@@ -190,7 +190,7 @@ test('a task is withdrawn only if no caller has received its id', async () => {
   expect(await markAnswered(database.db, theirs, 0)).toBeNull();
 });
 
-test('repeated calls for a pending task write its row once', async () => {
+test('repeated calls of markAnswered write the row of a pending task only once', async () => {
   const { input } = anOpening(await anAccount(0), aTaskId(), 1);
   await storePending(database.db, input);
   const version = async () => {

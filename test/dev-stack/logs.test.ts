@@ -1,4 +1,5 @@
-// The lines of a part that are shown on the terminal, and the file that keeps all of them.
+// Tests the output of the parts of a stack. The terminal shows only some lines. A file per part
+// keeps all lines.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +7,7 @@ import { join } from 'node:path';
 import { openLogs, reasonIn } from '../../src/dev-stack/logs';
 import { createLogger } from '../../src/telemetry/logger';
 
-/** A line as a part of the stack writes it. */
+/** Returns log lines in the form in which a part of the stack writes them. */
 function lines(write: (log: ReturnType<typeof createLogger>) => void): string[] {
   const written: string[] = [];
   const output = { write: (line: string) => void written.push(line.trimEnd()) };
@@ -14,7 +15,7 @@ function lines(write: (log: ReturnType<typeof createLogger>) => void): string[] 
   return written;
 }
 
-test('the terminal shows warnings and errors as sentences, the file keeps everything', async () => {
+test('the terminal shows warnings and errors as sentences, and the file keeps all lines', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'video-logs-'));
   const shown: string[] = [];
   const logs = openLogs(folder, (line) => void shown.push(line));
@@ -38,7 +39,7 @@ test('the terminal shows warnings and errors as sentences, the file keeps everyt
   await rm(folder, { recursive: true });
 });
 
-test('the terminal names the subject of a warning', async () => {
+test('the terminal shows the task, the channel and the code of a warning', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'video-logs-'));
   const shown: string[] = [];
   const logs = openLogs(folder, (line) => void shown.push(line));
@@ -60,7 +61,7 @@ test('the terminal names the subject of a warning', async () => {
   await rm(folder, { recursive: true });
 });
 
-test('the reported cause of an exit is the last warning, or the last line that is not a log line', () => {
+test('the reported cause of an exit is the last line that is a warning, an error or no log line', () => {
   const last = lines((log) => {
     log.error('no database');
     log.info('stopping');

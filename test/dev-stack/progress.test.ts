@@ -1,4 +1,4 @@
-// The output of the start steps, the same on a terminal and without one.
+// Tests the output of the start steps. The output is the same with and without a terminal.
 
 import { createProgress } from '../../src/dev-stack/progress';
 
@@ -12,7 +12,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-test('a step prints a line at its beginning, and one with its time at its end', async () => {
+test('a step prints a line at its beginning, and a line with its duration at its end', async () => {
   const step = progress.step('starting the API', async () => {
     await new Promise<void>((resolve) => setTimeout(resolve, 25_000));
     return 'its result';
@@ -23,7 +23,7 @@ test('a step prints a line at its beginning, and one with its time at its end', 
   expect(text).toBe('… starting the API\n✓ starting the API (25.0 s)\n');
 });
 
-test('a step that fails prints that, and the error reaches the caller', async () => {
+test('a failed step prints a line, and the error reaches the caller', async () => {
   const failing = progress.step('starting the API', () => Promise.reject(new Error('no port')));
   await expect(failing).rejects.toThrow('no port');
   expect(text).toBe('… starting the API\n✗ starting the API (0.0 s)\n');

@@ -1,6 +1,6 @@
-// `npm start` as a user runs it: real processes from dist on a data folder of their own. One stack
-// is started, used, stopped, started again, killed and started once more; each test continues after
-// the previous one.
+// Runs `npm start` as a user does, with real processes from dist and a separate data folder. The
+// tests use one stack in this order: start, use, stop, start, kill, start. Each test continues
+// after the previous test.
 
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import { until } from '../support/until';
 let data: DataDir;
 let stack: RunningProcess;
 let taskId: string;
-/** Quoted only, so nothing listens there. */
+/** The tests only request quotes with this address, so nothing listens there. */
 const allowedReceiver = '127.0.0.1:9';
 beforeAll(async () => {
   data = await aDataDir();
@@ -51,7 +51,7 @@ const pids = (): number[] => Object.values(data.devFile().pids);
 const api = (method: string, path: string, body?: unknown) =>
   call(data.devFile().apiUrl, data.devFile().apiKey, method, path, body);
 
-/** One more API beside the stack, on a port of its own. */
+/** Starts one more API beside the stack, on a free port. */
 async function startApi(): Promise<{ process: RunningProcess; url: string }> {
   const process = startProcess(['api'], environment({ PORT: '0' }));
   let port = 0;
@@ -116,7 +116,7 @@ test('--receiver allows a local callback address, and the refusal of another add
   });
 });
 
-test('a task runs from its create to its callback', async () => {
+test('a task succeeds, and the available balance is lower afterwards', async () => {
   const created = await api('POST', '/v1/videos/generations', textTask());
   expect(created.status).toBe(200);
   taskId = created.json.id;
@@ -135,7 +135,7 @@ test('/livez, /readyz and /version answer', async () => {
   expect((await api('GET', '/version')).json).toHaveProperty('version');
 });
 
-test('the command line finds the stack by DATA_DIR, and exits with 0, 1 or 2', async () => {
+test('the admin command finds the stack by DATA_DIR, and exits with 0, 1 or 2', async () => {
   const { accountId } = data.devFile();
   const [done, notSo, wrongUse] = await Promise.all([
     runProcess(['admin', 'accounts', 'list', '--json'], environment()),
@@ -186,23 +186,23 @@ test('a killed part is restarted, and dev.json is updated', async () => {
   expect((await taskAt()).status).toBe('succeeded');
 });
 
-test('a stop exits with 0 and leaves no process', async () => {
+test('a stopped stack exits with 0 and leaves no process', async () => {
   const running = pids();
   const askedAt = Date.now();
   stack.signal('SIGTERM');
   expect(await stack.ended).toMatchObject({ code: 0, signal: null });
-  // The promised limit of a stop; a normal stop takes a second or two.
+  // A stop may take 15 s at most. A normal stop takes one or two seconds.
   expect(Date.now() - askedAt).toBeLessThan(15_000);
   await until('nobody is left', () => !running.some(isAlive));
   expect(existsSync(join(data.path, 'dev.json'))).toBe(false);
 });
 
-test('data and addresses are kept after a stop', async () => {
+test('a task is kept after a stop and a new start', async () => {
   stack = await startStack();
   expect((await taskAt()).status).toBe('succeeded');
 });
 
-test('data are kept after a kill -9 of everything, and a part that was left out can run alone', async () => {
+test('a task is kept after kill -9 of all processes, and a separate API can read the task', async () => {
   const before = data.devFile();
   process.kill(-stack.pid, 'SIGKILL');
   for (const pid of Object.values(before.pids as Record<string, number>)) {
@@ -230,14 +230,14 @@ test('data are kept after a kill -9 of everything, and a part that was left out 
   expect((await own.ended).code).toBe(0);
 });
 
-test('a second signal exits at once', async () => {
+test('the stack exits at once after a second signal', async () => {
   const running = pids();
-  // A frozen Temporal keeps the first signal waiting for seconds, so a quick exit comes from the
-  // second.
+  // A frozen Temporal delays the stop after the first signal by seconds. A quick exit is therefore
+  // the effect of the second signal.
   process.kill(data.devFile().pids.temporal, 'SIGSTOP');
   stack.signal('SIGINT');
   await until('it stops', () => !existsSync(join(data.path, 'dev.json')));
-  // One Ctrl-C may arrive twice, so a signal right after the first is ignored.
+  // The stack ignores a signal right after the first, because one Ctrl-C may arrive twice.
   await until('the second counts', async () => {
     stack.signal('SIGINT');
     return stack.hasEnded();

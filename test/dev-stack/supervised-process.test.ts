@@ -1,5 +1,5 @@
-// Restarts of a part that ends by itself, with a clock of the test's own: a growing pause, and the
-// end after too many short runs.
+// Tests the restarts of a part that ends by itself, with fake timers. The pause before a restart
+// grows. After too many short runs there is no restart.
 
 import { createPart, type Death, type Part } from '../../src/dev-stack/supervised-process';
 import type { Child } from '../../src/embedded/child';
@@ -53,7 +53,7 @@ function aPart(supervised: boolean): World {
   };
 }
 
-test('the pauses between restarts double up to ten seconds', async () => {
+test('the pause before a restart doubles up to ten seconds', async () => {
   const { part, deaths, die, lives } = aPart(true);
   await part.start();
   for (let life = 1; life <= 7; life += 1) {
@@ -67,7 +67,7 @@ test('the pauses between restarts double up to ten seconds', async () => {
   expect(deaths[0]).toMatchObject({ how: 'ended with code 1', lastWords: 'it hurts' });
 });
 
-test('after ten short runs in a row the process is given up', async () => {
+test('after ten short runs in a row the process is not restarted', async () => {
   const { part, deaths, givenUp, die, lives } = aPart(true);
   await part.start();
   while (givenUp.length === 0) {
@@ -79,7 +79,7 @@ test('after ten short runs in a row the process is given up', async () => {
   expect(deaths.at(-1)?.againInMs).toBeNull();
 });
 
-test('a run of a minute resets the count of short runs', async () => {
+test('a run of a minute resets the pause before a restart', async () => {
   const { part, deaths, die } = aPart(true);
   await part.start();
   await die();
@@ -89,7 +89,7 @@ test('a run of a minute resets the count of short runs', async () => {
   expect(deaths.map(({ againInMs }) => againInMs)).toEqual([500, 500]);
 });
 
-test('a stopped process, and one without supervision, is not restarted', async () => {
+test('a stopped process and a process without supervision are not restarted', async () => {
   const stopped = aPart(true);
   await stopped.part.start();
   await stopped.part.stop();

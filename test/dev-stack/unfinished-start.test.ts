@@ -1,4 +1,4 @@
-// A start of the stack that is interrupted, or in which a part fails: no process is left.
+// Tests a start of the stack that is interrupted, or in which a part fails. No process is left.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ afterEach(async () => {
   await data.remove();
 });
 
-/** The processes that the stack has recorded so far. */
+/** Returns the ids of the processes that the stack has recorded so far. */
 function recorded(): number[] {
   try {
     const parts = JSON.parse(readFileSync(join(data.path, 'stack.lock'), 'utf8'));
@@ -30,7 +30,7 @@ function recorded(): number[] {
   }
 }
 
-test('an interrupted start ends at once, and so do the parts that run already', async () => {
+test('an interrupted start ends, and the parts that already run end too', async () => {
   const stack = startProcess(['dev'], { DATA_DIR: data.path, PORT: '0' });
   await until('two parts run', () => {
     if (stack.hasEnded()) throw new Error(`It ended:\n${stack.said()}`);
@@ -42,7 +42,7 @@ test('an interrupted start ends at once, and so do the parts that run already', 
   await until('nobody is left', () => !pids.some(isAlive));
 });
 
-test('if a part cannot start, the others are stopped and not started again', async () => {
+test('if a part cannot start, the other parts are stopped and not started again', async () => {
   const settings = { TEMPORAL_NAMESPACE: 'nobody-made-this' };
   const stack = startProcess(['dev'], { DATA_DIR: data.path, PORT: '0', ...settings });
   const pids = new Set<number>();

@@ -1,5 +1,5 @@
-// Which hosts count as internal, in every spelling. The same table is used with sockets in
-// guarded-post.test.ts.
+// Tests which hosts are refused as internal, in every spelling. guarded-post.test.ts uses the same
+// table of hosts with real sockets.
 
 import fc from 'fast-check';
 import { checkUrl, howToAllow, isPublicAddress } from '../../src/domain/address';
@@ -9,15 +9,18 @@ const rules = { schemes: ['https', 'http'] as const, allowHosts: [], charsMax: 2
 const check = (text: string, allowHosts: readonly string[] = []) =>
   checkUrl(text, { ...rules, schemes: [...rules.schemes], allowHosts });
 
-test.each(insideHosts)('%s is refused with and without a port, in both schemes', (host) => {
-  for (const scheme of ['http', 'https']) {
-    for (const port of ['', ':8080']) {
-      expect(check(`${scheme}://${host}${port}/x`).fault).toBeDefined();
+test.each(insideHosts)(
+  'the internal host %s is refused with and without a port, in both schemes',
+  (host) => {
+    for (const scheme of ['http', 'https']) {
+      for (const port of ['', ':8080']) {
+        expect(check(`${scheme}://${host}${port}/x`).fault).toBeDefined();
+      }
     }
-  }
-});
+  },
+);
 
-test.each(publicHosts)('%s is let through', (host) => {
+test.each(publicHosts)('the public host %s is accepted', (host) => {
   expect(check(`https://${host}/x`).fault).toBeUndefined();
 });
 
@@ -35,7 +38,7 @@ test.each([
   expect(check(text).fault).toMatch(fault);
 });
 
-test('all faults of one address are named together, with the host and port to allow', () => {
+test('all faults of an address are reported together, with the host and port to allow', () => {
   const https = { ...rules, schemes: ['https'] as const };
   expect(checkUrl('http://127.1:9000/x', https)).toEqual({
     fault:
@@ -56,7 +59,7 @@ test.each([
   expect(howToAllow(hostPort, isDevStack)).toMatch(expected);
 });
 
-test.each(brokenUrls)('%j is refused', (url) => {
+test.each(brokenUrls)('the broken URL %j is refused', (url) => {
   expect(check(url).fault).toBeDefined();
 });
 
@@ -69,7 +72,7 @@ test('an allowed host:port pair is exempt only as an exact match', () => {
   expect(check('http://localhost:9000/x', allowed).fault).toBeDefined();
 });
 
-test('no fault reveals the address that a name resolves to', () => {
+test('the fault of an internal address does not repeat the address', () => {
   expect(check('https://10.1.2.3/').fault).not.toMatch(/10\.1\.2\.3/);
 });
 
@@ -86,7 +89,7 @@ test.each([
 });
 
 const byte = fc.integer({ min: 0, max: 255 });
-/** Spellings of four bytes that a URL parser reads as the same address. */
+/** Functions that write four bytes in different ways. A URL parser reads all of them alike. */
 const spellings: readonly ((bytes: readonly number[]) => string)[] = [
   (bytes) => bytes.join('.'),
   (bytes) => `${bytes.join('.')}.`,
@@ -101,7 +104,7 @@ const spellings: readonly ((bytes: readonly number[]) => string)[] = [
 ];
 const numberOf = (bytes: readonly number[]) => bytes.reduce((sum, part) => sum * 256 + part, 0);
 
-test('every spelling of the same four bytes gets the same answer', () => {
+test('every spelling of an IPv4 address is judged like its usual spelling', () => {
   fc.assert(
     fc.property(fc.tuple(byte, byte, byte, byte), fc.nat(spellings.length - 1), (bytes, which) => {
       const spelling = spellings[which]?.(bytes) ?? '';
@@ -122,7 +125,7 @@ test.each([
   '198.18.0.0/15',
   '224.0.0.0/3',
   '0.0.0.0/8',
-])('no address of %s is public, nor inside an IPv6 address', (range) => {
+])('no address of the range %s is accepted, alone or inside an IPv6 address', (range) => {
   const [base = '', bits] = range.split('/');
   const free = 32 - Number(bits);
   const first = numberOf(base.split('.').map(Number));

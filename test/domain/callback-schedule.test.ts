@@ -1,4 +1,4 @@
-// The times at which a callback is repeated.
+// Tests the times of callback attempts, and the meaning of the answer of a receiver.
 
 import fc from 'fast-check';
 import { attemptsMax, nextGapMs, verdictOf } from '../../src/domain/callback-schedule';
@@ -6,7 +6,7 @@ import { retryAfterMs } from '../../src/domain/retry-after';
 
 const hour = 3_600_000;
 
-test('the gaps are those of the published schedule', () => {
+test('the gaps between callback attempts are those of the published schedule', () => {
   const minutes = [5 / 60, 5, 30, 120, 300, 600, 840, 1200, 1440];
   const gaps = minutes.map((_, index) => nextGapMs(index + 1, 0.5, null));
   expect(gaps).toEqual(minutes.map((gap) => gap * 60_000));
@@ -16,10 +16,10 @@ test('the gaps are those of the published schedule', () => {
 test.each([
   [1, null, 5_000],
   [1, 60_000, 60_000],
-  [1, 24 * hour, 300_000], // no further than the next step
+  [1, 24 * hour, 300_000], // at most the next gap of the schedule
   [8, 48 * hour, 24 * hour],
   [9, null, 24 * hour],
-  [9, 168 * hour, 24 * hour], // and never more than a day
+  [9, 168 * hour, 24 * hour], // at most one day
   [10, null, null],
 ])(
   'after attempt %i with Retry-After %p the next attempt comes in %p ms',
@@ -28,7 +28,7 @@ test.each([
   },
 );
 
-test('the jitter changes a gap by a fifth at most, and Retry-After never shortens a gap', () => {
+test('the jitter changes a gap by at most a fifth, and Retry-After never shortens a gap', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 9 }),
@@ -56,7 +56,7 @@ test.each([
   ['1.5e3x', null],
   [new Date(now + 5_000).toUTCString(), 5_000],
   [new Date(now - 5_000).toUTCString(), 0],
-])('Retry-After %p asks for %p ms', (header, ms) => {
+])('the header Retry-After %p is read as %p ms', (header, ms) => {
   expect(retryAfterMs(header, now)).toBe(ms);
 });
 
@@ -74,6 +74,6 @@ test.each([
   [500, 'again'],
   [503, 'again'],
   [null, 'again'],
-])('the status %p means %s', (status, verdict) => {
+])('the answer of a receiver with the status %p means "%s"', (status, verdict) => {
   expect(verdictOf(status)).toBe(verdict);
 });

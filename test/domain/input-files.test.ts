@@ -1,4 +1,5 @@
-// Files of this installation as inputs: what is refused, and the length of reference videos.
+// Tests stored files that a request uses as inputs. The tests show which files are refused, and how
+// the length of reference videos is computed.
 
 import { isReachable } from '../../src/domain/file-link';
 import {
@@ -25,12 +26,12 @@ const faultsOf = (
     ({ param, message }) => `${param} | ${message}`,
   );
 
-test('a file of the right kind and other addresses are no faults', () => {
+test('a file of the right kind and an external address are accepted', () => {
   const images = ['file_1', 'https://example.com/a.png'];
   expect(faultsOf({ images }, { file_1: file() })).toEqual([]);
 });
 
-test('the fault of a missing file, or of one of another kind, names its field', () => {
+test('the fault of a missing file or of a file of another kind names the field', () => {
   const request = { images: ['file_1', 'file_2'], audios: ['file_3'] };
   const files = { file_1: file(), file_2: null, file_3: file({ media: 'video' }) };
   expect(faultsOf(request, files)).toEqual([
@@ -39,7 +40,7 @@ test('the fault of a missing file, or of one of another kind, names its field', 
   ]);
 });
 
-test('without an address for the generator a video is refused, an image is not', () => {
+test('a file that is sent inline is refused if it is a video and accepted if it is an image', () => {
   const request = { images: ['file_1'], videos: ['file_2'] };
   const files = {
     file_1: file({ sentAs: 'inline' }),
@@ -50,7 +51,7 @@ test('without an address for the generator a video is refused, an image is not',
   expect(faults[0]).toMatch(/^videos\[0\] .*PUBLIC_URL/);
 });
 
-test('more inline bytes than a request to the generator may have are refused', () => {
+test('inline files are refused if they are too large for a request to the generator', () => {
   const large = file({ bytes: 23_000_000, sentAs: 'inline' });
   expect(faultsOf({ images: ['file_1'] }, { file_1: large })).toEqual([]);
   expect(faultsOf({ images: ['file_1', 'file_2'] }, { file_1: large, file_2: large })).toHaveLength(
@@ -59,9 +60,9 @@ test('more inline bytes than a request to the generator may have are refused', (
 });
 
 test.each([
-  ['is the sum of all', ['a', 'b'], 7.5],
-  ['is unknown if one of them is unknown', ['a', 'c'], null],
-  ['is unknown if one of them is no file', ['a', 'https://example.com/x.mp4'], null],
+  ['is the sum of their lengths', ['a', 'b'], 7.5],
+  ['is unknown if the length of one video is unknown', ['a', 'c'], null],
+  ['is unknown if one video is an external address', ['a', 'https://example.com/x.mp4'], null],
   ['is unknown without videos', [], null],
 ])('the total length of the reference videos %s', (_, videos, seconds) => {
   const video = (durationMs: number | null) => file({ media: 'video', durationMs });
@@ -69,7 +70,7 @@ test.each([
   expect(measuredSeconds(videos, files)).toBe(seconds);
 });
 
-test('the plan keeps the ids by the text that was sent, and nothing without files', () => {
+test('fileIds maps each sent text to its file id, and is undefined without files', () => {
   expect(fileIds(new Map([['https://x/files/t.png', file()]]))).toEqual({
     'https://x/files/t.png': 'file_1',
   });
@@ -82,6 +83,9 @@ test.each([
   ['http://localhost:8080', [], false],
   ['https://10.0.0.1', [], false],
   ['http://127.0.0.1:8080', ['127.0.0.1:8080'], true],
-])('a generator reaches %s with %j allowed: %s', (publicUrl, allowHosts, isReached) => {
-  expect(isReachable(publicUrl, allowHosts)).toBe(isReached);
-});
+])(
+  'a generator can reach PUBLIC_URL %s with the allowed hosts %j: %s',
+  (publicUrl, allowHosts, isReached) => {
+    expect(isReachable(publicUrl, allowHosts)).toBe(isReached);
+  },
+);

@@ -1,4 +1,5 @@
-// Whether a listing shows the job of a create that was not answered: row by row.
+// Tests the search for the job of a create that was not answered. Each row has a listing of the
+// provider, the known owners of its jobs, and the result of the search.
 
 import { findInListing, type JobOwner, type ListedJob } from '../../src/domain/lost-job';
 
@@ -22,46 +23,69 @@ const owners = (owner: JobOwner = owned()) => new Map([['known', owner]]);
 const ours = aJob({ seed: 42 });
 
 test.each<[string, readonly ListedJob[], ReadonlyMap<string, JobOwner>, string]>([
-  ['nothing', [], new Map(), 'none'],
-  ['a job of another task only', [known], owners(), 'none'],
-  ['a stranger with another seed beside a known job', [known, aJob()], owners(), 'none'],
-  ['an old stranger', [aJob({ createdAtMs: 500 })], new Map(), 'none'],
-  ['the seed', [known, ours], owners(), 'one'],
-  ['the seed alone', [ours], new Map(), 'one'],
+  ['no jobs', [], new Map(), 'none'],
+  ['only a job of another task', [known], owners(), 'none'],
+  ['an unknown job with another seed beside a known job', [known, aJob()], owners(), 'none'],
+  ['an unknown job from before the create', [aJob({ createdAtMs: 500 })], new Map(), 'none'],
+  ['a job with our seed beside a known job', [known, ours], owners(), 'one'],
+  ['only a job with our seed', [ours], new Map(), 'one'],
   [
-    'the seed, created at an unknown time',
+    'a job with our seed and an unknown creation time',
     [aJob({ seed: 42, createdAtMs: null })],
     new Map(),
     'one',
   ],
   [
-    'the seed of another task',
+    'a job with our seed that belongs to another task',
     [aJob({ upstreamId: 'known', seed: 42 })],
     owners(owned({ seed: 42 })),
     'none',
   ],
-  ['the seed twice', [ours, aJob({ seed: 42, upstreamId: 'b' })], new Map(), 'unclear'],
-  ['the seed and other parameters', [aJob({ seed: 42, differs: true })], new Map(), 'unclear'],
-  ['the seed, created before', [aJob({ seed: 42, createdAtMs: 500 })], new Map(), 'unclear'],
-  ['the seed without an id', [aJob({ seed: 42, upstreamId: null })], new Map(), 'unclear'],
-  ['a stranger without a seed', [known, aJob({ seed: null })], owners(), 'unclear'],
-  ['a stranger of unknown age, no known job', [aJob({ createdAtMs: null })], new Map(), 'unclear'],
-  ['a stranger, no known job', [aJob()], new Map(), 'unclear'],
+  ['two jobs with our seed', [ours, aJob({ seed: 42, upstreamId: 'b' })], new Map(), 'unclear'],
   [
-    'a stranger, a known job of another model',
+    'a job with our seed and other parameters',
+    [aJob({ seed: 42, differs: true })],
+    new Map(),
+    'unclear',
+  ],
+  [
+    'a job with our seed from before the create',
+    [aJob({ seed: 42, createdAtMs: 500 })],
+    new Map(),
+    'unclear',
+  ],
+  [
+    'a job with our seed but without an id',
+    [aJob({ seed: 42, upstreamId: null })],
+    new Map(),
+    'unclear',
+  ],
+  [
+    'an unknown job without a seed beside a known job',
+    [known, aJob({ seed: null })],
+    owners(),
+    'unclear',
+  ],
+  ['only an unknown job of unknown age', [aJob({ createdAtMs: null })], new Map(), 'unclear'],
+  ['only an unknown job', [aJob()], new Map(), 'unclear'],
+  [
+    'an unknown job beside a known job of another model',
     [known, aJob()],
     owners(owned({ upstreamModel: 'ep-2' })),
     'unclear',
   ],
   [
-    'a stranger, a known job with a drawn seed',
+    'an unknown job beside a known job that has another seed than we sent',
     [known, aJob()],
     owners(owned({ seed: 8 })),
     'unclear',
   ],
-])('a listing with %s', (_, jobs, known, found) => {
-  expect(findInListing({ jobs, isComplete: true, sinceMs }, known, lost).found).toBe(found);
-});
+])(
+  'the search for a lost job has the expected result for a listing with %s',
+  (_, jobs, known, found) => {
+    expect(findInListing({ jobs, isComplete: true, sinceMs }, known, lost).found).toBe(found);
+  },
+);
 
 test('an incomplete listing can show that a job exists, but not that it is absent', () => {
   expect(findInListing({ jobs: [], isComplete: false, sinceMs }, new Map(), lost).found).toBe(

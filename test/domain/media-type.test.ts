@@ -1,27 +1,31 @@
-// The type of a file by its first bytes, and the links that show it.
+// Tests how the type of a file is found by its first bytes. Also tests the links to files, whose
+// ending shows the type.
 
 import { fileLink, tokenOfLink } from '../../src/domain/file-link';
 import { mediaTypeOf } from '../../src/domain/media-type';
 import { beginnings } from '../support/files';
 
-test.each(Object.entries(beginnings))('%s is recognised', (contentType, head) => {
-  expect(mediaTypeOf(head)?.contentType).toBe(contentType);
-  expect(mediaTypeOf(Buffer.concat([head, Buffer.alloc(1_000)]))?.contentType).toBe(contentType);
-});
+test.each(Object.entries(beginnings))(
+  'a file of the type %s is recognised',
+  (contentType, head) => {
+    expect(mediaTypeOf(head)?.contentType).toBe(contentType);
+    expect(mediaTypeOf(Buffer.concat([head, Buffer.alloc(1_000)]))?.contentType).toBe(contentType);
+  },
+);
 
 test.each([
   ['a frame of MPEG layer III', Buffer.from('fffb9064', 'hex'), 'audio/mpeg'],
   [
-    'a QuickTime file without ftyp',
+    'QuickTime boxes without ftyp',
     Buffer.from('\0\0\0\x08wide\0\0\x10\0mdat', 'latin1'),
     'video/quicktime',
   ],
-])('%s is recognised', (_, head, contentType) => {
+])('a file that begins with %s is recognised', (_, head, contentType) => {
   expect(mediaTypeOf(head)?.contentType).toBe(contentType);
 });
 
 test.each([
-  ['nothing', ''],
+  ['no bytes', ''],
   ['text', 'A paper boat'],
   ['HTML', '<!doctype html>'],
   ['SVG', '<svg xmlns="http://www.w3.org/2000/svg">'],
@@ -29,16 +33,16 @@ test.each([
   ['a program', '\x7fELF\x02\x01'],
   ['an archive', 'PK\x03\x04'],
   ['AVI', 'RIFF\x24\0\0\0AVI LIST'],
-  ['a song in M4A', '\0\0\0\x20ftypM4A \0\0\0\0'],
+  ['M4A audio', '\0\0\0\x20ftypM4A \0\0\0\0'],
   ['AVIF', '\0\0\0\x20ftypavif\0\0\0\0'],
   ['WebM', '\x1a\x45\xdf\xa3'],
   ['AAC frames', '\xff\xf1\x50\x80'],
   ['a text that begins with BM', 'BM is a car maker'],
-])('%s is of no accepted type', (_, text) => {
+])('a file with %s has no accepted type', (_, text) => {
   expect(mediaTypeOf(Buffer.from(text, 'latin1'))).toBeNull();
 });
 
-test('a link holds its token and the ending of its type', () => {
+test('a link to a file contains its token and the ending of its type', () => {
   const token = 'a'.repeat(32);
   const link = fileLink('https://api.example.com', token, 'image/jpeg');
   expect(link).toBe(`https://api.example.com/files/${token}.jpg`);
@@ -50,6 +54,6 @@ test.each([
   'https://api.example.com/files/short.jpg',
   'https://api.example.com/files/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.jpg/x',
   'https://api.example.com/files/../v1/models',
-])('%s is no link of this installation', (address) => {
+])('the address %s is not a link of this installation', (address) => {
   expect(tokenOfLink('https://api.example.com', address)).toBeNull();
 });

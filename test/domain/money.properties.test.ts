@@ -1,5 +1,6 @@
-// Amounts as text and as numbers: an amount keeps its value in both forms, and an amount that
-// cannot be stored exactly is refused with the reason. fast-check prints the seed of a failure.
+// Tests amounts as text and as numbers. An amount must keep its value in both forms. An amount that
+// cannot be stored exactly must be refused with the reason. fast-check prints the seed of a
+// failure.
 
 import fc from 'fast-check';
 import { formatMicros, parseAmount } from '../../src/domain/money';
@@ -69,7 +70,7 @@ test.each([
   ['0.000001', 1],
   ['007.5', 7_500_000],
   ['9007199254.740991', Number.MAX_SAFE_INTEGER],
-])('%s is %i micro-units', (text, expected) => {
+])('the amount %s is parsed as %i micro-units', (text, expected) => {
   expect(parseAmount(text)).toEqual({ micros: expected });
 });
 
@@ -95,12 +96,12 @@ test.each([
   ['١٠', /not an amount/],
   ['100 USD', /not an amount/],
   ['¥100', /not an amount/],
-])('"%s" is refused with the reason', (text, reason) => {
+])('the amount "%s" is refused with the reason', (text, reason) => {
   expect(parseAmount(text).fault).toMatch(reason);
 });
 
 test.each([0.5, Number.NaN, Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER + 1])(
-  '%p is refused as a number of micro-units',
+  'the number %p is refused as an amount in micro-units',
   (amount) => {
     expect(() => formatMicros(amount)).toThrow(/whole number of micro-units/);
   },

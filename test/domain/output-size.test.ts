@@ -1,4 +1,5 @@
-// The size of the final video, with and without super-resolution, and the ratio of a size.
+// Tests the size of the final video, with and without super-resolution. Also tests the ratio that
+// is nearest to a size.
 
 import { nearestRatio, outputSize } from '../../src/domain/output-size';
 import { aPlan } from '../support/builders';
@@ -23,12 +24,15 @@ test.each([
   [1470, 630, enhanced('1080p'), '2520x1080'],
   [1280, 720, enhanced(null, 961), '1708x962'],
   [1280, 720, null, '1280x720'],
-] as const)('a base of %ix%i with %j becomes %s', (width, height, enhancement, expected) => {
-  const size = outputSize(aPlan({ width, height, enhancement }));
-  expect(`${size?.width}x${size?.height}`).toBe(expected);
-});
+] as const)(
+  'a generated video of %ix%i with the enhancement %j gets the size %s',
+  (width, height, enhancement, expected) => {
+    const size = outputSize(aPlan({ width, height, enhancement }));
+    expect(`${size?.width}x${size?.height}`).toBe(expected);
+  },
+);
 
-test('an adaptive video has no size before it is generated', () => {
+test('an adaptive video has no planned size', () => {
   expect(outputSize(aPlan({ width: null, height: null, enhancement: enhanced('4k') }))).toBeNull();
 });
 

@@ -1,4 +1,5 @@
-// Properties that hold for every request. fast-check prints the seed of a failure.
+// Tests properties of parsing and planning that hold for every request. fast-check prints the seed
+// of a failure.
 
 import fc from 'fast-check';
 import { hashOfRequest } from '../../src/api/create/request-hash';
@@ -24,7 +25,7 @@ function judge(body: RequestBody) {
   return { request, plan, faults: combineFaults(faults, refusals) };
 }
 
-/** The parsed request in the form in which a caller could send it again. */
+/** Returns the parsed request in the form in which a caller could send it again. */
 function sendAgain({
   metadata: { passThrough, ...metadata },
   ...request
@@ -32,7 +33,7 @@ function sendAgain({
   return { ...request, metadata: { ...passThrough, ...metadata } };
 }
 
-/** The abilities of the entry that applies, compared with the accepted request. */
+/** Checks that an accepted request asks only for what its catalogue entry can do. */
 function expectWithinAbilities({ metadata, ...request }: VideoRequest, plan: Plan): void {
   const model = catalogue.models[plan.entry]!;
   expect(model.resolutions).toContain(plan.resolution);
@@ -95,13 +96,13 @@ test('every accepted request gives a plan that the model can carry out', () => {
     }),
     runs,
   );
-  // The property is only meaningful if requests are accepted, on every model and of every type.
+  // The check proves something only if requests of every model and every type were accepted.
   expect(count).toBeGreaterThan(runs.numRuns / 20);
   expect(accepted.entries.size).toBe(Object.keys(catalogue.models).length);
   expect(accepted.types.size).toBe(inputTypes.length);
 });
 
-test('parsing is idempotent', () => {
+test('a parsed request that is parsed again does not change', () => {
   fc.assert(
     fc.property(requestBody, (body) => {
       const { request, faults } = parseRequest(body);
@@ -112,12 +113,12 @@ test('parsing is idempotent', () => {
   );
 });
 
-test('metadata as a string equals metadata as an object', () => {
+test('metadata as a string gives the same plan or faults as metadata as an object', () => {
   fc.assert(
     fc.property(requestBody, (body) => {
       const text = { ...body, metadata: JSON.stringify(body.metadata ?? {}) };
       const asText = parseSafeJson(JSON.stringify(text)).value!;
-      // Both go through the parser of bodies, which refuses some names and characters everywhere.
+      // Both forms go through the parser of bodies, which refuses some names and characters.
       const asObject = parseSafeJson(JSON.stringify(body)).value;
       if (asObject) expect(judge(asText)).toEqual(judge(asObject));
       else expect(judge(asText).faults.map(({ param }) => param)).toContain('metadata');
@@ -126,7 +127,7 @@ test('metadata as a string equals metadata as an object', () => {
   );
 });
 
-test('aliases equal their originals', () => {
+test('a request with alias fields is parsed like the same request with the original fields', () => {
   fc.assert(
     fc.property(requestBody, fc.boolean(), ({ duration, images, ...rest }, asText) => {
       const original = {
@@ -149,7 +150,7 @@ test('aliases equal their originals', () => {
   );
 });
 
-test('a tier as size equals that tier as resolution', () => {
+test('a tier in `size` gives the same plan as that tier in `resolution`', () => {
   fc.assert(
     fc.property(requestBody, fc.constantFrom('480p', '720p', '1080p', '4k'), (body, tier) => {
       const { size: _, resolution: __, ...rest } = body;
@@ -167,7 +168,7 @@ test('a tier as size equals that tier as resolution', () => {
   );
 });
 
-test('different requests have different hashes, and the order of the fields does not matter', () => {
+test('different requests have different hashes, and the order of fields does not change the hash of a request', () => {
   fc.assert(
     fc.property(requestBody, requestBody, (body, other) => {
       const shuffled = Object.fromEntries(Object.entries(body).reverse());
@@ -182,7 +183,7 @@ test('different requests have different hashes, and the order of the fields does
   );
 });
 
-test('every body is either planned or refused with a sentence', () => {
+test('every request body is either planned or refused with a message', () => {
   fc.assert(
     fc.property(hostileBody, (body) => {
       const { value } = parseSafeJson(JSON.stringify(body));

@@ -1,5 +1,5 @@
-// The plans and refusals of requests for the models of the catalogue. Requests are written as a
-// caller writes them and go through the same parser.
+// Tests the plans and the refusals of requests for the models of the catalogue. The requests are
+// written as a caller sends them, and the parser of the API reads them.
 
 import { combineFaults, oneRefusal } from '../../src/contract/faults';
 import { parseRequest } from '../../src/contract/parse-request';
@@ -32,108 +32,117 @@ const images = (count: number) =>
 const videos = ['https://example.com/a.mp4'];
 const audios = ['https://example.com/a.mp3'];
 
-describe('input type', () => {
+describe('the input type', () => {
   test.each<[string, Body, string]>([
     ['a prompt alone', {}, 'text_to_video'],
     ['one image', { images: images(1) }, 'reference'],
-    ['image, the old form', { image: images(1)[0] }, 'reference'],
+    ['an image in the old field `image`', { image: images(1)[0] }, 'reference'],
     ['two images', { images: images(2) }, 'first_last_frame'],
     ['nine images', { images: images(9) }, 'first_last_frame'],
-    ['videos', { videos }, 'reference'],
+    ['one video', { videos }, 'reference'],
     ['videos and two images', { videos, images: images(2) }, 'reference'],
-    ['audios alone', { audios }, 'reference'],
-    ['one image and audios', { images: images(1), audios }, 'reference'],
+    ['only audio', { audios }, 'reference'],
+    ['one image and audio', { images: images(1), audios }, 'reference'],
     [
-      'stated reference with two images',
+      'input_type "reference" and two images',
       { images: images(2), input_type: 'reference' },
       'reference',
     ],
-    ['stated frames', { images: images(2), input_type: 'first_last_frame' }, 'first_last_frame'],
-    ['stated text', { input_type: 'text_to_video' }, 'text_to_video'],
-  ])('%s', (_, body, expected) => {
+    [
+      'input_type "first_last_frame" and two images',
+      { images: images(2), input_type: 'first_last_frame' },
+      'first_last_frame',
+    ],
+    ['input_type "text_to_video"', { input_type: 'text_to_video' }, 'text_to_video'],
+  ])('is found for a request with %s', (_, body, expected) => {
     expect(planOf(body).inputType).toBe(expected);
   });
 
   test.each<[string, Body, string[], RegExp]>([
     [
-      'text with an image',
+      'input_type "text_to_video" and an image',
       { input_type: 'text_to_video', images: images(1) },
       ['input_type conflicting_parameters'],
       /"reference"/,
     ],
     [
-      'text with two images',
+      'input_type "text_to_video" and two images',
       { input_type: 'text_to_video', images: images(2) },
       ['input_type conflicting_parameters'],
       /"first_last_frame"/,
     ],
     [
-      'frames with a video',
+      'input_type "first_last_frame" and a video',
       { input_type: 'first_last_frame', images: images(2), videos },
       ['input_type conflicting_parameters'],
       /"reference"/,
     ],
     [
-      'frames inferred, with audio',
+      'two images, which are frames, and audio',
       { images: images(2), audios },
       ['input_type conflicting_parameters'],
       /"reference"/,
     ],
     [
-      'frames with one image',
+      'input_type "first_last_frame" and one image',
       { input_type: 'first_last_frame', images: images(1) },
       ['images invalid_value'],
       /2 to 9 images.*got 1\..* or send the image twice.*input_type "reference"/,
     ],
     [
-      'frames without images',
+      'input_type "first_last_frame" without images',
       { input_type: 'first_last_frame' },
       ['images missing_required_parameter'],
       /2 to 9/,
     ],
     [
-      'reference with nothing',
+      'input_type "reference" without media',
       { input_type: 'reference' },
       ['images missing_required_parameter'],
       /"text_to_video"/,
     ],
     [
-      '1.5: three frames',
+      'three frames for the model 1.5',
       { model: 'studio-1.5-pro', images: images(3) },
       ['images unsupported_value'],
       /exactly 2 images/,
     ],
     [
-      '1.5: two references',
+      'two reference images for the model 1.5',
       { model: 'studio-1.5-pro', input_type: 'reference', images: images(2) },
       ['images unsupported_value'],
       /at most 1/,
     ],
     [
-      '1.5: a video',
+      'a video for the model 1.5',
       { model: 'studio-1.5-pro', videos },
       ['videos unsupported_value'],
       /no videos/,
     ],
-    ['1.5: audio', { model: 'studio-1.5-pro', audios }, ['audios unsupported_value'], /no audios/],
     [
-      '1.0: two images',
+      'audio for the model 1.5',
+      { model: 'studio-1.5-pro', audios },
+      ['audios unsupported_value'],
+      /no audios/,
+    ],
+    [
+      'two images for the model 1.0',
       { model: 'studio-1.0', images: images(2) },
       ['images unsupported_value'],
       /input_type "reference"/,
     ],
     [
-      '1.0: five references',
+      'five reference images for the model 1.0',
       { model: 'studio-1.0', input_type: 'reference', images: images(5) },
       ['images unsupported_value'],
       /at most 4/,
     ],
-  ])('refused: %s', (_, body, expected, sentence) => {
+  ])('is refused for a request with %s', (_, body, expected, sentence) => {
     expect(faultsOf(body)).toEqual(expected);
     expect(judge(body).faults[0]?.message).toMatch(sentence);
   });
 
-  test('middle frames are accepted if the model takes them', () => {
+  test('may include as many images as the model takes', () => {
     expect(planOf({ images: images(5) }).inputType).toBe('first_last_frame');
     expect(planOf({ model: 'studio-1.5-pro', images: images(2) }).inputType).toBe(
       'first_last_frame',
@@ -143,16 +152,16 @@ describe('input type', () => {
   });
 });
 
-describe('frame', () => {
+describe('the resolution and size', () => {
   test.each<[string, Body, string, string, number | null, number | null]>([
-    ['nothing said', {}, '720p', 'adaptive', null, null],
-    ['720p 16:9', { resolution: '720p', ratio: '16:9' }, '720p', '16:9', 1280, 720],
-    ['1080p 21:9', { resolution: '1080p', ratio: '21:9' }, '1080p', '21:9', 2206, 946],
-    ['size as a tier', { size: '480p' }, '480p', 'adaptive', null, null],
-    ['size as dimensions', { size: '1280x720' }, '720p', '16:9', 1280, 720],
-    ['size with a star', { size: '640*640' }, '480p', '1:1', 640, 640],
+    ['no size', {}, '720p', 'adaptive', null, null],
+    ['720p and 16:9', { resolution: '720p', ratio: '16:9' }, '720p', '16:9', 1280, 720],
+    ['1080p and 21:9', { resolution: '1080p', ratio: '21:9' }, '1080p', '21:9', 2206, 946],
+    ['a tier in `size`', { size: '480p' }, '480p', 'adaptive', null, null],
+    ['dimensions in `size`', { size: '1280x720' }, '720p', '16:9', 1280, 720],
+    ['dimensions with a star in `size`', { size: '640*640' }, '480p', '1:1', 640, 640],
     [
-      'size with a ratio of its own',
+      'dimensions in `size` and another ratio',
       { size: '1280x720', ratio: '9:16' },
       '720p',
       '9:16',
@@ -160,16 +169,23 @@ describe('frame', () => {
       1280,
     ],
     [
-      'resolution wins over size',
+      'a resolution and a size, which is ignored',
       { resolution: '480p', size: '1280x720' },
       '480p',
       'adaptive',
       null,
       null,
     ],
-    ['1.0 has its own table', { model: 'studio-1.0', ratio: '16:9' }, '720p', '16:9', 1248, 704],
     [
-      '1.0 by its own dimensions',
+      'a ratio for the model 1.0, which has its own sizes',
+      { model: 'studio-1.0', ratio: '16:9' },
+      '720p',
+      '16:9',
+      1248,
+      704,
+    ],
+    [
+      'dimensions that only the model 1.0 has',
       { model: 'studio-1.0', size: '1504x640' },
       '720p',
       '21:9',
@@ -177,7 +193,7 @@ describe('frame', () => {
       640,
     ],
     [
-      '4k on pro',
+      '4k for the model pro',
       { model: 'studio-2.0-pro', resolution: '4k', ratio: '16:9' },
       '4k',
       '16:9',
@@ -192,30 +208,30 @@ describe('frame', () => {
       640,
       640,
     ],
-  ])('%s', (_, body, resolution, ratio, width, height) => {
+  ])('are planned for a request with %s', (_, body, resolution, ratio, width, height) => {
     expect(planOf(body)).toMatchObject({ resolution, ratio, width, height });
   });
 
   test.each<[string, Body, string[]]>([
-    ['4k where there is none', { resolution: '4k' }, ['resolution unsupported_value']],
+    ['4k for a model without 4k', { resolution: '4k' }, ['resolution unsupported_value']],
     [
-      '1080p on fast',
+      '1080p for the model fast',
       { model: 'studio-2.0-fast', resolution: '1080p' },
       ['resolution unsupported_value'],
     ],
     [
-      '1080p on 1.0',
+      '1080p for the model 1.0',
       { model: 'studio-1.0', resolution: '1080p' },
       ['resolution unsupported_value'],
     ],
-    ['4k by size', { size: '4k' }, ['size unsupported_value']],
+    ['4k in `size` for a model without 4k', { size: '4k' }, ['size unsupported_value']],
     [
       'dimensions of another model',
       { model: 'studio-1.0', size: '1280x720' },
       ['size unsupported_value'],
     ],
-    ['an image-style size', { size: '1024x1024' }, ['size unsupported_value']],
-    ['a size that is none', { size: 'large' }, ['size invalid_value']],
+    ['a usual size of images', { size: '1024x1024' }, ['size unsupported_value']],
+    ['an unreadable size', { size: 'large' }, ['size invalid_value']],
     [
       'a draft in 720p',
       { model: 'studio-1.5-pro', resolution: '720p', metadata: { draft: true } },
@@ -226,7 +242,7 @@ describe('frame', () => {
       { model: 'studio-1.5-pro', size: '720p', metadata: { draft: true } },
       ['size conflicting_parameters'],
     ],
-  ])('refused: %s', (_, body, expected) => {
+  ])('are refused for a request with %s', (_, body, expected) => {
     expect(faultsOf(body)).toEqual(expected);
   });
 
@@ -241,18 +257,30 @@ describe('frame', () => {
   });
 });
 
-describe('capabilities of the model', () => {
+describe('the capabilities of the model', () => {
   test.each<[string, Body, string[]]>([
-    ['13 s on 1.5', { model: 'studio-1.5-pro', duration: 13 }, ['duration unsupported_value']],
-    ['11 s on 1.0', { model: 'studio-1.0', duration: 11 }, ['duration unsupported_value']],
-    ['-1 on 1.0', { model: 'studio-1.0', duration: -1 }, ['duration unsupported_value']],
     [
-      'audio on a silent model',
+      '13 s for the model 1.5',
+      { model: 'studio-1.5-pro', duration: 13 },
+      ['duration unsupported_value'],
+    ],
+    [
+      '11 s for the model 1.0',
+      { model: 'studio-1.0', duration: 11 },
+      ['duration unsupported_value'],
+    ],
+    [
+      'the duration -1 for the model 1.0',
+      { model: 'studio-1.0', duration: -1 },
+      ['duration unsupported_value'],
+    ],
+    [
+      'audio for a silent model',
       { model: 'studio-1.0', metadata: { generate_audio: true } },
       ['metadata.generate_audio unsupported_value'],
     ],
     [
-      'a draft where there is none',
+      'a draft for a model without drafts',
       { metadata: { draft: true } },
       ['metadata.draft unsupported_value'],
     ],
@@ -262,43 +290,47 @@ describe('capabilities of the model', () => {
       ['metadata.tools[1].type unsupported_value'],
     ],
     [
-      'web search on 1.5',
+      'web search for the model 1.5',
       { model: 'studio-1.5-pro', metadata: { tools: { type: 'web_search' } } },
       ['metadata.tools[0].type unsupported_value'],
     ],
     [
-      'a last frame on 1.0',
+      'a last frame for the model 1.0',
       { model: 'studio-1.0', metadata: { return_last_frame: true } },
       ['metadata.return_last_frame unsupported_value'],
     ],
-    ['a prompt too long', { prompt: 'x'.repeat(10_001) }, ['prompt invalid_value']],
+    ['a prompt that is too long', { prompt: 'x'.repeat(10_001) }, ['prompt invalid_value']],
     ['an unknown model', { model: 'studio-9' }, ['model model_not_found']],
     ['a prototype name as model', { model: 'constructor' }, ['model model_not_found']],
-  ])('refused: %s', (_, body, expected) => {
+  ])('do not allow a request with %s', (_, body, expected) => {
     expect(faultsOf(body)).toEqual(expected);
   });
 
   test.each<[string, Body, Partial<Plan>]>([
-    ['15 s on 2.0', { duration: 15 }, { durationSeconds: 15 }],
-    ['-1 on 2.0', { duration: -1 }, { durationSeconds: -1 }],
-    ['5 s when nothing is said', {}, { durationSeconds: 5 }],
-    ['audio when nothing is said', {}, { generateAudio: true }],
+    ['15 s for the model 2.0', { duration: 15 }, { durationSeconds: 15 }],
+    ['the duration -1 for the model 2.0', { duration: -1 }, { durationSeconds: -1 }],
+    ['5 s if no duration is sent', {}, { durationSeconds: 5 }],
+    ['audio if generate_audio is not sent', {}, { generateAudio: true }],
     [
       'no audio if it is switched off',
       { metadata: { generate_audio: false } },
       { generateAudio: false },
     ],
-    ['silence on a silent model', { model: 'studio-1.0' }, { generateAudio: null }],
+    ['no audio setting for a silent model', { model: 'studio-1.0' }, { generateAudio: null }],
     [
-      'explicit silence on a silent model',
+      'no audio setting for a silent model if audio is switched off',
       { model: 'studio-1.0', metadata: { generate_audio: false } },
       { generateAudio: null },
     ],
     ['the seed that was sent', { metadata: { seed: 0 } }, { seed: 0 }],
-    ['a drawn seed for -1', { metadata: { seed: -1 } }, { seed: 7 }],
-    ['a drawn seed for none', {}, { seed: 7 }],
-    ['ten thousand characters, counted as people do', { prompt: '🎬'.repeat(10_000) }, {}],
-  ])('%s', (_, body, expected) => {
+    ['a random seed if -1 is sent', { metadata: { seed: -1 } }, { seed: 7 }],
+    ['a random seed if no seed is sent', {}, { seed: 7 }],
+    [
+      'a prompt of 10,000 emoji, which are 20,000 UTF-16 units',
+      { prompt: '🎬'.repeat(10_000) },
+      {},
+    ],
+  ])('give a plan with %s', (_, body, expected) => {
     expect(planOf(body)).toMatchObject(expected);
   });
 
@@ -308,7 +340,7 @@ describe('capabilities of the model', () => {
   });
 });
 
-describe('mode', () => {
+describe('the mode of a request', () => {
   test.each<[string, string, string]>([
     ['studio-2.0', 'fast', 'studio-2.0-fast'],
     ['studio-2.0', 'pro', 'studio-2.0-pro'],
@@ -317,11 +349,14 @@ describe('mode', () => {
     ['studio-2.0-fast', 'pro', 'studio-2.0-fast'],
     ['studio-1.5-pro', 'fast', 'studio-1.5-pro'],
     ['studio-1.0', 'pro', 'studio-1.0'],
-  ])('%s with mode %s selects %s, and `model` echoes what was sent', (model, mode, entry) => {
-    expect(planOf({ model, mode })).toMatchObject({ model, entry });
-  });
+  ])(
+    'for the model %s with the mode %s selects the entry %s, and the plan keeps the sent model',
+    (model, mode, entry) => {
+      expect(planOf({ model, mode })).toMatchObject({ model, entry });
+    },
+  );
 
-  test('a selected entry applies as a whole: its tiers and its price', () => {
+  test('selects an entry with its tiers and its price', () => {
     expect(faultsOf({ mode: 'fast', resolution: '1080p' })).toEqual([
       'resolution unsupported_value',
     ]);
@@ -330,7 +365,7 @@ describe('mode', () => {
   });
 });
 
-describe('prompt switches that would change what was priced', () => {
+describe('switches in a prompt that would change the price', () => {
   test.each([
     ['x --rs 1080p', 'resolution'],
     ['x --resolution 4k', 'resolution'],
@@ -341,21 +376,21 @@ describe('prompt switches that would change what was priced', () => {
     ['--fps 60', 'fps'],
     ['x --framespersecond=60', 'fps'],
     ['x--dur 15', 'duration'],
-  ])('%j is refused, naming %s', (prompt, field) => {
+  ])('the prompt %j is refused, and the message names %s', (prompt, field) => {
     const { faults } = judge({ prompt });
     expect(faults.map(({ param, code }) => `${param} ${code}`)).toEqual(['prompt invalid_value']);
     expect(faults[0]?.message).toContain(field);
   });
 
   test.each(['a well-rounded --durable-- thing', 'rs rt dur fps', 'x --seed 3', 'a - ratio'])(
-    '%j is an ordinary prompt',
+    'the prompt %j has no such switch and is accepted',
     (prompt) => {
       expect(faultsOf({ prompt })).toEqual([]);
     },
   );
 });
 
-describe('media addresses', () => {
+describe('the addresses', () => {
   test.each<[string, Body, string[]]>([
     [
       'plain HTTP for an image',
@@ -372,15 +407,19 @@ describe('media addresses', () => {
       { videos: ['http://169.254.169.254/x'] },
       ['videos[0] invalid_value'],
     ],
-    ['a file', { audios: ['file:///etc/passwd'] }, ['audios[0] invalid_value']],
-    ['words', { images: ['cat.png'] }, ['images[0] invalid_value']],
     [
-      'user and password',
+      'the address of a local file',
+      { audios: ['file:///etc/passwd'] },
+      ['audios[0] invalid_value'],
+    ],
+    ['a file name', { images: ['cat.png'] }, ['images[0] invalid_value']],
+    [
+      'user and password in an address',
       { images: ['https://me:you@example.com/a.png'] },
       ['images[0] invalid_value'],
     ],
     [
-      'a callback inside',
+      'a callback to an internal address',
       { metadata: { callback_url: 'https://localhost/x' } },
       ['metadata.callback_url invalid_value'],
     ],
@@ -389,17 +428,17 @@ describe('media addresses', () => {
       { metadata: { callback_url: 'http://example.com/' } },
       ['metadata.callback_url invalid_value'],
     ],
-  ])('refused: %s', (_, body, expected) => {
+  ])('of a request with %s are refused', (_, body, expected) => {
     expect(faultsOf(body)).toEqual(expected);
   });
 
-  test('videos and audios may be plain HTTP addresses', () => {
+  test('of videos and audios may be plain HTTP addresses', () => {
     expect(
       faultsOf({ videos: ['http://example.com/a.mp4'], audios: ['http://example.com/a.mp3'] }),
     ).toEqual([]);
   });
 
-  test('allowed hosts are exempt from the address rules', () => {
+  test('with an allowed host are exempt from the rules', () => {
     const url = 'http://127.0.0.1:8090/samples/a.png';
     const { request } = parseRequest({ model: 'studio-2.0', prompt: 'x', images: [url] });
     expect(
@@ -411,8 +450,8 @@ describe('media addresses', () => {
   });
 });
 
-describe('all faults at once', () => {
-  test('all faults are listed in the order of the contract, with code and param of the first', () => {
+describe('the faults of a request', () => {
+  test('are all listed in the order of the contract, with code and param of the first', () => {
     const body = {
       prompt: '',
       resolution: '4k',
@@ -434,7 +473,7 @@ describe('all faults at once', () => {
     expect(one.message.split('\n')).toHaveLength(7);
   });
 
-  test('of very many faults the first fifty are listed and the others counted', () => {
+  test('are listed up to the fiftieth, and the others are counted', () => {
     const respelt = Array.from({ length: 400 }, (_, at) => `se${'_'.repeat(at + 1)}ed`);
     const metadata = Object.fromEntries(respelt.map((name) => [name, 1]));
     const lines = oneRefusal(judge({ metadata }).faults).message.split('\n');
@@ -442,7 +481,7 @@ describe('all faults at once', () => {
     expect(lines.at(-1)).toBe('There are 350 more faults like these.');
   });
 
-  test('an unreadable resolution causes no further fault about super-resolution', () => {
+  test('do not include super-resolution if the resolution is unreadable', () => {
     const body = {
       resolution: 'huge',
       input_type: 'video',
@@ -452,7 +491,7 @@ describe('all faults at once', () => {
   });
 
   test.each<[string, Body, string[]]>([
-    ['of shape', { ratio: 'wide' }, ['ratio invalid_value']],
+    ['of the ratio', { ratio: 'wide' }, ['ratio invalid_value']],
     ['of the prompt', { prompt: 'x --dur 9' }, ['prompt invalid_value']],
     ['of an address', { images: ['http://example.com/a'] }, ['images[0] invalid_value']],
     [
@@ -465,12 +504,12 @@ describe('all faults at once', () => {
       { resolution: '1080p', metadata: { super_resolution_config: { resolution: '720p' } } },
       ['metadata.super_resolution_config.resolution unsupported_value'],
     ],
-  ])('an unknown model does not hide faults %s', (_, body, expected) => {
+  ])('include those %s even if the model is unknown', (_, body, expected) => {
     expect(faultsOf({ model: 'sora', ...body })).toEqual(['model model_not_found', ...expected]);
     expect(faultsOf({ model: '', ...body })).toEqual(['model invalid_value', ...expected]);
   });
 
-  test('an unreadable mode causes no fault about the model it could have selected', () => {
+  test('do not include the capabilities of the model if the mode is unreadable', () => {
     const body = { mode: 5, resolution: '4k', metadata: { draft: true } };
     expect(faultsOf(body)).toEqual(['mode invalid_value']);
     expect(faultsOf({ ...body, mode: null })).toEqual([
@@ -479,7 +518,7 @@ describe('all faults at once', () => {
     ]);
   });
 
-  test('an unknown model causes no fault about the capabilities of a model', () => {
+  test('do not include the capabilities of the model if the model is unknown', () => {
     const config = { super_resolution_config: { resolution: '720p', resolution_limit: null } };
     for (const body of [{ metadata: config }, { size: '1x1' }, { duration: 15 }]) {
       expect(faultsOf({ model: 'sora', ...body })).toEqual(['model model_not_found']);

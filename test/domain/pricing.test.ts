@@ -1,5 +1,5 @@
-// Holds and charges, compared with the counted tokens of real videos: each hold covers its
-// settlement, and the settlement is exactly the counted tokens at the price.
+// Compares holds and charges with the counted tokens of real videos. Each hold must cover its
+// settlement. The settlement must be exactly the price of the counted tokens.
 
 import type { FixedRatio, Ratio, Resolution } from '../../src/contract/vocabulary';
 import type { Model, Size } from '../../src/domain/catalogue';
@@ -10,7 +10,7 @@ import { theCatalogue } from '../support/catalogue';
 const catalogue = theCatalogue();
 const modelOf = (id: string): Model => catalogue.models[id]!;
 
-/** The newer family: other sizes in the smallest tier, other prices. */
+/** A newer family of models with other prices, and with other sizes in the smallest tier. */
 const family25: Model = {
   ...modelOf('studio-2.0'),
   id: 'studio-2.5',
@@ -72,7 +72,7 @@ describe('videos with known token counts', () => {
       { seconds: 4, reference: 4, tokens: 173_700, held: 173_700, charged: 4_863_600 },
     ],
     [
-      '6 s, 480p upright, newer family',
+      '6 s in 480p upright of the newer family',
       {
         model: family25,
         resolution: '480p',
@@ -125,7 +125,7 @@ describe('videos with known token counts', () => {
         charged: 13_559_400,
       },
     ],
-  ])('%s: the hold covers it and the charge is exact', (_, sample) => {
+  ])('the hold covers the charge for %s, and the charge is exact', (_, sample) => {
     const { model = modelOf('studio-2.0'), reference, seconds, tokens, held, charged } = sample;
     const task = priced({
       model,
@@ -142,18 +142,21 @@ describe('videos with known token counts', () => {
     expect(hold.amountMicros).toBeGreaterThanOrEqual(charge);
   });
 
-  // The price list's examples leave out the additional frame.
+  // The examples of the price list do not count the additional frame that the generator counts.
   test.each<[string, string, Resolution, number, number]>([
     ['480p', 'studio-2.0', '480p', 50_220, 2_310_120],
     ['720p', 'studio-2.0', '720p', 108_000, 4_968_000],
     ['1080p', 'studio-2.0', '1080p', 243_000, 12_393_000],
     ['4k', 'studio-2.0-pro', '4k', 972_000, 25_272_000],
     ['720p, fast', 'studio-2.0-fast', '720p', 108_000, 3_996_000],
-  ])('the example of the price list: 5 s in %s', (_, model, resolution, tokens, charged) => {
-    const task = priced({ model: modelOf(model), resolution });
-    expect(total(settled(task, tokens))).toBe(charged);
-    expect(holdFor(task).hold.amountMicros).toBeGreaterThanOrEqual(charged);
-  });
+  ])(
+    'the charge for 5 s in %s equals the example of the price list',
+    (_, model, resolution, tokens, charged) => {
+      const task = priced({ model: modelOf(model), resolution });
+      expect(total(settled(task, tokens))).toBe(charged);
+      expect(holdFor(task).hold.amountMicros).toBeGreaterThanOrEqual(charged);
+    },
+  );
 
   test('the hold of every model, tier, ratio and length covers the tokens of its frames', () => {
     const short: string[] = [];
@@ -172,8 +175,8 @@ describe('videos with known token counts', () => {
       const counted = Math.floor((Math.max(frames, floor) * width * height) / 1024);
       const { hold } = holdFor(task);
       const adaptive = holdFor({ ...task, ratio: 'adaptive' }).hold;
-      // It is not much larger either: a part of a frame of reference video may be held as a whole
-      // frame.
+      // The hold must also not be much larger than the count. A part of a frame of reference video
+      // may be held as a whole frame.
       const most = counted + 1 + (Number.isInteger(reference) ? 0 : 1 + (width * height) / 1024);
       if (hold.tokens < counted || adaptive.tokens < counted || hold.tokens > most) {
         short.push(`${model.id} ${resolution} ${ratio} ${seconds}+${reference}`);
@@ -197,42 +200,42 @@ function* everyCombination() {
   }
 }
 
-describe('unknown lengths and sizes are held at their largest', () => {
+describe('the hold for unknown lengths and sizes', () => {
   const base = priced({ model: modelOf('studio-2.0') });
   test.each<[string, Partial<Priced>, Partial<Priced>]>([
-    ['a length the model picks: 15 s', { durationSeconds: -1 }, { durationSeconds: 15 }],
+    ['a length that the model picks', { durationSeconds: -1 }, { durationSeconds: 15 }],
     [
-      'reference video of unsaid length: 15 s',
+      'reference video of unknown length',
       { hasVideo: true },
       { hasVideo: true, inputVideoSeconds: 15 },
     ],
     [
-      'both',
+      'a length that the model picks and reference video of unknown length',
       { durationSeconds: -1, hasVideo: true },
       { durationSeconds: 15, hasVideo: true, inputVideoSeconds: 15 },
     ],
-  ])('%s', (_, unsaid, longest) => {
+  ])('is computed with 15 s for %s', (_, unsaid, longest) => {
     expect(holdFor({ ...base, ...unsaid })).toEqual(holdFor({ ...base, ...longest }));
   });
 
-  test('input_video_duration without a reference video has no effect', () => {
+  test('does not use input_video_duration without a reference video', () => {
     expect(holdFor({ ...base, inputVideoSeconds: 9 })).toEqual(holdFor(base));
   });
 
-  test('a fraction of a frame counts as a whole frame', () => {
+  test('counts a part of a frame as a whole frame', () => {
     const task = { ...base, hasVideo: true, inputVideoSeconds: 5.01 };
-    // 24 × 10.01 = 240.24 → 241, and one more.
+    // 24 × 10.01 = 240.24 frames are rounded up to 241. One more frame is always counted.
     expect(holdFor(task).hold.tokens).toBe(242 * 900);
   });
 
-  test('the hold of an adaptive video is computed for the largest size of its tier plus one per cent', () => {
+  test('of an adaptive video uses the largest size of its tier plus one per cent', () => {
     // The largest 480p size of the older family is 864×480, which is 405 tokens per frame.
     const older = priced({ model: modelOf('studio-1.0'), resolution: '480p', ratio: 'adaptive' });
     expect(holdFor(older).hold.tokens).toBe(Math.ceil(121 * 405 * 1.01));
   });
 });
 
-describe('the price that applies', () => {
+describe('the price per million tokens', () => {
   test.each<[string, Partial<Priced> & { model: Model }, number]>([
     ['720p', { model: modelOf('studio-2.0') }, 46_000_000],
     ['720p with video', { model: modelOf('studio-2.0'), hasVideo: true }, 28_000_000],
@@ -253,25 +256,29 @@ describe('the price that applies', () => {
     ['1.5 with audio', { model: modelOf('studio-1.5-pro') }, 16_000_000],
     ['1.5 silent', { model: modelOf('studio-1.5-pro'), audio: false }, 8_000_000],
     ['1.0', { model: modelOf('studio-1.0') }, 15_000_000],
-    ['audio costs nothing where no price says so', { model: family25, audio: false }, 70_000_000],
-  ])('%s', (_, task, perMillion) => {
+    ['a model whose prices do not depend on audio', { model: family25, audio: false }, 70_000_000],
+  ])('is found for %s', (_, task, perMillion) => {
     expect(holdFor(priced(task)).price.microsPerMillionTokens).toBe(perMillion);
   });
 });
 
-describe('drafts', () => {
+describe('a draft', () => {
   const draft = (audio: boolean) =>
     priced({ model: modelOf('studio-1.5-pro'), resolution: '480p', draft: true, audio });
 
   test.each([
-    // 121 frames of 418.5 tokens are 50,638.5: 0.7 of them silent, 0.6 with sound.
+    // 121 frames of 418.5 tokens are 50,638.5 tokens. A silent draft counts 0.7 of them, a draft
+    // with sound 0.6.
     ['silent', false, 35_447, 283_576],
     ['with sound', true, 30_384, 486_144],
-  ])('%s: the hold uses the same share as the generator', (_, audio, tokens, amountMicros) => {
-    expect(holdFor(draft(audio)).hold).toMatchObject({ tokens, amountMicros });
-  });
+  ])(
+    'that is %s is held with the same share of tokens as the generator counts',
+    (_, audio, tokens, amountMicros) => {
+      expect(holdFor(draft(audio)).hold).toMatchObject({ tokens, amountMicros });
+    },
+  );
 
-  test('the settlement uses the reported tokens without applying the share again', () => {
+  test('is settled with the reported tokens, without applying the share again', () => {
     expect(settled(draft(false), 35_446)).toEqual([
       { kind: 'generation', quantity: 35_446, unitPriceMicros: 8_000_000, amountMicros: 283_568 },
     ]);
@@ -300,42 +307,48 @@ describe('super-resolution', () => {
     ['1080p', {}, 1_500_000],
     ['2k', { resolution: '2k' }, 3_000_000],
     ['4k', { resolution: '4k' }, 6_000_000],
-    ['up to 30 frames', { fps: 30 }, 1_500_000],
-    ['more than 30 frames', { fps: 31 }, 3_000_000],
-    ['up to 60 frames', { fps: 60 }, 3_000_000],
-    ['more than 60 frames', { fps: 61 }, 6_000_000],
-    ['120 frames of 4k', { resolution: '4k', fps: 120 }, 24_000_000],
-    ['a short side of 64 counts as 720p', limit(64), 750_000],
-    ['720 as 720p', limit(720), 750_000],
-    ['721 as 1080p', limit(721), 1_500_000],
-    ['1080 as 1080p', limit(1080), 1_500_000],
-    ['1440 as 2k', limit(1440), 3_000_000],
-    ['1441 as 4k', limit(1441), 6_000_000],
-    ['2160 as 4k', limit(2160), 6_000_000],
-  ])('%s; professional costs exactly ten times as much', (_, over, perMinute) => {
-    const priceOf = (toolVersion: 'standard' | 'professional') =>
-      holdFor(enhanced({ ...over, toolVersion })).price.enhancementMicrosPerMinute;
-    expect(priceOf('standard')).toBe(perMinute);
-    expect(priceOf('professional')).toBe(perMinute * 10);
-  });
+    ['30 frames per second', { fps: 30 }, 1_500_000],
+    ['31 frames per second', { fps: 31 }, 3_000_000],
+    ['60 frames per second', { fps: 60 }, 3_000_000],
+    ['61 frames per second', { fps: 61 }, 6_000_000],
+    ['120 frames per second in 4k', { resolution: '4k', fps: 120 }, 24_000_000],
+    ['a short side of 64, counted as 720p', limit(64), 750_000],
+    ['a short side of 720, counted as 720p', limit(720), 750_000],
+    ['a short side of 721, counted as 1080p', limit(721), 1_500_000],
+    ['a short side of 1080, counted as 1080p', limit(1080), 1_500_000],
+    ['a short side of 1440, counted as 2k', limit(1440), 3_000_000],
+    ['a short side of 1441, counted as 4k', limit(1441), 6_000_000],
+    ['a short side of 2160, counted as 4k', limit(2160), 6_000_000],
+  ])(
+    'has its price per minute for %s, and professional costs ten times as much',
+    (_, over, perMinute) => {
+      const priceOf = (toolVersion: 'standard' | 'professional') =>
+        holdFor(enhanced({ ...over, toolVersion })).price.enhancementMicrosPerMinute;
+      expect(priceOf('standard')).toBe(perMinute);
+      expect(priceOf('professional')).toBe(perMinute * 10);
+    },
+  );
 
   test.each([
     ['standard', 1_500_000],
     ['professional', 15_000_000],
-  ] as const)('15 s to 4k, %s, is a line of its own in the hold', (toolVersion, amountMicros) => {
-    const { hold } = holdFor(enhanced({ resolution: '4k', toolVersion }));
-    expect(hold.lines.map(({ kind }) => kind)).toEqual(['generation', 'super_resolution']);
-    expect(hold.lines[1]).toMatchObject({ quantity: 15_000, amountMicros });
-    expect(hold.amountMicros).toBe((hold.lines[0]?.amountMicros ?? 0) + amountMicros);
-  });
+  ] as const)(
+    'of 15 s to 4k with the version %s has its own line in the hold',
+    (toolVersion, amountMicros) => {
+      const { hold } = holdFor(enhanced({ resolution: '4k', toolVersion }));
+      expect(hold.lines.map(({ kind }) => kind)).toEqual(['generation', 'super_resolution']);
+      expect(hold.lines[1]).toMatchObject({ quantity: 15_000, amountMicros });
+      expect(hold.amountMicros).toBe((hold.lines[0]?.amountMicros ?? 0) + amountMicros);
+    },
+  );
 
-  test('an automatic length is held at 15 s and charged at the real length', () => {
+  test('of an automatic length is held for 15 s and charged for the real length', () => {
     const task = enhanced({}, -1);
     expect(holdFor(task).hold.lines[1]).toMatchObject({ quantity: 15_000, amountMicros: 375_000 });
     expect(settled(task, 1, 7_042)[1]).toMatchObject({ quantity: 7_042, amountMicros: 176_050 });
   });
 
-  test('professional costs exactly ten times as much at prices and coefficients with decimals', () => {
+  test('costs exactly ten times as much for professional, also at prices with decimals', () => {
     const offer = catalogue.superResolution!;
     const odd = {
       ...offer,
@@ -345,12 +358,12 @@ describe('super-resolution', () => {
     const priceOf = (toolVersion: 'standard' | 'professional') =>
       holdFor({ ...enhanced({ toolVersion }), superResolution: odd }).price
         .enhancementMicrosPerMinute;
-    // 206,601 × 1.15 = 237,591.15
+    // 206,601 × 1.15 = 237,591.15, which is rounded up.
     expect([priceOf('standard'), priceOf('professional')]).toEqual([237_592, 2_375_920]);
   });
 });
 
-describe('each line is rounded up to a whole micro-unit', () => {
+describe('the amount of a line', () => {
   const odd: Model = {
     ...modelOf('studio-1.0'),
     prices: [{ microsPerMillionTokens: 1_500_001 }],
@@ -362,18 +375,21 @@ describe('each line is rounded up to a whole micro-unit', () => {
     [2, 4], // 3.000002
     [999_999, 1_500_000], // 1,499,999.499999
     [1_000_000, 1_500_001], // exact
-  ])('%i tokens at 1.500001 per million cost %i', (tokens, amountMicros) => {
-    expect(settled(priced({ model: odd }), tokens)[0]?.amountMicros).toBe(amountMicros);
-  });
+  ])(
+    'for %i tokens at 1.500001 per million is rounded up to %i micro-units',
+    (tokens, amountMicros) => {
+      expect(settled(priced({ model: odd }), tokens)[0]?.amountMicros).toBe(amountMicros);
+    },
+  );
 
-  test('hold and settlement round alike, so the held tokens cost exactly the hold', () => {
+  test('is rounded alike in hold and settlement, so the held tokens cost exactly the hold', () => {
     const task = priced({ model: odd });
     const { hold } = holdFor(task);
     expect(settled(task, hold.tokens)).toEqual(hold.lines);
     expect(settled(task, null)).toEqual(hold.lines);
   });
 
-  test('an amount beyond the safe integers throws', () => {
+  test('throws if it is not a safe integer', () => {
     expect(() => settled(priced({ model: odd }), Number.MAX_SAFE_INTEGER)).toThrow(/safe integer/);
   });
 });

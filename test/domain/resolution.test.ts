@@ -1,4 +1,5 @@
-// Every cell of the document's super-resolution table, and the short side of a base.
+// Tests which targets of super-resolution are allowed for each resolution of the generated video.
+// Also tests the short side with which resolution_limit is compared.
 
 import { parseRequest } from '../../src/contract/parse-request';
 import { planTask } from '../../src/domain/plan';
@@ -24,39 +25,42 @@ describe.each([
   ['480p', { '720p': true, '1080p': true, '2k': true, '4k': true }],
   ['720p', { '720p': false, '1080p': true, '2k': true, '4k': true }],
   ['1080p', { '720p': false, '1080p': false, '2k': true, '4k': true }],
-] as const)('base %s', (resolution, targets) => {
-  test.each(Object.entries(targets))('to %s: %s', (target, allowed) => {
+] as const)('super-resolution of a video in %s', (resolution, targets) => {
+  test.each(Object.entries(targets))('to %s is allowed: %s', (target, allowed) => {
     const planned = enhance({ resolution }, { resolution: target });
     expect(paramsOf(planned)).toEqual(allowed ? [] : [`${at}.resolution`]);
   });
 });
 
-test('a 4k base is refused super-resolution', () => {
+test('super-resolution of a video in 4k is refused', () => {
   expect(paramsOf(enhance({ resolution: '4k' }, { resolution: '4k' }))).toEqual([at]);
   expect(paramsOf(enhance({ resolution: '4k' }, { resolution_limit: 2160 }))).toEqual([at]);
 });
 
-test('without a resolution, super-resolution is compared with the default resolution', () => {
+test('the target of super-resolution must be above the default resolution if none is sent', () => {
   expect(paramsOf(enhance({}, { resolution: '720p' }))).toEqual([`${at}.resolution`]);
   expect(paramsOf(enhance({}, { resolution: '1080p' }))).toEqual([]);
 });
 
 test.each([
-  ['an explicit ratio counts by the table', { resolution: '720p', ratio: '1:1' }, 960, 961],
+  ['720p 1:1 is 960 high', { resolution: '720p', ratio: '1:1' }, 960, 961],
   ['480p 16:9 is 496 high', { resolution: '480p', ratio: '16:9' }, 496, 497],
   ['720p 21:9 is 630 high', { resolution: '720p', ratio: '21:9' }, 630, 631],
   ['portrait counts its width', { resolution: '1080p', ratio: '9:16' }, 1080, 1081],
   ['adaptive counts the nominal side', { resolution: '720p' }, 720, 721],
-  ['adaptive 480p', { resolution: '480p', ratio: 'adaptive' }, 480, 481],
-  ['adaptive 1080p', { resolution: '1080p' }, 1080, 1081],
-])('resolution_limit: %s', (_, base, refused, allowed) => {
-  expect(paramsOf(enhance(base, { resolution_limit: refused }))).toEqual([
-    `${at}.resolution_limit`,
-  ]);
-  expect(paramsOf(enhance(base, { resolution_limit: allowed }))).toEqual([]);
-});
+  ['adaptive 480p counts 480', { resolution: '480p', ratio: 'adaptive' }, 480, 481],
+  ['adaptive 1080p counts 1080', { resolution: '1080p' }, 1080, 1081],
+])(
+  'resolution_limit must be above the short side of the video: %s',
+  (_, base, refused, allowed) => {
+    expect(paramsOf(enhance(base, { resolution_limit: refused }))).toEqual([
+      `${at}.resolution_limit`,
+    ]);
+    expect(paramsOf(enhance(base, { resolution_limit: allowed }))).toEqual([]);
+  },
+);
 
-test('super-resolution of a draft is compared with 480p', () => {
+test('the target of super-resolution of a draft must be above 480p', () => {
   const planned = enhance({ model: 'studio-1.5-pro' }, { resolution: '720p' }, { draft: true });
   expect(planned.plan).toMatchObject({ resolution: '480p', enhancement: { resolution: '720p' } });
 });

@@ -1,4 +1,5 @@
-// One function makes the object of a task in every state, so its fields have one order.
+// Tests the object of a task. One function makes the object in every state, so its fields must have
+// one order.
 
 import type { TaskObject } from '../../src/contract/task';
 import { runningObject, taskObject } from '../../src/domain/task';

@@ -1,4 +1,5 @@
-// When so many open tasks are unknown to Temporal that none of them is closed.
+// Tests the limit of open tasks that are unknown to Temporal. Above the limit none of these tasks
+// is closed.
 
 import { areTooManyUnknown } from '../../src/domain/unknown-tasks';
 

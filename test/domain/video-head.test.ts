@@ -1,4 +1,5 @@
-// The length and the size of a video from its bytes, however they are cut into chunks.
+// Tests the reader that finds the length and the size of a video in its bytes. The size of the
+// chunks must not change the result.
 
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
@@ -19,7 +20,7 @@ const sizeOf = (bytes: Buffer, chunkBytes?: number) => headOf(bytes, chunkBytes)
 
 const movieHead = (content: Buffer) => box('moov', box('mvhd', content));
 
-describe('the length', () => {
+describe('the length of a video', () => {
   test.each([1, 2, 7, 8, 9, 100, 1_000, 100_000])(
     'is found in chunks of %i bytes',
     (chunkBytes) => {
@@ -31,7 +32,7 @@ describe('the length', () => {
     expect(lengthOf(mp4(1 / 600))).toBe(2);
   });
 
-  test('is found behind a box with a long size', () => {
+  test('is found after a box with a 64-bit size', () => {
     const head = Buffer.alloc(16);
     head.writeUInt32BE(1);
     head.write('mdat', 4);
@@ -39,7 +40,7 @@ describe('the length', () => {
     expect(lengthOf(Buffer.concat([head, Buffer.alloc(1_000), mp4(3)]), 10)).toBe(3_000);
   });
 
-  test('is read from the long form of the head', () => {
+  test('is read from the 64-bit form of the movie header', () => {
     const content = Buffer.alloc(112);
     content.writeUInt8(1);
     content.writeUInt32BE(1_000, 20);
@@ -59,14 +60,14 @@ describe('the length', () => {
     expect(lengthOf(movieHead(content))).toBeNull();
   });
 
-  test('is null for a box without a size, and for a file that is cut', () => {
+  test('is null after a box without a size and for a file that is cut', () => {
     expect(lengthOf(Buffer.concat([Buffer.alloc(8), mp4(3)]))).toBeNull();
     expect(lengthOf(mp4(3).subarray(0, 1_040))).toBeNull();
   });
 });
 
-describe('the size', () => {
-  /** The head of a track. Sides are numbers of pixels. */
+describe('the size of a video', () => {
+  /** Returns a track with a header of this version. Width and height are in pixels. */
   function track(width: number, height: number, version: 0 | 1 = 0): Buffer {
     const content = Buffer.alloc(version === 1 ? 96 : 84);
     content.writeUInt8(version);
@@ -86,25 +87,25 @@ describe('the size', () => {
     expect(sizeOf(bytes, chunkBytes)).toEqual({ width: 864, height: 496 });
   });
 
-  test('is that of the first track with pixels, in either form of its head', () => {
+  test('is that of the first track with pixels, in both versions of the track header', () => {
     const bytes = ofTracks(track(0, 0), track(786, 1180, 1), track(320, 180));
     expect(sizeOf(bytes, 9)).toEqual({ width: 786, height: 1180 });
   });
 
-  test('is the one that a reader of its own finds in a real video', () => {
+  test('in a real file is the size that another MP4 reader finds', () => {
     const bytes = readFileSync('studio/assets/placeholder.mp4');
     const { width, height } = readMovie(bytes).video;
     expect(sizeOf(bytes, 50)).toEqual({ width, height });
   });
 
-  test('is null for a sound track, for a short head, and for a file that is cut', () => {
+  test('is null for a sound track, for a short track header and for a file that is cut', () => {
     expect(sizeOf(ofTracks(track(0, 0)))).toBeNull();
     expect(sizeOf(ofTracks(box('trak', box('tkhd', Buffer.alloc(20)))))).toBeNull();
     expect(sizeOf(ofTracks(track(864, 496)).subarray(0, 200))).toBeNull();
   });
 });
 
-test('of any bytes in any chunks is a number or null, and so is the size', () => {
+test('the length and the size found in random bytes are positive numbers or null', () => {
   const chunks = fc.array(fc.uint8Array({ maxLength: 64 }));
   fc.assert(
     fc.property(chunks, (list) => {

@@ -1,5 +1,5 @@
-// The cache of downloaded and unpacked programs: an entry is complete or absent, even if a process
-// dies while it fills one, and no file that another user could have planted is used.
+// Tests the cache of downloaded and unpacked programs. A process that dies while filling an entry
+// leaves no incomplete entry. A file that another user could have changed is not used.
 
 import { existsSync } from 'node:fs';
 import {
@@ -39,21 +39,21 @@ beforeEach(() => {
   fills = 0;
 });
 
-test('the second start uses the entry that the first one stored', async () => {
+test('the second start uses the entry that the first start stored', async () => {
   const folder = await cached(tool, cache);
   expect(await cached(tool, cache)).toBe(folder);
   expect(fills).toBe(1);
   expect(await readdir(cache)).toEqual(['tool-1.0']);
 });
 
-test('several starts at once leave one complete folder', async () => {
+test('several simultaneous starts leave one complete entry', async () => {
   const folders = await Promise.all([1, 2, 3].map(() => cached(tool, cache)));
   expect(new Set(folders)).toEqual(new Set([join(cache, 'tool-1.0')]));
   expect(await readFile(join(cache, 'tool-1.0/bin/tool'), 'utf8')).toBe('whole');
   expect(await readdir(cache)).toEqual(['tool-1.0']);
 });
 
-test('an unfinished folder of a dead process is not used, and is removed once it is old', async () => {
+test('an unfinished folder of a dead process is not used, and is removed after an hour', async () => {
   const draft = join(cache, 'tool-1.0.Ab12Cd');
   await mkdir(join(draft, 'bin'), { recursive: true });
   await writeFile(join(draft, 'bin/tool'), 'ha');
@@ -71,7 +71,7 @@ test('an incomplete cache entry is filled again', async () => {
   expect(existsSync(join(folder, 'lib'))).toBe(false);
 });
 
-test('a failed fill leaves nothing, and the next one succeeds', async () => {
+test('a failed fill leaves no file, and the next fill succeeds', async () => {
   const broken = {
     ...tool,
     async fill(folder: string) {
@@ -84,7 +84,7 @@ test('a failed fill leaves nothing, and the next one succeeds', async () => {
   await cached(tool, cache);
 });
 
-test('another version gets a folder of its own', async () => {
+test('each version of a program has a separate entry', async () => {
   await cached(tool, cache);
   await cached({ ...tool, name: 'tool-1.1' }, cache);
   expect((await readdir(cache)).sort()).toEqual(['tool-1.0', 'tool-1.1']);
@@ -93,7 +93,7 @@ test('another version gets a folder of its own', async () => {
 describe('a file that another user planted', () => {
   const planted = () => join(cache, 'tool-1.0', 'bin', 'tool');
 
-  test('is replaced if we never filled the folder', async () => {
+  test('is replaced if the cache never filled the folder', async () => {
     await mkdir(dirname(planted()), { recursive: true });
     await writeFile(planted(), 'evil');
     await cached(tool, cache);
@@ -119,7 +119,7 @@ describe('a file that another user planted', () => {
     ['the file', 'bin/tool'],
     ['a folder in it', 'bin'],
     ['the entry', ''],
-  ])('is replaced if others may write to %s', async (_what, path) => {
+  ])('is replaced if other users may write to %s', async (_what, path) => {
     const folder = await cached(tool, cache);
     const mode = (await stat(join(folder, path))).mode & 0o777;
     await chmod(join(folder, path), mode | 0o022);
@@ -129,7 +129,7 @@ describe('a file that another user planted', () => {
   });
 
   const asRoot = process.getuid?.() === 0 ? test : test.skip;
-  asRoot('is replaced if it belongs to another user, with the right list beside it', async () => {
+  asRoot('is replaced if it belongs to another user, although its content is right', async () => {
     const folder = await cached(tool, cache);
     await chown(planted(), 65_534, 65_534);
     await cached(tool, cache);
@@ -150,7 +150,7 @@ describe('a file that another user planted', () => {
     await cached(tool, join(cache, 'inner'));
   });
 
-  test('is not possible by default, because the cache is in no folder that other users may change', () => {
+  test('is impossible by default, because the cache is in a folder of root or of the user', () => {
     if (process.getuid?.() === 0) expect(cacheFolder()).toBe('/var/cache/video-generation-service');
     else expect(cacheFolder()).toMatch(/\.cache\/video-generation-service$/);
   });

@@ -1,4 +1,4 @@
-// Stopped once and killed once.
+// PostgreSQL is stopped once and killed once.
 
 import { testOutage } from './outage';
 

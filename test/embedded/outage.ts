@@ -1,5 +1,5 @@
-// PostgreSQL stops under a running API and starts again: callers get a 503 with Retry-After, an API
-// and a worker that start meanwhile wait, and no process needs a restart.
+// A test in which PostgreSQL stops under a running API and starts again. Callers get 503 with
+// Retry-After. An API and a worker that start meanwhile wait. No process needs a restart.
 
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ interface Api {
   get(path: string): Promise<Reply>;
 }
 
-/** An API on a PostgreSQL of its own, which starts again at the same address. */
+/** An API with a separate PostgreSQL. `comeBack` starts PostgreSQL again at the same address. */
 interface Outage {
   readonly api: Api;
   startApi(): Promise<Api>;
@@ -45,7 +45,7 @@ const ends: readonly (readonly [string, (postgres: EmbeddedPostgres) => Promise<
   ['a kill -9', (postgres) => postgres.child.stop('SIGKILL')],
 ];
 
-/** Each round is one stop and one kill. */
+/** Each round has one stop and one kill. */
 export function testOutage({ rounds }: { readonly rounds: number }): void {
   let outage: Outage;
   beforeAll(async () => {
@@ -55,7 +55,7 @@ export function testOutage({ rounds }: { readonly rounds: number }): void {
 
   const each = Array.from({ length: rounds }, () => ends).flat();
   test.each(each)(
-    'after %s of PostgreSQL callers are asked to come again, until it is back',
+    'after %s of PostgreSQL callers get 503 with Retry-After until PostgreSQL runs again',
     async (_how, end) => {
       const { process: api, get } = outage.api;
       const served = { status: 200, json: { available: '1.000000' } };
@@ -63,7 +63,8 @@ export function testOutage({ rounds }: { readonly rounds: number }): void {
       expect((await get('/readyz')).status).toBe(200);
 
       await end(outage.postgres);
-      // At once, because each of them waits as long as an API waits for a connection.
+      // The calls are concurrent, because each call takes as long as the API waits for a
+      // connection.
       for (const { status, headers, json } of await Promise.all(paths.map(get))) {
         expect({ status, code: json.error.code }).toEqual({ status: 503, code: 'unavailable' });
         expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);

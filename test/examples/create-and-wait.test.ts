@@ -1,5 +1,5 @@
-// The examples against the running service, as users run them: each prints only the video's address
-// on its standard output, and reports errors.
+// Runs the examples against the service as users run them. Each prints only the video's address on
+// standard output, and reports errors on standard error.
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const folder = join(__dirname, '../../examples');
 const isThere = (command: string) => !spawnSync(command, ['--version']).error;
-/** File, interpreter, and required commands. */
+/** The file, its interpreter, and the command that it needs. */
 const examples: readonly (readonly [string, string, string])[] = [
   ['create-and-wait.mjs', process.execPath, 'node'],
   ['create_and_wait.py', 'python3', 'python3'],
@@ -35,10 +35,10 @@ async function run(file: string, command: string, env: Record<string, string> = 
   return { code: await program.code, out: program.out(), err: program.err() };
 }
 
-describe.each(examples)('%s', (file, command, needs) => {
+describe.each(examples)('the example %s', (file, command, needs) => {
   const testWhere = isThere(needs) ? test : test.skip;
 
-  testWhere(`makes one task and prints where its video is (needs ${needs})`, async () => {
+  testWhere(`creates one task and prints the address of its video (needs ${needs})`, async () => {
     const before = await tasks();
     const { code, out, err } = await run(file, command, { CALLBACK_URL: sink.url });
     expect([code, err]).toEqual([0, expect.stringMatching(/^task_\w+: created\n/)]);
@@ -50,13 +50,13 @@ describe.each(examples)('%s', (file, command, needs) => {
     await until('the callback arrived', () => sink.received.some(({ body }) => body.includes(id)));
   });
 
-  testWhere(`says why a task was refused (needs ${needs})`, async () => {
+  testWhere(`reports why a task was refused (needs ${needs})`, async () => {
     const { code, out, err } = await run(file, command, { MODEL: 'nothing-1.0' });
     expect([code, out]).toEqual([1, '']);
     expect(err).toContain('nothing-1.0');
   });
 
-  testWhere(`says when its key is not known (needs ${needs})`, async () => {
+  testWhere(`reports that its API key is unknown (needs ${needs})`, async () => {
     const { code, out, err } = await run(file, command, { API_KEY: 'nobody' });
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(/key/i);

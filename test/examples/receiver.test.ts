@@ -1,5 +1,5 @@
-// The receiver of the examples against real deliveries: a signed message is processed once, every
-// other is refused.
+// Sends real deliveries to the receivers in the folder examples. The receiver must process each
+// signed message once and refuse every other message.
 
 import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -65,8 +65,8 @@ const nowSeconds = () => Math.floor(Date.now() / 1000);
 test.each([
   ['no secret', ''],
   ['a secret without whsec_', 'c2VjcmV0'],
-  ['a secret that was cut', 'whsec_abc'],
-])('%s ends the receiver with one sentence', async (_, wrong) => {
+  ['a truncated secret', 'whsec_abc'],
+])('the receiver started with %s exits with one sentence', async (_, wrong) => {
   const env = { WEBHOOK_SECRET: wrong, PORT: '0' };
   const program = runProgram(process.execPath, [receiverFile], { env });
   expect(await program.code).toBe(1);
@@ -75,10 +75,12 @@ test.each([
   );
 });
 
-test('a delivery is verified, accepted and processed', async () => {
+test('the receiver verifies, accepts and processes a delivery', async () => {
   const id = await aFinalTask(database, url);
   expect(await deliver(id)).toMatchObject({ state: 'delivered', status: 204 });
-  await until('it was worked on', () => receiver.out().includes(`${id} succeeded`));
+  await until('the receiver processed the message', () =>
+    receiver.out().includes(`${id} succeeded`),
+  );
 });
 
 test('the receiver that fails once answers 500 to the first attempt of a message and 204 to the next', async () => {
@@ -93,20 +95,21 @@ test('the receiver that fails once answers 500 to the first attempt of a message
   await program.stop();
 });
 
-test('the receiver that fails once is on the page as it is in the folder', async () => {
+test('docs/consumers.md shows the code of examples/fails-once.mjs unchanged', async () => {
   const file = await readFile(join(__dirname, '../../examples/fails-once.mjs'), 'utf8');
   expect(file.endsWith(`\n\n${snippet('mjs')}`)).toBe(true);
 });
 
-test('a repeated message is accepted and not processed again', async () => {
+test('the receiver accepts a repeated message and does not process it again', async () => {
   const id = await aFinalTask(database, url);
   await deliver(id);
   expect(await beginResend(database.db, id)).toBe(2);
   expect(await deliver(id, 2)).toMatchObject({ state: 'delivered', status: 204 });
-  // After this other message, the output of the repeated one would have been printed already.
+  // The receiver prints in order. The output of this later message shows that nothing more comes
+  // from the repeated message.
   const last = await aFinalTask(database, url);
   await deliver(last);
-  await until('the last was worked on', () => receiver.out().includes(last));
+  await until('the receiver processed the last message', () => receiver.out().includes(last));
   expect(receiver.out().split(id)).toHaveLength(2);
 });
 
@@ -114,11 +117,11 @@ test.each<[string, () => Promise<number>]>([
   ['without signature', () => post('{}', {})],
   ['with a signature of another body', () => post('{"a":1}', signedAt(nowSeconds(), '{}'))],
   ['that is six minutes old', () => post('{}', signedAt(nowSeconds() - 360, '{}'))],
-])('a message %s is refused', async (_, send) => {
+])('the receiver refuses a message %s', async (_, send) => {
   expect(await send()).toBe(400);
 });
 
-test('an endless body is refused', async () => {
+test('the receiver refuses a body of 300 KiB', async () => {
   const body = 'x'.repeat(300 * 1024);
   expect(await post(body, signedAt(nowSeconds(), body))).toBe(413);
 });

@@ -1,4 +1,5 @@
-// The uploads of docs/consumers.md and of examples/upload.mjs against the running service.
+// Runs the upload commands of docs/consumers.md and the script examples/upload.mjs against the
+// service.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -38,14 +39,14 @@ const example = join(__dirname, '../../examples/upload.mjs');
 const section = consumersPage.slice(consumersPage.indexOf('\n## Send a file'));
 const [, commands = ''] = /```sh\n(.*?)```/s.exec(section) ?? [];
 
-test('the commands of the page upload a file and create a task with it', async () => {
+test('the commands in docs/consumers.md upload a file and create a task with the file', async () => {
   const { code, out } = await run('sh', ['-c', commands]);
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({ object: 'video.generation.task' });
   expect(await uploads()).toMatchObject([{ kind: 'image', name: 'boat.jpg' }]);
 });
 
-test('the example in Node uploads a file and creates a task with it', async () => {
+test('examples/upload.mjs uploads a file and creates a task with the file', async () => {
   const { code, out, err } = await run(process.execPath, [example, 'boat.jpg']);
   expect([code, err]).toEqual([0, expect.stringMatching(/^file_\w{26}: image, \d+ bytes\n$/)]);
   const { json } = await service.call('GET', `/v1/videos/generations/${out.trim()}`);
@@ -54,7 +55,7 @@ test('the example in Node uploads a file and creates a task with it', async () =
   expect(err).toContain(newest.id);
 });
 
-test('the example in Node says why a task was refused', async () => {
+test('examples/upload.mjs reports why a task was refused', async () => {
   const { code, out, err } = await run(process.execPath, [example, 'boat.jpg'], { MODEL: 'none' });
   expect([code, out]).toEqual([1, '']);
   expect(err).toContain('model_not_found');

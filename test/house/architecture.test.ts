@@ -1,6 +1,6 @@
-// The rules of the structure: the imports of each group, things that never happen in a group, and the
-// size of files. A new import between groups is a decision: add it to the table here, with a reason
-// if it changes the character of the group.
+// The rules for the structure of the code: the imports of each group of files, code that a group
+// must not contain, and the size of files. A new import between groups is a decision. Add the
+// import to the table here, with a reason if the import changes the purpose of the group.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,24 +8,26 @@ import { circleIn, codeOf, filesIn, importsOf, read, root } from './sources';
 
 interface Group {
   /**
-   * Files and folders that make up the group, without endings; a star stands for the rest of a name.
+   * The files and folders of the group, without endings. A star stands for the rest of a name.
    */
   readonly is: readonly string[];
-  /** Our folders or files that it may import. */
+  /** Our folders or files that the group may import. */
   readonly may: readonly string[];
   /**
-   * Our folders or files that it may import with `import type` only, so that no import is left at
-   * run time.
+   * Our folders or files that the group may import with `import type` only. Such an import does not
+   * exist at run time.
    */
   readonly types?: readonly string[];
   /**
-   * The packages it may import, if the group has a limit; `node:` stands for all modules of Node.
+   * The packages that the group may import; absent if all are allowed. `node:` stands for all
+   * modules of Node.
    */
   readonly packages?: readonly string[];
 }
 
 const words = 'src/contract/vocabulary';
-// Recorded names, shared by the code that writes histories and the code that reads them.
+// Names in workflow histories. The code that writes histories and the code that reads them share
+// these files.
 const messages = ['workflows/messages', 'workflows/search-attributes'];
 const studioBase = ['studio/http', 'studio/protocol-error'];
 
@@ -35,7 +37,7 @@ const groups: Readonly<Record<string, Group>> = {
     may: [],
     packages: ['zod', 'zod-openapi', 'jsonc-parser', 'secure-json-parse'],
   },
-  // `node:net` for its list of address ranges, which is pure.
+  // `node:net` is allowed for its list of address ranges, which does no I/O.
   domain: { is: ['src/domain'], may: [words], types: ['src/contract'], packages: ['node:net'] },
   workflows: {
     is: ['workflows'],
@@ -57,7 +59,7 @@ const groups: Readonly<Record<string, Group>> = {
     is: ['activities'],
     may: ['src/contract', 'src/domain', 'src/db', 'src/outbound', 'src/storage', ...messages],
   },
-  // The API's side of Temporal.
+  // The code that calls Temporal: connection, setup, start of workflows and payload codec.
   temporal: {
     is: ['src/temporal'],
     may: ['src/contract', 'src/domain', 'src/encryption', ...messages],
@@ -78,7 +80,7 @@ const groups: Readonly<Record<string, Group>> = {
       'node:',
     ],
   },
-  // The one folder that puts workflows and activities together.
+  // Only this folder combines workflows and activities.
   worker: {
     is: ['src/worker'],
     may: [
@@ -102,7 +104,7 @@ const groups: Readonly<Record<string, Group>> = {
   },
   config: { is: ['src/config'], may: [], packages: ['zod', 'node:'] },
   telemetry: { is: ['src/telemetry'], may: [], types: ['src/domain'] },
-  // A separate program, in layers. It shares no code with the service that it tests.
+  // The studio is a separate program in layers. The studio shares no code with the service.
   'studio jobs': { is: ['studio/jobs'], may: studioBase },
   'studio media': { is: ['studio/media'], may: [...studioBase, 'studio/jobs'] },
   'studio rendering': {
@@ -118,7 +120,7 @@ const groups: Readonly<Record<string, Group>> = {
     may: ['studio'],
   },
   embedded: { is: ['src/embedded'], may: [] },
-  // Commands put processes together, so they may import nearly everything.
+  // Commands assemble processes, so commands may import nearly everything.
   commands: { is: ['src/commands'], may: ['src', 'studio', 'activities', ...messages] },
   'dev stack': {
     is: ['src/dev-stack'],
@@ -157,7 +159,7 @@ describe('the table of imports between groups of files', () => {
     expect(named.filter((place) => !isThere(place))).toEqual([]);
   });
 
-  test.each(Object.keys(groups))('%s imports nothing it may not', (name) => {
+  test.each(Object.keys(groups))('the group "%s" has no forbidden import', (name) => {
     expect(forbiddenIn(name)).toEqual([]);
   });
 });
@@ -173,7 +175,7 @@ test('no files import each other in a circle, not even for types', () => {
   ).toEqual([]);
 });
 
-test('a circle is found, and what only leads to it is left out', () => {
+test('the search for circles finds a circle, and leaves out files that only lead to the circle', () => {
   const imports = { a: ['b'], b: ['c'], c: ['d', 'b'], d: [] };
   expect(circleIn(new Map(Object.entries(imports)))).toEqual(['b', 'c']);
 });
@@ -186,7 +188,7 @@ describe('the parser of imports', () => {
     ['src/main.ts', 'src/commands/worker', true],
     ['src/api/deps.ts', 'src/temporal/client', true],
     ['workflows/index.ts', 'workflows/generate-video', false],
-  ])('in %s finds the import of %s', (path, target, isType) => {
+  ])('reads %s and finds the import of %s', (path, target, isType) => {
     expect(importsOf(path)).toContainEqual(expect.objectContaining({ target, isType }));
   });
 });
@@ -196,24 +198,24 @@ describe('modules that a process loads', () => {
     ['api', 'koa', '@temporalio/worker'],
     ['worker', '@temporalio/worker', 'koa'],
     ['studio', 'sharp', 'knex'],
-  ])('%s loads %s and never %s', (command, needed, never) => {
+  ])('the process %s loads %s and never %s', (command, needed, never) => {
     const packages = packagesLoadedBy(`src/commands/${command}.ts`);
     expect(packages).toContain(needed);
     expect(packages).not.toContain(never);
   });
 });
 
-// Files that read an environment or pass it on whole. Settings come from src/config only.
+// Files that read the environment or pass it on. All other files get settings from src/config.
 const readersOfTheEnvironment = {
-  'src/main.ts': 'hands it to the reader of settings',
-  'bench/world.ts': 'hands it on to the processes it measures',
-  'bench/bare/bare.ts': 'says in the report how Node was started',
+  'src/main.ts': 'passes the environment to the reader of settings',
+  'bench/world.ts': 'passes the environment to the measured processes',
+  'bench/bare/bare.ts': 'reports how Node was started',
   'bench/bare/server.ts': 'the bare reference, which has no settings',
   'bench/bare/worker.ts': 'the bare reference, which has no settings',
-  'bench/support/temporal-build.ts': 'hands it on to the Go tool',
-  'scripts/lib/run.mjs': 'hands it on to the tools it runs',
-  'scripts/running.mjs': 'reads DATA_DIR, without the reader of settings, which may not be built',
-  'scripts/test.mjs': 'hands it on to the test runner',
+  'bench/support/temporal-build.ts': 'passes the environment to the Go tool',
+  'scripts/lib/run.mjs': 'passes the environment to its tools',
+  'scripts/running.mjs': 'reads DATA_DIR itself, because the reader of settings may not be built',
+  'scripts/test.mjs': 'passes the environment to the test runner',
 };
 
 describe('rules for all code', () => {
@@ -226,7 +228,7 @@ describe('rules for all code', () => {
     expect(where(code, /\bprocess\.env\b/)).toEqual(Object.keys(readersOfTheEnvironment).sort());
   });
 
-  test('only jest’s own hooks have a default export', () => {
+  test('only the setup files of jest have a default export', () => {
     expect(where(everywhere, /^export default /m)).toEqual([
       'test/support/cluster-setup.ts',
       'test/support/global-setup.ts',
@@ -234,9 +236,10 @@ describe('rules for all code', () => {
     ]);
   });
 
-  test('only main handles signals, arguments and the exit', () => {
+  test('only main and the reaper handle signals, arguments and the exit', () => {
     expect(where(sources, /\bprocess\.(exit\(|on\(['"]SIG|argv)/)).toEqual([
-      // A separate program: it outlives its parent, to stop the processes that the parent left.
+      // The reaper is a separate program. It outlives its parent, and stops the processes that the
+      // parent left behind.
       'src/embedded/reaper.ts',
       'src/main.ts',
     ]);
@@ -248,12 +251,12 @@ describe('rules for all code', () => {
     expect(where(domain, impure)).toEqual([]);
   });
 
-  test('only the ledger writes to its tables', () => {
+  test('only ledger.ts and close-tasks.ts write to the tables of the ledger', () => {
     const writing = /(?:insert into|update|delete from)\s+(?:transfers|entries|balances)\b/i;
     expect(where(sources, writing)).toEqual(['src/db/close-tasks.ts', 'src/db/ledger.ts']);
   });
 
-  test('only src/db/jobs writes to jobs', () => {
+  test('only src/db/jobs and close-tasks.ts write to the table jobs', () => {
     const writing = /(?:insert into|update|delete from)\s+jobs\b/i;
     const writers = where(sources, writing);
     expect(writers.length).toBeGreaterThan(0);
@@ -266,12 +269,12 @@ describe('rules for all code', () => {
 describe('files', () => {
   const every = filesIn('.', '.ts', '.js', '.mjs').filter((path) => !path.includes('/vendor/'));
 
-  test('every name consists of lower-case letters, digits and hyphens', () => {
+  test('have names of lower-case letters, digits, hyphens and dots', () => {
     const name = /(^|\/)[a-z\d]+([-.][a-z\d]+)*\.(ts|js|mjs)$/;
     expect(every.filter((path) => !name.test(path))).toEqual([]);
   });
 
-  test('every file begins with a comment', () => {
+  test('begin with a comment', () => {
     expect(every.filter((path) => !/^(#!.*\n)?(\/\/ \S|\/\*)/.test(read(path)))).toEqual([]);
   });
 });
@@ -320,7 +323,7 @@ function isPackage(target: string, allowed: string): boolean {
   return allowed === 'node:' ? target.startsWith('node:') : lies(target, allowed);
 }
 
-/** All packages in the closure of value imports. */
+/** Returns all packages that the entry loads by value imports, directly or indirectly. */
 function packagesLoadedBy(entry: string): string[] {
   const packages = new Set<string>();
   const seen = new Set<string>();

@@ -1,6 +1,6 @@
-// Builds the bundle that the worker loads into its sandbox, and checks its content: our workflows,
-// the rules they use, and Temporal's own code. A validation library or a Node module in it is a
-// wrong import.
+// Builds the bundle that the worker loads into its sandbox, and checks the content of the bundle.
+// The bundle may contain our workflows, the rules they use, and Temporal's own code. A validation
+// library or a Node module in the bundle is the result of a wrong import.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { bundleAsBuilt } from '../support/bundle';
 import { root } from './sources';
 
-// 1.81 MB when this was written, nearly all of it Temporal's own code and its source map, and a
-// quarter on top.
+// The bundle had 1.81 MB when this limit was set, and the limit is a quarter larger. Nearly all of
+// the bundle is Temporal's own code and its source map.
 const bytesMax = 2_270_000;
 
 let modules: string[];
@@ -48,13 +48,13 @@ test('the bundle requires no Node module', () => {
   expect(code).not.toMatch(/\brequire\((["'])node:/);
 });
 
-test('the bundle is less than a quarter larger than before', () => {
+test('the bundle is smaller than its limit', () => {
   expect(Buffer.byteLength(code)).toBeLessThan(bytesMax);
-  // Half of that would mean that the test read the wrong file.
+  // A bundle of less than half the limit would mean that the test read the wrong file.
   expect(Buffer.byteLength(code)).toBeGreaterThan(bytesMax / 2);
 });
 
-/** From the source map, which names every bundled module. */
+/** Returns the paths of all bundled modules, from the source map. */
 function modulesIn(code: string): string[] {
   const inline = /sourceMappingURL=data:application\/json;[^,]*base64,([A-Za-z0-9+/=]+)/.exec(code);
   const { sources } = JSON.parse(Buffer.from(inline?.[1] ?? '', 'base64').toString()) as {

@@ -1,4 +1,5 @@
-// The chart of Kubernetes against the settings and its own page. `npm run test:deploy` renders it.
+// Compares the text of the Helm chart with the settings, the README of the chart and the
+// Dockerfile. `npm run test:deploy` renders the chart.
 
 import { parse } from 'yaml';
 import { settingRows } from '../../src/config/config';
@@ -8,7 +9,7 @@ const values = parse(read('deploy/helm/values.yaml')) as Readonly<Record<string,
 const templates = filesIn('deploy/helm/templates', '.yaml').map(read).join('\n');
 const settings = new Set<string>(settingRows().map(({ name }) => name));
 
-test('sets settings that exist', () => {
+test('the Helm chart sets only settings that exist', () => {
   const set = [...templates.matchAll(/"([A-Z][A-Z0-9]*_[A-Z0-9_]+)"/g)].map(
     ([, name = '']) => name,
   );
@@ -17,7 +18,7 @@ test('sets settings that exist', () => {
   expect(Object.keys(values.settings ?? {}).filter((name) => !settings.has(name))).toEqual([]);
 });
 
-test('its page describes every value', () => {
+test('the README of the Helm chart describes every value', () => {
   const page = read('deploy/helm/README.md');
   const missing = namesIn(values).filter((name) => {
     const [group = '', ...rest] = name.split('.');
@@ -31,7 +32,7 @@ test('its page describes every value', () => {
   expect(missing).toEqual([]);
 });
 
-/** The paths of all values; a pool, settings, resources and lists are one value. */
+/** Returns the paths of all values. A list, or an object named in `whole`, is one value. */
 function namesIn(group: object, before = ''): string[] {
   return Object.entries(group).flatMap(([name, value]) => {
     const path = before + name;
@@ -41,7 +42,7 @@ function namesIn(group: object, before = ''): string[] {
   });
 }
 
-test('the ports are those of the image', () => {
+test('the Helm chart opens the port of the image, the codec port and the metrics ports', () => {
   expect(templates.match(/containerPort: \d+/g)).toEqual([
     'containerPort: 8080',
     'containerPort: 9464',

@@ -1,6 +1,6 @@
-// The documents against the project: settings, routes, scripts, paths and links. After a change of
-// settings, UPDATE_DOCUMENTS=1 npx jest --selectProjects fast -- test/house/documents writes their
-// tables again.
+// Compares the documents with the project: settings, routes, scripts, paths and links. After a
+// change of settings, this command writes the tables of settings again:
+// UPDATE_DOCUMENTS=1 npx jest --selectProjects fast -- test/house/documents
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -12,7 +12,7 @@ import { codeOf, filesIn, read, root } from './sources';
 
 const documents = filesIn('.', '.md').filter((path) => !path.startsWith('public/vendor/'));
 const readme = read('README.md');
-/** The text without code blocks and code spans, in which links are no links. */
+/** Returns the text without code blocks and code spans, because a link inside code is no link. */
 const proseOf = (path: string) =>
   read(path)
     .replace(/^```[\s\S]*?^```/gm, '')
@@ -26,7 +26,7 @@ describe('the tables of settings', () => {
     expectTable('docs/settings.md', settingTable(settingRows()));
   });
 
-  test('README contains some of the settings', () => {
+  test('README.md contains correct rows for the settings that it lists', () => {
     const shown = [...tableIn('README.md').matchAll(/^\| `(\w+)` /gm)].map(([, name]) => name);
     const rows = settingRows().filter(({ name }) => shown.includes(name));
     expect(rows.map(({ name }) => name)).toEqual(shown);
@@ -35,7 +35,7 @@ describe('the tables of settings', () => {
   });
 });
 
-// A bucket without a burst of its own holds five seconds' worth.
+// `burst` is the name of a setting, or a number. The burst is then the rate times this number.
 test.each<[row: string, rate: string, burst: string | number]>([
   ['creates and cancellations of a key', 'REQUEST_RATE_PER_SECOND', 5],
   ['tasks a key may create', 'CREATE_RATE_PER_SECOND', 'CREATE_BURST'],
@@ -69,14 +69,14 @@ function limitOf(row: string): string {
   return line.split('|')[2]?.trim() ?? '';
 }
 
-describe('README', () => {
+describe('README.md', () => {
   test('is short and links every page of docs/', () => {
     expect(readme.split('\n').length).toBeLessThanOrEqual(221);
     const linked = [...readme.matchAll(/\]\((docs\/[\w-]+\.md)[)#]/g)].map(([, path]) => path);
     expect(filesIn('docs', '.md').filter((path) => !linked.includes(path))).toEqual([]);
   });
 
-  test('its table of requests matches the OpenAPI document', () => {
+  test('has the same requests in its table as the OpenAPI document', () => {
     const listed = [...readme.matchAll(/^\| `((?:GET|POST|PUT|DELETE) \/\S*)` /gm)].map(
       ([, at = '']) => at,
     );
@@ -91,7 +91,7 @@ describe('README', () => {
     expect(listed.sort()).toEqual(documented.sort());
   });
 
-  test('its answers fit the schemas', () => {
+  test('shows replies that fit the reply schemas', () => {
     const answers = [...readme.matchAll(/^```json\n([\s\S]*?)^```/gm)].map(([, text = '']) =>
       JSON.parse(text),
     );
@@ -102,7 +102,7 @@ describe('README', () => {
     });
   });
 
-  test('its table of folders is complete', () => {
+  test('has a complete table of folders', () => {
     const folders = [...readme.matchAll(/^\| `([\w/-]+\/)` /gm)].map(([, folder = '']) => folder);
     expect(folders.length).toBeGreaterThan(10);
     expect(folders.filter((folder) => !existsSync(join(root, folder)))).toEqual([]);
@@ -114,17 +114,17 @@ describe('README', () => {
   });
 });
 
-describe.each(documents)('%s', (path) => {
+describe.each(documents)('the document %s', (path) => {
   const text = read(path);
 
-  test('all links lead to existing files and headings', () => {
+  test('has only links to existing files and headings', () => {
     const links = [...proseOf(path).matchAll(/\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"/g)]
       .map(([, link, source]) => link ?? source ?? '')
       .filter((link) => !/^(https?|mailto):/.test(link));
     expect(links.filter((link) => !leadsSomewhere(path, link))).toEqual([]);
   });
 
-  test('all named scripts exist', () => {
+  test('names only npm scripts that exist', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const named = [...text.matchAll(/\bnpm (?:run (?:-s |--silent )?)?([a-z]+(?::[a-z]+)?)\b/g)]
       .filter(([whole, name = '']) => whole.startsWith('npm run') || /^(start|test)$/.test(name))
@@ -132,12 +132,12 @@ describe.each(documents)('%s', (path) => {
     expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
   });
 
-  test('all named files exist', () => {
+  test('names only files that exist', () => {
     expect(pathsIn(text).filter((named) => !isThere(named, path))).toEqual([]);
   });
 });
 
-test('docs/operations.md names the limit of every table', () => {
+test('docs/operations.md lists every table in its section about sizes', () => {
   const [, section = ''] = read('docs/operations.md').split('## Size of each table\n');
   const [lines = ''] = section.split('\n## ');
   const listed = [...lines.matchAll(/^\| `(\w+)`/gm)].map(([, table]) => table);
@@ -158,7 +158,7 @@ function expectTable(path: string, wanted: string): void {
   if (process.env.UPDATE_DOCUMENTS) {
     writeFileSync(join(root, path), read(path).replace(marked, `$1\n${wanted}\n\n$3`));
   }
-  // To write it anew: UPDATE_DOCUMENTS=1 npx jest --selectProjects fast -- test/house/documents
+  // If the table is outdated, write it again with the command at the head of this file.
   expect(tableIn(path)).toBe(wanted);
 }
 
@@ -168,7 +168,7 @@ function settingTable(settings: readonly SettingRow[]): string {
     otherwise === '' ? '' : `\`${otherwise}\``,
     `${sentence.replaceAll('|', '\\|')}${secret ? ' **Secret.**' : ''}`,
   ]);
-  // In columns, as the formatter leaves it.
+  // The formatter pads the cells of a table to columns, so this table must have the same padding.
   const head = ['setting', 'otherwise', 'what it is'];
   const widths = head.map((_, at) => Math.max(...[head, ...rows].map((row) => row[at]!.length)));
   const rule = widths.map((width) => '-'.repeat(width));
@@ -184,7 +184,7 @@ function leadsSomewhere(from: string, link: string): boolean {
   return heading === undefined || !target.endsWith('.md') || headingsOf(target).has(heading);
 }
 
-/** As they are linked to: lower case, without punctuation, blanks as hyphens. */
+/** Returns headings in the form of links: lower case, no punctuation, hyphens for spaces. */
 function headingsOf(path: string): Set<string> {
   const headings = read(path).matchAll(/^#+ (.+)$/gm);
   return new Set(
@@ -198,8 +198,8 @@ function headingsOf(path: string): Set<string> {
 }
 
 /**
- * Paths in backticks: text that begins with one of our folders, or a file of the top folder with a
- * known ending.
+ * Returns paths in backticks. A path begins with one of our folders, or is a file name with a known
+ * ending.
  */
 function pathsIn(text: string): string[] {
   const folders = 'src|workflows|activities|test|bench|public|docs|scripts|ops|examples|\\.github';
@@ -215,7 +215,7 @@ function isThere(named: string, document: string): boolean {
   if (named.includes('*') || madeWhileRunning.has(named)) return true;
   const places = [named, `${named}.ts`, join(dirname(document), named)];
   if (places.some((place) => existsSync(join(root, place)))) return true;
-  // A file name without a path: any folder may have it.
+  // A file name without a path may be in any folder.
   return !named.includes('/') && everyFile().some((path) => path.endsWith(`/${named}`));
 }
 
@@ -227,6 +227,6 @@ function everyFile(): string[] {
   return every;
 }
 
-test('the source file of the settings that the pages name exists and lists them', () => {
+test('src/config/config.ts exports settingRows', () => {
   expect(codeOf('src/config/config.ts')).toContain('export function settingRows');
 });

@@ -1,5 +1,5 @@
-// The commands that the pages give to an operator: those of `admin` exist with their options, and
-// those that no machine of ours could run say so.
+// Checks the commands that the pages give to an operator. Each `admin` command exists with its
+// options. A block that needs a container engine or a cluster says that it was not run.
 
 import { adminCommands } from '../../src/commands/admin';
 import { blocksOf } from '../support/markdown';
@@ -12,17 +12,17 @@ describe('admin commands', () => {
     commandsIn(read(page)).map((words) => [page, words] as const),
   );
 
-  test('are found', () => {
+  test('occur in the pages', () => {
     expect(named.length).toBeGreaterThan(50);
   });
 
-  test.each(named)('%s: `admin %s` exists with these options', (_, words) => {
+  test.each(named)('in %s: the command `admin %s` exists with these options', (_, words) => {
     const command = adminCommands.find(({ name }) => `${words} `.startsWith(`${name} `));
     expect(command).toBeDefined();
     const options = [...words.matchAll(/ --([a-z-]+)/g)].map(([, option = '']) => option);
     const known = [...Object.keys(command?.options ?? {}), 'json', 'as', 'why'];
     expect(options.filter((option) => !known.includes(option))).toEqual([]);
-    // A command that is only mentioned has no options.
+    // A page may mention a command without any options. Required options are then not checked.
     const required = Object.entries(command?.options ?? {}).filter(([, one]) => one.required);
     const missing = required.filter(([option]) => options.length > 0 && !options.includes(option));
     expect(missing.map(([option]) => option)).toEqual([]);
@@ -30,7 +30,7 @@ describe('admin commands', () => {
 });
 
 test.each(['docs/operations.md', 'deploy/helm/README.md'])(
-  '%s: every block that needs a container engine or a cluster says that it was not run',
+  'every block of %s that needs a container engine or a cluster says that it was not run',
   (page) => {
     const blocks = blocksOf(read(page)).filter(({ language }) => language === 'sh');
     const foreign = blocks.filter(({ text }) => /^\S*(docker|kubectl|helm) /m.test(text));
@@ -39,7 +39,7 @@ test.each(['docs/operations.md', 'deploy/helm/README.md'])(
   },
 );
 
-/** The words after `admin`, of code spans and of lines in blocks. */
+/** Returns the words after `admin` in code spans and in lines of code blocks. */
 function commandsIn(text: string): string[] {
   const spans = [...text.matchAll(/`(?:npm run -s admin -- |admin )([a-z][^`]*)`/g)];
   const shell = blocksOf(text).filter(({ language }) => language === 'sh');

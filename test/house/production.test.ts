@@ -1,5 +1,6 @@
-// Dockerfile and docker-compose.yml against the process table, the settings, the catalogue and the
-// files of the project. No container engine is needed to find a wrong name in either file.
+// Compares Dockerfile and docker-compose.yml with the process table, the settings, the catalogue
+// and the files of the project. The test finds wrong names in both files without a container
+// engine.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -73,7 +74,7 @@ const ofCompose = [
   'ALERTMANAGER_FILE',
 ];
 const settings = new Set<string>(settingRows().map(({ name }) => name));
-// The list of processes, read as text, because loading it would start one.
+// The list of processes is read as text, because an import of src/main.ts would start a process.
 const table = [...codeOf('src/main.ts').matchAll(/^ {2}(\w+): \{\n {4}about:/gm)].map(
   ([, name]) => name,
 );
@@ -89,7 +90,9 @@ const person = {
   ENCRYPTION_KEYS: `a:${Buffer.alloc(32).toString('base64')}`,
 };
 
-/** As compose replaces `${NAME}`, `${NAME:-otherwise}` and `${NAME:?what it is}`, the inner ones first. */
+/**
+ * Replaces `${NAME}`, `${NAME:-otherwise}` and `${NAME:?text}` as compose does, inner ones first.
+ */
 function fill(text: string, given: Readonly<Record<string, string>>): string {
   const variable = /\$\{(\w+)(?::([-?])([^{}]*))?\}/g;
   const filled = text.replace(variable, (_, name: string, kind, rest: string) => {
@@ -116,7 +119,7 @@ function aliasesIn(network: string, name: string): readonly string[] {
   return (networks as Readonly<Record<string, Network | null>>)[network]?.aliases ?? [];
 }
 
-/** The first argument of the image's program, or of the entrypoint that replaces it. */
+/** Returns the name of the process: the argument after dist/src/main.js. */
 function processOf(name: string): ProcessName {
   const { entrypoint, command = [] } = services[name] as Service;
   return (entrypoint?.[2] ?? command[0]) as ProcessName;
@@ -127,7 +130,7 @@ describe('docker-compose.yml', () => {
     expect(table).toEqual(['api', 'worker', 'studio', 'codec', 'admin', 'dev']);
   });
 
-  test('has every service of a complete system, and extras on demand', () => {
+  test('has the services of a complete system without a profile, and the other services in profiles', () => {
     const inProfile = (wanted?: string) =>
       Object.keys(services).filter((name) => services[name]?.profiles?.[0] === wanted);
     expect(inProfile()).toEqual([
@@ -179,24 +182,28 @@ describe('docker-compose.yml', () => {
     expect([profiles, image]).toEqual([['next'], `video-generation-service:${build}`]);
   });
 
-  test.each(ours.map(([name]) => name))('%s starts a process of the table', (name) => {
+  test.each(ours.map(([name]) => name))('the service %s starts a process of the table', (name) => {
     expect(table).toContain(processOf(name));
     const { entrypoint } = services[name] as Service;
     if (entrypoint) expect(entrypoint.slice(0, 2)).toEqual(['node', 'dist/src/main.js']);
   });
 
-  test.each(ours.map(([name]) => name))('%s is given settings that exist and suffice', (name) => {
-    const { environment = {} } = services[name] as Service;
-    const unknown = Object.keys(environment).filter(
-      (key) => !settings.has(key) && !channelKeys.has(key) && key !== 'NODE_OPTIONS',
-    );
-    expect(unknown).toEqual([]);
-    const config = readConfig(processOf(name), environmentOf(name));
-    expect(config.playground).toBe(false);
-  });
+  test.each(ours.map(([name]) => name))(
+    'the service %s gets only settings that exist, and enough of them to start',
+    (name) => {
+      const { environment = {} } = services[name] as Service;
+      const unknown = Object.keys(environment).filter(
+        (key) => !settings.has(key) && !channelKeys.has(key) && key !== 'NODE_OPTIONS',
+      );
+      expect(unknown).toEqual([]);
+      const config = readConfig(processOf(name), environmentOf(name));
+      expect(config.playground).toBe(false);
+    },
+  );
 
-  // A new setting: add a line to x-settings if API and worker read it, else to the process that does.
-  test('passes on every setting from .env, or sets it', () => {
+  // For a new setting, add a line to x-settings if API and worker read the setting. Otherwise add
+  // the line to the service that reads the setting.
+  test('passes every setting of .env to a service, except those of development and of the image', () => {
     const ofDevelopment = ['DEV_STACK', 'DATA_DIR', 'TEMPORAL_CLI', 'FFMPEG_PATH'];
     const ofContainers = new Set([
       ...Object.keys(environmentIn(stageOf('base'))),
@@ -210,8 +217,9 @@ describe('docker-compose.yml', () => {
     expect(missing).toEqual([]);
   });
 
-  test('passes the same to every process that works on tasks', () => {
-    // What only a migration knows, and the address with the password of the own role.
+  test('gives api, worker and admin the same common settings', () => {
+    // These settings differ. Only migrate gets the names of the roles, and each process gets the
+    // address with the password of its own role.
     const own = /^DATABASE_(URL|ROLE|OPERATOR_ROLE)$/;
     const common = Object.fromEntries(
       Object.entries(services.migrate?.environment ?? {}).filter(([name]) => !own.test(name)),
@@ -222,7 +230,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test('passes on every limit and rate, each to the processes that read it', () => {
+  test('passes every limit and rate to the service that reads it', () => {
     const limits = [...settings].filter((name) =>
       /_(PER_SECOND|MAX|BURST|TIMEOUT_MS|SLOTS|PROXIES|SECONDS)$/.test(name),
     );
@@ -240,7 +248,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test('passes a second pepper to what checks keys, and none to the worker', () => {
+  test('passes a second pepper to api and admin, and no pepper to the worker', () => {
     const given = { ...person, API_KEY_PEPPER_SECOND: 'another sixteen characters' };
     for (const name of ['api', 'admin']) {
       expect(environmentOf(name, given).API_KEY_PEPPER_SECOND).toBe(given.API_KEY_PEPPER_SECOND);
@@ -248,20 +256,23 @@ describe('docker-compose.yml', () => {
     expect(Object.keys(environmentOf('worker', given)).join(' ')).not.toContain('PEPPER');
   });
 
-  test('gives the worker every key that our catalogues name', () => {
+  test('gives the worker every channel key that our catalogues name', () => {
     expect(Object.keys(services.worker?.environment ?? {})).toEqual(
       expect.arrayContaining([...channelKeys]),
     );
   });
 
-  test.each(['catalogue.yaml', 'catalogue.ark.yaml'])('can serve %s', async (file) => {
-    const environment = environmentOf('worker', { ...person, CATALOGUE_FILE: file });
-    const { catalogueFile, currency } = readConfig('worker', environment);
-    const catalogue = await loadCatalogue(join(root, catalogueFile), environment);
-    expect(catalogue.currency).toBe(currency);
-  });
+  test.each(['catalogue.yaml', 'catalogue.ark.yaml'])(
+    'gives the worker all settings that %s needs',
+    async (file) => {
+      const environment = environmentOf('worker', { ...person, CATALOGUE_FILE: file });
+      const { catalogueFile, currency } = readConfig('worker', environment);
+      const catalogue = await loadCatalogue(join(root, catalogueFile), environment);
+      expect(catalogue.currency).toBe(currency);
+    },
+  );
 
-  test('allows no address inside the network by default', () => {
+  test('allows no internal address by default', () => {
     for (const name of ['api', 'worker']) {
       expect(environmentOf(name).DANGEROUSLY_ALLOW_HOSTS).toBe('');
       const given = { ...person, DANGEROUSLY_ALLOW_HOSTS: 'studio:8090' };
@@ -294,7 +305,7 @@ describe('docker-compose.yml', () => {
     ['api', 'PORT', '/readyz'],
     ['worker', 'METRICS_PORT', '/readyz'],
     ['studio', 'STUDIO_PORT', '/healthz'],
-  ])('%s has a health check at an address that answers', (name, setting, path) => {
+  ])('the service %s has a health check at an address of the process', (name, setting, path) => {
     const asked = services[name]?.healthcheck?.test?.join(' ') ?? '';
     const { [setting]: port } = environmentOf(name);
     expect(asked).toContain(`'http://127.0.0.1:${port}${path}'`);
@@ -305,12 +316,12 @@ describe('docker-compose.yml', () => {
   test.each([
     ['codec', 'CODEC_PORT'],
     ['studio', 'STUDIO_PORT'],
-  ])('the port that %s publishes is the one it listens on', (name, setting) => {
+  ])('the service %s publishes the port on which it listens', (name, setting) => {
     const published = services[name]?.ports?.map((line) => fill(line, {}).split(':').pop());
     expect(published).toEqual([environmentOf(name)[setting]]);
   });
 
-  test('the proxy leads to both APIs, and publishes the ports it listens on', () => {
+  test('the proxy leads to both APIs, and publishes the ports on which it listens', () => {
     const caddyfile = read('deploy/compose/Caddyfile');
     const apis = ['api', 'api-2'].map((name) => `${name}:${environmentOf(name).PORT}`);
     expect(caddyfile).toContain(`reverse_proxy ${apis.join(' ')} {`);
@@ -320,7 +331,7 @@ describe('docker-compose.yml', () => {
     expect(environmentOf('api').TRUSTED_PROXIES).toBe('1');
   });
 
-  test('nothing can be reached from other machines until the proxy is opened', () => {
+  test('no port is reachable from other machines unless public.yaml opens the proxy', () => {
     const ports = Object.values(services).flatMap((service) => service.ports ?? []);
     expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
     const opened = parse(read('deploy/compose/public.yaml')) as typeof compose;
@@ -332,7 +343,7 @@ describe('docker-compose.yml', () => {
     ['proxy', ['postgres', 'temporal', 'worker', 'prometheus']],
     ['prometheus', ['postgres', 'temporal', 'proxy', 'studio']],
     ['backup', ['temporal-ui', 'studio', 'proxy']],
-  ])('%s shares no network with %j', (name, others) => {
+  ])('the service %s shares no network with %j', (name, others) => {
     const shared = networksOf(name);
     expect(shared.length).toBeGreaterThan(0);
     for (const other of others) {
@@ -343,7 +354,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test('databases, Temporal and metrics are on networks without a way out', () => {
+  test('PostgreSQL, Temporal, node-exporter and backup are on networks without internet access', () => {
     for (const name of ['postgres', 'temporal', 'node-exporter', 'backup']) {
       for (const network of networksOf(name)) {
         expect([name, compose.networks[network]?.internal]).toEqual([name, true]);
@@ -353,16 +364,19 @@ describe('docker-compose.yml', () => {
     expect([...used].sort()).toEqual(Object.keys(compose.networks).sort());
   });
 
-  test.each(Object.keys(services))('%s has limits and no rights', (name) => {
-    const service = services[name] as Service;
-    expect(service).toMatchObject({ cap_drop: ['ALL'], pids_limit: expect.any(Number) });
-    expect(service.security_opt).toEqual(['no-new-privileges:true']);
-    expect(fill(String(service.mem_limit), {})).toMatch(/^\d+[mg]$/);
-    expect(service.logging?.options).toEqual({ 'max-size': '20m', 'max-file': '5' });
-    expect(service.read_only ?? false).toBe(name !== 'temporal-ui');
-  });
+  test.each(Object.keys(services))(
+    'the service %s has resource limits, no capabilities and, except temporal-ui, a read-only file system',
+    (name) => {
+      const service = services[name] as Service;
+      expect(service).toMatchObject({ cap_drop: ['ALL'], pids_limit: expect.any(Number) });
+      expect(service.security_opt).toEqual(['no-new-privileges:true']);
+      expect(fill(String(service.mem_limit), {})).toMatch(/^\d+[mg]$/);
+      expect(service.logging?.options).toEqual({ 'max-size': '20m', 'max-file': '5' });
+      expect(service.read_only ?? false).toBe(name !== 'temporal-ui');
+    },
+  );
 
-  test('the heap of a process leaves a quarter of its memory', () => {
+  test('the heap of api and worker is limited to three quarters of their memory', () => {
     const megabytes = (text: string) => Number.parseFloat(text) * (text.endsWith('g') ? 1_024 : 1);
     for (const name of ['api', 'worker']) {
       const memory = megabytes(fill(services[name]?.mem_limit ?? '', {}));
@@ -379,7 +393,7 @@ describe('docker-compose.yml', () => {
     expect(mounted.filter((source) => !existsSync(join(root, source)))).toEqual([]);
   });
 
-  test('Prometheus asks for names and ports that exist', () => {
+  test('Prometheus reads names and ports that exist', () => {
     const { scrape_configs: jobs, alerting } = parse(read('ops/prometheus.yaml')) as {
       scrape_configs: { dns_sd_configs: { names: string[]; port: number }[] }[];
       alerting: { alertmanagers: { dns_sd_configs: { names: string[] }[] }[] };
@@ -398,7 +412,7 @@ describe('docker-compose.yml', () => {
     expect(aliasesIn('monitoring', 'worker-next')).toEqual(['worker']);
   });
 
-  test('every service that others wait for has a health check or ends', () => {
+  test('every service that other services wait for has a health check or exits by itself', () => {
     for (const { depends_on: needed = {} } of Object.values(services)) {
       for (const [name, { condition }] of Object.entries(needed)) {
         const service = services[name];
@@ -411,15 +425,19 @@ describe('docker-compose.yml', () => {
     expect(Object.keys(services.worker?.depends_on ?? {})).toEqual(['migrate']);
   });
 
-  test.each(Object.keys(services))('%s comes back, and its image has a version', (name) => {
-    const { restart, image, build } = services[name] as Service;
-    const ends = ['admin', 'temporal-cli'].includes(name);
-    expect(restart).toMatch(ends ? /^no$/ : /^(unless-stopped|on-failure:\d+)$/);
-    if (!build) expect(image).toMatch(/^[\w/-]+:v?\d+\.\d+(\.\d+)?(-\w+)?(@sha256:[0-9a-f]{64})?$/);
-  });
+  test.each(Object.keys(services))(
+    'the service %s has a restart policy, and its image has a version',
+    (name) => {
+      const { restart, image, build } = services[name] as Service;
+      const ends = ['admin', 'temporal-cli'].includes(name);
+      expect(restart).toMatch(ends ? /^no$/ : /^(unless-stopped|on-failure:\d+)$/);
+      if (!build)
+        expect(image).toMatch(/^[\w/-]+:v?\d+\.\d+(\.\d+)?(-\w+)?(@sha256:[0-9a-f]{64})?$/);
+    },
+  );
 
   test('all lasting data is on a volume', () => {
-    // From release 18 on the image keeps its data below this folder.
+    // From release 18 on, the image of PostgreSQL stores its data in a subfolder of this folder.
     expect(services.postgres?.volumes).toContain('postgres:/var/lib/postgresql');
     expect(services.studio?.volumes).toEqual(['studio:/data']);
     expect(Object.keys(compose.volumes)).toEqual([
@@ -437,10 +455,13 @@ describe('docker-compose.yml', () => {
     expect(environmentOf('studio').STUDIO_DATA_DIR).toMatch(/^\/data\//);
   });
 
-  test.each(['api', 'worker', 'admin'])('%s shares the folder of stored files', (name) => {
-    expect(services[name]?.volumes).toContain('files:/data');
-    expect(environmentOf(name).STORAGE_DIR).toBe('/data/files');
-  });
+  test.each(['api', 'worker', 'admin'])(
+    'the service %s shares the folder of stored files',
+    (name) => {
+      expect(services[name]?.volumes).toContain('files:/data');
+      expect(environmentOf(name).STORAGE_DIR).toBe('/data/files');
+    },
+  );
 
   test('Temporal has the fairness limits of the development server', () => {
     const [config] = services.temporal?.configs ?? [];
@@ -456,7 +477,7 @@ describe('docker-compose.yml', () => {
     expect(wanted).toMatchObject({ 'matching.enableFairness': true });
   });
 
-  test('each process has the password of its own role only', () => {
+  test('each service gets only the password of its own database role', () => {
     const knows = (name: string) => {
       const environment = Object.entries(environmentOf(name));
       const secrets = [...Object.values(person)].filter((value) => value.endsWith('-password'));
@@ -471,7 +492,7 @@ describe('docker-compose.yml', () => {
     expect(knows('studio')).toEqual([]);
   });
 
-  test('contains no secret, and compose asks for a missing one', () => {
+  test('contains no secret, and compose reports a missing secret', () => {
     const hidden = /PASSWORD|PEPPER|API_KEY$|_PWD/;
     for (const { environment = {} } of Object.values(services)) {
       for (const [key, value] of Object.entries(environment)) {
@@ -483,14 +504,14 @@ describe('docker-compose.yml', () => {
     expect(() => environmentOf('api', {})).toThrow(/DATABASE_PASSWORD is missing: \w+ \w+/);
   });
 
-  test('every variable is a setting, a key, or a variable of compose itself', () => {
+  test('every variable is a setting, the key of a channel, or a variable of compose itself', () => {
     const own = new Set([...ofCompose, ...channelKeys]);
     const used = [...composeText.matchAll(/(?<!\$)\$\{(\w+)/g)].map(([, name = '']) => name);
     expect(used.filter((name) => !own.has(name) && !settings.has(name))).toEqual([]);
   });
 });
 
-test('the override for further keys gives every worker the same ones', () => {
+test('deploy/compose/keys.yaml gives every worker the same further key', () => {
   const { services: given } = parse(read('deploy/compose/keys.yaml')) as typeof compose;
   const workers = Object.keys(services).filter((name) => services[name]?.command?.[0] === 'worker');
   expect(Object.keys(given)).toEqual(workers);
@@ -511,21 +532,21 @@ describe('the .env files in docs/operations.md', () => {
   const configOf = (name: string, given: Readonly<Record<string, string>> = {}) =>
     readConfig(processOf(name), environmentOf(name, given));
 
-  test('hold settings and keys only, and suffice for each process', () => {
+  test('have only settings and channel keys, and each process can start with them', () => {
     expect(files).toHaveLength(2);
     for (const [index, file] of files.entries()) {
       const names = Object.keys(file).filter((name) => !ofCompose.includes(name));
       expect(names.filter((name) => !settings.has(name) && !channelKeys.has(name))).toEqual([]);
       for (const [name, { profiles = [] }] of ours) {
         if (index === 0 && profiles.includes('demo')) continue;
-        // Its key is no part of a first installation.
+        // The codec needs an encryption key. A first installation has none.
         if (profiles.includes('codec')) continue;
         expect(() => configOf(name, file)).not.toThrow();
       }
     }
   });
 
-  test('the demo serves the playground where a browser opens it, and reaches the studio', () => {
+  test('enable the playground and allow the address of the studio, in the demo', () => {
     const demo = files[1];
     const api = configOf('api', demo);
     expect([api.playground, api.publicUrl]).toEqual([true, 'http://127.0.0.1:8080']);
@@ -567,7 +588,7 @@ describe('Dockerfile', () => {
   const ignored = read('.dockerignore').split('\n');
   const environment = environmentIn(base);
 
-  test('every stage uses the same pinned Node, a supported version', () => {
+  test('every stage uses the same pinned version of Node 24', () => {
     const images = new Set(allOf([...build, ...packages, ...base], 'FROM').map(firstWord));
     expect([...images]).toEqual([
       expect.stringMatching(/^node:24\.\d+\.\d+-bookworm-slim(@sha256:[0-9a-f]{64})?$/),
@@ -578,7 +599,7 @@ describe('Dockerfile', () => {
     ]);
   });
 
-  test('the last stage, which docker builds by default, is the service', () => {
+  test('the last stage is the service, because docker builds the last stage by default', () => {
     const stages = [...read('Dockerfile').matchAll(/^FROM \S+ AS (\w+)$/gm)];
     expect(stages.at(-1)?.[1]).toBe('service');
     const targets = ours.map(([name, { build: how }]) => [
@@ -618,7 +639,7 @@ describe('Dockerfile', () => {
     expect(base).toContain('COPY --from=build /app/dist dist');
   });
 
-  test('one image starts every process, by default the API', () => {
+  test('the image starts the process that its argument names, by default api or studio', () => {
     const [entry = ''] = allOf(base, 'ENTRYPOINT');
     expect(JSON.parse(entry)).toEqual([
       'node',
@@ -636,7 +657,7 @@ describe('Dockerfile', () => {
     expect(allOf(studio, 'CMD')).toEqual(['["studio"]']);
   });
 
-  test('its settings exist, and its exposed ports belong to them', () => {
+  test('the image sets only settings that exist, and exposes the ports of these settings', () => {
     const { NODE_ENV: _, COMMIT: __, MALLOC_ARENA_MAX: ___, ...ofOurs } = environment;
     expect(Object.keys(ofOurs).filter((name) => !settings.has(name))).toEqual([]);
     expect(settings.has('COMMIT')).toBe(true);

@@ -1,5 +1,6 @@
-// Statements read no field of a sealed column but those that stay open beside the sealed text, and
-// the labels of pending tasks, whose objects are not sealed yet.
+// Checks the fields that SQL statements read from sealed columns. A statement may read the fields
+// that are stored unencrypted beside the sealed text. A statement may also read the labels of a
+// pending task, whose object is not sealed yet.
 
 import { codeOf, filesIn } from './sources';
 

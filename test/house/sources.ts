@@ -1,4 +1,4 @@
-// The project's own files for the house tests, read as text. Generated and downloaded folders are
+// Reads the project's own files as text for the house tests. Generated and downloaded folders are
 // left out.
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ export const root = join(__dirname, '../..');
 
 const notOurs = new Set(['node_modules', 'dist', 'coverage']);
 
-/** Paths from the project's folder, with forward slashes, sorted. */
+/** Returns sorted paths relative to the project's folder, with forward slashes. */
 export function filesIn(folder: string, ...endings: readonly string[]): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true })
     .flatMap((entry) => {
@@ -25,8 +25,8 @@ export function read(path: string): string {
 }
 
 /**
- * Removes comments, so that a sentence about an import is not read as one. Strings with `//` are
- * kept.
+ * Returns the file without comments, so that a comment about an import is not read as an import.
+ * Strings with `//` are kept.
  */
 export function codeOf(path: string): string {
   const pattern = /\/\*[\s\S]*?\*\/|(^|[\s;{}(),])\/\/[^\n]*/g;
@@ -34,7 +34,7 @@ export function codeOf(path: string): string {
 }
 
 interface Import {
-  /** A path from the project's folder without its ending, or a package's name. */
+  /** A path relative to the project's folder, without its ending, or the name of a package. */
   readonly target: string;
   readonly isOurs: boolean;
   /** The import is erased when the program is compiled. */
@@ -59,7 +59,7 @@ export function importsOf(path: string): Import[] {
   return found;
 }
 
-/** Files that import each other in a circle, by any import; empty if there is none. */
+/** Returns the files that import each other in a circle; empty if there is no circle. */
 export function circleIn(imports: ReadonlyMap<string, readonly string[]>): string[] {
   const targetsOf = (path: string) =>
     imports.get(path)?.map((target) => (imports.has(target) ? target : `${target}/index`)) ?? [];

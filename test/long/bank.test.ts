@@ -1,4 +1,4 @@
-// Five thousand cycles with each of twenty seeds.
+// A larger size of the test of the ledger: 5,000 cycles with each of twenty seeds.
 
 import { testBank } from '../db/ledger.bank';
 

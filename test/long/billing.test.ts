@@ -1,4 +1,5 @@
-// Every row of the table at fifty seeds: more than sixteen hundred tasks, each with its own plan.
+// A larger size of the tests of charges and refunds. Each case runs with random plans of fifty
+// seeds.
 
 import { testDrawnCharges, testDrawnRefunds } from '../activities/drawn-charges';
 import { useRealTransactions } from '../support/real-transactions';

@@ -1,4 +1,4 @@
-// Every named moment, before and after, twenty times each.
+// A worker is killed before and after every message of the list, twenty times for each.
 
 import { crashPoints, testCrashPoints } from '../chaos/crash-points';
 

@@ -1,4 +1,5 @@
-// Two hundred random deadlines of the allowed range, in every stage and at any moment of it.
+// Tests 200 random deadlines of the allowed range. Each task reaches one of the stages at a random
+// moment before its deadline.
 
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { randomFrom, seedOfRun } from '../support/books';

@@ -1,4 +1,4 @@
-// A streaming replica is promoted in the middle of 200 creates. Commits are synchronous, so no
+// A streaming replica of PostgreSQL is promoted during 200 creates. Commits are synchronous, so no
 // accepted task is lost or made twice.
 
 import { brokenPromises } from '../chaos/checker';
@@ -20,7 +20,7 @@ afterAll(async () => {
   await pair?.close();
 }, 60_000);
 
-test(`200 creates survive the promotion of a replica (CHAOS_SEED=${seed})`, async () => {
+test(`no accepted task of 200 creates is lost or made twice by the promotion of a replica (CHAOS_SEED=${seed})`, async () => {
   const crowd = startCrowd(world, { posts: 200, clients: 16, random });
   await until('creates are accepted', () => crowd.accepted() > 60);
   await pair.failOver();

@@ -1,4 +1,5 @@
-// Five hundred tasks, about half of them delivered only at the second attempt.
+// A larger size of the test of a failing receiver: 500 tasks. About half of the callbacks are
+// delivered only at the second attempt.
 
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
 import { type Service, startService } from '../support/service';

@@ -1,5 +1,5 @@
-// One account floods, another has a single task. The test prints how much longer that task takes,
-// and asserts that it ends.
+// One account creates many tasks, and another account creates one task at a time. The test prints
+// how much longer such a task takes, and asserts that it ends.
 
 import { median } from '../../bench/support/rounds';
 import { createAccount } from '../../src/db/accounts';

@@ -1,4 +1,5 @@
-// Every kill of a copy, an upload, a deletion and an output, with 200 tasks in all.
+// Runs every kill during a copy, an upload, a deletion or an output. The copies have at least 200
+// tasks together.
 
 import { fileKills, testFileFaults } from '../chaos/file-faults';
 

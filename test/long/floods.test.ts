@@ -1,4 +1,4 @@
-// Twenty times the sustained rate for as many seconds, and five hundred slow senders.
+// A larger size of the flood tests: 8,000 creates within 20 seconds, and 500 slow senders.
 
 import { testFloods } from '../chaos/floods';
 

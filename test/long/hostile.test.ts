@@ -1,4 +1,4 @@
-// Two thousand examples of each kind.
+// A larger size of the tests of hostile requests: 2,000 examples of each kind.
 
 import { testHostile, useAnApi } from '../api/hostile';
 

@@ -1,4 +1,4 @@
-// Two thousand spellings.
+// A larger size of the test of internal addresses: 2,000 spellings.
 
 import { testInsideAddresses } from '../activities/inside-addresses';
 

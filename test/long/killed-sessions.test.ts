@@ -1,4 +1,5 @@
-// Sessions killed for two seconds, twenty times; the books of all rounds are checked together.
+// PostgreSQL sessions are killed in twenty rounds of two seconds. Each round also checks the books
+// of the previous rounds.
 
 import { testKilledSessions } from '../db/ledger.killed';
 

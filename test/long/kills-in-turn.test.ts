@@ -1,4 +1,4 @@
-// Thirty kills during creates.
+// A larger size of the test that kills one process after another: 30 kills with 24 creates each.
 
 import { testKillsInTurn } from '../chaos/kills-in-turn';
 

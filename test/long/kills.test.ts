@@ -1,4 +1,4 @@
-// Ten thousand creates, thirty kills and more.
+// A larger size of the test of kills under load: 10,000 creates, and each fault five times.
 
 import { testKills } from '../chaos/kills';
 

@@ -1,4 +1,4 @@
-// Every kind of fault on every link.
+// Tests every kind of fault on every link between two parts.
 
 import { linkFaults } from '../chaos/link';
 import { testLinks } from '../chaos/links';

@@ -1,4 +1,4 @@
-// Five lost answers of each statement of a create.
+// A larger size of the test of lost answers: five lost answers for each statement of a create.
 
 import { testLostCommits } from '../chaos/lost-commits';
 

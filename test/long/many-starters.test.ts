@@ -1,4 +1,4 @@
-// Five hundred pending tasks, started by all processes at once.
+// A larger size of the test in which several processes start the same tasks: 500 pending tasks.
 
 import { testManyStarters } from '../system/many-starters';
 

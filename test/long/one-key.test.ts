@@ -1,4 +1,4 @@
-// A thousand keys, twenty calls each.
+// A larger size of the test of idempotency keys: 1,000 keys with twenty calls each.
 
 import { testOneKey } from '../system/one-key';
 

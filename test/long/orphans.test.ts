@@ -1,5 +1,6 @@
-// Five hundred tasks that ended in each of the three ways; then five hundred that Temporal has
-// lost, which is more than one run checks.
+// A larger size of the test of holds without a workflow. The first 500 tasks lose their workflow in
+// three ways. Temporal has lost the next 500 tasks, which is more than one run of the reconciler
+// checks.
 
 import { testOrphans } from '../activities/orphans';
 import { useRealTransactions } from '../support/real-transactions';

@@ -1,4 +1,4 @@
-// PostgreSQL stopped and killed twenty times each, under one API that is never restarted.
+// PostgreSQL is stopped twenty times and killed twenty times under one API that is never restarted.
 
 import { testOutage } from '../embedded/outage';
 

@@ -1,4 +1,4 @@
-// 5,000 tasks at a provider with many faults at once.
+// A larger size of the test of a provider with many faults at once: 5,000 tasks.
 
 import { type Placements, placeMany } from '../activities/placed-once';
 

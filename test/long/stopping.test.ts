@@ -1,4 +1,4 @@
-// Twenty rolling restarts of the same system, one after the other.
+// A larger size of the test of stopping processes: twenty rolling restarts of one system.
 
 import { testStopping } from '../chaos/stopping';
 

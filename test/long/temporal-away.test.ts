@@ -1,4 +1,4 @@
-// Temporal down five times for five seconds, and once for a minute with 20 creates a second.
+// Temporal is down five times for five seconds, and once for a minute with 20 creates a second.
 
 import { type OwnTemporal, startOwnTemporal, testTemporalAway } from '../system/temporal-away';
 

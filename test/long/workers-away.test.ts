@@ -1,4 +1,4 @@
-// All workers down for a minute with 20 creates a second.
+// All workers are down for a minute with 20 creates a second.
 
 import { type OwnTemporal, startOwnTemporal, testWorkersAway } from '../system/temporal-away';
 

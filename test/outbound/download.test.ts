@@ -1,4 +1,5 @@
-// Downloads with real sockets: what arrives, what ends a transfer, and where none is made.
+// Tests downloads with real sockets. The tests show which bytes arrive, what ends a download, and
+// which addresses get no connection.
 
 import { text } from 'node:stream/consumers';
 import { type DownloadOptions, openDownload } from '../../src/outbound/download';
@@ -16,18 +17,18 @@ afterAll(() => canaries?.close());
 const download = (host: string, over: Partial<DownloadOptions> = {}) =>
   openDownload(`http://${host}/video`, { allowHosts: [host], ...over });
 
-test('status, headers and bytes arrive', async () => {
+test('a download returns the status, the headers and the bytes', async () => {
   const host = await serve((_, response) => response.end('the bytes'));
   const { status, headers, body } = await download(host);
   expect([status, headers['content-length'], await text(body)]).toEqual([200, '9', 'the bytes']);
 });
 
-test('the requested range is sent to the server', async () => {
+test('a download sends the requested range to the server', async () => {
   const host = await serve(({ headers }, response) => response.end(headers.range));
   expect(await text((await download(host, { range: 'bytes=2-5' })).body)).toBe('bytes=2-5');
 });
 
-test('a redirect is followed', async () => {
+test('a download follows a redirect', async () => {
   const target = await serve((_, response) => response.end('there'));
   const host = await serve((_, response) =>
     response.writeHead(302, { location: `http://${target}/` }).end(),
@@ -36,13 +37,13 @@ test('a redirect is followed', async () => {
   expect(await text(body)).toBe('there');
 });
 
-test('a redirect to itself fails', async () => {
+test('a download fails if its address redirects to itself', async () => {
   const host = await serve((_, response) => response.writeHead(302, { location: '/' }).end());
   await expect(download(host)).rejects.toMatchObject({ code: 'broken_reply' });
 });
 
 test.each(insideHosts)(
-  'no connection is made to %s, neither directly nor by a redirect',
+  'a download makes no connection to %s, neither directly nor after a redirect',
   async (inside) => {
     const before = canaries.connections();
     const url = `https://${inside}:${canaries.port}/`;
@@ -56,7 +57,7 @@ test.each(insideHosts)(
   },
 );
 
-test('a transfer that is cut is an error', async () => {
+test('a download fails if the connection is cut', async () => {
   const host = await serve((_, response) => {
     response.writeHead(200, { 'content-length': 100 });
     response.write('half', () => response.destroy());
@@ -64,7 +65,7 @@ test('a transfer that is cut is an error', async () => {
   await expect(text((await download(host)).body)).rejects.toThrow();
 });
 
-test('a transfer that falls silent is ended', async () => {
+test('a download fails with a timeout if the server falls silent', async () => {
   const host = await serve((_, response) => {
     response.writeHead(200, { 'content-length': 100 });
     response.write('half');
@@ -73,14 +74,14 @@ test('a transfer that falls silent is ended', async () => {
   await expect(text(body)).rejects.toMatchObject({ code: 'timeout' });
 });
 
-test('a reader that pauses loses nothing', async () => {
+test('a download loses no bytes if its reader pauses longer than the time limit', async () => {
   const host = await serve((_, response) => response.end('x'.repeat(10_000_000)));
   const { body } = await download(host, { limits: { idleMs: 300 } });
   await new Promise((later) => setTimeout(later, 1_000));
   expect((await text(body)).length).toBe(10_000_000);
 });
 
-test('an abort ends a request or a transfer with its reason', async () => {
+test('an abort ends a download with the reason of the abort, before and after the reply', async () => {
   const silent = await serve(() => undefined);
   const early = new AbortController();
   const unanswered = download(silent, { signal: early.signal });
@@ -94,7 +95,7 @@ test('an abort ends a request or a transfer with its reason', async () => {
   await expect(read).rejects.toThrow('stopping');
 });
 
-test('a server that does not answer fails the download within the time limit', async () => {
+test('a download fails with a timeout if the server does not answer', async () => {
   const host = await serve(() => undefined);
   const late = download(host, { limits: { timeoutMs: 50 } });
   await expect(late).rejects.toMatchObject({ code: 'timeout' });

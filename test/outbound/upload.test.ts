@@ -1,4 +1,5 @@
-// Uploads with real sockets: what arrives, what ends them, and where none is made.
+// Tests uploads with real sockets. The tests show which bytes arrive, what ends an upload, and
+// which addresses get no connection.
 
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -29,7 +30,7 @@ const put = (host: string, over: Partial<Upload> = {}) =>
     ...over,
   });
 
-test('the bytes arrive with their length and type, and the status is returned', async () => {
+test('an upload sends the bytes with their length and type, and returns the status', async () => {
   let received: { bytes: Buffer; request: IncomingMessage } | undefined;
   const host = await serve(async (request, response) => {
     received = { bytes: await buffer(request), request };
@@ -46,7 +47,7 @@ test('the bytes arrive with their length and type, and the status is returned', 
   expect(headers['transfer-encoding']).toBeUndefined();
 });
 
-test('a receiver that refuses before the body gets no byte of it', async () => {
+test('an upload sends no bytes to a receiver that refuses the headers', async () => {
   const host = await serve((_, response) => response.writeHead(403).end(), 'checkContinue');
   let isRead = false;
   const bytes = new Readable({
@@ -59,7 +60,7 @@ test('a receiver that refuses before the body gets no byte of it', async () => {
   expect([isRead, bytes.destroyed]).toEqual([false, true]);
 });
 
-test('a receiver that does not answer the headers gets the body after a pause', async () => {
+test('an upload sends the body after a pause if the receiver does not answer the headers', async () => {
   const host = await serve(async (request, response) => {
     const bytes = await buffer(request);
     response.writeHead(bytes.equals(file) ? 200 : 400).end();
@@ -67,7 +68,7 @@ test('a receiver that does not answer the headers gets the body after a pause', 
   expect(await put(host)).toBe(200);
 });
 
-test('a redirect is an answer, and its target is not called', async () => {
+test('an upload returns the status of a redirect and does not call its target', async () => {
   const location = `https://127.0.0.1:${canaries.port}/`;
   const before = canaries.connections();
   const host = await serve((request, response) => {
@@ -78,7 +79,7 @@ test('a redirect is an answer, and its target is not called', async () => {
   expect(canaries.connections()).toBe(before);
 });
 
-test.each(insideHosts)('no connection is made to %s', async (inside) => {
+test.each(insideHosts)('an upload makes no connection to %s', async (inside) => {
   const before = canaries.connections();
   const url = `https://${inside}:${canaries.port}/video.mp4`;
   const refused = { code: 'address_not_allowed' };
@@ -86,7 +87,7 @@ test.each(insideHosts)('no connection is made to %s', async (inside) => {
   expect(canaries.connections()).toBe(before);
 });
 
-test('no connection is made to a name with an inside address', async () => {
+test('an upload makes no connection to a name that resolves to an internal address', async () => {
   const before = canaries.connections();
   const url = `https://bucket.example.com:${canaries.port}/video.mp4`;
   const resolve = () => Promise.resolve(['127.0.0.1']);
@@ -95,23 +96,23 @@ test('no connection is made to a name with an inside address', async () => {
   expect(canaries.connections()).toBe(before);
 });
 
-test('a receiver that hangs fails the upload at the time limit', async () => {
+test('an upload fails with a timeout if the receiver does not answer', async () => {
   const host = await serve(() => undefined);
   const limits = { silenceMs: 200 };
   await expect(put(host, { limits })).rejects.toMatchObject({ code: 'timeout' });
 });
 
-test('a receiver that cuts the connection fails the upload', async () => {
+test('an upload fails if the receiver cuts the connection', async () => {
   const host = await serve((request) => request.once('data', () => request.destroy()));
   await expect(put(host)).rejects.toMatchObject({ name: 'GuardedFailure' });
 });
 
-test('an answer of success before all bytes were sent is a failure', async () => {
+test('an upload fails if the receiver answers 200 before it got all bytes', async () => {
   const host = await serve((_, response) => response.writeHead(200).end(), 'checkContinue');
   await expect(put(host)).rejects.toMatchObject({ code: 'broken_reply' });
 });
 
-test('an error of the source fails the upload with that error', async () => {
+test('an upload fails with the error of its source', async () => {
   const host = await serve(async (request) => void (await buffer(request).catch(() => null)));
   const bytes = Readable.from(
     (function* () {
@@ -122,7 +123,7 @@ test('an error of the source fails the upload with that error', async () => {
   await expect(put(host, { bytes })).rejects.toThrow('The storage is away.');
 });
 
-test('an abort ends the upload with its reason', async () => {
+test('an abort ends an upload with the reason of the abort', async () => {
   const host = await serve(() => undefined);
   const stopping = new AbortController();
   const upload = put(host, { signal: stopping.signal });

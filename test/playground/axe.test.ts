@@ -1,4 +1,4 @@
-// The accessibility of the playground's pages, checked by axe in the light and in the dark theme.
+// Checks the accessibility of the playground's pages with axe, in the light and in the dark theme.
 
 import { readFileSync } from 'node:fs';
 import { beginnings } from '../support/files';
@@ -13,12 +13,14 @@ interface Violation {
 
 type Page = Awaited<ReturnType<typeof visit>>['page'];
 
-/** Colours fade in, and axe would read intermediate ones. */
+/**
+ * Returns axe's violations. Waits for animations first, because axe would check colours in between.
+ */
 async function violationsOf(page: Page): Promise<string[]> {
   await page.evaluate(
     'Promise.all(document.getAnimations().map(({ finished }) => finished)).then(() => null)',
   );
-  // By evaluation, because the page's policy refuses a script element.
+  // The page's security policy forbids a script element, so axe is loaded by evaluation.
   await page.evaluate(axe);
   const found = await page.evaluate(() => {
     const { axe: loaded } = globalThis as unknown as {
@@ -31,36 +33,39 @@ async function violationsOf(page: Page): Promise<string[]> {
   );
 }
 
-describeInBrowser('the playground read by axe', (site: Site) => {
-  test.each(['light', 'dark'] as const)('has no violation on any page, %s', async (colorScheme) => {
-    const key = (await site.service.anAccount()).apiKey;
-    const signedOut = await visit(site, undefined, { colorScheme });
-    const found: Record<string, string[]> = { 'sign in': await violationsOf(signedOut.page) };
-    await signedOut.page.context().close();
+describeInBrowser('the accessibility of the playground', (site: Site) => {
+  test.each(['light', 'dark'] as const)(
+    'axe finds no violation on any page in the %s theme',
+    async (colorScheme) => {
+      const key = (await site.service.anAccount()).apiKey;
+      const signedOut = await visit(site, undefined, { colorScheme });
+      const found: Record<string, string[]> = { 'sign in': await violationsOf(signedOut.page) };
+      await signedOut.page.context().close();
 
-    const { page } = await visit(site, key, { colorScheme });
-    found.create = await violationsOf(page);
-    await promptOf(page).fill('a lighthouse at dusk');
-    await direct(page, { render: 'none' });
-    found['create, filled'] = await violationsOf(page);
-    const id = await create(page);
-    found['a task'] = await violationsOf(page);
-    await untilEnd(page, 'done');
-    found['a finished task'] = await violationsOf(page);
-    await page.goto(`${site.service.url}/#/create`);
-    await page.getByRole('radio', { name: 'First & last frame' }).check({ force: true });
-    const buffer = beginnings['image/png'] as Buffer;
-    const file = { name: 'boat.png', mimeType: 'image/png', buffer };
-    await page.locator('input[type=file]').setInputFiles(file);
-    await page.locator('.chosen', { hasText: 'boat.png' }).waitFor();
-    found['create, with a file'] = await violationsOf(page);
-    for (const name of ['tasks', 'library', 'account', 'nothing']) {
-      await page.goto(`${site.service.url}/#/${name}`);
-      await page.waitForLoadState('networkidle');
-      found[name] = await violationsOf(page);
-    }
-    expect(id).toMatch(/^task_/);
-    const wrong = Object.fromEntries(Object.entries(found).filter(([, list]) => list.length > 0));
-    expect(wrong).toEqual({});
-  });
+      const { page } = await visit(site, key, { colorScheme });
+      found.create = await violationsOf(page);
+      await promptOf(page).fill('a lighthouse at dusk');
+      await direct(page, { render: 'none' });
+      found['create, filled'] = await violationsOf(page);
+      const id = await create(page);
+      found['a task'] = await violationsOf(page);
+      await untilEnd(page, 'done');
+      found['a finished task'] = await violationsOf(page);
+      await page.goto(`${site.service.url}/#/create`);
+      await page.getByRole('radio', { name: 'First & last frame' }).check({ force: true });
+      const buffer = beginnings['image/png'] as Buffer;
+      const file = { name: 'boat.png', mimeType: 'image/png', buffer };
+      await page.locator('input[type=file]').setInputFiles(file);
+      await page.locator('.chosen', { hasText: 'boat.png' }).waitFor();
+      found['create, with a file'] = await violationsOf(page);
+      for (const name of ['tasks', 'library', 'account', 'nothing']) {
+        await page.goto(`${site.service.url}/#/${name}`);
+        await page.waitForLoadState('networkidle');
+        found[name] = await violationsOf(page);
+      }
+      expect(id).toMatch(/^task_/);
+      const wrong = Object.fromEntries(Object.entries(found).filter(([, list]) => list.length > 0));
+      expect(wrong).toEqual({});
+    },
+  );
 });

@@ -1,4 +1,5 @@
-// A real browser for the tests of the page. Without Chromium the tests are skipped and say so.
+// Starts a real browser for the tests of the playground. Without Chromium these tests are skipped,
+// and a message is printed.
 
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -30,17 +31,17 @@ const executablePath = findChromium();
 export interface Site {
   readonly service: Service;
   readonly browser: Browser;
-  /** A receiver of callbacks that the service may call. */
+  /** A receiver of callbacks. The service is allowed to call it. */
   readonly sink: CallbackSink;
 }
 
-/** A `describe` with a service, its page and a browser, which are ready when its tests run. */
+/** A `describe` whose tests get a running service with the playground and a browser. */
 export function describeInBrowser(name: string, tests: (site: Site) => void): void {
   if (!executablePath) {
     process.stderr.write(
-      `Skipped: "${name}" needs a Chromium: set CHROMIUM_PATH or have "chromium" on the PATH.\n`,
+      `Skipped: "${name}" needs a Chromium: set CHROMIUM_PATH or put "chromium" on the PATH.\n`,
     );
-    // Jest counts only tests that exist as skipped.
+    // Jest counts a suite as skipped only if it has a test.
     describe.skip(name, () => {
       test('is skipped without a browser', () => undefined);
     });
@@ -66,20 +67,21 @@ export function describeInBrowser(name: string, tests: (site: Site) => void): vo
 }
 
 async function launchBrowser(path: string): Promise<Browser> {
-  // Containers run as root and have a small /dev/shm; neither works with the defaults.
+  // In containers Chromium runs as root and /dev/shm is small. Without these flags Chromium fails
+  // there.
   const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
   return chromium.launch({ executablePath: path, args });
 }
 
 interface Visit {
   readonly page: Page;
-  /** Errors of the page's own code or of its policy. */
+  /** The errors of the page's code and violations of its security policy. */
   readonly complaints: string[];
-  /** Every host that the page requested anything from. */
+  /** Every host to which the page sent a request. */
   readonly hosts: Set<string>;
 }
 
-/** A new tab with empty storage; `key` signs in. */
+/** Opens the page in a new browser context with empty storage. Signs in if there is a key. */
 export async function visit(
   { browser, service }: Site,
   key?: string,
@@ -94,7 +96,7 @@ export async function visit(
   const hosts = new Set<string>();
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
-    // To the browser an expected refusal is a failed resource; every other error counts.
+    // The browser logs each refused request as an error. Refusals are expected here.
     const isRefusal = message.text().startsWith('Failed to load resource');
     if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
   });
@@ -113,7 +115,7 @@ export async function signIn(page: Page, key: string): Promise<void> {
 export const promptOf = (page: Page) => page.getByRole('textbox', { name: 'Prompt' });
 export const createButton = (page: Page) => page.getByRole('button', { name: /^Create video/ });
 
-/** A script for the studio, sent as further metadata. */
+/** Enters a script for the studio in the metadata field of the form. */
 export async function direct(page: Page, studio: Record<string, unknown>): Promise<void> {
   await openMore(page);
   await page.locator('textarea[name=metadata]').fill(JSON.stringify({ studio }));
@@ -125,7 +127,7 @@ export async function openMore(page: Page): Promise<void> {
   await field.waitFor();
 }
 
-/** Clicks, and returns the id of the task whose page then opens. */
+/** Clicks the create button and returns the id of the task whose page opens. */
 export async function create(page: Page): Promise<string> {
   await createButton(page).click();
   return createdId(page);
@@ -140,7 +142,9 @@ export async function untilEnd(page: Page, state: 'done' | 'failed'): Promise<vo
   await page.locator(`[data-step=end][data-state=${state}]`).waitFor({ timeout: 40_000 });
 }
 
-/** Playwright's own `waitForFunction` evaluates inside the page, which its policy forbids. */
+/**
+ * Playwright's `waitForFunction` cannot be used: the page's security policy forbids its evaluation.
+ */
 export function untilTrue(page: Page, expression: string): Promise<void> {
   return until(expression, async () => (await page.evaluate(expression)) === true);
 }

@@ -1,10 +1,10 @@
-// Files on the page: dropped on the form, used as inputs, and listed in the library.
+// Tests the files of the playground: uploads in the form, and the list of files in the library.
 
 import type { Page } from 'playwright-core';
 import { beginnings } from '../support/files';
 import * as on from './browser';
 
-/** Drops a file on the field of that kind, as a file manager does. */
+/** Drops a file on the field of this kind of input, as a user would. */
 async function drop(page: Page, kind: string, name: string, type: string, bytes: Buffer) {
   const data = bytes.toString('base64');
   const transfer = await page.evaluateHandle(
@@ -35,7 +35,7 @@ on.describeInBrowser('files on the playground', (site) => {
     expect(reply.status).toBe(200);
   };
 
-  test('files that are dropped or chosen are uploaded, shown and sent', async () => {
+  test('the form uploads a dropped and a chosen image, shows both, and sends both with the task', async () => {
     const { page, complaints } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill('dawn becomes night');
     await page.getByRole('radio', { name: 'First & last frame' }).check({ force: true });
@@ -60,7 +60,7 @@ on.describeInBrowser('files on the playground', (site) => {
     await page.context().close();
   });
 
-  test('a sound and a video are uploaded as references', async () => {
+  test('the form uploads a dropped video and a dropped sound as references', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await page.getByRole('radio', { name: 'Reference', exact: true }).check({ force: true });
     await drop(page, 'video', 'clip.mp4', 'video/mp4', await sample('mountains.mp4'));
@@ -70,7 +70,7 @@ on.describeInBrowser('files on the playground', (site) => {
     await page.context().close();
   });
 
-  test('a file that cannot be an input is refused with a reason', async () => {
+  test('the form refuses a file of a wrong type and shows the reason', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await page.getByRole('radio', { name: 'First & last frame' }).check({ force: true });
     await drop(page, 'image', 'note.txt', 'text/plain', Buffer.from('no picture'));
@@ -81,7 +81,7 @@ on.describeInBrowser('files on the playground', (site) => {
     await page.context().close();
   });
 
-  test('the library lists files by pages, uses one as an input and deletes one', async () => {
+  test('the library lists uploaded files in pages, deletes a file, and puts a file into the form', async () => {
     const { apiKey } = await site.service.anAccount();
     for (let number = 1; number <= 13; number += 1) await upload(apiKey, `file-${number}.png`);
     const { page } = await on.visit(site, apiKey);
@@ -102,7 +102,7 @@ on.describeInBrowser('files on the playground', (site) => {
     await page.context().close();
   });
 
-  test('the library shows the video of a finished task, and deletes it', async () => {
+  test('the library shows the video of a finished task, and can delete the video', async () => {
     const { apiKey } = await site.service.anAccount();
     const { page, complaints } = await on.visit(site, apiKey);
     await on.promptOf(page).fill('a lighthouse');

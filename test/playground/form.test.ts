@@ -1,4 +1,5 @@
-// The form: its offers, its price, and its accessibility.
+// Tests the form of the playground: its options, its price, its messages, its layout, its use with
+// the keyboard, and the generated code.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -8,7 +9,7 @@ const notScrolled = `(({ scrollWidth, clientWidth }) => scrollWidth <= clientWid
   document.querySelector('.scroll'))`;
 
 on.describeInBrowser('the form of the playground', (site) => {
-  test('the form shows the price of the request that it would send', async () => {
+  test('the form shows the price of the current request', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     const holdOf = async (body: object) => {
       const { json } = await site.service.call('POST', '/v1/videos/quotes', {
@@ -29,7 +30,7 @@ on.describeInBrowser('the form of the playground', (site) => {
     await page.context().close();
   });
 
-  test('the form offers only the abilities of the chosen model', async () => {
+  test('the form offers only the options that the chosen model supports', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await page.getByRole('radio', { name: '1080p' }).check({ force: true });
     await page.getByLabel('Model', { exact: true }).selectOption('studio-1.0');
@@ -44,7 +45,7 @@ on.describeInBrowser('the form of the playground', (site) => {
     await page.context().close();
   });
 
-  test('an empty field says what to write in it, and nothing is sent', async () => {
+  test('an empty required field shows what to enter, and no create is sent', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     const sent: string[] = [];
     page.on('request', (request) => {
@@ -66,7 +67,7 @@ on.describeInBrowser('the form of the playground', (site) => {
     await page.context().close();
   });
 
-  test('each input type says what it needs', async () => {
+  test('the form explains each input type', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     for (const [name, sentence] of [
       ['Text', 'The prompt alone, without images.'],
@@ -87,7 +88,7 @@ on.describeInBrowser('the form of the playground', (site) => {
     ['0.004912', '0.0049', '0.004912'],
     ['-0.000001', '-0.000001', '-0.000001'],
   ])(
-    'the amount %s is shown as %s, and as %s in a list that is added up',
+    'the amount %s is shown as %s, and as %s in a list with a sum',
     async (amount, short, exact) => {
       const { page } = await on.visit(site);
       const shown = await page.evaluate(
@@ -98,7 +99,7 @@ on.describeInBrowser('the form of the playground', (site) => {
     },
   );
 
-  test('a field shows no fault before something is entered in it or the form is sent', async () => {
+  test('a field shows no error before the user enters a value or sends the form', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await page.getByRole('radio', { name: 'First & last frame' }).check({ force: true });
     await page.getByText('The price appears when the form is complete.').waitFor();
@@ -116,7 +117,7 @@ on.describeInBrowser('the form of the playground', (site) => {
     await page.context().close();
   });
 
-  test('the labels of the form are those of the task', async () => {
+  test('the task gets the labels that were entered in the form', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill('a boat');
     await on.direct(page, { render: 'none' });
@@ -132,7 +133,7 @@ on.describeInBrowser('the form of the playground', (site) => {
     await page.context().close();
   });
 
-  test('the button is in sight without scrolling', async () => {
+  test('the create button is visible without scrolling', async () => {
     const viewport = { width: 1280, height: 800 };
     const { page } = await on.visit(site, site.service.apiKey, { viewport });
     const box = await on.createButton(page).boundingBox();
@@ -157,7 +158,7 @@ on.describeInBrowser('the form of the playground', (site) => {
     await page.context().close();
   });
 
-  test('the form fits into the window when the code is shown', async () => {
+  test('the form with the generated code is not wider than the window', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     for (const width of [1280, 390]) {
       await page.setViewportSize({ width, height: 900 });
@@ -202,29 +203,32 @@ on.describeInBrowser('the form of the playground', (site) => {
     [390, 'dark'],
     [800, 'light'],
     [1280, 'dark'],
-  ] as const)('fits a width of %d in %s colours', async (width, colorScheme) => {
-    const { page, complaints } = await on.visit(site, site.service.apiKey, {
-      viewport: { width, height: 844 },
-      colorScheme,
-    });
-    const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
-    const [red = 0] = /\d+/.exec(String(ground))?.map(Number) ?? [];
-    expect(red > 128).toBe(colorScheme === 'light');
-    for (const view of ['create', 'tasks', 'library', 'account']) {
-      await page.goto(`${site.service.url}/#/${view}`);
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      const wide = await page.evaluate('document.documentElement.scrollWidth');
-      expect([view, Number(wide) <= width]).toEqual([view, true]);
-      if (view === 'account') {
-        await page.locator('.statement tbody tr').first().waitFor();
-        expect(await page.evaluate(notScrolled)).toBe(true);
+  ] as const)(
+    'no page is wider than a window of %d pixels with %s colours',
+    async (width, colorScheme) => {
+      const { page, complaints } = await on.visit(site, site.service.apiKey, {
+        viewport: { width, height: 844 },
+        colorScheme,
+      });
+      const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+      const [red = 0] = /\d+/.exec(String(ground))?.map(Number) ?? [];
+      expect(red > 128).toBe(colorScheme === 'light');
+      for (const view of ['create', 'tasks', 'library', 'account']) {
+        await page.goto(`${site.service.url}/#/${view}`);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        const wide = await page.evaluate('document.documentElement.scrollWidth');
+        expect([view, Number(wide) <= width]).toEqual([view, true]);
+        if (view === 'account') {
+          await page.locator('.statement tbody tr').first().waitFor();
+          expect(await page.evaluate(notScrolled)).toBe(true);
+        }
+        // A link or button of the header is higher than this if its text needs two lines.
+        for (const item of await page.locator('.top :is(a, button):visible').all()) {
+          expect((await item.boundingBox())?.height).toBeLessThan(48);
+        }
       }
-      // Two lines of text in a button or a link of the header would be higher.
-      for (const item of await page.locator('.top :is(a, button):visible').all()) {
-        expect((await item.boundingBox())?.height).toBeLessThan(48);
-      }
-    }
-    expect(complaints).toEqual([]);
-    await page.context().close();
-  });
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    },
+  );
 });

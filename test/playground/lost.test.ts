@@ -1,16 +1,16 @@
-// The page while the service is down, what it keeps meanwhile, and that it never shows the data of
-// another account.
+// Tests the playground while the service cannot be reached. Also tests which data the page stores
+// in the browser, and that the page never shows the data of another account.
 
 import type { Page } from 'playwright-core';
 import * as on from './browser';
 
-on.describeInBrowser('the playground, lost and found', (site) => {
+on.describeInBrowser('the playground and its stored data', (site) => {
   const tasksOf = async (): Promise<{ id: string }[]> =>
     (await site.service.call('GET', '/v1/tasks?limit=100')).json.data;
   const goAway = (page: Page) => page.route('**/v1/**', (route) => route.abort());
   const comeBack = (page: Page) => page.unroute('**/v1/**');
 
-  test('a create whose answer is lost makes one task, even after a reload', async () => {
+  test('the page repeats a create whose answer is lost, also after a reload, and only one task is made', async () => {
     const before = await tasksOf();
     const { page } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill('a lost letter');
@@ -34,7 +34,7 @@ on.describeInBrowser('the playground, lost and found', (site) => {
     await page.context().close();
   });
 
-  test('the page continues by itself when the service is back', async () => {
+  test('the page continues without a reload when the service answers again', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill('a light that fails');
     await on.direct(page, { render: 'none', queue_s: 3 });
@@ -48,7 +48,7 @@ on.describeInBrowser('the playground, lost and found', (site) => {
     await page.context().close();
   });
 
-  test('the key is kept in session storage only, and signing out deletes it', async () => {
+  test('the page keeps the API key only in session storage and deletes it at sign-out', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill('my secret plan');
     await on.untilTrue(page, `JSON.stringify(sessionStorage).includes('my secret plan')`);
@@ -65,7 +65,7 @@ on.describeInBrowser('the playground, lost and found', (site) => {
     await page.context().close();
   });
 
-  test('after a change of the key nothing of the other account is shown', async () => {
+  test('after a sign-in with another key, the page shows nothing of the previous account', async () => {
     const stranger = await site.service.anAccount();
     const { page } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill('only mine');
@@ -84,7 +84,7 @@ on.describeInBrowser('the playground, lost and found', (site) => {
     await page.context().close();
   });
 
-  test('a wrong key cannot sign in, and a revoked key is signed out', async () => {
+  test('the page refuses a wrong key and signs out a key that has become invalid', async () => {
     const { page } = await on.visit(site);
     await page.getByLabel('API key').fill('vk_wrong');
     await page.getByRole('button', { name: 'Sign in' }).click();

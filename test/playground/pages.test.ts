@@ -1,5 +1,5 @@
-// How the page is served: only if it is enabled, under a policy that allows nothing foreign, and
-// without any other file.
+// Tests how the service serves the files of the playground. They are served only if the playground
+// is enabled. The security policy allows nothing from other hosts, and no other file is served.
 
 import { type Service, startService } from '../support/service';
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-test('every file that the page names is served with its type and an etag', async () => {
+test('every file that the playground page refers to is served with its type and an ETag', async () => {
   const page = await service.call('GET', '/');
   expect(page.headers.get('content-type')).toMatch(/^text\/html/);
   const named = [...page.text.matchAll(/(?:href|src)="(\/[^"]+)"/g)].map(([, path]) => path ?? '');
@@ -31,7 +31,7 @@ test('every file that the page names is served with its type and an etag', async
   }
 });
 
-test('the policy allows no inline code, no inline style and no foreign script', async () => {
+test('the policy of the playground forbids inline code, inline styles and scripts of other hosts', async () => {
   const { headers, text } = await service.call('GET', '/');
   const policy = headers.get('content-security-policy') ?? '';
   expect(policy).toContain("default-src 'none'");
@@ -49,12 +49,12 @@ test.each([
   '/playground/index.html',
   '/playground/vendor/',
   '/playground/nothing.js',
-])('%s is not served', async (path) => {
+])('the path %s is answered with 404', async (path) => {
   const { status } = await service.call('GET', path);
   expect(status).toBe(404);
 });
 
-test('the page gets samples and workflow links without a key, and no secret', async () => {
+test('/playground.json has the samples and the address of workflows, needs no key and contains no key', async () => {
   const { json, text } = await service.call('GET', '/playground.json', undefined, {
     authorization: '',
   });
@@ -65,7 +65,7 @@ test('the page gets samples and workflow links without a key, and no secret', as
   expect(text).not.toContain(service.apiKey);
 });
 
-test('if the playground is disabled, / answers the version', async () => {
+test('with a disabled playground, / answers the version and its files are not served', async () => {
   const plain = await startService({ withoutWorker: true, settings: { playground: false } });
   try {
     const root = await plain.call('GET', '/');
@@ -78,7 +78,9 @@ test('if the playground is disabled, / answers the version', async () => {
   }
 });
 
-/** The named files and all modules that they import, directly or indirectly. */
+/**
+ * Returns the paths of the playground and of all modules that they import, directly or indirectly.
+ */
 async function withImports(paths: readonly string[]): Promise<string[]> {
   const found = new Set(paths.filter((path) => path.startsWith('/playground/')));
   for (const path of found) {

@@ -1,13 +1,14 @@
-// The page when a task is refused, fails or is cancelled, and its list of callback attempts.
+// Tests the page of the playground if a task is refused, fails or is cancelled. Also tests the list
+// of callback attempts.
 
 import type { Page } from 'playwright-core';
 import * as on from './browser';
 
-on.describeInBrowser('the playground, refused', (site) => {
+on.describeInBrowser('the playground with unsuccessful tasks', (site) => {
   const faultOf = (page: Page, name: string) =>
     page.locator('.field', { has: page.locator(`[name="${name}"]`) }).locator('.fault');
 
-  test('each fault is shown at its field with the message of the API, and the first one has the focus', async () => {
+  test('each error is shown at its field with the message of the API, and the first field with an error has the focus', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await page.getByRole('radio', { name: 'Reference' }).check({ force: true });
     await page.locator('input[name=images]').fill('http://example.com/x.png');
@@ -40,7 +41,7 @@ on.describeInBrowser('the playground, refused', (site) => {
     await page.context().close();
   });
 
-  test('a failed task shows its error and that it cost nothing', async () => {
+  test('the page of a failed task shows the error and a charge of 0.00', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill('a storm');
     await on.direct(page, { end: 'failed', code: 'OutputVideoSensitiveContentDetected' });
@@ -52,7 +53,7 @@ on.describeInBrowser('the playground, refused', (site) => {
     await page.context().close();
   });
 
-  test('a task can be cancelled, and the page shows the cancellation', async () => {
+  test('the button cancels a task, and the page shows the cancellation', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill('a long night');
     await on.direct(page, { render: 'none', queue_s: 600 });

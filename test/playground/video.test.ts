@@ -1,9 +1,9 @@
-// From an empty page to a video, in a real browser.
+// Creates videos with the playground in a real browser, from the empty form to the playing video.
 
 import * as on from './browser';
 
-on.describeInBrowser('the playground makes videos', (site) => {
-  test('the form creates a video that plays, and the page shows its last frame and its bill', async () => {
+on.describeInBrowser('a task on the playground', (site) => {
+  test('the form creates a video, and the page plays it and shows its last frame and its bill', async () => {
     const { page, complaints, hosts } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill('a lighthouse at dusk');
     await page.getByRole('radio', { name: '480p' }).check({ force: true });
@@ -50,7 +50,7 @@ on.describeInBrowser('the playground makes videos', (site) => {
     await page.context().close();
   });
 
-  test('a page that opens a finished task says why its steps have no time', async () => {
+  test('the page of an already finished task explains why its steps have no time', async () => {
     const first = await on.visit(site, site.service.apiKey);
     await on.promptOf(first.page).fill('a lighthouse at dawn');
     await on.direct(first.page, { render: 'none' });
@@ -87,7 +87,7 @@ on.describeInBrowser('the playground makes videos', (site) => {
         audios: [expect.stringMatching(/\.wav$/)],
       },
     ],
-  ])('a task made from %s is sent as entered', async (input, samples, expected) => {
+  ])('a task with the input type %s is sent as entered', async (input, samples, expected) => {
     const { page, complaints } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill('a paper boat');
     await page.getByRole('radio', { name: input, exact: true }).check({ force: true });

@@ -1,4 +1,4 @@
-// ops/backup.sh with pg_dump and pg_restore of the test's own on the PATH.
+// Tests ops/backup.sh. Small scripts on the PATH replace pg_dump and pg_restore.
 
 import { spawnSync } from 'node:child_process';
 import {
@@ -25,7 +25,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('makes a dump and records its time', () => {
+test('the backup script makes a dump and records its time', () => {
   expect(backup().status).toBe(0);
   expect(dumps()).toEqual([expect.stringMatching(/^video-\d{4}-\d\d-\d\dT\d{6}Z\.dump$/)]);
   expect(metric()).toMatch(/^backup_finished_timestamp_seconds\{database="video"\} \d{10}\n$/);
@@ -34,7 +34,7 @@ test('makes a dump and records its time', () => {
 test.each([
   ['fails', 'pg_dump', 'echo half > "$3"; exit 1'],
   ['cannot be read', 'pg_restore', 'exit 1'],
-])('a dump that %s leaves no file and no time', (_, name, does) => {
+])('the backup script leaves no file and records no time if a dump %s', (_, name, does) => {
   program(name, does);
   const { status, stderr } = backup();
   expect(status).toBe(1);
@@ -43,7 +43,7 @@ test.each([
   expect(() => metric()).toThrow('ENOENT');
 });
 
-test('deletes dumps that are past their time, and nothing else', () => {
+test('the backup script deletes only the old dumps of its own database', () => {
   for (const name of ['video-old.dump', 'video-recent.dump', 'other-old.dump']) {
     writeFileSync(join(folder, 'dumps', name), '');
     const days = name.includes('old') ? 20 : 3;

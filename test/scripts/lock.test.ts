@@ -1,5 +1,5 @@
-// The lock around installing and building: one process at a time, and an interrupted process blocks
-// no other.
+// Tests the lock around installing and building. Only one process at a time may have the lock. A
+// killed process must not block another process.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A process that takes the lock, writes a file, and ends when it is asked to. */
+/** Starts a process that takes the lock, writes a file, and ends when it gets input. */
 function holder(name: string): ChildProcess {
   const lock = pathToFileURL(join(__dirname, '../../scripts/lib/lock.mjs')).href;
   const program = `

@@ -1,4 +1,4 @@
-// scripts/pin-images.mjs with a docker of the test's own on the PATH.
+// Tests scripts/pin-images.mjs. A small script on the PATH replaces docker.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('writes a digest behind each tag, and replaces an older one', () => {
+test('pin-images.mjs writes a digest after each image tag and replaces an older digest', () => {
   docker(`echo ${digest}`);
   expect(pin()).toMatchObject({ status: 0, stdout: expect.stringContaining('2 images pinned') });
   expect(file('Dockerfile')).toBe(
@@ -34,7 +34,7 @@ test('writes a digest behind each tag, and replaces an older one', () => {
   );
 });
 
-test('changes nothing if a digest cannot be read, and names the image', () => {
+test('pin-images.mjs changes no file and names the image if a digest cannot be read', () => {
   docker(`case $6 in node*) echo ${digest};; *) echo 'no such manifest' >&2; exit 1;; esac`);
   const before = file('Dockerfile');
   const { status, stderr } = pin();

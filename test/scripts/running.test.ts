@@ -1,4 +1,4 @@
-// The values of a running `npm start` for shell commands.
+// Tests scripts/running.mjs. The script prints a value of a running `npm start` for shell commands.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,12 +20,12 @@ const running = async (...names: string[]) => {
 };
 const write = (text: string) => writeFileSync(join(folder, 'dev.json'), text);
 
-test('a value of the running stack is printed', async () => {
+test('running.mjs prints a value of the running stack', async () => {
   write(JSON.stringify({ apiUrl: 'http://127.0.0.1:8080', pids: { stack: process.pid } }));
   expect(await running('apiUrl')).toEqual({ stdout: 'http://127.0.0.1:8080\n', stderr: '' });
 });
 
-test('an unknown name is refused, and the message lists the known names', async () => {
+test('running.mjs refuses an unknown name and lists the known names', async () => {
   write(JSON.stringify({ apiUrl: 'x', apiKey: 'y', pids: { stack: process.pid } }));
   for (const names of [['apiurl'], ['pids'], []]) {
     expect(await running(...names)).toEqual({
@@ -39,9 +39,9 @@ test('an unknown name is refused, and the message lists the known names', async 
 test.each([
   ['is not there', () => undefined],
   ['is half written', () => write('{"pids":')],
-  ['has no process', () => write('{"apiUrl":"x"}')],
-  ['is of a dead stack', () => write('{"apiUrl":"x","pids":{"stack":999999999}}')],
-])('if the file %s, one sentence says so', async (_what, prepare) => {
+  ['names no process', () => write('{"apiUrl":"x"}')],
+  ['belongs to a stack that has ended', () => write('{"apiUrl":"x","pids":{"stack":999999999}}')],
+])('running.mjs says that no stack runs if the file %s', async (_what, prepare) => {
   prepare();
   expect(await running('apiUrl')).toEqual({
     code: 1,

@@ -1,4 +1,5 @@
-// `npm run sbom` lists every package of production in the lock file, and CI keeps the list.
+// Tests `npm run sbom`. The command lists the production packages of the lock file. It needs no
+// registry.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -22,11 +23,11 @@ interface Locked {
   readonly dev?: boolean;
 }
 
-test('the list has exactly the production packages of the lock file', () => {
+test('the SBOM has exactly the production packages of the lock file', () => {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/sbom.mjs'], {
     cwd: project,
     encoding: 'utf8',
-    // No registry answers.
+    // This address does not answer, so the command works only if it needs no registry.
     env: { ...process.env, npm_config_registry: 'http://127.0.0.1:9' },
   });
   expect([status, stderr]).toEqual([0, '']);
@@ -42,7 +43,7 @@ test('the list has exactly the production packages of the lock file', () => {
     decodeURIComponent(purl.replace(/^pkg:npm\/|\?.*$/g, '')),
   );
   expect(new Set(listed)).toEqual(new Set(locked));
-  // A package of production that the tests need too.
+  // The tests need this package too, but it is a production package.
   expect(listed).toContainEqual(expect.stringMatching(/^@temporalio\/worker@/));
   expect(listed).not.toContainEqual(expect.stringMatching(/^jest@/));
 });

@@ -1,4 +1,5 @@
-// `npm start -- --help` in a new clone prints the help without installing a package.
+// Tests `npm start -- --help` in a new clone. The command must print the help without the
+// installation of packages.
 
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -18,7 +19,7 @@ beforeAll(() => {
 afterAll(() => rmSync(clone, { recursive: true }));
 
 test.each([[['--help']], [['--without', 'api', '--help']]])(
-  '%j prints the options and all parts, and installs nothing',
+  'npm start with the arguments %j prints the options and all parts, and installs nothing',
   async (args) => {
     const before = readdirSync(clone);
     const start = join(clone, 'scripts', 'start.mjs');

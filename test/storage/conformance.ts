@@ -1,4 +1,4 @@
-// The tests that every implementation of the storage must pass.
+// Contains the tests that every implementation of the storage must pass.
 
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -25,22 +25,22 @@ export function testStorage(open: () => Promise<Storage>): void {
     expect(await bytesOf(await storage.read('results/two.mp4'))).toBe('abcdef');
   });
 
-  test('a missing object is null and is removed without an error', async () => {
+  test('the read of a missing object returns null, and its removal is no error', async () => {
     expect(await storage.read('results/none.mp4')).toBeNull();
     await storage.remove('results/none.mp4');
   });
 
-  test('a second write replaces the object', async () => {
+  test('a second write with the same key replaces the object', async () => {
     await storage.write('results/three.mp4', sent('old'), { ...video, length: 3 });
     await storage.write('results/three.mp4', sent('newer'), { ...video, length: 5 });
     expect(await bytesOf(await storage.read('results/three.mp4'))).toBe('newer');
   });
 
   test.each([
-    ['of another length', () => sent('1234'), {}],
-    ['that goes on after its length', () => sent('12345', '6'), {}],
-    ['that is cut off', () => cutOff(), {}],
-    ['that is stopped', () => sent('12345'), { signal: AbortSignal.abort() }],
+    ['with fewer bytes than its length', () => sent('1234'), {}],
+    ['with more bytes than its length', () => sent('12345', '6'), {}],
+    ['whose source fails', () => cutOff(), {}],
+    ['that is aborted', () => sent('12345'), { signal: AbortSignal.abort() }],
   ])('a write %s leaves the object as it was', async (_, bytes, extra) => {
     await storage.write('results/four.mp4', sent('old'), { ...video, length: 3 });
     const write = storage.write('results/four.mp4', bytes(), { ...video, length: 5, ...extra });

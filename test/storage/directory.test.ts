@@ -1,4 +1,5 @@
-// Files in a directory.
+// Tests the storage that keeps files in a directory. It must pass the common tests of every
+// storage, and it has faults of its own.
 
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +24,7 @@ const writeTo = (storage: Awaited<ReturnType<typeof openDirectory>>) =>
     length: 1,
   });
 
-test('many objects are listed, each once', async () => {
+test('each of many objects is listed exactly once', async () => {
   const storage = await openDirectory(join(await newFolder(), 'files'));
   const keys = Array.from({ length: 100 }, (_, n) => `results/task_${n}/video`);
   const write = (key: string) =>
@@ -34,14 +35,14 @@ test('many objects are listed, each once', async () => {
   expect(found.sort()).toEqual(keys.sort());
 });
 
-test('a missing directory is reported as such', async () => {
+test('a write into a removed directory fails with the fault "no bucket"', async () => {
   const folder = join(await newFolder(), 'files');
   const storage = await openDirectory(folder);
   await rm(folder, { recursive: true });
   await expect(writeTo(storage)).rejects.toMatchObject({ fault: 'no bucket' });
 });
 
-test('a volume that is not mounted is a fault, not an empty storage', async () => {
+test('a write fails if the volume is not mounted and the directory is empty', async () => {
   const folder = join(await newFolder(), 'files');
   const storage = await openDirectory(folder);
   await rm(folder, { recursive: true });
@@ -51,9 +52,12 @@ test('a volume that is not mounted is a fault, not an empty storage', async () =
 });
 
 const asRoot = process.getuid?.() === 0;
-(asRoot ? test.skip : test)('a directory that may not be written is named as such', async () => {
-  const folder = join(await newFolder(), 'files');
-  const storage = await openDirectory(folder);
-  await chmod(join(folder, '.unfinished'), 0o500);
-  await expect(writeTo(storage)).rejects.toMatchObject({ fault: 'denied' });
-});
+(asRoot ? test.skip : test)(
+  'a write into a directory without permission fails with the fault "denied"',
+  async () => {
+    const folder = join(await newFolder(), 'files');
+    const storage = await openDirectory(folder);
+    await chmod(join(folder, '.unfinished'), 0o500);
+    await expect(writeTo(storage)).rejects.toMatchObject({ fault: 'denied' });
+  },
+);

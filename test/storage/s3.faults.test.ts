@@ -1,5 +1,6 @@
-// Faults of an S3 service, told apart for the operator. The server is a real one, except where a
-// fault cannot be had from it.
+// Tests the names of S3 faults, with which an operator can tell the causes apart. Most tests use a
+// real S3 server. The other tests use a small HTTP server, because a real server cannot be made to
+// show these faults.
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -44,14 +45,14 @@ async function firstOf(objects: AsyncIterable<unknown>): Promise<unknown> {
   return null;
 }
 
-test('a wrong key is reported as denied', async () => {
+test('a wrong access key or secret is reported as "denied"', async () => {
   const wrong = storageWith({ accessKeyId: 'another-key' });
   expect(await faultsOf(wrong)).toEqual(Array(4).fill('denied'));
   const secret = storageWith({ secretAccessKey: 'another-secret' });
   expect(await faultsOf(secret)).toEqual(Array(4).fill('denied'));
 });
 
-test('a missing bucket is reported as such', async () => {
+test('a missing bucket is reported as "no bucket"', async () => {
   await server.createBucket('vanishing');
   const storage = storageWith({ bucket: 'vanishing' });
   await storage.remove('a.mp4');
@@ -59,13 +60,13 @@ test('a missing bucket is reported as such', async () => {
   expect(await faultsOf(storage)).toEqual(Array(4).fill('no bucket'));
 });
 
-test('a server that cannot be reached is reported as away', async () => {
+test('an S3 server that cannot be reached is reported as "away"', async () => {
   const [port] = await freePorts(1);
   const storage = storageWith({ endpoint: `http://127.0.0.1:${port}` });
   expect(await faultsOf(storage)).toEqual(Array(4).fill('away'));
 });
 
-test('an error of the source is passed on unchanged', async () => {
+test('a write passes on an error of its source unchanged', async () => {
   const broken = Readable.from(
     (async function* () {
       yield Buffer.from('a');
@@ -76,7 +77,7 @@ test('an error of the source is passed on unchanged', async () => {
   await expect(write).rejects.toThrow('The source was cut.');
 });
 
-test('a server that is killed in the middle of a write is away, and has no part of the object', async () => {
+test('a write fails with "away" if the S3 server is killed, and no part of the object is stored', async () => {
   const storage = createS3(server.settings, server.folder);
   const chunk = Buffer.alloc(65_536);
   const source = Readable.from(
@@ -95,7 +96,7 @@ test('a server that is killed in the middle of a write is away, and has no part 
   expect(await lengthOf(storage, 'cut.mp4')).toBe(3);
 });
 
-test('a presigned link works without a key until its time is up, with the content type', async () => {
+test('a presigned link works without a key for its object only, and sets the content type', async () => {
   const storage = createS3(server.settings, server.folder);
   await storage.write('linked.mp4', three(), video);
   const link = await storage.presigned('linked.mp4', { seconds: 60, contentType: 'video/webm' });
@@ -107,7 +108,7 @@ test('a presigned link works without a key until its time is up, with the conten
   expect(other.status).toBe(403);
 });
 
-describe('if the server answers', () => {
+describe('if the S3 server answers', () => {
   test.each([
     [507, 'InsufficientStorage', 'full'],
     [403, 'QuotaExceeded', 'full'],
@@ -115,7 +116,7 @@ describe('if the server answers', () => {
     [500, 'InternalError', 'away'],
     [400, 'AuthorizationHeaderMalformed', 'denied'],
     [400, 'IncompleteBody', 'wrong length'],
-  ])('%i %s, the fault is "%s"', async (status, code, fault) => {
+  ])('with %i %s, the write fails with the fault "%s"', async (status, code, fault) => {
     const endpoint = await serve((_, response) => {
       response.writeHead(status, { 'content-type': 'application/xml' });
       response.end(`<Error><Code>${code}</Code><Message>The reason.</Message></Error>`);
@@ -129,12 +130,12 @@ describe('if the server answers', () => {
 
   const limits = { idleMs: 300 };
 
-  test('nothing, the fault is "away"', async () => {
+  test('with nothing, every call fails with the fault "away"', async () => {
     const endpoint = await serve(() => undefined);
     expect(await faultsOf(storageWith({ endpoint, limits }))).toEqual(Array(4).fill('away'));
   });
 
-  test('half of an object, the reader gets an error', async () => {
+  test('with half of an object, the reader gets an error', async () => {
     const endpoint = await serve((_, response) => {
       response.writeHead(200, { 'content-length': 10 });
       response.write('half.');
@@ -143,7 +144,7 @@ describe('if the server answers', () => {
     await expect(buffer(bytes as Readable)).rejects.toMatchObject({ fault: 'away' });
   });
 
-  test('no 100 Continue, the body is sent after a pause', async () => {
+  test('without 100 Continue, the body is sent after a pause', async () => {
     const received: string[] = [];
     const endpoint = await serve(async (request, response) => {
       received.push((await buffer(request)).toString());
@@ -156,7 +157,7 @@ describe('if the server answers', () => {
   });
 });
 
-test('a source that is slower than the time limit is not the service’s fault', async () => {
+test('a write succeeds if its source is slower than the time limit of the S3 server', async () => {
   const slow = Readable.from(
     (async function* () {
       yield Buffer.from('a');

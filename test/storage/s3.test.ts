@@ -1,4 +1,4 @@
-// Files in a bucket of a real S3 server.
+// Runs the common storage tests with a bucket of a real S3 server.
 
 import { createS3 } from '../../src/storage/s3';
 import { type S3Server, startS3Server } from '../support/s3-server';

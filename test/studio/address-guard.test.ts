@@ -1,5 +1,5 @@
-// The studio requests public addresses only, however an inside address is written and whatever a
-// name resolves to.
+// The studio calls only public addresses. An internal address is refused in every spelling. A host
+// name is refused if it resolves to an internal address.
 
 import dns from 'node:dns';
 import { guardedCall, isAllowedUrl } from '../../studio/media/address-guard';
@@ -10,11 +10,11 @@ test.each(insideHosts)('http://%s/ is not called', (host) => {
   expect(isAllowedUrl(`https://${host}:8443/`, [])).toBe(false);
 });
 
-test.each(brokenUrls)('%j is not called', (url) => {
+test.each(brokenUrls)('the invalid address %j is not called', (url) => {
   expect(isAllowedUrl(url, [])).toBe(false);
 });
 
-test.each(publicHosts)('%s may be called', (host) => {
+test.each(publicHosts)('the public host %s may be called', (host) => {
   expect(isAllowedUrl(`https://${host}/a.png`, [])).toBe(true);
 });
 
@@ -31,11 +31,11 @@ describe('a host name', () => {
   afterEach(() => jest.restoreAllMocks());
 
   test.each([
-    ['an inside address', ['127.0.0.1']],
-    ['a public and an inside address', ['8.8.8.8', '10.0.0.1']],
-    ['an inside IPv6 address', ['::1']],
+    ['an internal address', ['127.0.0.1']],
+    ['a public and an internal address', ['8.8.8.8', '10.0.0.1']],
+    ['an internal IPv6 address', ['::1']],
     ['no address', []],
-  ])('that resolves to %s is not connected to', async (_, addresses) => {
+  ])('is refused if it resolves to %s', async (_, addresses) => {
     const answer = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
     jest
       .spyOn(dns, 'lookup')

@@ -1,4 +1,5 @@
-// The admin endpoint for tests: the global script, the counts of requests and the accepted jobs.
+// Tests the studio's admin endpoint: the global script, the counts of requests and the accepted
+// jobs.
 
 import { adminKey, apiKey, type OpenStudio, openStudio } from './open-studio';
 
@@ -41,7 +42,7 @@ test('an unknown name in the global script is refused and changes nothing', asyn
   await studio.reaching(await studio.accepted({}), 'failed');
 });
 
-test('every request is counted by route, refused ones too', async () => {
+test('every request is counted by route, and refused requests are counted too', async () => {
   const fresh = await openStudio();
   const id = await fresh.accepted({});
   await fresh.create({ model: 'nobody' });
@@ -80,7 +81,7 @@ test('a job stays on the list of accepted jobs after its record is deleted', asy
   });
 });
 
-test('the admin endpoint accepts only its own key', async () => {
+test('the admin key and the key of the callers are not interchangeable', async () => {
   for (const authorization of [`Bearer ${apiKey}`, '']) {
     const { status } = await studio.call('GET', '/admin/counters', undefined, { authorization });
     expect(status).toBe(401);
@@ -100,7 +101,7 @@ test('without an admin key there is no admin endpoint', async () => {
   await closed.close();
 });
 
-test('the health check needs no key', async () => {
+test('the health check of the studio needs no key', async () => {
   const response = await fetch(`${studio.url}/healthz`);
   expect({ status: response.status, body: await response.json() }).toEqual({
     ...{ status: 200, body: { status: 'ok' } },

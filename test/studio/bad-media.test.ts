@@ -1,6 +1,6 @@
-// Media that cannot be fetched or are not valid: each fails its own job with a message for the
-// caller, without the secret parts of the address. The tests use the packaged ffmpeg, which never
-// opens files of callers.
+// Tests media that cannot be fetched or are not valid. Such media fail their own job with a message
+// for the caller. The message has no secret part of the address. The tests use the packaged ffmpeg,
+// which is too old to open files of callers.
 
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -46,11 +46,16 @@ test.each<[string, Make, string, RegExp]>([
   ['an incomplete image', first, '/half.jpg', /could not be decoded/],
   ['an SVG drawing', first, '/drawing', /is not a picture/],
   ['an image above 30 MB', first, '/large', /is larger than 30 MB/],
-  ['an image too small', first, '/small', /is 200×400; each side must have 300 to 6000 pixels/],
-  ['an image too long', first, '/long', /is 900×300; width \/ height must be 0.4 to 2.5/],
+  [
+    'an image that is too small',
+    first,
+    '/small',
+    /is 200×400; each side must have 300 to 6000 pixels/,
+  ],
+  ['an image that is too long', first, '/long', /is 900×300; width \/ height must be 0.4 to 2.5/],
   ['an endless redirect', first, '/circle', /redirects too often/],
   [
-    'a redirect to an inside address',
+    'a redirect to an internal address',
     first,
     '/inside',
     /could not be fetched: address not allowed/,
@@ -64,12 +69,17 @@ test.each<[string, Make, string, RegExp]>([
   ],
   ['a playlist sent as a video', video, '/list.mp4', /Video 1 is not an mp4 or mov file/],
   ['an incomplete video', video, '/half.mp4', /Video 1 is not a complete mp4 or mov file/],
-  ['a video too short', video, '/short.mp4', /Video 1 is 1\.0 s long; 2 to 15 s are allowed/],
+  [
+    'a video that is too short',
+    video,
+    '/short.mp4',
+    /Video 1 is 1\.0 s long; 2 to 15 s are allowed/,
+  ],
   ['a file that is not audio', audio, '/false.wav', /Audio 1 is not a wav or mp3 file/],
   ['an incomplete WAV file', audio, '/half.wav', /Audio 1 is not a complete WAV file/],
   ['audio that is too short', audio, '/short.wav', /Audio 1 is 0\.5 s long; 2 to 15 s are allowed/],
   ['mp3 audio', audio, '/a.mp3', /Audio 1 is mp3.*send WAV, or install ffmpeg 5 or newer/],
-])('%s fails the job', async (_, make, path, message) => {
+])('a job with %s fails', async (_, make, path, message) => {
   const error = await failureOf([make(`http://${host}${path}?token=hidden`)]);
   expect(error.code).toBe('InvalidParameter');
   expect(error.message).toMatch(message);
@@ -78,14 +88,14 @@ test.each<[string, Make, string, RegExp]>([
 
 test.each<[string, string, RegExp]>([
   ['a closed port', 'http://127.0.0.1:1/a.png', /could not be fetched: ECONNREFUSED/],
-  ['an inside address', 'http://10.0.0.1/a.png', /could not be fetched: address not allowed/],
+  ['an internal address', 'http://10.0.0.1/a.png', /could not be fetched: address not allowed/],
   ['another port of this machine', 'http://127.0.0.1:2/a.png', /address not allowed/],
   ['localhost', 'http://localhost/a.png', /address not allowed/],
-])('%s fails the job', async (_, url, message) => {
+])('a job with an image at %s fails', async (_, url, message) => {
   expect((await failureOf([image(url)])).message).toMatch(message);
 });
 
-test('the studio’s own media are checked like others', async () => {
+test('the studio’s own media are checked like other media', async () => {
   const tiny = await studio.reaching(await studio.accepted({}), 'succeeded');
   expect((await failureOf([video(tiny.content.video_url)])).message).toMatch(
     /Video 1 is 320×180; 409600 to 2086876 pixels are allowed/,
@@ -107,7 +117,7 @@ test('an audio file that is too large is refused during its download', async () 
   expect(error.message).toMatch(/is larger than 15 MB/);
 });
 
-test('the failure names the bad file among good ones', async () => {
+test('the failure names the invalid file among valid files', async () => {
   const good = image(studio.sample('dawn.jpg'), 'reference_image');
   const bad = image(`http://${host}/small`, 'reference_image');
   expect((await failureOf([good, bad, good])).message).toMatch(/^Image 2 \(reference_image\) is/);
@@ -123,7 +133,7 @@ test('an image without a content type is recognised by its bytes', async () => {
   expect(asked).toEqual(['/plain']);
 });
 
-test('the studio still works after all these failures', async () => {
+test('the studio still works after all failures of media', async () => {
   await studio.reaching(await studio.accepted({}), 'succeeded');
 });
 

@@ -1,5 +1,5 @@
-// A clock that can be set ahead, so that no test waits for a day or a week. It changes Date.now but
-// no timers: the studio applies what is due at every request.
+// A clock that can be set ahead, so that no test waits for a day or a week. The clock changes
+// Date.now but no timers, because the studio applies due changes at every request.
 
 const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
@@ -8,7 +8,7 @@ interface Clock {
   advance(ms: number): void;
 }
 
-/** For the tests of the file that calls it; each test starts at the real time. */
+/** Applies to all tests of the calling file. Each test starts at the real time. */
 export function useClock(): Clock {
   const trueNow = Date.now.bind(Date);
   let aheadMs = 0;

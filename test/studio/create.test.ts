@@ -1,5 +1,5 @@
-// The requests that the generator accepts and refuses, with the codes and bodies of the provider it
-// imitates.
+// Tests the requests that the generator accepts and refuses. The codes and bodies of the replies
+// are those of the provider that the generator imitates.
 
 import {
   type Answer,
@@ -45,7 +45,7 @@ describe('accepted requests', () => {
     ['the web search tool', { tools: [{ type: 'web_search' }] }],
     ['a safety identifier of 64 letters', { safety_identifier: 'x'.repeat(64) }],
     ['a draft', { model: 'studio-1.5-pro', draft: true, resolution: '480p' }],
-  ])('%s is accepted', async (_, over) => {
+  ])('a request with %s is accepted', async (_, over) => {
     const { status, json, headers } = await studio.create(over);
     expect({ status, json }).toEqual({
       status: 200,
@@ -179,7 +179,7 @@ describe('refused requests', () => {
       'safety_identifier',
     ],
     ['a priority above 9', { priority: 10 }, 'InvalidParameter', 'priority'],
-  ])('%s is refused', async (_, over, code, param) => {
+  ])('a request with %s is refused', async (_, over, code, param) => {
     const answer = await studio.create(over);
     expectRefusal(answer, 400, { code, param, type: 'BadRequest' });
   });
@@ -209,7 +209,7 @@ describe('refused requests', () => {
     ['no key', ''],
     ['a wrong key', 'Bearer something-else'],
     ['a wrong scheme', 'Basic key-of-the-caller'],
-  ])('%s is refused', async (_, authorization) => {
+  ])('a request with %s is refused', async (_, authorization) => {
     const answer = await studio.create({}, { authorization });
     const code = 'AuthenticationError';
     expectRefusal(answer, 401, { code, param: '', type: 'Unauthorized' });
@@ -222,7 +222,7 @@ describe('refused requests', () => {
 });
 
 describe('an idempotency key', () => {
-  test('creates one job, however often it is sent', async () => {
+  test('creates one job, even if it is sent many times', async () => {
     const headers = { 'idempotency-key': 'one-and-only' };
     const sent = await Promise.all(Array.from({ length: 8 }, () => studio.create({}, headers)));
     expect(new Set(sent.map(({ json }) => json.id)).size).toBe(1);
@@ -233,12 +233,12 @@ describe('an idempotency key', () => {
     expect(mine).toHaveLength(1);
   });
 
-  test('creates a job for every request, if it is missing', async () => {
+  test('that is missing leads to one job per request', async () => {
     const [first, second] = [await studio.accepted({}), await studio.accepted({})];
     expect(first).not.toBe(second);
   });
 
-  test('is ignored, if the script says ignore_idempotency_key', async () => {
+  test('is ignored if the script says ignore_idempotency_key', async () => {
     await studio.call('POST', '/admin/script', { ignore_idempotency_key: true });
     const headers = { 'idempotency-key': 'unheard' };
     const [first, second] = [

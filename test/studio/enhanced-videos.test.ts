@@ -1,5 +1,5 @@
-// The files of enhancements: their size, frames and refusals. The videos are small, so that this
-// takes seconds.
+// Tests the files of enhancements: their size, their frames and refusals. The videos are small, so
+// that the tests take only seconds.
 
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -69,8 +69,8 @@ test.each<[string, () => string, RegExp]>([
   ['a video above 2K', () => studio.sample('mountains.mp4'), /3000×400, which is above 2K/],
   ['a picture', () => studio.sample('dawn.jpg'), /not an mp4 or mov file/],
   ['an expired link', () => `${small}0`, /does not exist or is no longer valid/],
-  ['an inside address', () => 'http://10.0.0.1/a.mp4', /address not allowed/],
-])('%s fails the job', async (_, url, message) => {
+  ['an internal address', () => 'http://10.0.0.1/a.mp4', /address not allowed/],
+])('an enhancement of %s fails', async (_, url, message) => {
   const { json } = await studio.enhance({ ...fresh, resolution: '1080p', video_url: url() });
   const { error } = await studio.reaching(json.task_id, 'failed');
   expect(error).toMatchObject({
@@ -81,7 +81,7 @@ test.each<[string, () => string, RegExp]>([
 
 const fresh = { resolution: undefined, studio: {} };
 
-/** The studio serves every file of its samples folder. */
+/** Writes a sample video. The studio serves every file of its samples folder. */
 async function makeSample(size: string): Promise<void> {
   await mkdir(join(dataDir, 'samples'));
   await promisify(execFile)(packaged.path, [

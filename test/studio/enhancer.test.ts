@@ -1,4 +1,4 @@
-// The enhancer's protocol: its envelope, its status words, its idempotency key and its faults.
+// Tests the protocol of the enhancer: its envelope, status words, client token and faults.
 
 import { dayMs, useClock } from './clock';
 import { enhancePath, type OpenStudio, openStudio } from './open-studio';
@@ -23,7 +23,7 @@ describe('submitting', () => {
     ['every setting', every()],
     ['an unknown field', { enhance_style: 'hd' }],
     ['a token of 64 letters', { client_token: 'x'.repeat(64) }],
-  ])('%s is accepted', async (_, over) => {
+  ])('a request with %s is accepted', async (_, over) => {
     const { status, json, headers } = await studio.enhance(over);
     expect(status).toBe(200);
     expect(json).toEqual({
@@ -50,13 +50,13 @@ describe('submitting', () => {
     ],
     ['an unknown resolution', { resolution: '8k' }, 'InvalidParameter', 'resolution'],
     [
-      'a side too short',
+      'a side that is too short',
       { resolution: undefined, resolution_limit: 63 },
       'InvalidParameter',
       'resolution_limit',
     ],
     [
-      'a side too long',
+      'a side that is too long',
       { resolution: undefined, resolution_limit: 2161 },
       'InvalidParameter',
       'resolution_limit',
@@ -67,7 +67,7 @@ describe('submitting', () => {
     ['too many frames per second', { fps: 121 }, 'InvalidParameter', 'fps'],
     ['a token of 65 letters', { client_token: 'x'.repeat(65) }, 'InvalidParameter', 'client_token'],
     ['an unknown name in the script', { studio: { x: 1 } }, 'InvalidParameter', 'studio.x'],
-  ])('%s is refused', async (_, over, code, param) => {
+  ])('a request with %s is refused', async (_, over, code, param) => {
     const { status, json } = await studio.enhance(over);
     expect(status).toBe(400);
     expect(json).toEqual({
@@ -91,7 +91,7 @@ describe('submitting', () => {
     expect(await submitted({ client_token: 'another' })).not.toBe(sent[0]);
   });
 
-  test('a client token and an equal idempotency key of a generation are separate', async () => {
+  test('a client token does not find the generation with the same idempotency key', async () => {
     const generation = await studio.accepted({}, { 'idempotency-key': 'shared' });
     expect(await submitted({ client_token: 'shared' })).not.toBe(generation);
   });
@@ -131,7 +131,7 @@ describe('polling', () => {
     expect(Object.keys(reply)).not.toContain('result');
   });
 
-  test('a cancelled job is cancelled, an expired one is failed', async () => {
+  test('a cancelled job has the status cancelled, and an expired job has the status failed', async () => {
     await studio.reaching(await submitted(scripted({ end: 'cancelled' })), 'cancelled');
     const id = await submitted(scripted({ end: 'expired' }));
     const { error } = await studio.reaching(id, 'failed');
@@ -171,14 +171,14 @@ describe('faults of the submission', () => {
     expect(mine.map((item: { id: string }) => item.id)).toEqual([json.task_id]);
   });
 
-  test('a scripted status refuses as many times as the script says', async () => {
+  test('a scripted status is answered as many times as the script says', async () => {
     const body = { client_token: 'busy', ...scripted({ create: { status: 503, times: 2 } }) };
     const statuses = [];
     for (let count = 0; count < 3; count += 1) statuses.push((await studio.enhance(body)).status);
     expect(statuses).toEqual([503, 503, 200]);
   });
 
-  test('after a reset, no job exists', async () => {
+  test('reset cuts the connection', async () => {
     const request = studio.call('POST', enhancePath, { studio: { create: { reset: true } } });
     await expect(request).rejects.toThrow();
   });

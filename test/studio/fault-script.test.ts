@@ -1,4 +1,5 @@
-// The fault script of a single request: each name has its effect, and unknown names are refused.
+// Tests the fault script of a single request. Each known name has its effect, and a script with an
+// unknown name is refused.
 
 import { useClock } from './clock';
 import { type OpenStudio, openStudio, tasksPath } from './open-studio';
@@ -11,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => studio?.close());
 
 const scripted = (script: object) => ({ studio: { render: 'none', ...script } });
-/** Creates as a new caller, because faults are counted by caller. */
+/** Returns the header of a new caller, because the studio counts faults per caller. */
 let callers = 0;
 const aCaller = () => ({ 'x-client-request-id': `caller-${++callers}` });
 const statusOf = async (id: string) => (await studio.get(id)).json.status;
@@ -21,7 +22,7 @@ const acceptedFor = async (caller: object) => {
 };
 
 describe('the states of a job', () => {
-  test('queue_s and run_s set how long it is queued and running', async () => {
+  test('queue_s and run_s set how long a job is queued and running', async () => {
     const id = await studio.accepted(scripted({ queue_s: 100, run_s: 50 }));
     expect(await statusOf(id)).toBe('queued');
     clock.advance(98_000);
@@ -45,14 +46,14 @@ describe('the states of a job', () => {
     },
   );
 
-  test('code and message set the error of its failure', async () => {
+  test('code and message set the error of a failed job', async () => {
     const failure = { code: 'OutputVideoSensitiveContentDetected', message: 'Seen too much.' };
     const id = await studio.accepted(scripted({ end: 'failed', ...failure }));
     const { error, usage } = await studio.reaching(id, 'failed');
     expect({ error, usage }).toEqual({ error: failure, usage: undefined });
   });
 
-  test('enhance does not affect the generation', async () => {
+  test('the script for an enhancement does not affect a generation', async () => {
     const id = await studio.accepted(scripted({ enhance: { end: 'failed' } }));
     await studio.reaching(id, 'succeeded');
   });
@@ -62,7 +63,7 @@ describe('faults of the create call', () => {
   const attempt = (create: object, caller: Record<string, string>) =>
     studio.create(scripted({ create }), caller);
 
-  test('lose_reply accepts the job and cuts the connection, once', async () => {
+  test('lose_reply accepts the job and cuts the connection at the first create only', async () => {
     const caller = aCaller();
     await expect(attempt({ lose_reply: true }, caller)).rejects.toThrow();
     expect(await acceptedFor(caller)).toBe(1);
@@ -110,7 +111,7 @@ describe('faults of the create call', () => {
     [{ status: 500 }, 500, 'InternalServiceError'],
     [{ status: 503 }, 503, 'InternalServiceError'],
     [{ code: 'InputTextSensitiveContentDetected' }, 400, 'InputTextSensitiveContentDetected'],
-  ])('%j refuses with %i %s', async (create, status, code) => {
+  ])('the script %j refuses the create with %i %s', async (create, status, code) => {
     const caller = aCaller();
     const answer = await attempt(create, caller);
     expect(answer.status).toBe(status);
@@ -155,8 +156,8 @@ describe('an invalid script', () => {
     ['an unknown name of a fault', { create: { lost: true } }, 'studio.create.lost'],
     ['an unknown name for the enhancer', { enhance: { x: 1 } }, 'studio.enhance.x'],
     ['an enhancement of an enhancement', { enhance: { enhance: {} } }, 'studio.enhance.enhance'],
-    ['a text', 'fast', 'studio'],
-    ['a list', [], 'studio'],
+    ['a text in place of the object', 'fast', 'studio'],
+    ['a list in place of the object', [], 'studio'],
     ['an unknown render mode', { render: 'some' }, 'studio.render'],
     ['an unknown end', { end: 'happily' }, 'studio.end'],
     ['a negative time', { run_s: -1 }, 'studio.run_s'],
@@ -168,7 +169,7 @@ describe('an invalid script', () => {
     ['a status that is a string', { create: { status: '500' } }, 'studio.create.status'],
     ['an unknown name in a list', { result: [{}, { lost: true }] }, 'studio.result[1].lost'],
     ['too many faults', { create: Array(101).fill({}) }, 'studio.create'],
-  ])('%s is refused', async (_, script, param) => {
+  ])('with %s is refused', async (_, script, param) => {
     const { status, json } = await studio.create({ studio: script });
     expect(status).toBe(400);
     expect(json.error).toMatchObject({ code: 'InvalidParameter', param });

@@ -1,5 +1,5 @@
-// The figures of a bill: pixels by resolution and ratio, tokens by pixels and frames. The expected
-// figures come from real bills and tables.
+// Tests the figures of a bill. Resolution and ratio decide the pixels; pixels and frames decide the
+// tokens. The expected figures come from real bills and tables.
 
 import type { Model, Size } from '../../studio/jobs/models';
 import { adaptiveSize, findModel, RATIOS } from '../../studio/jobs/models';
@@ -36,16 +36,19 @@ describe('pixels', () => {
   });
   afterAll(() => studio?.close());
 
-  test.each(rows)('%s in %s and %s is billed for %s', async (model, resolution, ratio, size) => {
-    const [width = 0, height = 0] = size.split('x').map(Number);
-    const id = await studio.accepted({ model, resolution, ratio, duration: 4 });
-    const { usage } = await studio.reaching(id, 'succeeded');
-    expect(usage.completion_tokens).toBe(Math.floor((97 * width * height) / 1024));
-  });
+  test.each(rows)(
+    'a video of %s in %s and %s is billed for %s pixels',
+    async (model, resolution, ratio, size) => {
+      const [width = 0, height = 0] = size.split('x').map(Number);
+      const id = await studio.accepted({ model, resolution, ratio, duration: 4 });
+      const { usage } = await studio.reaching(id, 'succeeded');
+      expect(usage.completion_tokens).toBe(Math.floor((97 * width * height) / 1024));
+    },
+  );
 
   test.each<[string, '480p' | '720p', string, string]>([
-    ['a photograph upright', '720p', '611x917', '786x1180'],
-    ['a photograph upright', '480p', '769x1163', '528x798'],
+    ['an upright photograph', '720p', '611x917', '786x1180'],
+    ['an upright photograph', '480p', '769x1163', '528x798'],
     ['a picture with a ratio of the table', '720p', '1920x1080', '1280x720'],
     ['a picture with the shape of another resolution', '720p', '834x1112', '834x1112'],
     ['a square', '480p', '512x512', '640x640'],
@@ -80,13 +83,16 @@ describe('tokens', () => {
     ['4 s adaptive', '528x798', 4, {}, 39_912],
     ['5 s adaptive', '786x1180', 5, {}, 109_594],
     ['5 s after 2 s of input, at the minimum', '1280x720', 5, withClip(2), 194_400],
-    ['the same in 1080p', '1920x1080', 5, withClip(2), 437_400],
+    ['5 s in 1080p after 2 s of input, at the minimum', '1920x1080', 5, withClip(2), 437_400],
     ['a draft with sound', '864x496', 4, { isDraft: true }, 24_356],
     ['a silent draft', '864x496', 4, { isDraft: true, hasAudio: false }, 28_415],
-  ])('%s at %s for %i s with %j cost %i tokens', (_, size, outputSeconds, over, tokens) => {
-    const consumption = { ...plain, ...sizeOf(size), outputSeconds, ...over };
-    expect(countTokens(consumption)).toBe(tokens);
-  });
+  ])(
+    'a video with %s (size %s, %i s, %j) costs %i tokens',
+    (_, size, outputSeconds, over, tokens) => {
+      const consumption = { ...plain, ...sizeOf(size), outputSeconds, ...over };
+      expect(countTokens(consumption)).toBe(tokens);
+    },
+  );
 });
 
 function sizeOf(size: string): Size {

@@ -1,4 +1,5 @@
-// A full disk fails the job or refuses the order, and the studio stays up.
+// Tests the studio on a full disk. A rendering fails, a create is refused, and the studio keeps
+// running.
 
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk';
 import { type OpenStudio, openStudio } from './open-studio';
@@ -30,12 +31,12 @@ test('a rendering fails on a full disk, and the next one succeeds', async () => 
   await studio.reaching(await studio.accepted(shortFilm), 'succeeded', 50_000);
 });
 
-test('a create that cannot be stored is refused; running jobs end, and none is lost', async () => {
+test('a create that cannot be stored is refused, running jobs end, and no accepted job is lost', async () => {
   if (!studio || !disk) return;
   const taken = [await studio.accepted({ studio: { render: 'none', run_s: 1 } })];
   disk.leaveFree(0);
   let refusal = await studio.create({});
-  // The last page of the journal may have room for a few more orders.
+  // The last page of the journal may have room for a few more creates.
   for (; refusal.status === 200; refusal = await studio.create({})) taken.push(refusal.json.id);
   expect(refusal.status).toBe(500);
   expect(refusal.json.error.code).toBe('InternalServiceError');

@@ -1,4 +1,4 @@
-// The list call: pages, filters and refusals.
+// Tests the list call of the generator: pages, filters and refusals.
 
 import { type OpenStudio, openStudio } from './open-studio';
 
@@ -33,14 +33,14 @@ test.each<[string, string, string[], number]>([
   ['one model', 'filter.model=studio-1.5-pro', ['older'], 1],
   ['an unknown model', 'filter.model=other', [], 0],
   ['two filters at once', 'filter.model=studio-2.0&filter.status=running', ['running'], 1],
-])('lists %s', async (_, query, names, total) => {
+])('the list shows %s', async (_, query, names, total) => {
   const { status, json } = await studio.list(query);
   expect(status).toBe(200);
   expect(json.items.map((item: { id: string }) => item.id)).toEqual(names.map(id));
   expect(json.total).toBe(total);
 });
 
-test('a list by ids has each job once, no unknown ids and no enhancements', async () => {
+test('a list by ids shows each job once, and no unknown ids or enhancements', async () => {
   const enhancement = (await studio.enhance({})).json.task_id;
   const asked = [
     id('succeeded'),
@@ -57,7 +57,7 @@ test('a list by ids has each job once, no unknown ids and no enhancements', asyn
   );
 });
 
-test('an item of the list equals the reading of its job', async () => {
+test('an item of the list equals the reply of a GET of its job', async () => {
   const { json } = await studio.list(`filter.task_ids=${id('succeeded')}`);
   expect(json.items).toEqual([(await studio.get(id('succeeded'))).json]);
 });
@@ -70,7 +70,7 @@ test.each([
   ['page_size=501', 'page_size'],
   ['page_size=1.5', 'page_size'],
   ['filter.status=submitted', 'filter.status'],
-])('%s is refused', async (query, param) => {
+])('a list with %s is refused', async (query, param) => {
   const { status, json } = await studio.list(query);
   expect(status).toBe(400);
   expect(json.error).toMatchObject({ code: 'InvalidParameter', param, type: 'BadRequest' });

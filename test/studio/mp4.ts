@@ -1,5 +1,5 @@
-// Reads the header boxes of an mp4, and single pictures from it. The boxes are parsed here,
-// independently of the encoder that wrote them; only pictures need a decoder.
+// Reads the boxes, single pictures and the sound of an mp4 file. The boxes are parsed here,
+// independently of the encoder that wrote them. Pictures and sound are decoded by ffmpeg.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -22,7 +22,9 @@ interface Track {
 }
 
 export interface Movie {
-  /** Top-level boxes in order: with `moov` before `mdat` a video can be played while it loads. */
+  /**
+   * The top-level boxes in order. With `moov` before `mdat` a video can be played while it loads.
+   */
   readonly boxes: readonly string[];
   readonly video: Track;
   readonly audio: Track | undefined;
@@ -45,7 +47,7 @@ export function readMovie(file: Buffer): Movie {
   };
 }
 
-/** One frame as a PNG. */
+/** Returns one frame as a PNG. */
 export async function frameOf(path: string, frame: number): Promise<Buffer> {
   const filter = `select='eq(n,${frame})'`;
   const { stdout } = await run(
@@ -59,19 +61,19 @@ export async function frameOf(path: string, frame: number): Promise<Buffer> {
   return stdout;
 }
 
-/** Raw RGB, 48 wide: enough to compare what a picture shows. */
+/** Returns raw RGB of 48 × 27 pixels, which is enough to compare what pictures show. */
 export async function smallPicture(picture: Buffer): Promise<Buffer> {
   const size = { width: 48, height: 27, fit: 'fill' } as const;
   return sharp(picture).removeAlpha().toColourspace('srgb').resize(size).raw().toBuffer();
 }
 
-/** Mean difference of two small pictures, 0 to 255. */
+/** Returns the mean difference of two pictures, 0 to 255. */
 export function distance(one: Buffer, other: Buffer): number {
   if (one.length !== other.length) throw new Error('They are not of one size.');
   return one.reduce((sum, value, at) => sum + Math.abs(value - (other[at] ?? 0)), 0) / one.length;
 }
 
-/** The sound as mono samples, 8000 per second, -1 to 1. */
+/** Returns the sound as mono samples from -1 to 1, 8000 per second. */
 export async function soundOf(path: string): Promise<Float32Array> {
   const { stdout } = await run(
     ffmpeg.path,
@@ -81,7 +83,9 @@ export async function soundOf(path: string): Promise<Float32Array> {
   return Float32Array.from({ length: stdout.length / 4 }, (_, at) => stdout.readFloatLE(at * 4));
 }
 
-/** The similarity of two sounds, 0 to 1; a shift of some milliseconds by the encoder is allowed. */
+/**
+ * Returns the similarity of two sounds, 0 to 1. A shift of up to 40 ms by the encoder is allowed.
+ */
 export function correlation(one: Float32Array, other: Float32Array): number {
   const length = Math.min(one.length, other.length) - 2 * shiftMax;
   const energy = (sound: Float32Array, from: number) =>

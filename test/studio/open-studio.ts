@@ -1,5 +1,5 @@
-// A studio of its own for each test file, and the calls of a client. It knows only the HTTP
-// protocol.
+// Starts a separate studio for a test file, and makes the calls of a client. The client uses only
+// the HTTP protocol.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -119,7 +119,7 @@ export function clientOf(url: string) {
 const isFinal = (status: string) =>
   ['succeeded', 'completed', 'failed', 'cancelled', 'expired'].includes(status);
 
-/** A valid order that is not rendered unless a test asks for it. */
+/** A valid request. Its job is not rendered unless a test asks for a rendering. */
 export function aJobInput(over: object = {}): object {
   return {
     model: 'studio-2.0',

@@ -1,5 +1,5 @@
-// The processes that render: how many run at once, that none is left after its job, and which
-// program is used. A script that logs its start and waits stands in for ffmpeg.
+// Tests the processes that render: their number at once, their end with the job, and the choice of
+// the program. A script that logs its start and waits replaces ffmpeg.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -66,7 +66,7 @@ test('no process is left after the studio has closed', async () => {
   await until('their processes are gone', () => !pids.some(isAlive));
 });
 
-test('two requests for a sample at once make it once', async () => {
+test('two simultaneous requests for a sample start one rendering', async () => {
   const fetches = [1, 2].map(() => fetch(studio.sample('mountains.mp4')));
   await begun(1);
   await writeFile(join(folder, 'go'), '');
@@ -77,7 +77,7 @@ test('two requests for a sample at once make it once', async () => {
 test.each([
   ['a program that cannot encode H.264', 'libvpx', /is not an ffmpeg with libx264/],
   ['a missing program', null, /is not an ffmpeg with libx264/],
-])('%s fails the job with a message about it', async (_, encoder, message) => {
+])('%s fails the job with a message about the program', async (_, encoder, message) => {
   const path = join(folder, 'other');
   if (encoder) {
     await writeFile(path, waiting(encoder));
@@ -89,7 +89,7 @@ test.each([
   await other.close();
 });
 
-/** The highest number of processes that ran at once. */
+/** Returns the highest number of processes that ran at once. */
 function mostAtOnce(): number {
   let [now, most] = [0, 0];
   for (const line of readFileSync(join(folder, 'log'), 'utf8').split('\n').filter(Boolean)) {
@@ -99,7 +99,7 @@ function mostAtOnce(): number {
   return most;
 }
 
-/** A script that reports itself as ffmpeg. A rendering waits for the file `go` and then fails. */
+/** Returns a script that replaces ffmpeg. A rendering waits for the file `go` and then fails. */
 function waiting(encoder: string): string {
   return `#!/bin/sh
 case "$2" in

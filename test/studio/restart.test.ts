@@ -1,5 +1,5 @@
-// The studio as a process that is killed with SIGKILL: what it answered is still true after the
-// restart, and running jobs continue.
+// Tests the studio as a process that is killed with SIGKILL. Its earlier answers are still true
+// after the restart, and running jobs continue.
 
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ afterEach(async () => {
 const never = 1_000_000;
 const scripted = (script: object) => ({ studio: { render: 'none', ...script } });
 
-test('after kill -9 every job is in its state again, and an interrupted rendering is repeated', async () => {
+test('after kill -9 every job has its previous status, and an interrupted rendering is repeated', async () => {
   const picture = await fetch(studio.sample('forest.jpg'));
   const inline = Buffer.from(await picture.arrayBuffer()).toString('base64');
   const ids = {
@@ -64,7 +64,7 @@ test('after kill -9 every job is in its state again, and an interrupted renderin
   const after = await studio.list('page_size=100');
   const idsOf = ({ json }: typeof after) => json.items.map(({ id }: { id: string }) => id);
   expect(idsOf(after)).toEqual(idsOf(before));
-  // Links given out earlier still work, whatever port the studio now has.
+  // Earlier links still work, although the studio may have another port now.
   const { pathname, search } = new URL(done.content.video_url);
   expect((await fetch(`${studio.url}${pathname}${search}`)).status).toBe(200);
   expect(await studio.accepted({}, { 'idempotency-key': 'mine' })).toBe(ids.running);
@@ -74,7 +74,7 @@ test('after kill -9 every job is in its state again, and an interrupted renderin
   expect(film.length).toBeGreaterThan(20_000);
 });
 
-test('after kill -9 every answered create is accepted, and each idempotency key has one job', async () => {
+test('after kill -9 every answered create has its job, and each idempotency key has one job', async () => {
   const sent: string[] = [];
   const answered: string[] = [];
   const untilCut = async () => {
@@ -98,7 +98,7 @@ test('after kill -9 every answered create is accepted, and each idempotency key 
   expect(json.total).toBe(sent.length);
 });
 
-test('an incomplete last line of the journal is skipped, and the next one is complete', async () => {
+test('an incomplete last line of the journal is skipped, and the next entry is kept', async () => {
   const kept = await studio.accepted(scripted({ run_s: never }));
   running.signal('SIGKILL');
   await running.ended;

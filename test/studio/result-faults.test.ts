@@ -1,4 +1,4 @@
-// Scripted faults of the download from a result link. Each test reads the bytes that really arrive.
+// Tests scripted faults of the download from a result link. The tests read the bytes that arrive.
 
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { useClock } from './clock';
@@ -17,7 +17,7 @@ async function linkOf(script: object): Promise<string> {
 }
 const linkWith = (result: object) => linkOf({ result });
 
-/** The reply, before its body has arrived; fetch would hide how the body ends. */
+/** Resolves before the body of the reply has arrived. `fetch` would hide how the body ends. */
 function open(url: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     httpRequest(url, { agent: false }, resolve).on('error', reject).end();
@@ -59,14 +59,14 @@ test.each<[object, number, string]>([
   expect((await fetch(url)).status).toBe(200);
 });
 
-test('faults in a list follow one another, each for its number of downloads', async () => {
+test('faults in a list apply one after another, each to its number of downloads', async () => {
   const url = await linkWith([{ code: 'video_not_ready', times: 3 }, { status: 403 }]);
   const seen = [];
   for (let count = 0; count < 5; count += 1) seen.push((await fetch(url)).status);
   expect(seen).toEqual([400, 400, 400, 403, 200]);
 });
 
-test('a HEAD request meets no fault and is not counted', async () => {
+test('a scripted fault does not apply to a HEAD request, and the request is not counted', async () => {
   const url = await linkWith({ status: 404 });
   expect((await fetch(url, { method: 'HEAD' })).status).toBe(200);
   expect((await fetch(url)).status).toBe(404);
@@ -94,7 +94,7 @@ test('bytes_per_s sends the file slowly', async () => {
   const began = performance.now();
   const reply = await open(await linkWith({ bytes_per_s: 3000 }));
   expect(await readAll(reply)).toEqual({ bytes: await wholeSize(), isWhole: true });
-  // 3442 bytes take 1.1 s; timers may fire a little early.
+  // 3442 bytes take 1.1 s. Timers may fire a little early.
   expect(performance.now() - began).toBeGreaterThan(900);
 });
 
@@ -128,7 +128,7 @@ test.each<[object, string]>([
   [{ result: [{}, { claim_bytes: -1 }] }, 'studio.result[1].claim_bytes'],
   [{ result: { bytes_per_s: 0 } }, 'studio.result.bytes_per_s'],
   [{ link_life_s: 86_401 }, 'studio.link_life_s'],
-])('%j is refused', async (script, param) => {
+])('the script %j is refused', async (script, param) => {
   const { status, json } = await studio.create({ studio: script });
   expect({ status, param: json.error.param }).toEqual({ status: 400, param });
 });

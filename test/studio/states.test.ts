@@ -1,4 +1,5 @@
-// The states of a job, the requests allowed in each, its expiry and the deletion of its record.
+// Tests the states of a job, the requests that each state allows, the expiry of a job and the
+// deletion of its record.
 
 import { dayMs, useClock } from './clock';
 import { type OpenStudio, openStudio } from './open-studio';
@@ -55,7 +56,7 @@ describe('a reply', () => {
     expect(reply).toMatchObject({ error: null, ratio: 'adaptive', duration: 5 });
   });
 
-  test('has the actual ratio and length, if the studio picked them', async () => {
+  test('has the real ratio and duration if the studio chose them', async () => {
     const id = await studio.accepted({ ratio: 'adaptive', duration: -1 });
     const { ratio, duration } = await studio.reaching(id, 'succeeded');
     expect(ratio).toBe('16:9');
@@ -63,7 +64,7 @@ describe('a reply', () => {
     expect(duration).toBeLessThanOrEqual(15);
   });
 
-  test('about an unknown job is a 404', async () => {
+  test('about an unknown job has the status 404', async () => {
     const { status, json } = await studio.get('cgt-20260101000000-aaaaa');
     expect({ status, code: json.error.code }).toEqual({ status: 404, code: 'ResourceNotFound' });
   });
@@ -76,7 +77,7 @@ describe('a delete request', () => {
     expect((await studio.get(id)).json.status).toBe('cancelled');
   });
 
-  test.each(['running', 'cancelled'] as const)('a %s job is refused', async (state) => {
+  test.each(['running', 'cancelled'] as const)('for a %s job is refused', async (state) => {
     const id = await studio.accepted(scripted(inState[state]));
     await studio.reaching(id, state);
     const { status, json } = await studio.remove(id);
@@ -84,13 +85,16 @@ describe('a delete request', () => {
     expect((await studio.get(id)).json.status).toBe(state);
   });
 
-  test.each(['succeeded', 'failed', 'expired'] as const)('a %s job removes it', async (state) => {
-    const id = await studio.accepted(scripted(inState[state]));
-    await studio.reaching(id, state);
-    expect(await studio.remove(id)).toMatchObject({ status: 200, json: {} });
-    expect((await studio.get(id)).status).toBe(404);
-    expect((await studio.remove(id)).status).toBe(404);
-  });
+  test.each(['succeeded', 'failed', 'expired'] as const)(
+    'for a %s job removes the job',
+    async (state) => {
+      const id = await studio.accepted(scripted(inState[state]));
+      await studio.reaching(id, state);
+      expect(await studio.remove(id)).toMatchObject({ status: 200, json: {} });
+      expect((await studio.get(id)).status).toBe(404);
+      expect((await studio.remove(id)).status).toBe(404);
+    },
+  );
 });
 
 describe('expiry', () => {
@@ -180,7 +184,8 @@ describe('a result link', () => {
 describe('the render queue', () => {
   let narrow: OpenStudio;
   beforeEach(async () => {
-    // There is no ffmpeg here: a rendered job keeps its slot for `run_s`, or until it expires.
+    // There is no ffmpeg at this path. A rendered job keeps its slot for `run_s` or until its
+    // expiry.
     narrow = await openStudio({ maxRunning: 1, ffmpegPath: '/nowhere/ffmpeg' });
   });
   afterEach(() => narrow.close());
@@ -190,21 +195,21 @@ describe('the render queue', () => {
   const states = async (ids: string[]) =>
     Promise.all(ids.map(async (id) => (await narrow.get(id)).json.status));
 
-  test('holds a job while another is rendered', async () => {
+  test('keeps a job queued while another job is rendered', async () => {
     const ids = [await rendered(short), await rendered(), await rendered()];
     expect(await states(ids)).toEqual(['running', 'queued', 'queued']);
     clock.advance(3_601_000);
     expect(await states(ids)).toEqual(['expired', 'running', 'queued']);
   });
 
-  test('lets a waiting job be cancelled and starts the next one', async () => {
+  test('skips a cancelled job and starts the next job', async () => {
     const ids = [await rendered(short), await rendered(), await rendered()];
     await narrow.remove(ids[1] ?? '');
     clock.advance(3_601_000);
     expect(await states(ids)).toEqual(['expired', 'cancelled', 'running']);
   });
 
-  test('does not hold jobs that are not rendered', async () => {
+  test('does not delay jobs that are not rendered', async () => {
     await rendered();
     await narrow.reaching(await narrow.accepted({}), 'succeeded');
   });

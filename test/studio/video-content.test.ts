@@ -1,5 +1,5 @@
-// The content of rendered videos, which depends on the request. Frames are compared at a small
-// size, so that encoding does not matter.
+// Tests the content of rendered videos, which depends on the request. Frames are compared at a
+// small size, so that encoding does not matter.
 
 import sharp from 'sharp';
 import { distance, frameOf, smallPicture } from './mp4';
@@ -17,7 +17,7 @@ const short = (prompt: string, seed: number, content: object[] = []) =>
   rendered(studio, { ...shortFilm, ratio: '16:9', seed, content: [text(prompt), ...content] });
 
 describe('prompt and seed', () => {
-  test('the same prompt and seed give the same video, another prompt or seed gives another video', async () => {
+  test('the same prompt and seed give the same video, and another prompt or seed gives another video', async () => {
     const films = await Promise.all([
       short('a fox in the snow', 7),
       short('a fox in the snow', 7),
@@ -42,7 +42,7 @@ describe('prompt and seed', () => {
   });
 });
 
-test('the video starts on the first frame, passes the middle one and ends on the last', async () => {
+test('the video starts with the first frame, shows the middle frame and ends with the last frame', async () => {
   const names = ['dawn.jpg', 'ocean.jpg', 'night-city.jpg'] as const;
   const roles = ['first_frame', 'middle_frame', 'last_frame'] as const;
   const { path, lastFrame } = await rendered(studio, {
@@ -60,7 +60,7 @@ test('the video starts on the first frame, passes the middle one and ends on the
     const others = distances.filter((_, other) => other !== at);
     expect(Math.min(...others)).toBeGreaterThan(20);
   }
-  // The last frame also comes as PNG, without the watermark of the video.
+  // The studio also returns the last frame as PNG, without the watermark of the video.
   const end = await frameOf(path, 95);
   const still = lastFrame ?? Buffer.alloc(0);
   expect(distance(await smallPicture(still), given[2]!)).toBeLessThan(6);

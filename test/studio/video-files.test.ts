@@ -1,4 +1,4 @@
-// The files of rendered jobs, measured: size, frames, length, sound, and the order of their boxes.
+// Measures the files of rendered jobs: size, frames, length, sound, and the order of their boxes.
 
 import { image, type OpenStudio, openStudio, text, video } from './open-studio';
 import { rendered, shortFilm } from './rendered';
@@ -16,14 +16,17 @@ test.each([
   ['3:4', 544, 736],
   ['9:16', 480, 864],
   ['21:9', 960, 416],
-])('%s is a silent H.264 video of exactly its size and frames', async (ratio, width, height) => {
-  const { reply, movie } = await rendered(studio, { ...shortFilm, ratio, seed: 1 });
-  expect(movie.video).toMatchObject({ codec: 'avc1', samples: 96, width, height });
-  expect(movie.framesPerSecond).toBe(24);
-  expect(movie.audio).toBeUndefined();
-  expect(movie.boxes).toEqual(['ftyp', 'moov', 'mdat']);
-  expect(reply.usage.completion_tokens).toBe(Math.floor((97 * width * height) / 1024));
-});
+])(
+  'a studio-1.0 video of ratio %s is silent H.264 with the expected size and frames',
+  async (ratio, width, height) => {
+    const { reply, movie } = await rendered(studio, { ...shortFilm, ratio, seed: 1 });
+    expect(movie.video).toMatchObject({ codec: 'avc1', samples: 96, width, height });
+    expect(movie.framesPerSecond).toBe(24);
+    expect(movie.audio).toBeUndefined();
+    expect(movie.boxes).toEqual(['ftyp', 'moov', 'mdat']);
+    expect(reply.usage.completion_tokens).toBe(Math.floor((97 * width * height) / 1024));
+  },
+);
 
 test('a video of the newer family has sound of the same length', async () => {
   const request = { ratio: '4:3', resolution: '720p', duration: 4, return_last_frame: true };
@@ -31,7 +34,7 @@ test('a video of the newer family has sound of the same length', async () => {
   expect(movie.video).toMatchObject({ codec: 'avc1', samples: 96, width: 1112, height: 834 });
   expect(movie.video.seconds).toBeCloseTo(4, 3);
   expect(movie.audio?.codec).toBe('mp4a');
-  // A packet of AAC is 21 ms, half a frame.
+  // A packet of AAC lasts 21 ms, half a frame.
   expect(Math.abs((movie.audio?.seconds ?? 0) - 4)).toBeLessThan(1 / 24);
   expect(movie.boxes).toEqual(['ftyp', 'moov', 'mdat']);
   expect(reply).toMatchObject({ duration: 4, ratio: '4:3', generate_audio: true });
@@ -48,7 +51,7 @@ test('an adaptive video has the shape of the first image, and is billed for that
   expect(reply.usage.completion_tokens).toBe(Math.floor((97 * 562 * 750) / 1024));
 });
 
-test('a reference video is billed frame by frame', async () => {
+test('the frames of a reference video are billed too', async () => {
   const request = { duration: 4, resolution: '480p', ratio: '1:1', generate_audio: false };
   const content = [text('x'), video(studio.sample('mountains.mp4'))];
   const { reply } = await rendered(studio, { ...request, content });

@@ -1,5 +1,6 @@
-// The API with a real database and a Temporal that the test controls: `openTask` is real, every
-// other step of a workflow is left to the test. The system tests cover the whole chain.
+// Starts the API with a real database and with a Temporal client that the test controls. `openTask`
+// is real, and every other step of a workflow is left to the test. The system tests cover the whole
+// service.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,10 +32,10 @@ import { call, type Reply } from './service';
 export const create = '/v1/videos/generations';
 export const textBody = { model: 'studio-2.0', prompt: 'a lighthouse at dusk' };
 
-/** The answer of Temporal to the next tasks, and the calls it received. */
+/** A Temporal client that a test controls. It records the calls that it received. */
 interface HeldTemporal extends TemporalClient {
   answer: 'accept' | 'unanswered';
-  /** If set, each submission waits for it. */
+  /** If set, each submission waits for this promise. */
   gate: Promise<void> | undefined;
   readonly submitted: TaskInput[];
   readonly cancelled: string[];
@@ -47,18 +48,19 @@ export interface TestApi {
   readonly url: string;
   readonly database: TestDatabase;
   readonly db: Knex;
-  /** The connections of the API, which have its role. */
+  /** The API's own connections, with the database role of the service. */
   readonly apiDb: Knex;
   readonly temporal: HeldTemporal;
-  /** The storage: a directory. */
+  /** The storage of the API, which is a directory. */
   readonly storage: Storage;
   readonly accountId: string;
   readonly apiKey: string;
   readonly requests: FinishedRequest[];
-  /** Errors that the API answered as its own. */
+  /** Errors that the API reported as its own faults. */
   readonly failures: unknown[];
+  /** Milliseconds that are added to both clocks of the API. */
   clock: number;
-  /** Steps only the wall clock, as an operator may. */
+  /** Milliseconds that are added only to the wall clock, as if an operator had changed it. */
   wallStep: number;
   serving: boolean;
   call(
@@ -82,9 +84,9 @@ export interface TestApi {
 export async function startApi(
   settings: Partial<ApiSettings> = {},
   catalogue: () => Catalogue = theCatalogue,
-  /** The database of another API, which drops it. */
+  /** The database of another test API. That API drops the database. */
   shared?: TestDatabase,
-  /** A proxy for the API's connections. */
+  /** Starts a proxy for the API's connections and returns the proxy's address. */
   through: (databaseUrl: string) => Promise<string> = async (url) => url,
 ): Promise<TestApi> {
   const database = shared ?? (await createTestDatabase(10));
@@ -107,9 +109,10 @@ export async function startApi(
     serving: true,
   };
   const now = () => Date.now() + api.clock + api.wallStep;
-  // Stands still unless a test moves it, so that buckets do not refill on a slow machine.
+  // This clock stands still unless a test moves it, so no rate limit refills on a slow machine.
   const elapsed = () => 1_000_000 + api.clock;
-  // A separate connection: it polls once a second, and tests count the statements of calls.
+  // The starter polls once a second. It has its own connection, because tests count the statements
+  // of calls.
   const starterDb = isDirect
     ? connect({ url: apiUrl, poolMax: 1, applicationName: 'starter' })
     : apiDb;
@@ -225,7 +228,7 @@ function heldTemporal(db: Knex): HeldTemporal {
   return temporal;
 }
 
-/** The first step of the task's workflow. */
+/** Opens the task, as the first step of its workflow does. */
 async function accept(db: Knex, input: TaskInput): Promise<Submission> {
   const { taskId: id, traceId, plan, createdAtMs, labels } = input;
   const createdAt = Math.floor(createdAtMs / 1000);
@@ -237,7 +240,7 @@ async function accept(db: Knex, input: TaskInput): Promise<Submission> {
   return { outcome: 'accepted', task: createdTask(current) };
 }
 
-/** Waits for a condition instead of a time. */
+/** Waits until the condition holds. */
 export async function until(holds: () => boolean, withinMs = 10_000): Promise<void> {
   const deadline = Date.now() + withinMs;
   while (!holds()) {

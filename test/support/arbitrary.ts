@@ -1,11 +1,11 @@
-// Generated requests: valid ones, nearly valid ones, and any JSON.
+// Generates requests: valid requests, nearly valid requests, and any JSON.
 
 import fc from 'fast-check';
 
 const url = (scheme: string, suffix: string) =>
   fc.nat(999).map((number) => `${scheme}://media.example.com/${number}.${suffix}`);
 
-/** Mostly the first, so that most requests are valid. */
+/** The usual value in four of five cases, so that most requests are valid. */
 const mostly = <T, U>(usual: T, rare: fc.Arbitrary<U>): fc.Arbitrary<T | U> =>
   fc.oneof({ weight: 4, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: rare });
 
@@ -39,7 +39,7 @@ const metadata = fc.record(
   { requiredKeys: [] },
 );
 
-/** Every field is valid by itself; together they may exceed the model's abilities. */
+/** Each field is valid by itself. The model may not support the combination of fields. */
 export const requestBody = fc.record(
   {
     model: fc.constantFrom(
@@ -104,7 +104,9 @@ const hostileValue = fc.oneof(
   ),
 );
 
-/** A valid request with some of its fields, or of its metadata, replaced by arbitrary values. */
+/**
+ * A request of valid fields. Some fields of it and of its metadata have arbitrary values instead.
+ */
 export const hostileBody = fc
   .tuple(
     requestBody,

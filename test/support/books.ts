@@ -1,4 +1,5 @@
-// Accounts and tasks for tests of the books, created directly by the two transactions.
+// Creates accounts and tasks for tests of the ledger, directly in the database. The API and the
+// workflows are not involved.
 
 import type { Knex } from 'knex';
 import type { VideoRequest } from '../../src/contract/request';
@@ -25,10 +26,10 @@ export async function anAccountWith(db: Knex, id: string, available: number): Pr
   return id;
 }
 
-// Always the same, because a task that is opened again must equal the stored one.
+// One time for all tasks, because a task that is opened again must equal the stored task.
 const storedAtMs = Date.now();
 
-/** A task that holds exactly this much. */
+/** The input of `openTask` for a task with exactly this hold. */
 export function anOpening(accountId: string, taskId: string, holdMicros: number): OpenTask {
   const hold = { tokens: 1, lines: [aLine(holdMicros)], amountMicros: holdMicros };
   const input = aTaskInput({ accountId, taskId, plan: aPlan({ hold }), createdAtMs: storedAtMs });
@@ -38,7 +39,7 @@ export function anOpening(accountId: string, taskId: string, holdMicros: number)
   };
 }
 
-/** The row that a create stores for such a task. */
+/** The task that a create stores, with exactly this hold. */
 export function aNewTask(accountId: string, taskId: string, holdMicros: number): NewTask {
   const { plan } = anOpening(accountId, taskId, holdMicros).input;
   return {
@@ -59,7 +60,7 @@ interface PendingRow {
 }
 
 /**
- * Stores a task as pending, whatever the balance of its account. No starter claims it within the
+ * Stores a task as pending without a check of the balance. No starter claims the task within an
  * hour.
  */
 export async function storePending(
@@ -151,7 +152,7 @@ const aLine = (amountMicros: number): BillingLine => ({
 
 const identityOf = (id: string) => ({ id, traceId: 't', model: 'studio-2.0', createdAt: 1 });
 
-/** For all tasks of all customers. */
+/** The held amount of all accounts together. */
 export async function heldMicros(db: Knex): Promise<number> {
   const { rows } = await db.raw<{ rows: { held: number }[] }>(
     'select coalesce(sum(held), 0)::bigint as held from balances',
@@ -171,8 +172,8 @@ export function randomFrom(seed: number): () => number {
 }
 
 /**
- * The seed of this run: SEED, else from the clock. It is printed, so that a failure can be
- * repeated.
+ * The seed of this run: SEED, or a number from the clock without SEED. The seed is printed, so that
+ * a failure can be repeated.
  */
 export function seedOfRun(): number {
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000_000);
@@ -180,7 +181,7 @@ export function seedOfRun(): number {
   return seed;
 }
 
-/** So many seeds, for tests that name them; only SEED if it is set. */
+/** `count` seeds, for tests with the seed in their names. If SEED is set, it is the only seed. */
 export function seedsOfRun(count: number): readonly number[] {
   const first = seedOfRun();
   if (process.env.SEED) return [first];

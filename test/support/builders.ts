@@ -1,5 +1,5 @@
-// Prepared values for tests: a request, its plan, the input of a task's workflow. Each takes the
-// values that a test needs and fills in the others.
+// Builds values for tests, such as a request, its plan or the input of a task's workflow. Each
+// function takes the fields that a test needs and fills in the others.
 
 import type { VideoMetadata, VideoRequest } from '../../src/contract/request';
 import type { TaskObject } from '../../src/contract/task';
@@ -9,7 +9,7 @@ import type { EnhancementPlan, Plan } from '../../src/domain/plan-types';
 import { taskObject } from '../../src/domain/task';
 import type { TaskInput } from '../../src/domain/task-transactions';
 
-/** As the API creates them. */
+/** A new task id, as the API creates it. */
 export const aTaskId = (): string => newTaskId(Date.now());
 
 export function aRequest(
@@ -34,7 +34,7 @@ export function aRequest(
   };
 }
 
-/** 5 s of 720p 16:9: 108,900 tokens at 46.00 a million are 5.009400. */
+/** A plan for 5 s of 720p 16:9. The 108,900 tokens cost 5.009400, at 46.00 per million tokens. */
 export function aPlan(over: Partial<Plan> = {}): Plan {
   return {
     model: 'studio-2.0',
@@ -74,7 +74,9 @@ export function aPlan(over: Partial<Plan> = {}): Plan {
   };
 }
 
-/** The same plan with super-resolution to 1080p: five seconds more at a price of 1.50 a minute. */
+/**
+ * The plan of `aPlan` with super-resolution to 1080p: its 5 s cost 0.125 more, at 1.50 a minute.
+ */
 export function anEnhancedPlan(over: Partial<EnhancementPlan> = {}): Plan {
   const base = aPlan();
   return {
@@ -154,7 +156,7 @@ export function aSuccess(over: Partial<JobReport['result'] & object> = {}): JobR
   };
 }
 
-/** As GET shows a task that was cancelled while it was pending. */
+/** A task that was cancelled while it was pending, as a GET shows it. */
 export function aFailedObject(id: string, message = 'gone'): TaskObject {
   const error = { code: 'task_error', message } as const;
   const identity = { id, traceId: 'trace', model: 'studio-2.0', createdAt: 1 };

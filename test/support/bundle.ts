@@ -1,4 +1,5 @@
-// The workflows in one file, made by the build's own script, in a process of its own.
+// Bundles the workflows into one file. The build's own script makes the bundle, in a separate
+// process.
 
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';

@@ -1,4 +1,4 @@
-// A receiver of callbacks: it records every request and answers as instructed.
+// Starts a receiver of callbacks. The receiver records every request and answers as a test says.
 
 import {
   createServer,
@@ -23,7 +23,7 @@ export interface CallbackSink {
   close(): Promise<void>;
 }
 
-/** With a key and a certificate it is an https receiver, named `localhost`. */
+/** Starts a receiver. With a key and a certificate, the receiver uses https on `localhost`. */
 export async function startCallbackSink(tls?: {
   readonly key: string;
   readonly cert: string;

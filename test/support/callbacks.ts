@@ -1,5 +1,5 @@
-// Shared by the tests of callbacks: an account with a secret, finished tasks with a callback
-// address, and the activities of a worker.
+// The tests of callbacks share this file. It gives them an account with a secret, finished tasks
+// with a callback address, and the activities of a worker.
 
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
@@ -29,7 +29,7 @@ export async function activeSecrets(db: Knex, accountId: string): Promise<string
   return active.orderBy('id', 'desc').pluck('secret');
 }
 
-/** Its object contains a text that must arrive unchanged. */
+/** Stores a final task with a callback address. Its object has text that must arrive unchanged. */
 export async function aFinalTask(
   { db }: Pick<TestDatabase, 'db'>,
   url: string | null,
@@ -54,7 +54,7 @@ export const quietWorker = () =>
 
 type CallbackActivities = ReturnType<typeof createCallbackActivities>;
 
-/** As a worker runs them. Cancel `worker` to stop it. */
+/** The callback activities. Each call runs in a new environment, which `worker` returns. */
 export function callbackActivities(
   { db }: TestDatabase,
   over: Partial<CallbackDeps> = {},
@@ -75,8 +75,8 @@ export function callbackActivities(
 }
 
 /**
- * A database for a test file, a receiver for each of its tests, and two common steps. Registers the
- * hooks.
+ * Registers hooks that give a test file a database, and each of its tests a receiver. Returns these
+ * and the common steps of the tests.
  */
 export function callbackWorld() {
   let database: TestDatabase;

@@ -1,5 +1,5 @@
-// Servers on loopback that count connections and answer nothing. Their count proves that no request
-// reached the inside.
+// Starts servers on loopback that count connections and answer nothing. If the servers count none,
+// no request reached an address inside the network.
 
 import { createServer, type Server } from 'node:net';
 
@@ -23,7 +23,7 @@ export async function startCanaries(): Promise<Canaries> {
       server.once('error', () => resolve(false));
       server.listen(port, host, () => resolve(true));
     });
-    if (!ready) continue; // A machine without IPv6 needs no guard there.
+    if (!ready) continue; // Without IPv6, no request can reach ::1.
     port = (server.address() as { port: number }).port;
     servers.push(server);
   }

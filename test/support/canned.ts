@@ -1,4 +1,4 @@
-// A server that gives the prepared answer to every request.
+// Starts a server that gives a prepared answer to every request.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +13,7 @@ interface Said {
 interface Asked {
   readonly method: string;
   readonly path: string;
-  /** Parsed; null without one. */
+  /** The parsed body; null if the request has none. */
   readonly body: unknown;
 }
 

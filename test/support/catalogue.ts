@@ -1,4 +1,4 @@
-// The catalogue that the project ships, parsed.
+// The catalogues that the project ships: both as text, and the one of the studio also parsed.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

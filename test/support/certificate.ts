@@ -1,5 +1,5 @@
-// Certificates for `localhost`, trusted only in tests: one that is valid for a century and one that
-// expired in 2020, both with `testKey`, and one that an authority signed.
+// Certificates for `localhost` that only tests trust. Two are self-signed with `testKey`: one is
+// valid for a century, and one expired in 2020. `testAuthority` signed the third.
 
 export const testKey = `-----BEGIN EC PRIVATE KEY-----
 MHcCAQEEIJxHugO0q7i3U4ZO0rN5VW7q/nd81H2WzsR56IP6fI/hoAoGCCqGSM49
@@ -41,7 +41,7 @@ BAMCA0kAMEYCIQDXjm86c3M5ZgBH/3Jho4oIDx2ccFtQMz1OpYemHMnKsAIhAJH8
 XIRafrnRI3TI2dW6tRtiDsuhHkf4CWDwM7DW+FPL
 -----END CERTIFICATE-----`;
 
-/** For servers and clients. */
+/** Signed by `testAuthority`, for servers and for clients. The key is `signedKey`. */
 export const signedCertificate = `-----BEGIN CERTIFICATE-----
 MIIBtTCCAVugAwIBAgIUTtWV1Bp7N/qu41RybM7geNL7HTcwCgYIKoZIzj0EAwIw
 GTEXMBUGA1UEAwwOdGVzdCBhdXRob3JpdHkwIBcNMjYxMTIzMDUxOTEwWhgPMjEy

@@ -10,7 +10,7 @@ const counted = globalThis as { __coverage__?: object };
 
 export type CoveredWorkflows = Pick<WorkerOptions, 'workflowBundle' | 'sinks'>;
 
-/** Options for a worker; called once, at the top of a test file. */
+/** The workflow options of a worker. A test file calls this function once, at its top. */
 export function coveredWorkflows(): CoveredWorkflows {
   const codePath = process.env.TEST_COVERED_BUNDLE;
   if (!codePath) return { workflowBundle: workflowBundle() };
@@ -28,7 +28,7 @@ export function coveredWorkflows(): CoveredWorkflows {
   return { workflowBundle: { codePath }, ...(sinks ? { sinks } : {}) };
 }
 
-/** The same bundle, instrumented. */
+/** The options of a bundle that counts its own statements. */
 export function countingStatements(options: BundleOptions): BundleOptions {
   counted.__coverage__ ??= {};
   return new WorkflowCoverage().augmentBundleOptions(options);

@@ -1,14 +1,14 @@
-// A proxy in front of PostgreSQL that cuts the connection at a chosen statement: before it arrives,
-// or after its execution and before its answer.
+// Starts a proxy in front of PostgreSQL. The proxy cuts the connection at a chosen statement: before
+// the statement arrives, or after its execution and before its answer.
 
 import { connect as connectTo, createServer, type Server, type Socket } from 'node:net';
 
 export type When = 'before' | 'after';
 
-/** Passes everything on, until the chosen statement. */
+/** The proxy. It passes everything on until the chosen statement. */
 export interface Cutter {
   readonly url: string;
-  /** A number counts from the next statement, which is 1; a text is part of the statement. */
+  /** Chooses a statement by its number, where the next one is 1, or by a text that it contains. */
   cutAt(statement: number | string, when: When): void;
   /** True if the statement was reached. */
   hasCut(): boolean;
@@ -50,7 +50,7 @@ export async function startCutter(target: string): Promise<Cutter> {
       }
       upstream.write(bytes);
     });
-    // An answer proves that the statement was executed.
+    // The first byte of the answer proves that the statement was executed.
     upstream.on('data', (bytes) => (mute ? end() : void client.write(bytes)));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,5 +1,5 @@
-// A PostgreSQL server with a streaming replica, on which every commit waits for the replica. Both
-// are reached through one address; after a fail-over it leads to the replica.
+// A PostgreSQL server with a streaming replica. Every commit waits for the replica. One address
+// leads to the first server, and after a fail-over to the replica.
 
 import { execFile } from 'node:child_process';
 import { appendFile, chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -28,7 +28,7 @@ export async function startDatabasePair(): Promise<DatabasePair> {
   const dataDir = join(folder, 'first');
   const replicaDir = join(folder, 'second');
   const settings = { dataDir, port: first, maxConnections: 200 };
-  // The copy of a stopped server is a base backup.
+  // A copy of the files of a stopped server is a valid base backup.
   const prepared = await startPostgres(settings);
   await prepared.stop();
   await promisify(execFile)('cp', ['-a', dataDir, replicaDir]);
@@ -39,7 +39,7 @@ export async function startDatabasePair(): Promise<DatabasePair> {
   await appendFile(settingsFile(dataDir), `synchronous_standby_names = '*'\n`);
   const at = (port: number) => prepared.url.replace(`:${first}/`, `:${port}/`);
   const replica = await startReplica(replicaDir, second, at(second));
-  // Its first commit waits until the replica has connected.
+  // The first commit of the primary waits until the replica has connected.
   const primary = await startPostgres(settings);
   await until('commits wait for the replica', () => isSynchronous(at(first)));
   let target = first;

@@ -7,10 +7,11 @@ import { connect } from '../../src/db/database';
 
 export interface TestDatabase {
   readonly db: Knex;
-  /** As its owner. */
+  /** The database for its owner. */
   readonly url: string;
-  /** As the role of API and worker, and as that of the admin commands. */
+  /** The database for the role of the API and the worker. */
   readonly serviceUrl: string;
+  /** The database for the role of the admin commands. */
   readonly operatorUrl: string;
   drop(): Promise<void>;
 }
@@ -34,7 +35,7 @@ export async function createTestDatabase(poolMax = 10): Promise<TestDatabase> {
   };
 }
 
-/** Counts the statements from now on: each takes a connection of the pool. */
+/** Counts statements until `stop`. Each statement takes a connection from the pool. */
 export function countStatements(db: Knex): { stop(): number } {
   const { client } = db as { client: Knex.Client };
   const acquire = client.acquireConnection;

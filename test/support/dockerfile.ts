@@ -1,9 +1,9 @@
-// The instructions of our Dockerfile by stage, for tests that compare them or run them.
+// Reads the instructions of each stage of our Dockerfile, for tests that compare them or run them.
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** One instruction on one line, such as `RUN npm ci`. */
+/** The instructions of a stage, each on one line, such as `RUN npm ci`. */
 export function stageOf(name: string): string[] {
   const lines = readFileSync(resolve(__dirname, '../../Dockerfile'), 'utf8')
     .replace(/\\\n\s*/g, ' ')

@@ -1,4 +1,4 @@
-// Plans of the real planner for random requests and prices.
+// Draws random requests and prices, and makes plans of them with the real planner.
 
 import { parseRequest } from '../../src/contract/parse-request';
 import { enhancedResolutions, resolutions } from '../../src/contract/vocabulary';
@@ -23,7 +23,7 @@ const pick = <T>(random: Random, items: readonly T[]): T =>
 
 const catalogue = theCatalogue();
 
-/** Drawn until the request is valid. Its hold is checked against the formulas. */
+/** Draws requests until one is valid. Checks the hold of its plan with ./money-formula. */
 export function drawPlan(random: Random, enhanced: boolean): Plan {
   for (;;) {
     const priced = withDrawnPrices(random);

@@ -1,4 +1,4 @@
-// A storage that refuses every write while `isAway` is true.
+// Wraps a storage. The wrapped storage refuses every write while `isAway` is true.
 
 import { type Storage, StorageError } from '../../src/storage/storage';
 

@@ -42,7 +42,7 @@ export async function plantFile(
   return { id, key, token, sha256: sha256.toString('hex') };
 }
 
-/** Uploads in progress are older than half an hour afterwards. */
+/** Lets the time limit of all uploads in progress expire. */
 export async function expireUploads(db: Knex): Promise<void> {
   await db('files')
     .where({ role: 'upload', state: 'awaited' })
@@ -78,7 +78,9 @@ export function box(name: string, ...content: readonly Buffer[]): Buffer {
   return Buffer.concat([head, ...content]);
 }
 
-/** An MP4 file of this length with its index at the end, as cameras write it. */
+/**
+ * An MP4 file of this length. Its index is at the end, because cameras write files in this order.
+ */
 export function mp4(seconds: number, bytesOfMedia = 1_000): Buffer {
   const movieHead = Buffer.alloc(100);
   movieHead.writeUInt32BE(600, 12);

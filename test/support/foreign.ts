@@ -1,5 +1,5 @@
-// Libraries and tools of other languages for the tests of foreign clients. Each is installed by the
-// language's own installer at a fixed version, and kept in the cache beside the servers' programs.
+// Libraries and tools for the tests of clients in other languages. The installer of the language
+// installs each library at a fixed version. The cache folder of the servers' programs keeps it.
 
 import { spawnSync } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import { cached } from '../../src/embedded/cache';
 import { runProgram } from './program';
 
-/** True if the command exists; otherwise prints what is left out. */
+/**
+ * True if the command works. Otherwise prints the name of the test file, whose tests are left out.
+ */
 export function hasTool(command: string, ...args: string[]): boolean {
   const { error, status } = spawnSync(command, args, { stdio: 'ignore' });
   if (!error && status === 0) return true;
@@ -32,7 +34,7 @@ export async function pythonPackage(
   });
 }
 
-/** The jar of a library on Maven Central without dependencies. */
+/** The path of a jar from Maven Central. The library must have no dependencies. */
 export async function javaLibrary(group: string, name: string, version: string): Promise<string> {
   const jar = `${name}-${version}.jar`;
   const folder = await cached({
@@ -50,8 +52,8 @@ export async function javaLibrary(group: string, name: string, version: string):
 }
 
 /**
- * Runs an installer or a compiler in the environment of the run, which names its mirrors and
- * caches.
+ * Runs an installer or a compiler, and throws if it fails. The program gets the whole environment,
+ * which names its mirrors and caches.
  */
 export async function succeed(
   command: string,

@@ -1,4 +1,4 @@
-// The balance of an account, as the books have it.
+// Reads the balance of an account from the ledger.
 
 import type { Knex } from 'knex';
 import { prepare } from '../../src/db/prepared-statement';
@@ -9,7 +9,7 @@ interface Funds {
   readonly openTasks: number;
 }
 
-/** All amounts are zero for an account without books. */
+/** All values are zero for an account without a balance row. */
 export async function findFunds(db: Knex, accountId: string): Promise<Funds> {
   const [row] = await selectFunds(db, { accountId });
   return row ?? { availableMicros: 0, heldMicros: 0, openTasks: 0 };

@@ -1,6 +1,6 @@
-// Starts the parts that all test files of a run share: one PostgreSQL with a migrated template
-// database, one Temporal server, one workflow bundle. The environment passes their addresses to the
-// processes of the test files.
+// Starts the parts that all test files of a run share: a PostgreSQL server with a migrated template
+// database, a Temporal server and the workflow bundle. Environment variables pass their addresses
+// to the processes of the test files.
 
 import { chmod, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,8 +17,8 @@ import { shared } from './shared-servers';
 
 export default async function globalSetup(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'video-tests-'));
-  // PostgreSQL may run as another user. If that user cannot enter this folder, its data would be in
-  // a place that is never removed.
+  // PostgreSQL may run as another user, who must be able to enter this folder. Otherwise PostgreSQL
+  // would keep its data in a place that is never removed.
   await chmod(folder, 0o711);
   const [database, temporal, testServer, bundle, countingBundle] = await Promise.all([
     startPostgres({
@@ -36,7 +36,8 @@ export default async function globalSetup(): Promise<void> {
     await database.stop();
   };
   shared.folder = folder;
-  // Not during the bundling, when a slow machine would answer the database too late.
+  // The migration starts after the bundling. During the bundling, a slow machine would serve the
+  // database too slowly.
   await migrateTemplate(database.url);
   Object.assign(process.env, {
     TEST_DATABASE_URL: database.url,

@@ -1,4 +1,4 @@
-// Stops what the run's setup started and removes its folder.
+// Stops the servers that the setup of the run started, and removes their folder.
 
 import { rm } from 'node:fs/promises';
 import { shared } from './shared-servers';

@@ -1,4 +1,5 @@
-// Every spelling of an inside address that a URL can contain, and some public ones.
+// Hosts and URLs for tests of the checks on addresses: spellings of addresses inside the network,
+// public hosts, and URLs that are always refused.
 
 export const insideHosts = [
   '127.0.0.1',
@@ -67,7 +68,10 @@ export const publicHosts = [
   '[2606:4700::1111]',
 ];
 
-/** Hosts that no URL can contain, or that hide another: refused before they are resolved. */
+/**
+ * URLs that are refused before a name is resolved. Each has an invalid host, credentials, a hidden
+ * host or another scheme.
+ */
 export const brokenUrls = [
   'https://public@127.0.0.1/',
   'https://user:pass@example.com/',

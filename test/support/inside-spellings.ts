@@ -1,5 +1,5 @@
-// Addresses inside the network, drawn at random and written as an attacker would: in fewer parts,
-// in other bases and digits, wrapped into IPv6. Half of them lead to this machine.
+// Draws addresses inside the network and writes them as an attacker would: in fewer parts, in other
+// bases and digits, or inside an IPv6 address. About half of the addresses lead to this machine.
 
 interface Spelling {
   /** As written in the URL. */
@@ -46,7 +46,7 @@ function insideBytes(random: Random): number[] {
   return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256);
 }
 
-/** One to four parts, each in a base of its own; the last part holds the remaining bytes. */
+/** Writes one to four parts, each in a random base. The last part has all remaining bytes. */
 function asIpv4(bytes: readonly number[], random: Random): string {
   const parts = between(random, 1, 4);
   const values = [...bytes.slice(0, parts - 1), numberOf(bytes.slice(parts - 1))];
@@ -82,7 +82,9 @@ const percentEncoded = (character: string) => `%${character.charCodeAt(0).toStri
 
 type Groups = readonly number[];
 
-/** Mapped, compatible, translated and tunnelled forms of four bytes. */
+/**
+ * The groups of an IPv6 address that contains the IPv4 address: mapped, translated or tunnelled.
+ */
 function wrapped([a = 0, b = 0, c = 0, d = 0]: readonly number[], random: Random): Groups {
   const [high, low] = [a * 256 + b, c * 256 + d];
   return pick(random, [
@@ -96,7 +98,7 @@ function wrapped([a = 0, b = 0, c = 0, d = 0]: readonly number[], random: Random
   ]);
 }
 
-/** Loopback, unspecified, unique local, link-local, multicast, documentation. */
+/** An IPv6 address: loopback, unspecified, unique local, link-local, multicast or documentation. */
 function insideGroups(random: Random): Groups {
   const rest = (first: number) => [first, ...Array.from({ length: 7 }, () => group(random))];
   return pick(random, [
@@ -111,7 +113,9 @@ function insideGroups(random: Random): Groups {
 
 const group = (random: Random) => (random() < 0.4 ? 0 : between(random, 0, 0xffff));
 
-/** With or without leading zeros, in either case, and with a dotted tail. */
+/**
+ * Writes the groups with random leading zeros and letter case, and sometimes with a dotted tail.
+ */
 function asIpv6(groups: Groups, random: Random): Spelling {
   const full = groups.map((value) =>
     value.toString(16).padStart(random() < 0.5 ? 1 : between(random, 1, 4), '0'),
@@ -126,7 +130,7 @@ function asIpv6(groups: Groups, random: Random): Spelling {
   return { host: `[${inSomeCase(text, random)}]`, means: means.hostname };
 }
 
-/** The first run of at least two zero groups is left out. */
+/** Writes `::` for the first run of at least two zero groups. */
 function shortened(full: readonly string[]): string {
   const zero = (part: string | undefined) => /^0+$/.test(part ?? '');
   const from = full.findIndex((part, n) => zero(part) && zero(full[n + 1]));

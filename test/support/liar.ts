@@ -1,5 +1,5 @@
-// A proxy in front of the studio. It passes everything on until a test makes it replace an answer,
-// cut the connection or never answer.
+// Starts a proxy in front of the studio. The proxy passes everything on. A test can let the proxy
+// replace an answer, cut the connection or never answer.
 
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -23,12 +23,12 @@ export interface Liar {
   readonly url: string;
   /** The replaced answers so far. */
   readonly exchanges: Exchange[];
-  /** Decides about each answer of the studio; null passes it on. */
+  /** Returns the replacement for an answer of the studio. Null passes the answer on. */
   lie: (exchange: Exchange) => Lie | null;
   close(): Promise<void>;
 }
 
-/** `target` is called each time, because the studio may start later. */
+/** Starts the proxy. Each request calls `target`, because the studio may start later. */
 export async function startLiar(target: () => string): Promise<Liar> {
   const server = createServer((incoming, outgoing) => {
     passOn(liar, target(), incoming, outgoing).catch(() => outgoing.destroy());

@@ -1,6 +1,6 @@
-// The order of the test files: the longest first, so that all workers end together. Jest knows the time
-// of a file from its last run on this machine. On a new machine it takes the longest file for the
-// slowest one; the files that start processes are short and slow.
+// Sorts the test files: the slowest first, so that all workers end at about the same time. Jest
+// knows the time of a file from its last run on this machine. Without a last run, Jest sorts by
+// file size. The files in `slowFolders` may be small, but they are slow, so they start first.
 
 const { default: Sequencer } = require('@jest/test-sequencer');
 

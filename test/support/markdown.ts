@@ -1,9 +1,10 @@
-// Extracts the examples of the documents, so that a test can try them: fenced blocks with their
-// labels, and the curl calls in them as requests.
+// Extracts the examples of the documents, so that a test can run them. An example is a fenced block
+// with a label. The curl calls in a block are extracted as requests.
 
 export interface Block {
-  /** The words after the fence: "json", "create refused". */
+  /** The first word after the fence, such as "json". */
   readonly language: string;
+  /** The other words after the fence, such as "create refused". */
   readonly label: string;
   readonly text: string;
   /** The line of the block, for the message of a failure. */
@@ -27,7 +28,7 @@ interface Call {
   readonly body: string | undefined;
 }
 
-/** Every curl call of a shell block, without pipes and what follows them. */
+/** Every curl call of a shell block, without a pipe and the commands after it. */
 export function callsOf(shell: string): Call[] {
   const lines = shell
     .replaceAll(/\\\n\s*/g, ' ')
@@ -42,7 +43,7 @@ export function callsOf(shell: string): Call[] {
 const endOfCommand = new Set(['|', ';', '&&', '||', '>', '&']);
 const withValue = new Set(['-X', '-H', '-d', '-o', '-w', '-m', '-u', '-F']);
 
-/** As much of a shell's quoting as the examples use. */
+/** Splits a command into words. Supports only the quoting that the examples use. */
 function wordsOf(line: string): string[] {
   const words: string[] = [];
   const pattern = /((?:'[^']*'|"(?:\\.|[^"\\])*"|[^\s'"|;&>)]+)+)|(&&|\|\||[|;&>)])/g;

@@ -1,5 +1,5 @@
-// The formulas of docs/money.md, written a second time in another way: fractions of big integers.
-// They share no code with the service, so that each checks the other.
+// The formulas of docs/money.md, written a second time with big integers. They share no code with
+// the service, so a fault in the service's own formulas is noticed.
 
 import type { Catalogue } from '../../src/domain/catalogue';
 import type { Plan } from '../../src/domain/plan-types';
@@ -12,7 +12,7 @@ export const tokenMicros = (tokens: number, microsPerMillion: number) =>
 export const lengthMicros = (milliseconds: number, microsPerMinute: number) =>
   Number(up(BigInt(milliseconds) * BigInt(microsPerMinute), 60_000n));
 
-/** The quantities that select a row of prices, and the length of the reference videos. */
+/** The reference videos of a request. Their length is null if the request does not state it. */
 export interface Reference {
   readonly hasVideo: boolean;
   readonly milliseconds: number | null;
@@ -28,14 +28,14 @@ export function heldTokens(catalogue: Catalogue, plan: Plan, reference: Referenc
   const largest = Math.max(...Object.values(sizes).map(({ width, height }) => width * height));
   const isOpen = plan.ratio === 'adaptive';
   const size = isOpen ? null : sizes[plan.ratio as keyof typeof sizes];
-  // In hundredths of a pixel.
+  // Hundredths of a pixel, because an adaptive ratio counts as 101 % of the largest size.
   const pixels = size ? BigInt(size.width * size.height) * 100n : BigInt(largest) * 101n;
   const share = plan.draft ? (plan.generateAudio ? 60n : 70n) : 100n;
   const counted = frames > floor ? frames : floor;
   return Number(up(counted * pixels * share, 1_024n * 100n * 100n));
 }
 
-/** The first row whose conditions all hold. */
+/** The price in the first row whose conditions all hold. */
 export function pricePerMillion(catalogue: Catalogue, plan: Plan, hasVideo: boolean): number {
   const rows = catalogue.models[plan.entry]!.prices;
   const sound = plan.generateAudio === true;
@@ -48,7 +48,10 @@ export function pricePerMillion(catalogue: Catalogue, plan: Plan, hasVideo: bool
   throw new Error('No price.');
 }
 
-/** Base price × coefficient of tier and frame rate; `professional` is ten times that. */
+/**
+ * The base price times the coefficient of the tier and the frame rate. The `professional` tool
+ * costs ten times as much. Null without super-resolution.
+ */
 export function pricePerMinute({ superResolution }: Catalogue, plan: Plan): number | null {
   if (!superResolution || !plan.enhancement) return null;
   const { resolution, resolutionLimit, fps, toolVersion } = plan.enhancement;
@@ -62,7 +65,10 @@ export function pricePerMinute({ superResolution }: Catalogue, plan: Plan): numb
   return toolVersion === 'professional' ? standard * 10 : standard;
 }
 
-/** A hold pays the lines in their order; the part it does not cover is charged in addition. */
+/**
+ * The expected movements and the expected change of the balance, as text. The hold pays the lines
+ * in their order. The part that the hold does not cover is charged in addition.
+ */
 export function movementsOf(heldMicros: number, lines: readonly number[]): string {
   const movements: string[] = [];
   let left = heldMicros;

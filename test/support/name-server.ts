@@ -1,12 +1,12 @@
-// A DNS server on its own port: it gives prepared answers by name and question.
+// A DNS server on its own port. It gives prepared answers by name and record type.
 
 import { createSocket } from 'node:dgram';
 
 export interface NameServer {
   readonly address: string;
   /**
-   * The addresses of a name, one list per look-up, the last one for all later ones. If absent, the
-   * name does not exist.
+   * The addresses of each name. The first list answers the first look-up, and so on. The last list
+   * answers all later look-ups. A name that is not in the map does not exist.
    */
   readonly names: Map<string, readonly (readonly string[])[] | 'silent' | 'broken'>;
   close(): Promise<void>;
@@ -50,7 +50,7 @@ function question(query: Buffer): { name: string; type: number; end: number } {
   return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
 }
 
-/** The question repeated, the code, and records that refer to its name. */
+/** A reply with the question, the response code, and records that refer to the name in it. */
 function reply(query: Buffer, end: number, code: number, records: readonly Buffer[]): Buffer {
   const head = Buffer.from(query.subarray(0, end));
   head.writeUInt16BE(0x8180 | code, 2);

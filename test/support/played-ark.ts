@@ -1,6 +1,6 @@
-// A small server that imitates the faults of Ark that the studio does not have: it accepts endpoint
-// ids, loses replies, lists in any order, caps and shifts its pages, and echoes a job field by
-// field.
+// A small server that imitates behaviours of Ark that the studio does not have. It accepts endpoint
+// ids, loses replies, lists jobs in any order, limits the size of pages, and shows any fields of a
+// job.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,31 +17,31 @@ type Fate = 'answer' | 'lose the reply' | 'cut before';
 
 export interface PlayedArk {
   readonly url: string;
-  /** In the order of creation. */
+  /** All jobs, in the order of creation. */
   jobs: PlayedJob[];
-  /** The creates that arrived, by task. */
+  /** The number of jobs that were created for each task. */
   readonly creates: Map<string, number>;
-  /** The result of a create: it is accepted unless the connection is cut before. */
+  /** Decides about a create. Only with `cut before` no job is created. */
   onCreate: (body: Record<string, unknown>) => Fate | Promise<Fate>;
-  /** The id of a job as the answer to its create shows it. */
+  /** Changes the id of a job in the answer to its create. */
   answeredId: (id: string) => unknown;
-  /** Its clock, as its replies show it. */
+  /** The clock of the server, which its replies show. */
   clockMs: () => number;
-  /** False: the list ignores which ids were asked for. */
+  /** If false, the list ignores its filter by ids. */
   filters: boolean;
-  /** The key of the last request. */
+  /** The API key of the last request. */
   lastKey: string;
   /** Called before a page is made. */
   onPage: (page: number) => void;
   /** Sorts all jobs into the order of the list; newest first by default. */
   order: (jobs: readonly PlayedJob[]) => PlayedJob[];
-  /** How the list shows a job. */
+  /** Returns a job as the list shows it. */
   echo: (job: PlayedJob) => Record<string, unknown>;
-  /** The `total` of a page. */
+  /** Returns the field `total` of a page. */
   total: (count: number) => unknown;
-  /** The size limit of a page, whatever the request asks for. */
+  /** The largest size of a page. A request for a larger page gets this size. */
   pageMax: number;
-  /** Adds a job as if another had created it. */
+  /** Adds a job, as if another client had created it. */
   add(over?: Partial<PlayedJob>): PlayedJob;
   close(): Promise<void>;
 }
@@ -72,7 +72,7 @@ export async function startPlayedArk(): Promise<PlayedArk> {
       made += 1;
       const job: PlayedJob = {
         id: `cgt-${made}`,
-        // An endpoint id is echoed as the name and version of its model.
+        // Ark shows the name and version of the model, even if the create named an endpoint id.
         model: 'doubao-seedance-2-0-260128',
         status: 'queued',
         created_at: Math.floor(ark.clockMs() / 1000),

@@ -1,4 +1,5 @@
-// PgBouncer in transaction mode in front of a database, if it is installed on this machine.
+// Starts PgBouncer in transaction mode in front of a database. Tests use PgBouncer only if it is
+// installed on this machine.
 
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';

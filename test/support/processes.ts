@@ -1,5 +1,5 @@
-// Processes of the system as a user starts them: from dist, with an environment without the test
-// run's own variables, and all stopped at the end.
+// Starts processes of the system as a user does: from dist, and without the environment variables
+// of the test run.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -10,8 +10,9 @@ import { until } from './until';
 
 export interface RunningProcess {
   readonly pid: number;
-  /** Standard output and standard error as received. */
+  /** Standard output and standard error together, in the order of arrival. */
   said(): string;
+  /** Standard output alone. */
   out(): string;
   signal(name: NodeJS.Signals): void;
   readonly ended: Promise<Ended>;
@@ -30,8 +31,8 @@ const root = resolve(__dirname, '../..');
 const started = new Set<ChildProcess>();
 
 /**
- * Starts a process in its own process group, so that the whole group can be killed like after a
- * crash or a closed terminal.
+ * Starts a process in its own process group. A test can then kill the whole group, as a crash or a
+ * closed terminal does.
  */
 export function startProcess(
   args: readonly string[],
@@ -72,7 +73,7 @@ export function startProcess(
   };
 }
 
-/** A process that ends by itself. */
+/** Runs a process that ends by itself, and waits for its end. */
 export function runProcess(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -89,7 +90,7 @@ export async function endAllProcesses(): Promise<void> {
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // A zombie: ended, and not yet collected by its parent.
+    // A zombie process counts as ended: its parent has only not collected its exit code yet.
     return !existsSync('/proc/self') || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return false;

@@ -1,11 +1,12 @@
-// Runs a program in another language, or an example, as its user would.
+// Runs a program in another language, or an example, as a user runs it.
 
 import { spawn } from 'node:child_process';
 
 export interface Program {
   readonly code: Promise<number | null>;
-  /** Standard output and standard error so far. */
+  /** Standard output so far. */
   readonly out: () => string;
+  /** Standard error so far. */
   readonly err: () => string;
   stop(): Promise<void>;
 }
@@ -21,7 +22,7 @@ export function runProgram(
   { cwd, env = {} }: ProgramOptions = {},
 ): Program {
   const { PATH = '', HOME = '' } = process.env;
-  // In a group of its own: some commands start a child, which has to end with them.
+  // Some commands start a child process. A process group of its own lets both be stopped together.
   const child = spawn(command, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,

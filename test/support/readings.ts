@@ -1,4 +1,4 @@
-// All readings that a provider's client returns for these jobs.
+// Collects all readings that a provider's client returns for some jobs.
 
 import type { JobReading, Provider } from '../../activities/upstream/provider';
 

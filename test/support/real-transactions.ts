@@ -1,5 +1,5 @@
-// The real workflow with the real transactions on a real PostgreSQL; only the generator and the
-// enhancer are simulated. The tests read the movements from the books.
+// Runs the real workflow with the real transactions on a real PostgreSQL. Only the generator and
+// the enhancer are simulated. The tests read the movements from the ledger.
 
 import type { Client } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
@@ -25,14 +25,15 @@ import { until } from './until';
 export interface Transactions {
   readonly db: TestDatabase['db'];
   readonly events: ActivityEvents;
-  /** The findings about closed tasks. */
+  /** The `taskClosed` events so far. */
   readonly closed: readonly ClosedTaskEvent[];
-  /** On the real Temporal server, or on the time-skipping one. */
+  /** Runs a test on the real Temporal server. */
   open(test: (world: World) => Promise<void>): Promise<void>;
+  /** Runs a test on the time-skipping Temporal server. */
   openSkipping(test: (world: World) => Promise<void>): Promise<void>;
 }
 
-/** Registers the hooks of a test file; after each test the books must agree. */
+/** Registers the hooks of a test file. After each test, the audit of the ledger must pass. */
 export function useRealTransactions(): () => Transactions {
   const workflows = coveredWorkflows();
   let real: TestWorkflowEnvironment;
@@ -84,7 +85,7 @@ export interface Case {
   readonly task: TaskHandle;
 }
 
-/** A task of a new account with this balance. */
+/** Starts a task of a new account with the balance `opening`. Waits until the task is accepted. */
 export async function begin(
   { db }: Transactions,
   world: World,
@@ -121,8 +122,8 @@ export async function bring(world: World, { task, taskId }: Case, stage: Stage):
 }
 
 /**
- * The money of a case as one line: the movements after the hold, and the rest of the opening
- * credit.
+ * The money of a case as one line: its name, the movements after the hold, and the change of the
+ * balance.
  */
 export async function lineOf({ db }: Transactions, one: Case): Promise<string> {
   const { name, accountId, taskId, plan, opening } = one;
@@ -138,7 +139,7 @@ export async function lineOf({ db }: Transactions, one: Case): Promise<string> {
   return `${name} | ${movements} | ${availableMicros - opening}`;
 }
 
-/** The bill on the task agrees with the books. */
+/** Expects that the bill of the task agrees with its transfers. */
 export async function expectBill(
   { db }: Transactions,
   { taskId, plan }: Case,
@@ -162,7 +163,7 @@ export async function expectBill(
   expect(items.reduce((sum, amount) => sum + amount, 0)).toBe(books?.charged);
 }
 
-/** One round, for tasks that are old enough; Temporal can be asked through another client. */
+/** Makes all open tasks old enough for the reconciler, and runs it once, with this client. */
 export async function runReconciler(
   { db, events }: Pick<Transactions, 'db' | 'events'>,
   world: World,

@@ -1,5 +1,5 @@
-// The receivers of docs/consumers.md, extracted from the page and run against real deliveries. All
-// languages must pass the same tests.
+// Extracts the receivers of docs/consumers.md and tests them with real deliveries. The receivers in
+// all languages must pass the same tests.
 
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { until } from './until';
 
 export const consumersPage = readFileSync(join(__dirname, '../../docs/consumers.md'), 'utf8');
 
-/** The only block of this language on the page. */
+/** The code block in this language. Throws unless the page has exactly one. */
 export function snippet(language: string): string {
   const blocks = [...consumersPage.matchAll(/^```(\w+)\n(.*?)^```$/gms)];
   const found = blocks.filter(([, named]) => named === language);
@@ -85,7 +85,7 @@ function answers(port: number): Promise<boolean> {
   });
 }
 
-/** Tests of each receiver in docs/consumers.md. */
+/** Registers the tests that each receiver in docs/consumers.md must pass. */
 export function itReceives(
   name: string,
   receiver: () => SnippetReceiver,

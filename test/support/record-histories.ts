@@ -1,6 +1,6 @@
-// Records one history of every kind of task and of every other workflow, on the real server, with
-// activities that answer at once. The histories are in test/workflows/histories and are replayed on
-// today's code.
+// Records one history of every kind of task and of every other workflow. The activities answer at
+// once. The histories are stored in test/workflows/histories, and a test replays them on the
+// current code.
 
 import { randomUUID } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -24,7 +24,7 @@ const failure = { code: 'failed', sentence: 'The generator could not finish this
 const enhanced = { ...aSuccess({ completionTokens: null }), kind: 'super_resolution' as const };
 const withCallback = { hasCallback: true };
 
-/** Each step that a task can take is in at least one of these, by the name of its file. */
+/** The recorded tasks, by the name of their file. Together they contain every step of a task. */
 const plays: Readonly<Record<string, Play>> = {
   async 'queued and stored later'(world, start) {
     const answers: Submitted[] = [{ outcome: 'waiting' }];
@@ -121,9 +121,7 @@ export async function recordHistories(
   await recordLoops(env, bundle, keep);
 }
 
-/**
- * The callback, the watcher, the reconciler and the audit, with activities that end them at once.
- */
+/** Records all workflows except tasks, with activities that let them end soon. */
 async function recordLoops(
   env: TestWorkflowEnvironment,
   bundle: { readonly codePath: string },
@@ -169,7 +167,7 @@ async function recordLoops(
   await Promise.all(runs);
 }
 
-/** Fields that tell where, by which process and how a history was recorded. A replay reads none. */
+/** Fields that depend on the recording process or are not needed. A replay reads none of them. */
 const unread = new Set([
   'taskId',
   'identity',
@@ -185,7 +183,7 @@ const unread = new Set([
   'stackTrace',
 ]);
 
-/** One event a line, without what a replay does not read. */
+/** The history with one event on each line, without the fields that a replay does not read. */
 function asLines(json: unknown): string {
   const text = typeof json === 'string' ? json : JSON.stringify(json);
   const { events } = JSON.parse(text, (key, value: unknown) =>

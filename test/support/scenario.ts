@@ -1,5 +1,5 @@
-// A small notation for scenarios of the books: one operation per line, then the balances afterwards,
-// then the result. The real transactions carry out each line, and the outcome is written in the same
+// A small notation for scenarios of the ledger. Each line has an operation, the balance afterwards
+// and the result. The real transactions execute each line. The outcome is written in the same
 // notation, so that a difference is easy to read.
 //
 //   credit  a 100 invoice-1 | a 100+0 | created                available + held, in micro-units
@@ -30,7 +30,7 @@ type Operation = (books: Books, words: readonly string[]) => Promise<Done>;
 
 let scenarios = 0;
 
-/** The results of each line, in the form of `linesOf`. */
+/** Executes each line. Returns the lines with the real outcomes, in the form of `linesOf`. */
 export async function play(db: Knex, text: string): Promise<readonly string[]> {
   scenarios += 1;
   const books: Books = { db, prefix: `s${scenarios}_`, accounts: new Set(), tasks: new Map() };
@@ -46,7 +46,7 @@ export async function play(db: Knex, text: string): Promise<readonly string[]> {
   return done;
 }
 
-/** The lines of a scenario, split into columns. */
+/** The lines of a scenario, without comments, empty lines and repeated spaces. */
 export function linesOf(text: string): readonly string[] {
   return text
     .split('\n')
@@ -87,7 +87,10 @@ async function credit(
   return { account, result: await creditAccount(books.db, asked) };
 }
 
-/** Ends a task with this charge; null if it failed. The first end counts. */
+/**
+ * Closes a task with this charge. A charge of null closes it as failed. Only the first close
+ * counts.
+ */
 async function close(books: Books, task: string, charge: number | null): Promise<Done> {
   const { account = '', held = 0 } = books.tasks.get(task) ?? {};
   const asked = aClosing(idOf(books, task), held, charge);

@@ -1,5 +1,6 @@
-// The whole service inside one test file: its own database, studio, worker and API, on the run's
-// shared PostgreSQL and Temporal. This is faster than processes, which the system tests use.
+// Runs the whole service inside one test file, with its own database, studio, worker and API. The
+// servers of PostgreSQL and Temporal are those of the test run. This is faster than separate
+// processes, which the chaos tests use.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
@@ -45,7 +46,7 @@ export interface Service {
   readonly catalogues: Record<'api' | 'worker', Catalogue>;
   /** All events of the activities, by name. */
   readonly events: { readonly name: string; readonly args: readonly unknown[] }[];
-  /** Errors that the API answered as its own. */
+  /** Errors that the API or the worker reported as its own faults. */
   readonly failures: unknown[];
   call(
     method: string,
@@ -82,13 +83,13 @@ interface ServiceOptions {
   readonly allowHosts?: readonly string[];
   readonly reconcileIntervalSeconds?: number;
   readonly callbacksPerHost?: number;
-  /** How long a task waits for the copy of its results; a minute unless given. */
+  /** The seconds that a task waits for the copies of its results; 60 by default. */
   readonly storeWaitSeconds?: number;
   /** Time limits for uploads to addresses of callers, shorter than the real ones. */
   readonly uploadLimits?: { readonly silenceMs: number };
   /** Wraps the storage, so that a test can make it fail. */
   readonly storage?: (storage: Storage) => Storage;
-  /** Keys by the name of their variable; all others have the studio's key. */
+  /** API keys of channels, by the name of their variable. All others have the studio's key. */
   readonly channelKeys?: Readonly<Record<string, string>>;
   /** A Temporal server of the test's own, which it may stop. */
   readonly temporalAddress?: string;
@@ -101,7 +102,7 @@ const studioKey = 'studio-key-for-tests';
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const folder = await mkdtemp(join(tmpdir(), 'video-service-'));
   const database = await createTestDatabase(20);
-  // API and worker have their role; the test itself is the owner.
+  // The API and the worker connect as the service role. The test itself connects as the owner.
   const serviceDb = connect({
     ...{ url: database.serviceUrl, poolMax: 20, applicationName: 'service' },
     encryptionKeys: options.encryptionKeys ?? [],
@@ -248,7 +249,7 @@ async function testCatalogue(studioUrl: string, options: ServiceOptions): Promis
   const { readFile } = await import('node:fs/promises');
   const text = await readFile(join(__dirname, '../../catalogue.yaml'), 'utf8');
   const catalogue = parseCatalogue(text, { STUDIO_URL: studioUrl });
-  // Tests wait for the watcher's rounds; a quarter of a second keeps them short.
+  // Tests wait for rounds of the watcher, so the rounds are short.
   const channels = Object.fromEntries(
     Object.entries(catalogue.channels).map(([id, channel]) => [
       id,

@@ -1,5 +1,5 @@
-// Passes the run's servers from setup to teardown. Both run in jest's own process, but each loads
-// its own copy of this module.
+// Passes the run's servers from the setup to the teardown. Both run in Jest's own process, but each
+// loads its own copy of this module. So the servers are kept in a global variable.
 
 interface Shared {
   stop?: () => Promise<void>;

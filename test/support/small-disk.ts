@@ -1,4 +1,5 @@
-// A small disk that a test can fill: a tmpfs, which only some systems allow us to mount.
+// Mounts a small disk that a test can fill. The disk is a tmpfs, which only some systems let a test
+// mount.
 
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,5 @@
-// A harness for workflow tests: the time-skipping server, one worker, and activities that record
-// their calls. They have the types of the real ones, so a changed signature is a compile error
-// here.
+// A harness for workflow tests: workers with activities that record their calls. The activities
+// have the types of the real ones, so a changed signature is a compile error here.
 
 import { randomUUID } from 'node:crypto';
 import { CompleteAsyncError, Context } from '@temporalio/activity';
@@ -41,13 +40,13 @@ export interface World {
   readonly closed: CloseTask[];
   readonly submitted: JobInput[];
   readonly stored: StoreResults[];
-  /** The tasks that did not wait for the copies of their results. */
+  /** The tasks whose copies were finished by the workflow `storeLater`. */
   readonly storedLater: string[];
   /** The activities that wait for the end of a job, by task and kind. */
   readonly placed: Map<string, Placement>;
   readonly cancelled: JobInput[];
   readonly lookedAt: JobName[];
-  /** The results of the next calls; a test replaces those it needs. */
+  /** Functions that return the results of the activities. A test replaces those that it needs. */
   script: {
     open: (open: OpenTask) => OpenedTask | Promise<OpenedTask>;
     close: (close: CloseTask) => ClosedTask | Promise<ClosedTask>;
@@ -56,11 +55,11 @@ export interface World {
     read: (name: JobName) => JobReport | null;
     cancel: (order: JobInput) => void;
   };
-  /** Created now by the server's clock, unless the task was stored with another time. */
+  /** Starts a task. Its creation time is the server's current time if none is given. */
   start(input: TaskInput, createdAtMs?: number): Promise<TaskHandle>;
 }
 
-/** The result of placing a job; an open one waits for its end. */
+/** The result of placing a job. For `open`, the activity then waits for the end of the job. */
 export type Submitted =
   | PlacedJob
   | { readonly outcome: 'open'; readonly channel: string; readonly upstreamId: string };
@@ -72,18 +71,20 @@ interface Placement {
 
 export interface TaskHandle {
   readonly accepted: Promise<Accepted>;
-  /** As the watcher does: a signal reports that a job runs, and its end completes the activity. */
+  /**
+   * Reports like the watcher: a final report completes the activity, any other report is a signal.
+   */
   report(report: JobReport): Promise<void>;
   object(): Promise<TaskObject>;
   result(): Promise<TaskObject>;
   cancel(): Promise<void>;
   terminate(): Promise<void>;
   events(): Promise<number>;
-  /** The number of timers it has started. */
+  /** The number of timers that the workflow has started. */
   timers(): Promise<number>;
 }
 
-/** Runs a test with a running worker, and stops the worker afterwards. */
+/** Runs a test with a worker for tasks and a worker for files. Stops both workers afterwards. */
 export async function inWorld(
   env: TestWorkflowEnvironment,
   workflows: CoveredWorkflows,
@@ -103,7 +104,7 @@ export async function inWorld(
   await worker.runUntil(files.runUntil(test(world)));
 }
 
-/** A link of ours for each source. */
+/** A link of this service for each source. */
 export function ourLinks({ sources }: StoreResults): StoredResults['links'] {
   return Object.fromEntries(
     sources.map(({ role, url }) => [role, `https://api.example.com/files/of?${url}`]),
@@ -164,7 +165,8 @@ function activitiesOf(world: World): TaskActivities {
       const placed = await world.script.submit(order);
       if (placed.outcome !== 'open') return placed;
       world.placed.set(`${order.taskId} ${order.kind}`, { activityId, channel: placed.channel });
-      // The time-skipping server skips no time while an activity is open, so it is unlocked here.
+      // The time-skipping server skips no time while an activity is open. The activity stays open
+      // here, so the test unlocks the skipping.
       await world.env.connection.testService?.unlockTimeSkipping({});
       throw new CompleteAsyncError();
     },
@@ -194,7 +196,7 @@ async function startTask(world: World, asked: TaskInput, storedAtMs?: number): P
   const accepted = handle.executeUpdate<Accepted, []>(acceptUpdate, {
     updateId: acceptUpdateId(createdAtMs),
   });
-  accepted.catch(() => undefined); // Some tests check it.
+  accepted.catch(() => undefined); // Only some tests await this promise.
   return {
     accepted,
     async report(report) {
@@ -217,7 +219,7 @@ async function startTask(world: World, asked: TaskInput, storedAtMs?: number): P
   };
 }
 
-/** The channel and upstream id of a job that waits for its end, once it is placed. */
+/** Waits until a job is placed. Returns its channel and the activity that waits for its end. */
 export async function placementOf(
   { placed }: World,
   taskId: string,

@@ -1,4 +1,5 @@
-// The run's two Temporal servers for tests: the real one, and the time-skipping one.
+// Gives tests a Temporal server: the real one, which the whole run shares, or a new time-skipping
+// one.
 
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
@@ -8,7 +9,7 @@ import { addSearchAttributes } from '../../src/temporal/setup';
 import { searchAttributes } from '../../workflows/search-attributes';
 import { required } from './database';
 
-// Jest would print a worker's log between the tests; only errors are kept.
+// Jest prints the log of a worker between the test results, so only errors are logged.
 Runtime.install({
   logger: new DefaultLogger('ERROR'),
   telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
@@ -36,7 +37,7 @@ export async function timeSkippingEnvironment(): Promise<TestWorkflowEnvironment
   return env;
 }
 
-/** The run's real server with the same interface; it does not skip time. */
+/** The real server, with the interface of a time-skipping one. The real server skips no time. */
 export function realEnvironment(): Promise<TestWorkflowEnvironment> {
   return TestWorkflowEnvironment.createFromExistingServer({ address: temporalAddress() });
 }

@@ -1,4 +1,4 @@
-// Lets time pass for a task: every time of its rows is moved back.
+// Lets time pass for a task. Every time in the task's rows is moved into the past.
 
 import type { Knex } from 'knex';
 

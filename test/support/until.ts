@@ -1,4 +1,4 @@
-// Waits for a condition: it is checked every few milliseconds, up to a limit for liveness only.
+// Waits for a condition, which is checked every 25 ms. The time limit only ends a test that hangs.
 
 export async function until(
   what: string,

@@ -1,5 +1,5 @@
-// A studio and the activities that call it, for tests that need no workflow. A test defines its
-// channels.
+// Starts a studio and prepares the activities that call it, for tests that need no workflow. A test
+// defines the channels.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,13 +29,14 @@ export interface Upstream {
   readonly studio: Studio;
   readonly deps: SubmitDeps;
   readonly events: { readonly name: string; readonly args: readonly unknown[] }[];
-  /** Jobs the studio has accepted for this task. */
+  /** The number of jobs that the studio has accepted for this task. */
   accepted(taskId: string): Promise<number>;
+  /** The number of creates that the studio has received. */
   requests(): Promise<number>;
   script(script: object): Promise<void>;
-  /** One attempt of the activity; if it still waits for its job, the job was placed. */
+  /** Runs one attempt of `submitJob`. If the activity then waits for its job, the job is `open`. */
   attempt(input: JobInput, over?: Partial<SubmitDeps>, number?: number): Promise<Placed>;
-  /** An order whose task exists in the database. */
+  /** The input of a job. The task and the planned job are stored in the database. */
   input(studio?: object, over?: Partial<RequestedJob>): Promise<RequestedJob>;
   close(): Promise<void>;
 }
@@ -146,7 +147,7 @@ function recorded(events: { name: string; args: readonly unknown[] }[]): Activit
   });
 }
 
-/** A row for a task that was never opened, of an account without books. */
+/** Stores a task that was never opened. Its account has no balance row. */
 export async function insertTaskRow(
   db: Knex,
   taskId: string,
@@ -164,7 +165,7 @@ export async function insertTaskRow(
   );
 }
 
-/** The first state of a job, as the start of its task stores it. */
+/** Stores the row of a job in its first state, as the start of its task does. */
 export async function planJob(
   db: Knex,
   { taskId, kind, accountId }: Pick<JobInput, 'taskId' | 'kind' | 'accountId'>,

@@ -1,9 +1,9 @@
-// A channel's real watcher loop inside a test.
+// Runs the real watcher of a channel inside a test.
 
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createWatchActivities, type WatchDeps } from '../../activities/jobs/watch-channel';
 
-/** Watches the channel `studio` until `done` resolves, then stops like a worker that is stopped. */
+/** Watches the channel `studio` until `done` resolves, and then stops as a stopped worker does. */
 export async function watchWhile(
   deps: Omit<WatchDeps, 'stopping'>,
   done: () => Promise<void>,

@@ -1,4 +1,4 @@
-// Web servers of one test, each on a free port. They are closed after the test.
+// Starts web servers for one test, each on a free port. The servers are closed after the test.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 type When = 'request' | 'checkContinue';
 
-/** Starts a server that answers like this, and returns its `host:port`. */
+/** Returns a function that starts a server with this answer and returns its `host:port`. */
 export function webServers(): (answer: Answer, when?: When) => Promise<string> {
   const servers: Server[] = [];
   afterEach(() => {

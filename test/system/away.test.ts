@@ -1,5 +1,6 @@
-// Reads and creates while the workers, Temporal, or both are down, and reads of tasks that Temporal
-// no longer has. This file stops Temporal, so it has a server of its own.
+// Tests reads and creates while the workers are down, and while Temporal is down. It also tests
+// tasks that Temporal no longer has. This file stops Temporal, so it has a Temporal server of its
+// own.
 
 import { Client, Connection } from '@temporalio/client';
 import type { TaskObject } from '../../src/contract/task';
@@ -43,7 +44,7 @@ test('with all workers down, live and finished tasks can be read', async () => {
   await service.finished(live);
 });
 
-test('a task that is not confirmed in time is pending, and ends when a worker is back', async () => {
+test('a task is pending if no worker opens it in time, and succeeds when a worker is back', async () => {
   await service.stopWorker();
   const key = { 'idempotency-key': 'while-away' };
   const created = await service.create(textTask(), key);
@@ -63,7 +64,7 @@ test('a task that is not confirmed in time is pending, and ends when a worker is
 
 testWorkersAway(() => own, { creates: 40, awayMs: 4_000 });
 
-test('pending tasks that find too little money when they are opened end as failed, uncharged', async () => {
+test('a pending task fails without a charge if the balance is too low when the task is opened', async () => {
   const { accountId, apiKey } = await service.anAccount(1_000_000_000);
   const authorization = `Bearer ${apiKey}`;
   await service.stopWorker();
@@ -100,7 +101,7 @@ test('pending tasks that find too little money when they are opened end as faile
   expect(differences).toEqual([]);
 });
 
-test('a task that Temporal has lost can be read, but not cancelled', async () => {
+test('a finished task that Temporal no longer has can be read, but not cancelled', async () => {
   const { id } = (await service.create(textTask())).json;
   const before = await service.finished(id);
   const connection = await Connection.connect({ address: own.address() });
@@ -123,7 +124,7 @@ test('a task that Temporal has lost can be read, but not cancelled', async () =>
   expect((await get(id)).json).toEqual(before);
   const cancelled = await service.call('DELETE', `/v1/videos/generations/${id}`);
   expect(cancelled.status).toBe(409);
-  // Temporal deletes asynchronously.
+  // The time limit is long, because Temporal deletes the workflow asynchronously.
 }, 180_000);
 
 testTemporalAway(() => own, { rounds: 1, creates: 40, awayMs: 4_000 });

@@ -1,5 +1,5 @@
-// Callbacks through the whole service: every final state is delivered once, after it can be read. A
-// consumer that is slow or down delays no other consumer and loses nothing.
+// Tests callbacks through the whole service. Every final state is delivered once, after a GET can
+// read it. A receiver that is slow or down delays no other receiver and loses no callback.
 
 import type { ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
@@ -17,7 +17,7 @@ import { testFailingReceiver } from './failing-receiver';
 let service: Service;
 let sink: CallbackSink;
 let slow: CallbackSink;
-/** Another host than the fast receiver's, because slots are shared by host. */
+/** Another host name than that of the fast receiver, because each host has its own slots. */
 let slowUrl: string;
 let temporal: Awaited<ReturnType<typeof connectTemporal>>;
 beforeAll(async () => {
@@ -77,7 +77,7 @@ test.each<[string, object, (id: string) => Promise<unknown>, object]>([
     { status: 'failed', error: { code: 'task_error' } },
   ],
 ])(
-  'a task that %s is called back once, after GET shows the same state',
+  'the callback of a task that %s arrives once, after a GET shows the same state',
   async (_, studio, then, end) => {
     let readable: unknown;
     sink.answer = async (received, response) => {
@@ -97,7 +97,7 @@ test.each<[string, object, (id: string) => Promise<unknown>, object]>([
   },
 );
 
-test('a pending task that is refused later is called back as failed, signed with the secret of its account', async () => {
+test('a pending task that is refused later sends a failed callback, signed with the secret of its account', async () => {
   const poor = await service.anAccount(12_000_000);
   const headers = { authorization: `Bearer ${poor.apiKey}` };
   await service.stopWorker();
@@ -134,7 +134,7 @@ test('a callback that an operator sends again has the same id and the same body'
   expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
 });
 
-test('a callback whose workflow was terminated is found and delivered', async () => {
+test('the reconciler finds a callback whose workflow was terminated, and the callback is delivered', async () => {
   sink.answer = (_, response) => void response.writeHead(503).end();
   const id = await aTask();
   await until('it was refused once', async () => (await logOf(id)).data[0]?.status === 503);
@@ -148,7 +148,7 @@ test('a callback whose workflow was terminated is found and delivered', async ()
   expect((await logOf(id)).data.map(({ attempt }: { attempt: number }) => attempt)).toEqual([1, 2]);
 });
 
-test('a callback that is delivered 70 hours late leads to a video that plays', async () => {
+test('a callback that is delivered 70 hours late has a video link that still works', async () => {
   sink.answer = (_, response) => void response.writeHead(503).end();
   const id = await aTask({ link_life_s: 5 });
   await until('it was refused once', async () => (await logOf(id)).data[0]?.status === 503);
@@ -164,7 +164,7 @@ test('a callback that is delivered 70 hours late leads to a video that plays', a
   expect((await video.arrayBuffer()).byteLength).toBeGreaterThan(1_000);
 });
 
-test('a receiver that does not answer delays only its own deliveries', async () => {
+test('a callback receiver that does not answer delays only its own deliveries', async () => {
   let running = 0;
   let most = 0;
   const waiting: ServerResponse[] = [];
@@ -178,7 +178,7 @@ test('a receiver that does not answer delays only its own deliveries', async () 
   };
   const held = await Promise.all(Array.from({ length: 5 }, () => aTask({}, slowUrl)));
   await until('its share is taken', () => running === 2);
-  // The task has ended, its callback has not.
+  // The workflow of the task has ended. The workflow of its callback has not.
   const taskId = JSON.parse(slow.received[0]?.body ?? '').id;
   await until('the task ended', async () => (await statusOf(taskId)) === 'COMPLETED');
   expect(await statusOf(callbackWorkflowId(taskId))).toBe('RUNNING');
@@ -192,13 +192,13 @@ test('a receiver that does not answer delays only its own deliveries', async () 
     (await Promise.all(held.map(logOf))).every(({ state }) => state === 'delivered'),
   );
   expect(most).toBe(2);
-  // Waiting for a slot is no attempt.
+  // A delivery that waits for a slot does not count as an attempt.
   for (const id of held) {
     expect((await logOf(id)).data).toHaveLength(messagesOf(id, slow).length);
   }
 });
 
-test('a worker that is stopped during a delivery stops in time, and another worker delivers', async () => {
+test('a worker that is stopped during a callback stops in time, and the next worker delivers the callback', async () => {
   slow.answer = () => undefined;
   const id = await aTask({}, slowUrl);
   await until('it is on its way', () => messagesOf(id, slow).length === 1);

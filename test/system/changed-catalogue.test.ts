@@ -1,5 +1,6 @@
-// No task is stranded by a changed catalogue, in whatever state its job is, and whichever of the
-// API and the worker reads the change first. The number of watchers is that of the catalogue.
+// A change of the catalogue must not leave a task without an end. Each change is tested with jobs
+// in every state, and twice: the API or the worker reads the change first. The number of watchers
+// also follows the catalogue.
 
 import { audit } from '../../src/db/ledger-audit';
 import { textTask } from '../support/service';
@@ -24,39 +25,48 @@ type Change = Omit<Case, 'first'>;
 
 const changes: readonly Change[] = [
   {
-    name: 'the limit is raised',
+    name: 'the job limit of its channel is raised',
     slots: 2,
     edit: setChannel('a', { jobsInFlightMax: 4 }),
     freesSlots: true,
   },
-  { name: 'the limit is lowered', slots: 2, edit: setChannel('a', { jobsInFlightMax: 1 }) },
   {
-    name: 'the limit is dropped',
+    name: 'the job limit of its channel is lowered',
+    slots: 2,
+    edit: setChannel('a', { jobsInFlightMax: 1 }),
+  },
+  {
+    name: 'the job limit of its channel is removed',
     slots: 2,
     edit: setChannel('a', { jobsInFlightMax: null }),
     freesSlots: true,
   },
-  { name: 'a limit is set', slots: null, edit: setChannel('a', { jobsInFlightMax: 1 }) },
   {
-    name: 'the channel is removed and another is left',
+    name: 'its channel gets a job limit',
+    slots: null,
+    edit: setChannel('a', { jobsInFlightMax: 1 }),
+  },
+  {
+    name: 'its channel is removed and another channel is left',
     slots: 2,
     edit: inTurn(
       setChannel('a', null),
       setModel(({ b }) => [b]),
     ),
     hasOther: true,
-    // The provider of its job can no longer be called.
+    // Without the channel, the provider of these jobs can no longer be called. A cancellation must
+    // still end their tasks.
     cancelled: ['open', 'sending'],
   },
   {
-    name: 'the only channel is removed for a while',
+    name: 'its only channel is removed for a while',
     slots: 2,
     edit: setChannel('a', null),
     cancelled: ['open', 'waiting'],
     mend: addChannel(({ a }) => a),
   },
   {
-    name: 'the channel is renamed, and its old name is put back later',
+    name: 'its channel is renamed, and the old name is added again later',
     slots: 2,
     edit: inTurn(
       addChannel(another),
@@ -65,14 +75,18 @@ const changes: readonly Change[] = [
     ),
     mend: addChannel(({ a }) => a),
   },
-  { name: 'its key is changed', slots: 2, edit: setChannel('a', { apiKeyEnv: 'NEW_KEY' }) },
   {
-    name: 'its address is changed',
+    name: 'the key of its channel is changed',
+    slots: 2,
+    edit: setChannel('a', { apiKeyEnv: 'NEW_KEY' }),
+  },
+  {
+    name: 'the address of its channel is changed',
     slots: 2,
     edit: (catalogue, own) => setChannel('a', { baseUrl: own.moved.url })(catalogue, own),
   },
-  { name: 'the model is removed', slots: 2, edit: setModel(null) },
-  { name: 'it gets two watchers', slots: 2, edit: setChannel('a', { watchers: 2 }) },
+  { name: 'its model is removed', slots: 2, edit: setModel(null) },
+  { name: 'its channel gets two watchers', slots: 2, edit: setChannel('a', { watchers: 2 }) },
 ];
 
 const sides: readonly Side[] = ['api', 'worker'];
@@ -86,26 +100,29 @@ afterAll(() => run?.close());
 
 const numbered = cases.map((one, number) => [one.name, one.first, number] as const);
 
-test.each(numbered)('%s, read by the %s first: each task ends', (_name, _first, number) => {
-  const { own, tasks } = run.played[number] as Played;
-  const { cancelled = [], first, name } = cases[number] as Case;
-  const isRefused = name === 'the model is removed' && first === 'api';
-  const wanted = (part: Part | 'other') => {
-    if (part === 'newcomer' && isRefused) return undefined;
-    return (cancelled as readonly string[]).includes(part) ? 'failed' : 'succeeded';
-  };
-  const parts = [...tasks.keys()];
-  expect(parts).toEqual(expect.arrayContaining(['reported', 'open', 'sending', 'waiting too']));
-  const statuses = parts.map((part) => [part, tasks.get(part)?.status]);
-  expect(statuses).toEqual(parts.map((part) => [part, wanted(part)]));
-  for (const task of tasks.values()) {
-    if (task?.status === 'failed') expect(task.billing.charged).toBe('0.000000');
-    if (task?.status === 'succeeded') expect(task.usage.completion_tokens).toBe(100_000);
-    expect(own.ark.creates.get(task?.id) ?? 0).toBeLessThanOrEqual(1);
-  }
-});
+test.each(numbered)(
+  'a task ends if %s and the %s reads the change first',
+  (_name, _first, number) => {
+    const { own, tasks } = run.played[number] as Played;
+    const { cancelled = [], first, name } = cases[number] as Case;
+    const isRefused = name === 'its model is removed' && first === 'api';
+    const wanted = (part: Part | 'other') => {
+      if (part === 'newcomer' && isRefused) return undefined;
+      return (cancelled as readonly string[]).includes(part) ? 'failed' : 'succeeded';
+    };
+    const parts = [...tasks.keys()];
+    expect(parts).toEqual(expect.arrayContaining(['reported', 'open', 'sending', 'waiting too']));
+    const statuses = parts.map((part) => [part, tasks.get(part)?.status]);
+    expect(statuses).toEqual(parts.map((part) => [part, wanted(part)]));
+    for (const task of tasks.values()) {
+      if (task?.status === 'failed') expect(task.billing.charged).toBe('0.000000');
+      if (task?.status === 'succeeded') expect(task.usage.completion_tokens).toBe(100_000);
+      expect(own.ark.creates.get(task?.id) ?? 0).toBeLessThanOrEqual(1);
+    }
+  },
+);
 
-test('after changes of the catalogue the books agree and nothing is held', async () => {
+test('after changes of the catalogue, the ledger agrees and no amount is held', async () => {
   expect((await audit(run.service.db)).differences).toEqual([]);
   const { rows } = await run.service.db.raw(
     'select held, open_tasks from balances where held <> 0',
@@ -114,16 +131,20 @@ test('after changes of the catalogue the books agree and nothing is held', async
   expect(run.service.failures).toEqual([]);
 });
 
-test.each(sides)('the new key and the new address are used where the %s read first', (first) => {
-  const find = (name: string) =>
-    run.played[cases.findIndex((one) => one.first === first && one.name === name)]?.own;
-  expect(find('its key is changed')?.ark.lastKey).toBe('new');
-  expect(find('its address is changed')?.moved.lastKey).toBe('old');
-});
+test.each(sides)(
+  'a new key and a new address of a channel are used if the %s reads them first',
+  (first) => {
+    const find = (name: string) =>
+      run.played[cases.findIndex((one) => one.first === first && one.name === name)]?.own;
+    expect(find('the key of its channel is changed')?.ark.lastKey).toBe('new');
+    expect(find('the address of its channel is changed')?.moved.lastKey).toBe('old');
+  },
+);
 
-test('each channel has as many watchers as the catalogue says', async () => {
+test('a channel has as many watchers as the catalogue says after each change of their number', async () => {
   const { service, played } = run;
-  const { own } = played[cases.findIndex(({ name }) => name === 'it gets two watchers')] as Played;
+  const wanted = 'its channel gets two watchers';
+  const { own } = played[cases.findIndex(({ name }) => name === wanted)] as Played;
   const temporal = await connectTemporal();
   const isRunning = async (workflowId: string) => {
     const found = temporal.client.workflow.getHandle(workflowId).describe();

@@ -1,6 +1,6 @@
-// Tasks in every state while the catalogue changes, and the API and the worker read the change one
-// after the other. Each case has its own channels, model and provider, so that all cases run at the
-// same time.
+// Changes the catalogue while there are tasks in every state. The API and the worker read the
+// change one after the other. Each case has its own channels, model and provider, so that all cases
+// run at the same time.
 
 import { setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -9,7 +9,8 @@ import { type PlayedArk, type PlayedJob, startPlayedArk } from '../support/playe
 import { type Service, startService, type TaskReply } from '../support/service';
 import { until } from '../support/until';
 
-// A liveness limit only: an interrupted create is looked up after the timeout of a request.
+// This limit only ends a test that hangs. It exceeds `requestTimeoutMs`, because an interrupted
+// create is looked up only after that timeout.
 const withinMs = 600_000;
 
 export type Side = 'api' | 'worker';
@@ -19,8 +20,9 @@ type Edit = (catalogue: Catalogue, own: Own) => Catalogue;
 export interface Own {
   readonly name: string;
   readonly model: string;
-  /** The changed channel, and a second one that is full. */
+  /** The channel that the case changes. */
   readonly a: string;
+  /** A second channel with one slot. If `hasOther` is set, another task has this slot. */
   readonly b: string;
   readonly ark: PlayedArk;
   /** The same provider at another address. */
@@ -32,13 +34,13 @@ export interface Case {
   readonly first: Side;
   readonly slots: number | null;
   readonly edit: Edit;
-  /** The model can be served by another channel too. */
+  /** The channel `b` can serve the model too. */
   readonly hasOther?: boolean;
-  /** The change frees slots, so that waiting tasks get their turns. */
+  /** The change frees slots, so that the waiting tasks get slots. */
   readonly freesSlots?: boolean;
-  /** The last change of the operator, for API and worker. */
+  /** The change that repairs the catalogue at the end. The API and the worker read it together. */
   readonly mend?: Edit;
-  /** The customer cancels the tasks before that. */
+  /** The states of the tasks that the customer cancels before `mend`. */
   readonly cancelled?: readonly Part[];
 }
 
@@ -86,7 +88,7 @@ function channelOf(id: string, baseUrl: string, slots: number | null): Channel {
     protocol: 'ark',
     baseUrl,
     apiKeyEnv: 'OLD_KEY',
-    // Longer than the test holds a create, which takes minutes on a slow machine.
+    // The test holds one create open, on a slow machine for minutes. The timeout must be longer.
     requestTimeoutMs: 400_000,
     pollIntervalMs: 1_000,
     jobsInFlightMax: slots,
@@ -97,7 +99,7 @@ function channelOf(id: string, baseUrl: string, slots: number | null): Channel {
   };
 }
 
-/** One case during the run. */
+/** One case while it runs, with its tasks and its provider. */
 class Actor {
   readonly tasks = new Map<Part | 'other', string | undefined>();
   private readonly finished = new Set<string>();
@@ -147,7 +149,7 @@ class Actor {
     });
   }
 
-  /** All cases poll at the same time, so each polls rarely. */
+  /** All cases poll at the same time, so each case waits 200 ms before each poll. */
   private waitUntil(what: string, isSo: () => Promise<boolean>): Promise<void> {
     const asked = async () => {
       await setTimeout(200);
@@ -156,12 +158,12 @@ class Actor {
     return until(`${this.own.name}: ${what}`, asked, withinMs);
   }
 
-  /** Ends the job of this task. */
+  /** Lets the provider report the success of this task's job. */
   async finish(part: Part): Promise<void> {
     this.finished.add((await this.jobOf(part)).upstream_id ?? '');
   }
 
-  /** Answers the create in progress; from now on each job ends at once. */
+  /** Answers the create that is held open. From now on, each job succeeds at once. */
   end(): void {
     this.isOver = true;
     this.letGo();
@@ -174,7 +176,7 @@ function made(job: PlayedJob): PlayedJob {
   return { ...job, status: 'succeeded', content, usage, updated_at: job.created_at };
 }
 
-/** Runs all cases; afterwards each accepted task is final. */
+/** Runs all cases at the same time. Each accepted task is final when the promise resolves. */
 export async function playAll(cases: readonly Case[]): Promise<{
   readonly service: Service;
   readonly played: readonly Played[];
@@ -185,7 +187,7 @@ export async function playAll(cases: readonly Case[]): Promise<{
   let shipped: Catalogue | undefined;
   const service = await startService({
     reconcileIntervalSeconds: 5,
-    // The videos of the played provider do not exist.
+    // The videos of the played provider do not exist, so a task should not wait long for its copy.
     storeWaitSeconds: 1,
     channelKeys: { OLD_KEY: 'old', NEW_KEY: 'new' },
     catalogue: (catalogue) => {
@@ -208,7 +210,7 @@ export async function playAll(cases: readonly Case[]): Promise<{
   read('api');
   read('worker');
   await all((actor) => actor.create('newcomer'));
-  // Several rounds of each watcher, and a run of the reconciler.
+  // Eight seconds are enough for several rounds of each watcher and for a run of the reconciler.
   await setTimeout(8_000);
   for (const [number, { first }] of cases.entries()) {
     change(number, first === 'api' ? 'worker' : 'api');
@@ -277,7 +279,8 @@ function withCases(catalogue: Catalogue, cases: readonly Case[], owns: readonly 
 }
 
 /**
- * Brings a task of each case to each state. Returns the function that releases the reported ones.
+ * Brings one task of each case to each state. Returns a function that unlocks the rows of the
+ * `reported` tasks.
  */
 async function takeUp(service: Service, actors: readonly Actor[]): Promise<() => Promise<void>> {
   const all = (act: (actor: Actor) => Promise<unknown>) => Promise.all(actors.map(act));
@@ -296,7 +299,7 @@ async function takeUp(service: Service, actors: readonly Actor[]): Promise<() =>
   await lock.query('select 1 from tasks where id = any($1) for update', [reported]);
   await all(async (actor) => {
     await actor.finish('reported');
-    // Without an acknowledgement it is closed after a while.
+    // A job whose task does not acknowledge its end is closed after a while.
     await actor.comesTo('reported', 'reported', 'closed');
   });
   await all((actor) => Promise.all([actor.create('open'), actor.create('sending')]));

@@ -1,5 +1,6 @@
-// With ENCRYPTION_KEYS nothing that a customer wrote or was given can be read in PostgreSQL or in
-// Temporal, and a key can be introduced and replaced while tasks are under way.
+// With ENCRYPTION_KEYS, the texts of a customer and the links of results cannot be read in
+// PostgreSQL or in Temporal. Labels in PostgreSQL are the exception. A key can be introduced and
+// replaced while tasks run.
 
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -37,7 +38,8 @@ async function dumpOf(db: Knex): Promise<string> {
   return (await Promise.all(texts)).flat().join('\n');
 }
 
-// Python, because older releases of Node cannot read SQLite. Python installs Temporal as well.
+// Python reads the SQLite file of Temporal, because older releases of Node cannot. The tests
+// already need Python to install Temporal.
 const readAll = `
 import sqlite3, sys
 store = sqlite3.connect(sys.argv[1])
@@ -82,14 +84,16 @@ async function upload(service: Service): Promise<string> {
   return ((await uploaded.json()) as { id: string }).id;
 }
 
-// Nothing listens there, so the upload stays to be sent.
+// Nothing listens at this address, so the upload stays pending.
 const unreachable = 'http://127.0.0.1:9/video.mp4';
 
 const planted = ['prompt', 'address', 'hook', 'person', 'option', 'reply', 'name', 'upload'].map(
   (word) => `planted-${word}`,
 );
 
-/** A task with a word in each field that a caller can fill, to its end and its callback. */
+/**
+ * Runs a task with a planted word in each free field of a caller, until its callback is recorded.
+ */
 async function runTask(service: Service, hook: string): Promise<void> {
   const { json } = await service.create({
     model: 'studio-2.0',
@@ -126,8 +130,8 @@ async function runTask(service: Service, hook: string): Promise<void> {
 }
 
 test.each<[string, KeyRing]>([
-  ['with keys neither database shows a word of the customer or a link of the result', [first]],
-  ['without keys the same search finds them', []],
+  ['with encryption keys, a search of both databases finds no text of the customer', [first]],
+  ['without encryption keys, the same search finds texts of the customer', []],
 ])(
   '%s',
   async (_what, encryptionKeys) => {
@@ -153,10 +157,10 @@ test.each<[string, KeyRing]>([
           expect(ours).toContain('open-label');
           await service.stopWorker();
           const theirs = await dumpTemporal();
-          // A search attribute.
+          // The account id is a search attribute. Search attributes are not encrypted.
           expect(theirs).toContain(service.accountId);
           for (const word of [...planted, 'open-label', ourLinks, theirLinks]) {
-            // Temporal is given no word of a request but its labels, and the links of the result.
+            // Of these words, Temporal only gets the labels and the links of the result.
             const isGiven = isFound && !word.startsWith('planted');
             expect([word, theirs.includes(word)]).toEqual([word, isGiven]);
           }
@@ -171,7 +175,7 @@ test.each<[string, KeyRing]>([
   120_000,
 );
 
-test('tasks under way go on while a key is introduced and replaced', async () => {
+test('running tasks succeed while an encryption key is introduced and replaced', async () => {
   const options: Parameters<typeof startService>[0] & object = {};
   const service = await startService(options);
   try {

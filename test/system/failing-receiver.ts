@@ -1,5 +1,5 @@
-// A receiver that fails some messages once: each is sent again as the same message with a new time,
-// every one is signed, and none is sent again after it was accepted.
+// Tests a callback receiver that fails some messages once. A failed message is sent again with the
+// same id and a new time. Every message is signed. No message is sent again after it was accepted.
 
 import { Webhook } from 'standardwebhooks';
 import { randomFrom, seedOfRun } from '../support/books';
@@ -17,17 +17,17 @@ interface ReceiverSize {
   readonly minutes: number;
 }
 
-/** The sink's answers are replaced. */
+/** Registers the test. It replaces the `answer` of the sink. */
 export function testFailingReceiver(parts: () => Parts, { tasks, minutes }: ReceiverSize): void {
   const seed = seedOfRun();
   test(
-    `${tasks} callbacks arrive at a receiver that fails at most once each (SEED=${seed})`,
+    `${tasks} callbacks arrive although the receiver fails some of them once (SEED=${seed})`,
     async () => {
       const { service, sink } = parts();
       const random = randomFrom(seed);
-      // Whatever the seed, the first receiver fails and the second does not.
+      // With every seed, the first message fails once and the second does not fail.
       const failing = Array.from({ length: tasks }, (_, n) => (n < 2 ? n === 0 : random() < 0.5));
-      // How often each receiver still fails, by its address.
+      // The number of failures that are left for each address.
       const failures = new Map(failing.map((fails, n) => [`/task/${n}`, fails ? 1 : 0]));
       sink.answer = ({ url }, response) => {
         const left = failures.get(url) ?? 0;
@@ -44,7 +44,9 @@ export function testFailingReceiver(parts: () => Parts, { tasks, minutes }: Rece
   );
 }
 
-/** Sixteen callers at once; the ids in the order of their addresses. */
+/**
+ * Creates the tasks with sixteen concurrent callers. Returns the ids in the order of the addresses.
+ */
 async function createAll({ service, sink }: Parts, tasks: number): Promise<readonly string[]> {
   const ids: string[] = [];
   let next = 0;

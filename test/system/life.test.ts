@@ -1,5 +1,5 @@
-// The life of tasks through the whole service: HTTP in, studio behind, callbacks out, books
-// afterwards.
+// Follows tasks through the whole service: the HTTP call, the jobs in the studio, the callback and
+// the ledger.
 
 import { audit } from '../../src/db/ledger-audit';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const labels = { order: '4711' };
 
-test('a task is created with five fields, runs, succeeds, is settled and calls back once', async () => {
+test('a create is answered with five fields; its task succeeds, is settled and sends one callback', async () => {
   const created = await service.create(
     textTask({ run_s: 1 }, { duration: 5, metadata: { callback_url: sink.url, labels } }),
   );
@@ -44,7 +44,7 @@ test('a task is created with five fields, runs, succeeds, is settled and calls b
   expect(JSON.parse(sink.received[0]?.body ?? '')).toEqual(json);
 });
 
-test('super-resolution runs under the same task id and is a separate line of the bill', async () => {
+test('super-resolution runs under the same task id and is a separate item of the bill', async () => {
   const { json } = await service.create(
     textTask({}, { metadata: { super_resolution_config: { resolution: '1080p' } } }),
   );
@@ -68,7 +68,7 @@ test('a failed generation costs nothing', async () => {
   });
 });
 
-test('a task cancelled by its caller costs nothing, and its job is cancelled', async () => {
+test('a task that its caller cancels costs nothing, and a second DELETE is answered 409', async () => {
   const { json } = await service.create(textTask({ queue_s: 600 }));
   const answer = await service.call('DELETE', `/v1/videos/generations/${json.id}`);
   expect(answer.status).toBe(200);
@@ -81,7 +81,7 @@ test('a task cancelled by its caller costs nothing, and its job is cancelled', a
   expect([again.status, again.json.error.code]).toEqual([409, 'task_already_finished']);
 });
 
-test('ten equal calls with one Idempotency-Key create one task', async () => {
+test('ten equal creates with one Idempotency-Key create one task', async () => {
   const body = textTask({ run_s: 1 });
   const answers = await Promise.all(
     Array.from({ length: 10 }, () => service.create(body, { 'idempotency-key': 'order-1' })),
@@ -96,7 +96,7 @@ test('ten equal calls with one Idempotency-Key create one task', async () => {
   expect(replayed.json.status).toBe('succeeded');
 });
 
-test('a create beyond the balance is refused and stores nothing, and the key may be used again after a credit', async () => {
+test('a create beyond the balance is refused with 402, and the message names the balance', async () => {
   const poor = await service.anAccount(1);
   const headers = { authorization: `Bearer ${poor.apiKey}`, 'idempotency-key': 'poor' };
   const refused = await service.create(textTask(), headers);
@@ -104,7 +104,7 @@ test('a create beyond the balance is refused and stores nothing, and the key may
   expect(refused.json.error.message).toContain('0.000001');
 });
 
-test('a task of another account is answered 404', async () => {
+test('a GET of another account’s task has the same 404 answer as an unknown task', async () => {
   const { json } = await service.create(textTask());
   const other = await service.anAccount();
   const headers = { authorization: `Bearer ${other.apiKey}` };

@@ -1,5 +1,5 @@
-// Wrong answers of a generator, and how each task ends. Each wrong answer must have been given;
-// afterwards there is one accepted job per task, and the books agree.
+// A generator gives wrong answers, and the tests check how each task ends. Each wrong answer must
+// have been given. Afterwards each task has one accepted job, and the ledger agrees.
 
 import { audit } from '../../src/db/ledger-audit';
 import { type Exchange, type Liar, type Lie, startLiar } from '../support/liar';
@@ -39,7 +39,7 @@ const jobs = '/api/v3/contents/generations/tasks';
 const isCreate = ({ method, path }: Exchange) => method === 'POST' && path === jobs;
 const isList = ({ method, path }: Exchange) => method === 'GET' && path.startsWith(`${jobs}?`);
 
-/** Answers wrongly so many times, then correctly. */
+/** Replaces the first `times` answers to the matching requests by `lie`. */
 function lies(fits: (exchange: Exchange) => boolean, times: number, lie: Lie): void {
   let left = times;
   liar.exchanges.length = 0;
@@ -50,7 +50,7 @@ function lies(fits: (exchange: Exchange) => boolean, times: number, lie: Lie): v
   };
 }
 
-/** Changes each item of a successful list answer. */
+/** Changes the succeeded jobs in the first `times` lists that contain such a job. */
 function edits(change: (item: Record<string, unknown>) => void, times: number): void {
   let left = times;
   liar.exchanges.length = 0;
@@ -77,36 +77,39 @@ async function endOf(studio: Record<string, unknown> = {}) {
 const big = Buffer.alloc(9 * 1024 * 1024, 'x');
 const page = '<html><body>502 Bad Gateway</body></html>';
 const answers: readonly [string, Lie][] = [
-  ['a page of HTML', { status: 502, headers: { 'content-type': 'text/html' }, body: page }],
-  ['a page of HTML that calls itself a success', { status: 200, body: page }],
+  ['an HTML page with 502', { status: 502, headers: { 'content-type': 'text/html' }, body: page }],
+  ['an HTML page with 200', { status: 200, body: page }],
   ['truncated JSON', { status: 200, body: '{"id": "cgt-2026' }],
-  ['200 with an error inside', { body: '{"error":{"code":"InternalServiceError","message":"x"}}' }],
+  ['an error object with 200', { body: '{"error":{"code":"InternalServiceError","message":"x"}}' }],
   ['an empty answer', { status: 200, body: '' }],
   ['a list where an object belongs', { status: 200, body: '[]' }],
-  ['a body beyond the limit', { status: 200, body: big }],
+  ['a body beyond the size limit', { status: 200, body: big }],
   ['a redirect', { status: 302, headers: { location: 'http://169.254.169.254/' }, body: '' }],
-  ['nothing at all', { instead: 'silence' }],
+  ['no answer', { instead: 'silence' }],
   ['a cut connection', { instead: 'reset' }],
 ];
 
-describe('a wrong answer to a create', () => {
-  test.each(answers)('%s is resolved: one job, a finished task', async (_, lie) => {
-    lies(isCreate, 1, lie);
-    expect(await endOf()).toMatchObject({ status: 'succeeded' });
-    expect(liar.exchanges).toHaveLength(1);
-  });
+describe('a create of a job', () => {
+  test.each(answers)(
+    'that is answered with %s leads to one job and a succeeded task',
+    async (_, lie) => {
+      lies(isCreate, 1, lie);
+      expect(await endOf()).toMatchObject({ status: 'succeeded' });
+      expect(liar.exchanges).toHaveLength(1);
+    },
+  );
 });
 
-describe('a wrong answer to a list', () => {
-  test.each(answers)('%s spoils that round only', async (_, lie) => {
+describe('a list of jobs', () => {
+  test.each(answers)('that is answered twice with %s only delays a task', async (_, lie) => {
     lies(isList, 2, lie);
     expect(await endOf()).toMatchObject({ status: 'succeeded' });
     expect(liar.exchanges).toHaveLength(2);
   });
 });
 
-describe('a wrong answer about a finished job', () => {
-  test('a status that goes backwards is ignored', async () => {
+describe('in a list of jobs', () => {
+  test('a status that goes back to queued is ignored', async () => {
     edits((item) => {
       item.status = 'queued';
     }, 2);
@@ -114,7 +117,7 @@ describe('a wrong answer about a finished job', () => {
     expect(liar.exchanges).toHaveLength(2);
   });
 
-  test('an unknown status is read until the deadline and counted', async () => {
+  test('an unknown status is reported as an event, and the job is read again', async () => {
     edits((item) => {
       item.status = 'almost';
     }, 2);
@@ -122,7 +125,7 @@ describe('a wrong answer about a finished job', () => {
     expect(service.events).toContainEqual({ name: 'unknownStatus', args: ['studio', 'almost'] });
   });
 
-  test('a success without a video fails the task, uncharged', async () => {
+  test('a success without a video makes the task fail without a charge', async () => {
     edits((item) => {
       item.content = {};
     }, Number.POSITIVE_INFINITY);
@@ -138,12 +141,15 @@ describe('a wrong answer about a finished job', () => {
     ['usage that is no number', { completion_tokens: 'many' }],
     ['negative usage', { completion_tokens: -5 }],
     ['more usage than any video has', { completion_tokens: 9_000_000_000_000_000 }],
-  ])('a success with %s is charged the hold, with usage_missing', async (_, usage) => {
-    edits((item) => {
-      item.usage = usage;
-    }, Number.POSITIVE_INFINITY);
-    const { status, billing } = await endOf();
-    expect([status, billing.charged]).toEqual(['succeeded', billing.held]);
-    expect(liar.exchanges.length).toBeGreaterThan(0);
-  });
+  ])(
+    'a success with %s makes the task succeed, and the whole hold is charged',
+    async (_, usage) => {
+      edits((item) => {
+        item.usage = usage;
+      }, Number.POSITIVE_INFINITY);
+      const { status, billing } = await endOf();
+      expect([status, billing.charged]).toEqual(['succeeded', billing.held]);
+      expect(liar.exchanges.length).toBeGreaterThan(0);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-// The small size, in every run; the large one is in test/long.
+// Every test run has this small size of the test. The large size is in test/long.
 
 import { testManyStarters } from './many-starters';
 

@@ -1,5 +1,5 @@
-// Several processes start the same pending tasks at once: three starters and the reconciler. Each task
-// has one workflow and one hold afterwards.
+// Three starters and the reconciler start the same pending tasks at once, as several processes do.
+// Afterwards each task has one workflow and one hold.
 
 import { startForgotten } from '../../activities/reconcile/pending-tasks';
 import { createStarter } from '../../src/api/create/starter';
@@ -27,12 +27,12 @@ export function testManyStarters({ tasks, minutes }: { tasks: number; minutes: n
   });
 
   test(
-    `${tasks} pending tasks have ${tasks} workflows although all API processes start them`,
+    `${tasks} pending tasks have ${tasks} workflows although several starters start each task`,
     async () => {
       const ids = await storeMany(service, tasks);
       const others = [startOther(service), startOther(service)];
       const due = () => startForgotten(reconciler(service, temporal.client), 0);
-      // Released again during their start, so that several processes start the same task.
+      // The tasks are released while they are started, so several starters claim the same task.
       for (let n = 0; n < 3; n += 1) {
         await Promise.all(ids.map((id) => releaseStart(service.db, id, 0)));
         await Promise.all([due(), due()]);
@@ -56,7 +56,7 @@ async function storeMany({ db, accountId }: Service, count: number): Promise<str
   return inputs.map(({ taskId }) => taskId);
 }
 
-/** The starter of another API process. */
+/** Starts a starter, as another API process does. Returns the function that stops it. */
 function startOther({ db, taskQueue }: Service): () => Promise<void> {
   const access = { address: temporalAddress(), namespace: 'default' };
   const temporal = createTemporalClient({

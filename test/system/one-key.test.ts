@@ -1,4 +1,5 @@
-// Forty keys, ten calls each.
+// Every test run has this small size of the test: forty keys with ten calls each. The large size is
+// in test/long.
 
 import { testOneKey } from './one-key';
 

@@ -1,5 +1,5 @@
-// One key, one task: the same call many times at once, with another body, and again after every
-// process was replaced.
+// An idempotency key creates one task. The same call is sent many times at once, and again after
+// the worker was replaced. A call with another body is refused.
 
 import { audit } from '../../src/db/ledger-audit';
 import { type Reply, type Service, startService, textTask } from '../support/service';
@@ -24,10 +24,10 @@ export function testOneKey({ keys, calls, minutes }: OneKeySize): void {
   afterAll(() => service?.close());
 
   test(
-    `${keys} keys with ${calls} concurrent calls each create ${keys} tasks, and repeated calls create no more`,
+    `${keys} idempotency keys with ${calls} concurrent calls each create ${keys} tasks, and later calls create no more`,
     async () => {
       const ids: string[] = [];
-      // Four keys at a time: their calls overlap.
+      // The calls of four keys overlap.
       for (let from = 0; from < keys; from += 4) {
         const next = all.slice(from, from + 4);
         ids.push(...(await Promise.all(next.map((key) => manyTimes(service, key, calls)))));
@@ -58,7 +58,7 @@ export function testOneKey({ keys, calls, minutes }: OneKeySize): void {
 async function manyTimes(service: Service, key: string, calls: number): Promise<string> {
   const call = async (): Promise<Reply> => {
     const reply = await service.create(body(key), { 'idempotency-key': key });
-    // Many calls at once may reach the rate limit.
+    // A call that reaches a rate limit is sent again.
     return reply.status === 429 ? call() : reply;
   };
   const answers = await Promise.all(Array.from({ length: calls }, call));

@@ -1,5 +1,6 @@
-// The video of a task, sent to an address of its caller: a presigned PUT of a real S3 server, and receivers
-// that refuse, hang and recover. The task itself is never failed or delayed by it.
+// The video of a task is uploaded to an address of its caller. The receiver is a real S3 server
+// with a presigned PUT, or a server that refuses, hangs or recovers. The upload never delays the
+// task or makes it fail.
 
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -65,7 +66,7 @@ const uploaded = async (id: string, status: string) => {
 };
 const rowOf = (id: string) => service.db('files').where({ task_id: id, role: 'video' }).first();
 const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest();
-/** The receiver takes the bytes and keeps their digest. */
+/** Makes the receiver accept uploads. Returns the list of their digests. */
 const taking = () => {
   const took: Buffer[] = [];
   answer = async (request, response) => {
@@ -77,7 +78,7 @@ const taking = () => {
 const eventsOf = (id: string) =>
   service.events.filter(({ name, args }) => name === 'outputUpload' && args[0] === id);
 
-test('a presigned PUT of an S3 bucket receives the video, which is kept here too', async () => {
+test('the video is uploaded to a presigned PUT of an S3 bucket, and is also kept by the service', async () => {
   const { endpoint, bucket, ...keys } = s3.settings;
   const client = new AwsClient({ ...keys, service: 's3', retries: 0 });
   const url = new URL(`${endpoint}/${bucket}/mine.mp4`);
@@ -96,7 +97,7 @@ test('a presigned PUT of an S3 bucket receives the video, which is kept here too
   expect(JSON.stringify(await read(json.id))).not.toContain('X-Amz');
 });
 
-test('a 403 of the receiver is shown in the task, which succeeds', async () => {
+test('a task succeeds if the receiver of its upload answers 403, and shows this answer', async () => {
   answer = (request, response) => {
     request.resume();
     response.writeHead(403).end();
@@ -111,7 +112,7 @@ test('a 403 of the receiver is shown in the task, which succeeds', async () => {
   expect(JSON.stringify([service.events, await read(json.id)])).not.toContain('planted-secret');
 });
 
-test('a receiver that hangs delays nothing and is called again until it takes the video', async () => {
+test('a receiver that hangs does not delay its task, and the upload is repeated until it succeeds', async () => {
   answer = () => undefined;
   const { json } = await task(address);
   const final = await service.finished(json.id);
@@ -127,7 +128,7 @@ test('a receiver that hangs delays nothing and is called again until it takes th
   expect(took).toEqual([(await rowOf(json.id)).sha256]);
 });
 
-test('a worker that stops in the middle of an upload loses nothing', async () => {
+test('an upload succeeds although the worker stops in the middle of the upload', async () => {
   let begun = false;
   answer = (request) => {
     request.once('data', () => {
@@ -145,7 +146,7 @@ test('a worker that stops in the middle of an upload loses nothing', async () =>
   expect(took).toEqual([(await rowOf(json.id)).sha256]);
 });
 
-test('a video that is stored late is uploaded once it is stored', async () => {
+test('a video that is stored after the end of its task is uploaded after that', async () => {
   storage.isAway = true;
   const took = taking();
   const { json } = await task(address);
@@ -157,7 +158,7 @@ test('a video that is stored late is uploaded once it is stored', async () => {
   expect(took).toEqual([(await rowOf(json.id)).sha256]);
 });
 
-test('a video that is deleted before its upload is not uploaded any more', async () => {
+test('a video that is deleted before its upload is not uploaded, and the upload fails', async () => {
   answer = () => undefined;
   const { json } = await task(address);
   await service.finished(json.id);

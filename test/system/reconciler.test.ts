@@ -1,6 +1,6 @@
-// The reconciler finds tasks that no workflow will finish: terminated tasks, tasks that Temporal
-// has lost, open tasks long past their deadline, and workflows whose code fails. Its Temporal
-// Schedule starts it, as in production.
+// The reconciler finds tasks that no workflow will finish. Their workflow was terminated or lost,
+// its code fails, or the task is long past its deadline. A Temporal Schedule starts the reconciler,
+// as in production.
 
 import { resolve } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
@@ -50,7 +50,7 @@ async function calledBack(id: string): Promise<void> {
   await until('its callback arrived', () => sink.received.some(({ body }) => body.includes(id)));
 }
 
-test('a task with a terminated workflow is closed, refunded and called back, and its job is cancelled', async () => {
+test('a task with a terminated workflow is closed and refunded, its callback arrives, and its job is cancelled', async () => {
   const { json } = await service.create(waiting());
   await jobIsOpen(json.id);
   await temporal.client.workflow.getHandle(json.id).terminate('by hand');
@@ -61,7 +61,7 @@ test('a task with a terminated workflow is closed, refunded and called back, and
   await until('its job is cancelled', async () => (await studioStatus(json.id)) === 'cancelled');
 });
 
-test('a task whose workflow Temporal has lost is closed and refunded', async () => {
+test('a task whose workflow does not exist in Temporal is closed and refunded', async () => {
   const createdAtMs = Date.now() - 60_000;
   const input = aTaskInput({ accountId: service.accountId, createdAtMs });
   const { openTask } = createTaskActivities((await idleDeps()).deps);
@@ -81,7 +81,7 @@ test('a task whose workflow Temporal has lost is closed and refunded', async () 
   });
 });
 
-test('the audit has its own schedule from the first start on', async () => {
+test('the audit has its own Temporal Schedule, which first runs at the start of the worker', async () => {
   const audits = () => service.events.filter(({ name }) => name === 'audited');
   await until('the first audit', () => audits().length > 0);
   expect(audits()[0]?.args).toEqual([[]]);
@@ -94,7 +94,7 @@ test('the audit has its own schedule from the first start on', async () => {
   await service.db.raw('update balances set available = available - 1');
 });
 
-test('an unreadable row is reported, and the reconciler continues with the others', async () => {
+test('the reconciler reports an unreadable task row and continues with the other tasks', async () => {
   const unreadable = aTaskInput().taskId;
   await service.db.raw(
     `insert into tasks (id, account_id, model, status, version, object, request, plan, request_hash,
@@ -114,7 +114,7 @@ test('an unreadable row is reported, and the reconciler continues with the other
   await service.db.raw('delete from tasks where id = ?', [unreadable]);
 });
 
-test('an open task five minutes past its deadline is closed as expired', async () => {
+test('an open task that is more than five minutes past its deadline is closed as expired', async () => {
   const { json } = await service.create(waiting());
   await service.db.raw(`update tasks set deadline_at = now() - interval '6 min' where id = ?`, [
     json.id,
@@ -129,7 +129,7 @@ test('an open task five minutes past its deadline is closed as expired', async (
   expect(status.name).toBe('TERMINATED');
 });
 
-test('a pending task expires at its deadline, uncharged, and is called back', async () => {
+test('a pending task expires at its deadline without a charge, and its callback arrives', async () => {
   const { accountId, db } = service;
   const input = aTaskInput({ accountId, deadlineAtMs: Date.now() + 1_000 });
   const request = aRequest({ metadata: { callback_url: `${sink.url}/${Math.random()}` } });
@@ -142,7 +142,7 @@ test('a pending task expires at its deadline, uncharged, and is called back', as
   expect(await db('transfers').where({ task_id: input.taskId })).toEqual([]);
 });
 
-test('a workflow whose tasks keep failing is reported and not changed', async () => {
+test('a workflow whose workflow tasks keep failing is reported, and its task is not closed', async () => {
   const { json } = await service.create(textTask({ run_s: 600 }));
   await jobIsOpen(json.id);
   await service.stopWorker();
@@ -184,13 +184,13 @@ test('a workflow whose tasks keep failing is reported and not changed', async ()
     await idle.close();
     await service.startWorker();
   }
-  // Working code then finishes the task.
+  // After a worker with the right code has started, the task can end.
   await service.call('DELETE', `/v1/videos/generations/${json.id}`);
   expect((await service.finished(json.id, 60_000)).status).toBe('failed');
-  // Temporal takes half a minute for four attempts.
+  // The time limit is long, because Temporal takes half a minute for four attempts.
 }, 240_000);
 
-/** Activities on the service's database, for calls made by the test itself. */
+/** The parts that activities need, on the service's database. The test calls these activities. */
 const idleDeps = () => startUpstream(service.db);
 
 async function startUnableWorker() {

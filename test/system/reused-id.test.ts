@@ -1,5 +1,5 @@
-// A create whose id belongs to the workflow of an earlier create, which was refused or withdrawn and is
-// not closed yet.
+// Tests a create whose task id belongs to the workflow of an earlier create. The earlier create was
+// refused or withdrawn, and its workflow is not closed yet.
 
 import { taskIdForKey } from '../../src/db/ids';
 import { findTask } from '../../src/db/tasks';
@@ -21,7 +21,7 @@ afterAll(async () => {
   await temporal?.close();
 });
 
-test('a task whose key was refused before runs in a new workflow', async () => {
+test('a task runs in a new workflow if an earlier create with its idempotency key was refused', async () => {
   const { accountId, db, taskQueue } = service;
   const taskId = taskIdForKey(accountId, 'again');
   const createdAtMs = Date.now() - 60_000;

@@ -1,6 +1,6 @@
-// A storage that an operator has to repair: a full disk, a vanished folder or bucket, a wrong key. The
-// log and the metrics say which it is. Tasks wait and uploads are refused; after the repair they
-// succeed, and nothing was generated or charged twice.
+// Tests faults of the storage that an operator has to repair: a full disk, a missing folder or
+// bucket, a wrong key. The log and the metrics name the fault. Until the repair, tasks wait and
+// uploads are refused. After the repair both succeed, and nothing is generated or charged twice.
 
 import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -57,7 +57,7 @@ beforeEach(() => {
   meters.registry.resetMetrics();
 });
 
-/** Breaks the storage, and returns what mends it; null if that is not possible here. */
+/** Breaks the storage and returns the repair. Null if this machine cannot mount a small disk. */
 type Break = () => Promise<(() => unknown) | null>;
 
 async function fillDisk() {
@@ -83,7 +83,7 @@ async function moveFolder() {
 
 async function useWrongKey() {
   current = createS3({ ...s3.settings, secretAccessKey: 'another-secret' }, folder);
-  // As after a restart with the right settings.
+  // The repair acts like a restart with the right settings.
   return () => {
     current = createS3(s3.settings, folder);
   };
@@ -124,46 +124,49 @@ async function expectRefused(fault: StorageFault): Promise<void> {
 
 test.each<[string, StorageFault, Break]>([
   ['a full disk', 'full', fillDisk],
-  ['a vanished folder', 'no bucket', moveFolder],
+  ['a missing folder', 'no bucket', moveFolder],
   ['a wrong key', 'denied', useWrongKey],
-  ['a vanished bucket', 'no bucket', removeBucket],
-])('%s is shown as %s; tasks wait, and succeed after the repair', async (_, fault, breakIt) => {
-  const mend = await breakIt();
-  if (!mend) return;
-  const { db } = service;
-  const { json } = await service.create(textTask());
-  const tries = () =>
-    service.events.filter(({ name, args }) => name === 'resultNotStored' && args[0] === json.id);
-  await until('two tries have failed', () => tries().length > 1);
-  for (const { args } of tries()) {
-    expect(args).toEqual([json.id, 'video', 'failed', `The storage: ${fault}.`]);
-  }
-  const waiting = await service.call('GET', `/v1/videos/generations/${json.id}`);
-  expect(waiting.json).toMatchObject({ status: 'running', stage: 'storing' });
-  await expectRefused(fault);
+  ['a missing bucket', 'no bucket', removeBucket],
+])(
+  '%s is reported as the storage fault "%s"; tasks wait and succeed after the repair',
+  async (_, fault, breakIt) => {
+    const mend = await breakIt();
+    if (!mend) return;
+    const { db } = service;
+    const { json } = await service.create(textTask());
+    const tries = () =>
+      service.events.filter(({ name, args }) => name === 'resultNotStored' && args[0] === json.id);
+    await until('two tries have failed', () => tries().length > 1);
+    for (const { args } of tries()) {
+      expect(args).toEqual([json.id, 'video', 'failed', `The storage: ${fault}.`]);
+    }
+    const waiting = await service.call('GET', `/v1/videos/generations/${json.id}`);
+    expect(waiting.json).toMatchObject({ status: 'running', stage: 'storing' });
+    await expectRefused(fault);
 
-  await mend();
-  const task = await service.finished(json.id);
-  expect(task).toMatchObject({ status: 'succeeded', billing: { charged: '5.009400' } });
-  const kinds = await db('transfers').where({ task_id: json.id }).orderBy('id').pluck('kind');
-  expect(kinds.filter((kind) => kind !== 'refund')).toEqual(['hold', 'settle']);
-  const video = await fetch(task.video_url);
-  expect([video.status, video.headers.get('content-type')]).toEqual([200, 'video/mp4']);
-  await video.arrayBuffer();
-  const accepted = await fetch(
-    `${service.studio.url}/admin/accepted?client_request_id=${json.id}`,
-    { headers: { authorization: `Bearer ${service.studioKey}` } },
-  );
-  expect(await accepted.json()).toMatchObject({ total: 1 });
+    await mend();
+    const task = await service.finished(json.id);
+    expect(task).toMatchObject({ status: 'succeeded', billing: { charged: '5.009400' } });
+    const kinds = await db('transfers').where({ task_id: json.id }).orderBy('id').pluck('kind');
+    expect(kinds.filter((kind) => kind !== 'refund')).toEqual(['hold', 'settle']);
+    const video = await fetch(task.video_url);
+    expect([video.status, video.headers.get('content-type')]).toEqual([200, 'video/mp4']);
+    await video.arrayBuffer();
+    const accepted = await fetch(
+      `${service.studio.url}/admin/accepted?client_request_id=${json.id}`,
+      { headers: { authorization: `Bearer ${service.studioKey}` } },
+    );
+    expect(await accepted.json()).toMatchObject({ total: 1 });
 
-  expect((await upload()).status).toBe(200);
-  await expireUploads(db);
-  await removeExpired({ db, storage: current });
-  expect(await db('files').where({ state: 'awaited' })).toEqual([]);
-  expect((await audit(db)).differences).toEqual([]);
-});
+    expect((await upload()).status).toBe(200);
+    await expireUploads(db);
+    await removeExpired({ db, storage: current });
+    expect(await db('files').where({ state: 'awaited' })).toEqual([]);
+    expect((await audit(db)).differences).toEqual([]);
+  },
+);
 
-test('a full disk on the way to a bucket is shown as full, and an upload succeeds after the repair', async () => {
+test('a full disk for the temporary files of a bucket is reported as full, and an upload succeeds after the repair', async () => {
   const mend = await fillDiskBeforeBucket();
   if (!mend) return;
   await expectRefused('full');

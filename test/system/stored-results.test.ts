@@ -1,5 +1,6 @@
-// Results of whole tasks. The links of a finished task work even if the provider or the storage failed
-// during the copy, and no task is generated or charged twice.
+// Tests the stored results of tasks through the whole service. The links of a finished task work
+// even if the provider or the storage failed during the copy. No task is generated or charged
+// twice.
 
 import { createHash } from 'node:crypto';
 import { removeExpired } from '../../activities/reconcile/expired-files';
@@ -46,7 +47,7 @@ const generations = async ({ studio, studioKey }: Service, taskId: string) => {
   return ((await answer.json()) as { total: number }).total;
 };
 
-test('a finished task shows links of this service, and they play', async () => {
+test('a finished task shows links of this service, and each link returns its file', async () => {
   const metadata = { return_last_frame: true };
   const { json } = await service.create(textTask({}, { metadata }));
   const task = await service.finished(json.id);
@@ -64,7 +65,7 @@ test('a finished task shows links of this service, and they play', async () => {
   expect(JSON.stringify(task)).not.toContain(new URL(service.studio.url).host);
 });
 
-test('the results of an account are kept for its own number of days', async () => {
+test('the results of an account are kept for the number of days in its terms', async () => {
   await setTerms(service.db, service.accountId, { filesKeptDays: 7 });
   const { json } = await service.create(textTask());
   await service.finished(json.id);
@@ -74,11 +75,11 @@ test('the results of an account are kept for its own number of days', async () =
 });
 
 test.each<[string, object]>([
-  ['is not ready three times', { code: 'video_not_ready', times: 3 }],
+  ['answers three times that the video is not ready', { code: 'video_not_ready', times: 3 }],
   ['answers 403 and 404 first', [{ status: 403 }, { status: 404 }] as object],
-  ['stops midway', { stop_after_bytes: 1_000 }],
-  ['claims a greater length', { claim_bytes: 10_000_000 }],
-])('a provider whose link %s is asked again, and nothing is generated again', async (_, result) => {
+  ['stops after 1,000 bytes', { stop_after_bytes: 1_000 }],
+  ['announces too many bytes', { claim_bytes: 10_000_000 }],
+])('a video whose link at the provider %s is stored without a second job', async (_, result) => {
   const { json } = await service.create(textTask({ result }));
   const task = await service.finished(json.id);
   expect(task.status).toBe('succeeded');
@@ -87,7 +88,7 @@ test.each<[string, object]>([
   expect(await filesOf(service, json.id)).toMatchObject([{ state: 'stored' }]);
 });
 
-test('the video of a link that lives for five seconds plays an hour later', async () => {
+test('a video is still available an hour later although its link at the provider expired after five seconds', async () => {
   const { db, storage } = service;
   const { json } = await service.create(textTask({ link_life_s: 5 }));
   const task = await service.finished(json.id);
@@ -104,7 +105,7 @@ test('the video of a link that lives for five seconds plays an hour later', asyn
   });
 });
 
-test('while the storage is away a task is shown as storing, and a cancellation does not undo its success', async () => {
+test('while the storage is away, the stage of a task is "storing", and a cancellation does not undo its success', async () => {
   storage.isAway = true;
   const { json } = await service.create(textTask());
   const shown = async () =>
@@ -118,7 +119,7 @@ test('while the storage is away a task is shown as storing, and a cancellation d
   expect((await played(task.video_url)).status).toBe(200);
 });
 
-test('a task does not wait for a storage that stays away, and its links stay the same once the copy is done', async () => {
+test('a task ends although the storage stays away, and its link works after the later copy', async () => {
   storage.isAway = true;
   const { json } = await hasty.create(textTask());
   const task = await hasty.finished(json.id);
@@ -130,7 +131,7 @@ test('a task does not wait for a storage that stays away, and its links stay the
   expect(await generations(hasty, json.id)).toBe(1);
 });
 
-test('a worker that stops in the middle of a copy loses nothing', async () => {
+test('a video is stored although its worker stops in the middle of the copy', async () => {
   const { json } = await service.create(
     textTask({ result: { bytes_per_s: 500, size_bytes: 1_000_000, times: 1 } }),
   );
@@ -142,8 +143,8 @@ test('a worker that stops in the middle of a copy loses nothing', async () => {
   expect(await generations(service, json.id)).toBe(1);
 });
 
-describe('a provider’s link that expires before the copy is done', () => {
-  /** A task whose video is still to be copied, while the storage is away. */
+describe('if the provider’s link expires before the copy is done', () => {
+  /** Makes the storage fail and runs a task. Its video is still to be copied at the end. */
   async function anAwaited(studio: Record<string, unknown> = {}): Promise<string> {
     storage.isAway = true;
     const { json } = await hasty.create(textTask(studio));
@@ -160,7 +161,7 @@ describe('a provider’s link that expires before the copy is done', () => {
   const readTask = async (taskId: string) =>
     (await hasty.call('GET', `/v1/videos/generations/${taskId}`)).json;
 
-  test('the copy goes on with the new link that the provider gives', async () => {
+  test('the video is copied from the new link that the provider gives', async () => {
     const id = await anAwaited();
     await expire(id, { source_url: `${hasty.studio.url}/files/an-expired-one.mp4` });
     storage.isAway = false;
@@ -170,7 +171,7 @@ describe('a provider’s link that expires before the copy is done', () => {
     expect(await generations(hasty, id)).toBe(1);
   });
 
-  test('the task says that the video is lost if there is no other link', async () => {
+  test('the task shows its video as lost if no link of the provider works', async () => {
     const id = await anAwaited({ result: { status: 403, times: 1_000 } });
     const { video_url: link } = await readTask(id);
     await expire(id);
@@ -183,7 +184,7 @@ describe('a provider’s link that expires before the copy is done', () => {
     expect((await played(link)).status).toBe(410);
   });
 
-  test('nothing is given up while the provider cannot be asked', async () => {
+  test('the video is still awaited while the provider cannot be reached, and is stored afterwards', async () => {
     const id = await anAwaited();
     const { worker } = hasty.catalogues;
     const away = Object.entries(worker.channels).map(([name, channel]) => [

@@ -1,5 +1,6 @@
-// Temporal is killed under a service and started again: tasks are read and created meanwhile, and
-// all of them end afterwards. A test that stops Temporal has its own server.
+// Tests a service whose Temporal server is killed and started again, or whose workers are stopped.
+// Tasks are read and created meanwhile, and all of them end afterwards. A test that stops Temporal
+// has its own server.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,14 +16,14 @@ export interface OwnTemporal {
   readonly service: Service;
   address(): string;
   kill(): Promise<void>;
-  /** At the previous address. */
+  /** Starts Temporal again, at the previous address. */
   comeBack(): Promise<void>;
   close(): Promise<void>;
 }
 
 interface AwaySize {
   readonly rounds: number;
-  /** The number of creates, spread evenly over the time that Temporal is down. */
+  /** The number of creates. They are spread evenly over `awayMs`. */
   readonly creates: number;
   readonly awayMs: number;
 }
@@ -61,7 +62,7 @@ export function testTemporalAway(
 ): void {
   const each = Array.from({ length: rounds }, (_, n) => n + 1);
   test.each(each)(
-    `with Temporal away ${creates} creates are accepted, tasks are read, and all is done after (round %i)`,
+    `while Temporal is down, ${creates} creates are accepted and tasks can be read; all tasks succeed afterwards (round %i)`,
     async (round) => {
       const { service, kill, comeBack } = own();
       const get = (id: string) => service.call('GET', `/v1/videos/generations/${id}`);
@@ -95,7 +96,7 @@ export function testWorkersAway(
   { creates, awayMs }: Omit<AwaySize, 'rounds'>,
 ): void {
   test(
-    `with all workers down ${creates} creates are accepted, and are done when a worker is back`,
+    `while all workers are down, ${creates} creates are accepted; all tasks succeed when a worker is back`,
     async () => {
       const { service } = own();
       await service.stopWorker();
@@ -107,7 +108,7 @@ export function testWorkersAway(
   );
 }
 
-/** Sends so many creates in this time; every answer is 200. Returns their ids. */
+/** Sends `count` creates within `overMs` and expects 200 for each. Returns the ids of the tasks. */
 export async function createOver(
   service: Service,
   count: number,
@@ -124,7 +125,7 @@ export async function createOver(
   return replies.map(({ json }) => json.id as string);
 }
 
-/** All succeed, each with one job and one hold. */
+/** Waits until all tasks have succeeded, and expects one job and one hold for each. */
 export async function allSucceed(service: Service, ids: readonly string[]): Promise<void> {
   for (const id of ids) {
     expect(await service.finished(id, 180_000)).toMatchObject({ status: 'succeeded' });
@@ -140,7 +141,7 @@ export async function allSucceed(service: Service, ids: readonly string[]): Prom
   expect((await audit(service.db)).differences).toEqual([]);
 }
 
-/** Creates that the generator accepted for a task. */
+/** The number of creates that the generator accepted for a task. */
 async function acceptedFor({ studio, studioKey }: Service, taskId: string): Promise<number> {
   const reply = await fetch(`${studio.url}/admin/accepted?client_request_id=${taskId}`, {
     headers: { authorization: `Bearer ${studioKey}` },

@@ -1,5 +1,5 @@
-// The API's connection to Temporal must not use async-local storage: its first use makes every
-// promise of the process slower, and with them every answer.
+// The API's connection to Temporal must not use async-local storage. The first use of async-local
+// storage makes every promise of the process slower, and so every answer of the API.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createTemporalClient } from '../../src/temporal/client';
@@ -7,7 +7,7 @@ import { lazyConnection } from '../../src/temporal/connection';
 import { aTaskId, aTaskInput } from '../support/builders';
 import { connectTemporal, temporalAddress } from '../support/temporal';
 
-test('calls to Temporal use no async-local storage', async () => {
+test('calls of the API to Temporal use no async-local storage', async () => {
   const namespace = 'default';
   const temporal = createTemporalClient({
     connection: lazyConnection({ address: temporalAddress(), namespace }, 200),

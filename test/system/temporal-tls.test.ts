@@ -1,5 +1,6 @@
-// TLS to Temporal with a client certificate, of the API's connection and of the worker's: through a
-// proxy that demands one, because the development server has no TLS.
+// Tests TLS to Temporal with a client certificate, for the API's connection and for the worker's.
+// The development server has no TLS, so the connections go through a proxy that demands a
+// certificate.
 
 import { connect as connectTo } from 'node:net';
 import { createServer, type Server } from 'node:tls';
@@ -25,7 +26,7 @@ beforeAll(async () => {
     upstream.on('error', () => client.destroy());
     client.on('close', () => upstream.destroy());
   });
-  // A client without a certificate is refused here.
+  // A client without a certificate causes this event. It must not end the test.
   proxy.on('tlsClientError', () => undefined);
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   address = `127.0.0.1:${(proxy.address() as { port: number }).port}`;
@@ -69,7 +70,7 @@ describe.each([
   ['the API', askAsApi],
   ['the worker', askAsWorker],
 ])('%s', (_who, ask) => {
-  test('connects with a client certificate, an authority and a server name', async () => {
+  test('connects to Temporal with a client certificate, an authority and a server name', async () => {
     await ask(whole);
   });
 
@@ -77,7 +78,7 @@ describe.each([
     ['without a client certificate', { TEMPORAL_TLS_CERT: '', TEMPORAL_TLS_KEY: '' }],
     ['without the authority', { TEMPORAL_TLS_CA: '' }],
     ['with another server name', { TEMPORAL_TLS_SERVER_NAME: 'elsewhere' }],
-  ])('is refused %s', async (_what, over) => {
+  ])('cannot connect to Temporal %s', async (_what, over) => {
     await expect(ask({ ...whole, ...over })).rejects.toThrow();
   });
 });
@@ -85,9 +86,12 @@ describe.each([
 test.each([
   ['TEMPORAL_TLS_CERT', 'TEMPORAL_TLS_KEY'],
   ['TEMPORAL_TLS_KEY', 'TEMPORAL_TLS_CERT'],
-])('with %s alone nothing starts, and the sentence names %s', (set, absent) => {
-  const given = { DATABASE_URL: 'postgres://a/b', TEMPORAL_ADDRESS: 'a:1', [set]: 'some text' };
-  expect(() => readConfig('worker', given)).toThrow(
-    `${absent} is not set, but ${set} is. Set ${absent} or ${absent}_FILE too.`,
-  );
-});
+])(
+  'if only %s is set, the configuration is refused with a message that names %s',
+  (set, absent) => {
+    const given = { DATABASE_URL: 'postgres://a/b', TEMPORAL_ADDRESS: 'a:1', [set]: 'some text' };
+    expect(() => readConfig('worker', given)).toThrow(
+      `${absent} is not set, but ${set} is. Set ${absent} or ${absent}_FILE too.`,
+    );
+  },
+);

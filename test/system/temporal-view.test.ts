@@ -1,5 +1,5 @@
-// A task in the Temporal UI: summaries, search attributes, the number of events. None of them
-// contains the customer's words or addresses.
+// Tests the view of a task in the Temporal UI: summaries, search attributes and the number of
+// events. The texts and addresses of the customer must not appear there.
 
 import type { WorkflowHandle } from '@temporalio/client';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
@@ -31,7 +31,7 @@ async function finishedAndClosed(body: Record<string, unknown>): Promise<string>
   return json.id;
 }
 
-/** Its job is placed and runs for longer than any test. */
+/** Creates a task whose job runs for longer than any test. */
 async function aWaitingTask(): Promise<string> {
   const { id } = (await service.create(textTask({ run_s: 600 }))).json;
   await until('it runs', async () => {
@@ -46,8 +46,8 @@ async function cancelled(id: string): Promise<void> {
   await service.finished(id);
 }
 
-describe('the history', () => {
-  test('of a finished task with callback has at most 36 events', async () => {
+describe('the workflow history', () => {
+  test('of a finished task with a callback has at most 36 events', async () => {
     const metadata = { callback_url: sink.url };
     const id = await finishedAndClosed(textTask({ run_s: 1 }, { metadata }));
     expect((await eventsOf(id)).length).toBeLessThanOrEqual(36);
@@ -71,7 +71,7 @@ test('search attributes find a waiting task by account, model, status, channel a
     const pairs = typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]);
     return Object.fromEntries(pairs) as Record<string, unknown>;
   };
-  // The row shows it a moment before Temporal does.
+  // The database row shows the status a moment before Temporal does.
   await until('Temporal knows', async () => (await searched()).TaskStatus === 'running');
   expect(await searched()).toMatchObject({
     AccountId: service.accountId,
@@ -96,12 +96,12 @@ test('search attributes find a waiting task by account, model, status, channel a
   await cancelled(id);
 });
 
-test('the call stack of a waiting task shows its waiting line in the first two lines', async () => {
+test('the call stack of a waiting task has two lines and names the workflow’s source file', async () => {
   const id = await aWaitingTask();
   const stack = await handleOf(id).query<string>('__stack_trace');
   const waits = stack.split('\n\n').map((wait) => wait.trim().split('\n'));
   expect(stack).toContain('workflows/generate-video.ts');
-  // Longer traces cost a worker a fifth of its work: workflows/stack-depth.ts.
+  // Longer stack traces would slow a worker down (workflows/stack-depth.ts).
   expect(Math.max(...waits.map((lines) => lines.length))).toBe(2);
   await cancelled(id);
 });
@@ -116,7 +116,7 @@ test('"Cancel" in the Temporal UI has the effect of DELETE', async () => {
   });
 });
 
-test('activities, timers and children have a summary', async () => {
+test('every activity and every timer of a task has a summary', async () => {
   const metadata = { callback_url: sink.url };
   const id = await finishedAndClosed(textTask({}, { metadata }));
   const events = await eventsOf(id);
@@ -138,8 +138,8 @@ test('Temporal shows no prompt, media address or secret of a failed task', async
   });
   await service.finished(json.id);
   await handleOf(json.id).result();
-  // The task's own input and result are the customer's request and answer; all other fields are
-  // ours.
+  // Input and results are left out here. encryption.test.ts searches the whole database of
+  // Temporal.
   const shown = (await eventsOf(json.id)).map((event) => ({
     summary: text(event.userMetadata?.summary?.data),
     details: text(event.userMetadata?.details?.data),

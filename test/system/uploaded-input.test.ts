@@ -1,4 +1,4 @@
-// From a file of the caller to a video: upload, create by the file's id, and the generator has it.
+// A caller uploads a file and creates a task with the file's id. The generator then gets the file.
 
 import sharp from 'sharp';
 import { readMovie } from '../studio/mp4';
@@ -21,7 +21,7 @@ async function upload(name: string, body: ArrayBuffer | Buffer): Promise<{ id: s
   return file;
 }
 
-test('an uploaded image becomes the reference of a video', async () => {
+test('a task with an uploaded image as its reference succeeds', async () => {
   const sample = await fetch(`${service.studio.url}/samples/dawn.jpg`);
   const file = await upload('dawn.jpg', await sample.arrayBuffer());
   const { status, json } = await service.create({
@@ -36,7 +36,7 @@ test('an uploaded image becomes the reference of a video', async () => {
   expect([task.status, task.error]).toEqual(['succeeded', undefined]);
 }, 180_000);
 
-test('a video in the shape of its first frame, enlarged, is shown with its measured size', async () => {
+test('an enlarged video in the ratio of its first frame is shown with its real width and height', async () => {
   const portrait = sharp({ create: { width: 611, height: 917, channels: 3, background: '#369' } });
   const file = await upload('portrait.png', await portrait.png().toBuffer());
   const { status, json } = await service.create({

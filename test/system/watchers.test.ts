@@ -1,5 +1,5 @@
-// Channels and their watchers through the whole service: a channel that takes only so many jobs at
-// once, and two watchers of one channel at the same time.
+// Tests channels and their watchers through the whole service: a channel with a limit of concurrent
+// jobs, and two watchers of one channel at the same time.
 
 import { audit } from '../../src/db/ledger-audit';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
@@ -47,7 +47,7 @@ async function create(count: number): Promise<string[]> {
 
 const callsFor = (id: string) => sink.received.filter(({ body }) => body.includes(id)).length;
 
-test('a channel with two slots never has three jobs, and every task gets its turn', async () => {
+test('a channel with two slots never has three jobs, and every task gets a slot', async () => {
   let most = 0;
   const ids = await create(6);
   const finals = Promise.all(ids.map((id) => service.finished(id, 120_000)));

@@ -1,5 +1,5 @@
-// The health of a worker process, read over HTTP as its container does. It is ready only while
-// Temporal sees its polls, its database answers and its watchers finish their rounds.
+// Tests the health of a worker process over HTTP, as its container reads it. A worker is ready only
+// while Temporal sees its polls, its database answers and the watchers finish their rounds.
 
 import { type Link, startLink } from '../chaos/link';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -54,8 +54,8 @@ afterAll(async () => {
 });
 
 /**
- * The reconciler runs at the start and would repair what a test plants, so it is paused after its
- * first run.
+ * Pauses the schedule of the reconciler after its first run. Otherwise the reconciler would repair
+ * the rows that a test inserts.
  */
 async function pauseReconciler(taskQueue: string): Promise<void> {
   const { client, close } = await connectTemporal();
@@ -114,7 +114,7 @@ test('a worker is not ready while its database does not answer, and is ready aga
   await isReady();
 });
 
-test('a worker is not ready while no watcher reads the open jobs', async () => {
+test('a worker is not ready while a channel has an open job and no watcher', async () => {
   await database.db.raw(`
     insert into accounts (id, name) values ('a', 'a');
     insert into tasks (id, account_id, model, status, version, object, request, plan, request_hash,
@@ -129,7 +129,7 @@ test('a worker is not ready while no watcher reads the open jobs', async () => {
   await isReady();
 });
 
-test('/livez of a worker does not depend on other systems, and unknown paths are answered 404', async () => {
+test('/livez of a worker answers 200 while Temporal does not answer, and unknown paths are answered 404', async () => {
   const at = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
   links.temporal.break('falls silent');
   expect((await at('/livez')).status).toBe(200);

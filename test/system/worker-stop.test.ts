@@ -1,5 +1,5 @@
-// A worker is stopped while a provider is slow: it ends the request in time and exits cleanly. The
-// next worker finds out what became of the job before it sends anything.
+// A worker is stopped during a slow request to a provider. The worker ends the request in time and
+// exits cleanly. The next worker looks the job up before it sends anything.
 
 import { audit } from '../../src/db/ledger-audit';
 import { type Service, startService, textTask } from '../support/service';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
-test('a worker that is stopped during a slow create stops in time, and the job is created once', async () => {
+test('a worker that is stopped during a slow create of a job stops in time, and the job is created once', async () => {
   const slow = { create: { delay_s: 30, times: 1 } };
   const { json } = await service.create(textTask(slow));
   await until('the create is on its way', async () => {

@@ -1,10 +1,10 @@
-// The log lines of events of the activities say why a job failed.
+// Tests that the log lines of the activities contain the reason of a failed job.
 
 import { createLogger } from '../../src/telemetry/logger';
 import { createMeters } from '../../src/telemetry/meters';
 import { createEvents } from '../../src/worker/activity-events';
 
-test('the lines of a refused create and of a failed job have the code, and the refused field', () => {
+test('the log lines of a refused create and a failed job have the code, and the first also the field', () => {
   const lines: unknown[] = [];
   const output = { write: (line: string) => void lines.push(JSON.parse(line)) };
   const log = createLogger({ level: 'info', format: 'json', name: 'worker' }, output);

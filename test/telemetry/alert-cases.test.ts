@@ -1,5 +1,5 @@
-// Each alert against its cases in ops/alert-cases.yaml: it fires in one case and not in the other.
-// promtool runs the cases if it is installed; their completeness is always checked.
+// Tests each alert with its cases in ops/alert-cases.yaml. The alert must fire in one case and not
+// in the other. promtool runs the cases if it is installed. The list of cases is always checked.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,12 +11,13 @@ import { type Alert, alerts } from './ops';
 interface Case {
   readonly at: string;
   readonly labels?: Readonly<Record<string, string>>;
-  /** A series, and its samples, one a minute. */
+  /** Maps a series to its samples. There is one sample per minute. */
   readonly series: Readonly<Record<string, string>>;
 }
 
 const opsFolder = resolve(__dirname, '../../ops');
-// All values are text: 0x20 means twenty more samples of 0 here, and is not a number.
+// All values are read as text, because YAML would read 0x20 as a number. For promtool it means
+// twenty more samples of 0.
 const cases = parse(readFileSync(join(opsFolder, 'alert-cases.yaml'), 'utf8'), {
   schema: 'failsafe',
 }) as Readonly<Record<string, { readonly fires: Case; readonly quiet?: Case }>>;
@@ -46,27 +47,33 @@ const promtool = spawnSync('promtool', ['--version'], { stdio: 'ignore' }).statu
 if (!promtool)
   process.stdout.write('Left out, because there is no promtool: the cases of alerts.\n');
 
-(promtool ? test : test.skip)('every alert fires and stays quiet as its cases say', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'video-alerts-'));
-  try {
-    const file = join(folder, 'cases.yaml');
-    const tests = alerts().flatMap((alert) => {
-      const { fires, quiet } = cases[alert.title] ?? {};
-      return [
-        ...(fires ? [testOf(alert, fires, [expected(alert, fires)])] : []),
-        ...(quiet ? [testOf(alert, quiet, [])] : []),
-      ];
-    });
-    const rule_files = [join(opsFolder, 'alerts.yaml')];
-    writeFileSync(file, stringify({ rule_files, evaluation_interval: '1m', tests }));
-    const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], {
-      encoding: 'utf8',
-    });
-    expect({ status, said: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, said: '' });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
+(promtool ? test : test.skip)(
+  'every alert fires in its first case and does not fire in its second case',
+  () => {
+    const folder = mkdtempSync(join(tmpdir(), 'video-alerts-'));
+    try {
+      const file = join(folder, 'cases.yaml');
+      const tests = alerts().flatMap((alert) => {
+        const { fires, quiet } = cases[alert.title] ?? {};
+        return [
+          ...(fires ? [testOf(alert, fires, [expected(alert, fires)])] : []),
+          ...(quiet ? [testOf(alert, quiet, [])] : []),
+        ];
+      });
+      const rule_files = [join(opsFolder, 'alerts.yaml')];
+      writeFileSync(file, stringify({ rule_files, evaluation_interval: '1m', tests }));
+      const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], {
+        encoding: 'utf8',
+      });
+      expect({ status, said: status === 0 ? '' : stdout + stderr }).toEqual({
+        status: 0,
+        said: '',
+      });
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
 
 function testOf({ title }: Alert, { at, series }: Case, exp_alerts: readonly object[]) {
   return {

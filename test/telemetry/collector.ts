@@ -1,4 +1,4 @@
-// A small collector of traces: it accepts OTLP over HTTP and keeps the spans.
+// Implements a small collector of traces. The collector accepts OTLP over HTTP and keeps the spans.
 
 import { createServer } from 'node:http';
 import { gunzipSync } from 'node:zlib';
@@ -18,7 +18,7 @@ interface CollectedSpan {
 export interface Collector {
   readonly url: string;
   readonly spans: CollectedSpan[];
-  /** The bodies as received. */
+  /** The bodies of the requests after decompression. */
   readonly bodies: string[];
   readonly headers: Record<string, unknown>[];
   close(): Promise<void>;

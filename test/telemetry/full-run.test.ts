@@ -1,5 +1,5 @@
-// One run of the whole service with full logging, metrics and traces. The tests check what the same
-// few tasks left in each.
+// Runs the whole service once with full logging, metrics and traces. The tests check what the same
+// few tasks left in the logs, the metrics and the traces.
 
 import { metrics } from '../../src/telemetry/metrics';
 import { until } from '../support/until';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world?.close(), 60_000);
 
-/** The values of one metric by their labels, as Prometheus reads them. */
+/** Returns the values of one metric by their labels. The label `process` is left out. */
 function valuesOf(text: string, name: string): Map<string, number> {
   const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`));
   return new Map(
@@ -29,12 +29,15 @@ function valuesOf(text: string, name: string): Map<string, number> {
 }
 
 describe('metrics', () => {
-  test.each(['api', 'worker'] as const)('the %s serves every metric of its own', async (name) => {
-    const text = await world.metricsOf(name);
-    const own = Object.entries(metrics).filter(([, { of }]) => of === name);
-    const missing = own.filter(([metric]) => !text.includes(`# TYPE ${metric} `));
-    expect(missing).toEqual([]);
-  });
+  test.each(['api', 'worker'] as const)(
+    'the %s serves every metric that is defined for it',
+    async (name) => {
+      const text = await world.metricsOf(name);
+      const own = Object.entries(metrics).filter(([, { of }]) => of === name);
+      const missing = own.filter(([metric]) => !text.includes(`# TYPE ${metric} `));
+      expect(missing).toEqual([]);
+    },
+  );
 
   test('the worker’s /metrics includes the metrics of Temporal’s core', async () => {
     const text = await world.metricsOf('worker');
@@ -63,7 +66,7 @@ describe('metrics', () => {
     expect(valuesOf(text, 'video_http_refusals_total').size).toBeGreaterThan(0);
   });
 
-  test('tasks are counted by model and final status, money by kind', async () => {
+  test('tasks are counted by model and final status, and charges by kind', async () => {
     const text = await world.metricsOf('worker');
     const model = 'model="studio-2.0"';
     expect(valuesOf(text, 'video_tasks_opened_total').get(model)).toBe(4);
@@ -96,7 +99,7 @@ describe('metrics', () => {
     expect([attempts.get('outcome="again"'), attempts.get('outcome="delivered"')]).toEqual([1, 1]);
   });
 
-  test('open work is counted in the database, and is zero when all tasks have ended', async () => {
+  test('the metrics of open work are zero when all tasks have ended', async () => {
     await until('the figures are fresh and empty', async () => {
       const text = await world.metricsOf('api');
       return (
@@ -115,7 +118,7 @@ describe('logs', () => {
       .split('\n')
       .filter((line) => line !== '');
 
-  test('every line is a JSON object with time, level, process and message', () => {
+  test('every log line is a JSON object with time, level, process and message', () => {
     expect(lines().length).toBeGreaterThan(50);
     for (const line of lines()) {
       expect(JSON.parse(line)).toEqual(
@@ -129,8 +132,8 @@ describe('logs', () => {
     }
   });
 
-  test('no line contains a secret', () => {
-    // The error with a whole row was logged, so there was something to remove.
+  test('no log line contains a secret', () => {
+    // The name of the constraint shows that its error was logged. The error has a row with secrets.
     expect(world.logs()).toContain('no_media');
     const found = [...planted, ...Object.values(world.secrets)].filter((secret) =>
       world.logs().includes(secret),
@@ -145,14 +148,14 @@ describe('logs', () => {
     'job_changed',
     'task_closed',
     'callback_attempt',
-  ])('the %s lines of a task contain its id', (event) => {
+  ])('the log lines of the event %s contain the id of their task', (event) => {
     const ofTheTask = lines().filter(
       (line) => line.includes(`"event":"${event}"`) && line.includes(`"task":"${ids.whole}"`),
     );
     expect(ofTheTask.length).toBeGreaterThan(0);
   });
 
-  test('the line of a failed job has the code of its provider', () => {
+  test('the log line of a failed job has the error code of the provider', () => {
     const changes = lines()
       .map((line) => JSON.parse(line))
       .filter(({ event, task }) => event === 'job_changed' && task === ids.failed);
@@ -179,13 +182,13 @@ describe('traces', () => {
     }),
   );
 
-  test('a task’s trace is that of its caller; the answer and the log lines contain its id', async () => {
+  test('the answer and the log lines of a task have the trace id of its caller', async () => {
     const { json } = await world.call('GET', `/v1/videos/generations/${ids.whole}`);
     expect(json.trace_id).toBe(caller.traceId);
     expect(world.logs()).toContain(`"task":"${ids.whole}","traceId":"${caller.traceId}"`);
   });
 
-  test('request, submission and task are nested spans', () => {
+  test('the spans of request, submission and task are nested', () => {
     const request = theSpan('POST /v1/videos/generations');
     expect(request).toMatchObject({ service: 'video-api', parentSpanId: caller.spanId });
     expect(theSpan('submission').parentSpanId).toBe(request.spanId);
@@ -197,7 +200,7 @@ describe('traces', () => {
     });
   });
 
-  test('every span of a task is below the task span and within its time', () => {
+  test('the span of every activity is a child of the task span', () => {
     const task = theSpan('task');
     const children = spansOf(caller.traceId).filter(
       ({ parentSpanId }) => parentSpanId === task.spanId,
@@ -210,7 +213,7 @@ describe('traces', () => {
     for (const { startMs, endMs } of children) expect(endMs).toBeGreaterThanOrEqual(startMs);
   });
 
-  test('requests to generator, enhancer and receiver are child spans of their activity', () => {
+  test('the spans of requests to generator, enhancer and receiver are children of their activity', () => {
     const spans = spansOf(caller.traceId);
     const parentOf = (span: { parentSpanId: string | undefined }) =>
       spans.find(({ spanId }) => spanId === span.parentSpanId)?.name;
@@ -222,7 +225,7 @@ describe('traces', () => {
     expect(new Set(statuses)).toEqual(new Set([204, 429]));
   });
 
-  test('the callback’s traceparent names the span of its request', () => {
+  test('the traceparent header of a callback names the span of its request', () => {
     const sent = world.sink.received.map(({ headers }) => headers.traceparent);
     const posts = spansOf(caller.traceId).filter(({ name }) => name === 'POST callback');
     const expected = posts.map(({ spanId }) => `00-${caller.traceId}-${spanId}-01`);
@@ -230,7 +233,7 @@ describe('traces', () => {
     expect(new Set(sent)).toEqual(new Set(expected));
   });
 
-  test('a failed task is a failed span in its own trace', async () => {
+  test('the trace of a failed task has a failed task span', async () => {
     const { json } = await world.call('GET', `/v1/videos/generations/${ids.failed}`);
     await until('the trace is whole', () => spansOf(json.trace_id).length > 4);
     const root = spansOf(json.trace_id).filter(({ parentSpanId }) => parentSpanId === undefined);
@@ -238,7 +241,7 @@ describe('traces', () => {
     expect(spansOf(json.trace_id).find(({ name }) => name === 'task')?.failed).toBe(true);
   });
 
-  test('the collector gets its key and no secrets', () => {
+  test('the collector gets its own key and no other secret', () => {
     expect(world.collector.headers[0]?.['x-key']).toBe(world.secrets.collectorKey);
     const all = world.collector.bodies.join('\n');
     const found = [...planted, ...Object.values(world.secrets)].filter((one) => all.includes(one));

@@ -1,4 +1,5 @@
-// The logger removes fields by their names, and keys and addresses wherever they are in a text.
+// Tests the removal of secrets by the logger. The logger removes secret fields by their names. It
+// removes keys and the secret parts of addresses from every text.
 
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
@@ -7,7 +8,7 @@ import { createTestDatabase } from '../support/database';
 
 const planted = 'planted-secret';
 
-/** The line that is written for this call. */
+/** Returns the log line that this call writes. */
 function written(write: (log: Logger) => void): string {
   const lines: string[] = [];
   const into = { write: (line: string) => void lines.push(line) };
@@ -18,9 +19,9 @@ function written(write: (log: Logger) => void): string {
 }
 
 test.each([
-  ['a field', { apiKey: planted }],
-  ['a field of a field', { account: { webhookSecret: planted } }],
-  ['a field two levels down', { request: { headers: { authorization: planted } } }],
+  ['a secret field', { apiKey: planted }],
+  ['a secret field of a field', { account: { webhookSecret: planted } }],
+  ['a secret field two levels down', { request: { headers: { authorization: planted } } }],
   ['a prompt', { request: { prompt: planted } }],
   ['the query of an address', { url: `https://media.example/a.png?sign=${planted}` }],
   ['the fragment of an address', { where: [`https://media.example/a.png#${planted}`] }],
@@ -28,13 +29,13 @@ test.each([
   ['a bearer token', { said: `Authorization: Bearer ${planted}` }],
   ['an API key in a text', { why: `the key vk_${planted} is unknown` }],
   ['a webhook secret in a text', { why: `signed with whsec_${planted}` }],
-])('%s is removed', (_, fields) => {
+])('the logger removes %s', (_, fields) => {
   const text = written((log) => log.info(fields, 'something'));
   expect(text).not.toContain(planted);
   expect(text).toContain('something');
 });
 
-// A search that starts again at each character would take hours.
+// Such texts block the process if a regular expression searches again from each character.
 test.each([
   ['letters', 'a'.repeat(500_000)],
   ['schemes', 'a://'.repeat(125_000)],
@@ -45,12 +46,12 @@ test.each([
   expect(line).toContain('something');
 });
 
-test('an address keeps its host and path', () => {
+test('the logger keeps the host and path of an address', () => {
   const text = written((log) => log.info({ url: 'https://media.example/a/b.png?sign=1' }, 'read'));
   expect(JSON.parse(text).url).toBe('https://media.example/a/b.png?…');
 });
 
-test('secrets are removed from a message as from fields', () => {
+test('the logger removes secrets from a message too', () => {
   const text = written((log) => log.warn(`POST https://hook.example/in?token=${planted} failed`));
   expect(JSON.parse(text).msg).toBe('POST https://hook.example/in?… failed');
 });
@@ -87,8 +88,10 @@ test('a failed statement is logged without its values', async () => {
   }
 });
 
-describe('of the lines of an API', () => {
-  /** The messages that a process has written when it ends like this. */
+describe('the buffered log of an API', () => {
+  /**
+   * Runs a process that logs two lines and then this code. Returns the messages that were written.
+   */
   function messagesUntil(end: string): string[] {
     const logger = resolve(__dirname, '../../dist/src/telemetry/logger.js');
     const code = `
@@ -103,10 +106,14 @@ describe('of the lines of an API', () => {
   }
 
   test.each([
-    ['a kill loses those that are not yet written', 'kill()', []],
-    ['a warning writes all', `log.child({}).warn('third'); kill()`, ['first', 'second', 'third']],
-    ['all are written soon', 'setTimeout(kill, 3_000)', ['first', 'second']],
-    ['all are written when the process exits', 'process.exit()', ['first', 'second']],
+    ['loses the lines that are not yet written if the process is killed', 'kill()', []],
+    [
+      'is written at once if a line is a warning',
+      `log.child({}).warn('third'); kill()`,
+      ['first', 'second', 'third'],
+    ],
+    ['is written within three seconds', 'setTimeout(kill, 3_000)', ['first', 'second']],
+    ['is written when the process exits', 'process.exit()', ['first', 'second']],
   ])('%s', (_, end, expected) => {
     expect(messagesUntil(end)).toEqual(expected);
   });

@@ -1,4 +1,5 @@
-// The figures that are counted in the database, and their absence if it does not answer.
+// Tests the metrics that are counted in the database. If the database does not answer, no value may
+// be reported.
 
 import { createDatabaseGauges } from '../../src/commands/database-gauges';
 import { createAccount } from '../../src/db/accounts';
@@ -30,7 +31,7 @@ test('an empty database counts no open work, no held money and no audit', async 
   });
 });
 
-test('open work is counted by state, ended work is not counted', async () => {
+test('open work is counted by state, and ended work is not counted', async () => {
   await fill(database);
   const work = await readOpenWork(database.db);
   expect(work.tasks).toHaveLength(2);
@@ -50,7 +51,8 @@ test('open work is counted by state, ended work is not counted', async () => {
   expect(work).toMatchObject({ callbacksPending: 1, heldMicros: 3_000_000 });
   expect(work.taskOverdueSeconds).toBeGreaterThanOrEqual(100);
   expect(work.callbackOverdueSeconds).toBeGreaterThanOrEqual(50);
-  // Only a channel with open jobs can be silent. This one was read after its job was opened.
+  // Only a channel with open jobs can be silent, so the channel "two" is not listed. The channel
+  // "one" was read 20 s ago.
   expect(work.watchers).toEqual([{ channel: 'one', silentSeconds: expect.any(Number) }]);
   expect(work.watchers[0]?.silentSeconds).toBeGreaterThanOrEqual(20);
   expect(work.watchers[0]?.silentSeconds).toBeLessThan(300);
@@ -88,7 +90,7 @@ test('stored bytes are counted by role and by account', async () => {
   ]);
 });
 
-test('if the database does not answer, no old figure is reported', async () => {
+test('if the database does not answer, the metrics report no old value', async () => {
   const meters = createMeters('api');
   let now = performance.now();
   const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);
@@ -111,8 +113,8 @@ test('if the database does not answer, no old figure is reported', async () => {
 });
 
 /**
- * Three open tasks and an ended one, an open job and two waiting ones, a late callback, a watcher
- * 20 s ago.
+ * Writes three open tasks and an ended task, an open job and two waiting jobs, an overdue callback,
+ * and two watchers. One watcher ran 20 s ago.
  */
 async function fill({ db }: TestDatabase): Promise<void> {
   await db.raw(`

@@ -1,5 +1,5 @@
-// Dashboard, alerts and the operations page against the list of metrics: every named metric exists,
-// every metric is used, and every panel and alert is explained.
+// Compares the dashboard, the alerts and docs/operations.md with the list of metrics. Every named
+// metric must exist, and every metric must be used. Every panel and alert must be explained.
 
 import { type MetricDefinition, metrics } from '../../src/telemetry/metrics';
 import { filesIn, read } from '../house/sources';
@@ -15,10 +15,10 @@ function definitionOf(series: string): MetricDefinition | undefined {
   return histogram?.kind === 'histogram' ? histogram : undefined;
 }
 
-// Labels that a scrape adds to every series.
+// These labels are not in the list of metrics, because a scrape or the metrics library adds them.
 const labelsOfAScrape = ['job', 'instance', 'process', 'le'];
 
-test('the test finds panels, alerts and metrics', () => {
+test('the parser of the files in ops/ finds panels, alerts and metrics', () => {
   expect(panels().length).toBeGreaterThan(30);
   expect(alerts().length).toBeGreaterThan(20);
   expect(usesOf({ title: '', expression: 'sum(video_x_total{a="b", c=~"d"})' })).toEqual([
@@ -50,7 +50,7 @@ test('every label in a selector belongs to its metric', () => {
   expect(wrong).toEqual([]);
 });
 
-test('every label in a grouping belongs to a metric of that expression', () => {
+test('every label in a grouping belongs to a metric of the same expression', () => {
   const ofOthers = ['task_queue', 'worker_type', 'mountpoint'];
   const wrong = expressions.flatMap((expression) => {
     const known = usesOf(expression).flatMap(({ series }) => definitionOf(series)?.labels ?? []);

@@ -1,4 +1,5 @@
-// Parses the files under ops/: the expressions of all panels and alerts, and the metrics they name.
+// Parses the files in ops/. Returns the expressions of all panels and alerts, and the metrics that
+// an expression names.
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -59,12 +60,12 @@ export function alerts(): Alert[] {
 export const operationsPage = () => file('docs/operations.md');
 
 interface Use {
-  /** The name as written, with the suffix of a histogram's series. */
+  /** The name as it is written, including a suffix such as _bucket. */
   readonly series: string;
   readonly labels: readonly string[];
 }
 
-/** The series that an expression reads, with the labels of its selectors. */
+/** Returns the series that an expression reads, with the labels of their selectors. */
 export function usesOf({ expression }: Expression): Use[] {
   const series = /\b((?:video|temporal|nodejs|process)_[a-z0-9_]+)\b\s*(?:\{([^}]*)\})?/g;
   return [...expression.matchAll(series)].map(([, name = '', selector = '']) => ({
@@ -73,7 +74,7 @@ export function usesOf({ expression }: Expression): Use[] {
   }));
 }
 
-/** The labels by which an expression groups. */
+/** Returns the labels by which an expression groups. */
 export function groupedBy({ expression }: Expression): string[] {
   return [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) =>
     list.split(',').map((label) => label.trim()),

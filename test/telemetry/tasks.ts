@@ -1,5 +1,5 @@
-// The tasks of the run that the telemetry tests read, with secret words in every place a customer
-// can fill.
+// Creates the tasks for the telemetry tests. The requests contain secret words in the places that a
+// customer can fill. The tests search for these words in logs and traces.
 
 import { textTask } from '../support/service';
 import { until } from '../support/until';
@@ -13,7 +13,7 @@ export interface TaskIds {
   readonly late: string;
 }
 
-/** Texts of a customer that must not appear in logs, metrics or traces. */
+/** Texts of a customer that must not appear in logs or traces. */
 export const planted = [
   'planted-prompt',
   'planted-hook',
@@ -22,12 +22,13 @@ export const planted = [
   'planted-query',
 ];
 
-/** The trace of the first task's caller. */
+/** The trace that the caller sends with the first task. */
 export const caller = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
 
 /**
- * One task that succeeds with every option, one that fails, one that is refused, one that is
- * cancelled.
+ * Creates four tasks: one with super-resolution and a callback, one that fails, one that is
+ * cancelled, and one whose opening is refused at first. Also sends requests that the API refuses.
+ * Returns the ids when all tasks have ended.
  */
 export async function runTasks(world: TelemetryWorld): Promise<TaskIds> {
   const ids: Record<string, string> = {};
@@ -69,7 +70,9 @@ export async function runTasks(world: TelemetryWorld): Promise<TaskIds> {
   return ids as unknown as TaskIds;
 }
 
-/** Opening the task fails with the whole row in the error, until the constraint is gone. */
+/**
+ * Creates a task whose opening fails until a constraint is dropped. The error has the whole row.
+ */
 async function createWhileTheDatabaseRefuses(
   world: TelemetryWorld,
   create: (name: keyof TaskIds, body: unknown) => Promise<void>,

@@ -1,4 +1,5 @@
-// The parts of tracing: ids, headers, loaded modules, and a collector that is down.
+// Tests the parts of tracing: the ids, the headers, the modules that are loaded, and a collector
+// that does not work.
 
 import { execFile } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
@@ -15,20 +16,20 @@ const spanId = '00f067aa0ba902b7';
 const zeros = (count: number) => '0'.repeat(count);
 
 test.each([
-  ['a caller’s', `00-${traceId}-${spanId}-01`, { traceId, spanId }],
-  ['one that is not recorded', `00-${traceId}-${spanId}-00`, { traceId, spanId }],
-  ['one of a later version', `42-${traceId}-${spanId}-01`, { traceId, spanId }],
-  ['the forbidden version', `ff-${traceId}-${spanId}-01`, null],
-  ['a trace of zeros', `00-${zeros(32)}-${spanId}-01`, null],
-  ['a span of zeros', `00-${traceId}-${zeros(16)}-01`, null],
-  ['capitals', `00-${traceId.toUpperCase()}-${spanId}-01`, null],
-  ['too short', `00-${traceId.slice(1)}-${spanId}-01`, null],
-  ['none', '', null],
-])('traceparent: %s', (_, header, expected) => {
+  ['the header of a caller', `00-${traceId}-${spanId}-01`, { traceId, spanId }],
+  ['a header without the recorded flag', `00-${traceId}-${spanId}-00`, { traceId, spanId }],
+  ['a header of a later version', `42-${traceId}-${spanId}-01`, { traceId, spanId }],
+  ['a header of the forbidden version', `ff-${traceId}-${spanId}-01`, null],
+  ['a trace id of zeros', `00-${zeros(32)}-${spanId}-01`, null],
+  ['a span id of zeros', `00-${traceId}-${zeros(16)}-01`, null],
+  ['a trace id in capital letters', `00-${traceId.toUpperCase()}-${spanId}-01`, null],
+  ['a trace id that is too short', `00-${traceId.slice(1)}-${spanId}-01`, null],
+  ['an empty header', '', null],
+])('the parser of traceparent accepts only valid headers: %s', (_, header, expected) => {
   expect(parseTraceparent(header)).toEqual(expected);
 });
 
-test('the spans of a task have different ids that follow from the task id', () => {
+test('the span ids of a task are computed from the task id and differ', () => {
   const made = ['task_a', 'task_b'].flatMap((id) => [
     spanIdOf(id, 'task'),
     spanIdOf(id, 'submission'),
@@ -68,7 +69,7 @@ test('a request inside an activity carries the trace of its task, even if tracin
   expect(seen[2]).toBeUndefined();
 });
 
-test('an activity that throws is a failed span, and its error is passed on unchanged', async () => {
+test('an activity that throws has a failed span, and its error is passed on unchanged', async () => {
   const spans: Span[] = [];
   const error = new Error('it broke');
   const activities = {
@@ -82,13 +83,13 @@ test('an activity that throws is a failed span, and its error is passed on uncha
 });
 
 test.each([
-  ['of an order', { taskId: 'task_a', traceId }],
-  ['of a task to open', { input: { taskId: 'task_a', traceId } }],
-  ['of a task to close', { taskId: 'task_a', object: { trace_id: traceId } }],
-  ['of nothing', { taskId: 'task_a' }],
-  ['no trace id', { taskId: 'task_a', traceId: 'something' }],
+  ['that has a task id and a trace id', { taskId: 'task_a', traceId }],
+  ['of openTask', { input: { taskId: 'task_a', traceId } }],
+  ['of closeTask', { taskId: 'task_a', object: { trace_id: traceId } }],
+  ['without a trace id', { taskId: 'task_a' }],
+  ['with an invalid trace id', { taskId: 'task_a', traceId: 'something' }],
 ])(
-  'an activity with the input %s runs, and is traced if the input has a trace',
+  'an activity with an input %s runs, and is traced only if the trace id is valid',
   async (_, input) => {
     const { run } = traced({ run: async (_input: object) => traceHeaders() }, null);
     const isTraced = JSON.stringify(input).includes(traceId);
@@ -97,7 +98,7 @@ test.each([
 );
 
 test.each(['api', 'worker'])(
-  'the %s loads no tracing SDK unless it is configured',
+  'the %s loads no tracing SDK if no collector is configured',
   async (name) => {
     const program = `
     require('./commands/${name}');
@@ -110,7 +111,7 @@ test.each(['api', 'worker'])(
 );
 
 describe('a collector that does not accept spans', () => {
-  /** Sends two spans and closes; answers what was logged meanwhile. */
+  /** Sends two spans and closes the exporter. Returns the lines that were logged meanwhile. */
   async function handOver(endpoint: string): Promise<string[]> {
     const lines: string[] = [];
     const settings = { level: 'info', format: 'json', name: 'test' } as const;
@@ -134,7 +135,7 @@ describe('a collector that does not accept spans', () => {
   const urlOf = (server: Server) =>
     `http://127.0.0.1:${(server.address() as { port: number }).port}`;
 
-  test('is logged once', async () => {
+  test('causes one log line for several spans', async () => {
     const server = await startRefusing();
     try {
       const lines = await handOver(urlOf(server));
@@ -145,7 +146,7 @@ describe('a collector that does not accept spans', () => {
     }
   });
 
-  test('does not delay a stop', async () => {
+  test('does not prevent the exporter from closing', async () => {
     const server = await startRefusing();
     const url = urlOf(server);
     await new Promise((done) => server.close(done));

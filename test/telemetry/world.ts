@@ -1,5 +1,5 @@
-// API, worker and studio as processes with full logging: every log line, metrics on ports of their
-// own, traces to a collector. They use the run's PostgreSQL and Temporal.
+// Starts API, worker and studio as processes with every log level, metrics and traces. The
+// collector of the test receives the traces. PostgreSQL and Temporal are those of the test run.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ export interface TelemetryWorld {
   readonly collector: Collector;
   readonly studioUrl: string;
   readonly apiKey: string;
-  /** Texts that must not appear anywhere. */
+  /** Texts that must not appear in logs or traces. */
   readonly secrets: Readonly<Record<string, string>>;
   call(
     method: string,

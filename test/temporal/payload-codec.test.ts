@@ -1,4 +1,5 @@
-// Payloads in Temporal are encrypted with the first key, and decrypted with whichever made them.
+// Tests the codec for Temporal payloads. The codec encrypts with the first key. It decrypts with
+// the key whose id is stored with the payload.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +14,7 @@ const payload = () => defaultPayloadConverter.toPayload({ url: 'planted-link' })
 const textOf = (bytes: Uint8Array | null | undefined) =>
   Buffer.from(bytes ?? []).toString('latin1');
 
-test('an encrypted payload shows nothing of its value and comes back whole', async () => {
+test('an encrypted payload does not show its value, and is decrypted to the same value', async () => {
   const codec = createPayloadCodec([newer]);
   const [stored] = await codec.encode([payload()]);
   expect(textOf(stored?.data)).not.toContain('planted-link');
@@ -22,7 +23,7 @@ test('an encrypted payload shows nothing of its value and comes back whole', asy
   expect(defaultPayloadConverter.fromPayload(read!)).toEqual({ url: 'planted-link' });
 });
 
-test('a payload stored under an older key, or without one, is read', async () => {
+test('a payload that was stored with an older key or without a key can be read', async () => {
   const [stored] = await createPayloadCodec([older]).encode([payload()]);
   const read = await createPayloadCodec([newer, older]).decode([stored!, payload()]);
   expect(read.map((one) => defaultPayloadConverter.fromPayload(one))).toEqual([
@@ -31,21 +32,21 @@ test('a payload stored under an older key, or without one, is read', async () =>
   ]);
 });
 
-test('a payload under a key that is not given names that key', async () => {
+test('the error for a payload whose key is missing names that key', async () => {
   const [stored] = await createPayloadCodec([older]).encode([payload()]);
   await expect(createPayloadCodec([newer]).decode([stored!])).rejects.toThrow(
     'ENCRYPTION_KEYS has no key "2025".',
   );
 });
 
-test('a payload that was changed is refused', async () => {
+test('an encrypted payload that was changed is refused', async () => {
   const codec = createPayloadCodec([newer]);
   const [stored] = await codec.encode([payload()]);
   stored!.data![20]! ^= 1;
   await expect(codec.decode([stored!])).rejects.toThrow(/authenticate/);
 });
 
-test('without a key nothing is encrypted', () => {
+test('without a key there is no payload codec', () => {
   expect(encryptionWith([])).toEqual({});
 });
 
@@ -71,7 +72,7 @@ describe('the codec endpoint', () => {
     data: Buffer.from(data ?? []).toString('base64'),
   });
 
-  test('decrypts a page of payloads for the origin of the Temporal UI', async () => {
+  test('decrypts payloads for a request from the Temporal UI', async () => {
     const stored = await codec.encode([payload(), payload()]);
     const origin = 'http://ui.example:8233';
     const body = JSON.stringify({ payloads: stored.map(wire) });
@@ -81,9 +82,9 @@ describe('the codec endpoint', () => {
   });
 
   test.each([
-    ['a page of another origin', '/decode', '{}', { origin: 'http://evil.example' }, 403],
-    ['another path', '/', '{}', {}, 404],
-    ['a body that is no JSON', '/decode', '{', {}, 400],
+    ['a request from another origin', '/decode', '{}', { origin: 'http://evil.example' }, 403],
+    ['a request to another path', '/', '{}', {}, 404],
+    ['a request whose body is not JSON', '/decode', '{', {}, 400],
   ])('refuses %s', async (_, path, body, headers, status) => {
     expect((await post(path, body, headers as Record<string, string>)).status).toBe(status);
   });

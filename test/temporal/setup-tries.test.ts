@@ -1,5 +1,5 @@
-// The setup of schedules and watchers is retried until it succeeds, and the start of a worker waits
-// for one try only.
+// Tests the setup of schedules and watchers by a worker. The setup is retried until it succeeds.
+// The start of the worker waits only for the first try.
 
 import { tryUntilDone } from '../../src/temporal/setup';
 import { until } from '../support/until';
@@ -13,14 +13,14 @@ function failingTimes(times: number) {
   return { calls, work };
 }
 
-test('a successful first try is not repeated and not logged', async () => {
+test('a setup that succeeds at the first try is neither repeated nor logged', async () => {
   const { calls, work } = failingTimes(0);
   const stopping = new AbortController().signal;
   await tryUntilDone(work, { pauseMs: 1, stopping, onFault: (e) => calls.faults.push(e) });
   expect(calls).toEqual({ made: 1, faults: [] });
 });
 
-test('a failed try is logged and repeated after a pause until one succeeds', async () => {
+test('a failed setup is logged and repeated after a pause until it succeeds', async () => {
   const { calls, work } = failingTimes(3);
   const stopping = new AbortController().signal;
   await tryUntilDone(work, { pauseMs: 20, stopping, onFault: (e) => calls.faults.push(e) });
@@ -29,7 +29,7 @@ test('a failed try is logged and repeated after a pause until one succeeds', asy
   expect(calls.faults.map(String)).toEqual(['Error: try 1', 'Error: try 2', 'Error: try 3']);
 });
 
-test('a try that fails because the worker stops is neither logged nor repeated', async () => {
+test('a setup that fails because the worker stops is neither logged nor repeated', async () => {
   const { calls, work } = failingTimes(9);
   const stopping = AbortSignal.abort();
   await tryUntilDone(work, { pauseMs: 1, stopping, onFault: (e) => calls.faults.push(e) });

@@ -1,5 +1,5 @@
-// A task expires at its deadline to the second, however long it is and whatever the task is doing,
-// and costs nothing. Time is skipped.
+// Tests that a task expires at its deadline and costs nothing, in every stage and with every length
+// of the deadline. A delay of two seconds is allowed. The tests run on skipped time.
 
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { anEnhancedPlan, aPlan, aSuccess, aTaskInput } from '../support/builders';
@@ -12,7 +12,7 @@ export interface Deadline {
   readonly seconds: number;
   /** The stage of the task at its deadline. */
   readonly stage: (typeof deadlineStages)[number];
-  /** The fraction of its time after which it reached the stage. */
+  /** The task reaches the stage after this fraction of the time until its deadline. */
   readonly after: number;
 }
 
@@ -22,7 +22,7 @@ export function testDeadlines(
   deadlines: readonly Deadline[],
 ): void {
   test.each(deadlines.map((deadline) => [deadline.seconds, deadline.stage, deadline] as const))(
-    '%i s after acceptance a task that is %s is expired, to the second, and costs nothing',
+    'a task with %i s to its deadline that is still %s expires within two seconds of the deadline and costs nothing',
     (_seconds, _stage, deadline) =>
       inWorld(env(), workflows, (world) => expectExpired(world, deadline)),
     60_000,
@@ -49,7 +49,8 @@ async function expectExpired(world: World, { seconds, stage, after }: Deadline):
   const late = (object.finished_at ?? 0) - object.created_at - seconds;
   expect(Math.abs(late)).toBeLessThanOrEqual(2);
   expect(world.closed.map(({ charge }) => charge)).toEqual([[]]);
-  // An accepted job is read once more; a job that waits for a slot is not.
+  // The workflow reads an accepted job once more at the deadline. A job without a slot cannot be
+  // read.
   const kind = stage === 'enhancing' ? 'super_resolution' : 'generation';
   expect(world.lookedAt.map((name) => name.kind)).toEqual(stage === 'waiting' ? [] : [kind]);
   expect(world.cancelled.map((order) => order.kind)).toEqual([kind]);

@@ -1,4 +1,5 @@
-// The delivery of a callback on skipped time: three days of attempts within seconds.
+// Tests the workflow that delivers a callback. Time is skipped, so the attempts of three days run
+// within seconds.
 
 import { randomUUID } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
@@ -14,14 +15,15 @@ import { realEnvironment, timeSkippingEnvironment } from '../support/temporal';
 const workflows = coveredWorkflows();
 
 let env: TestWorkflowEnvironment;
-// The time-skipping server may lose a workflow task if a cancel meets it. A real server does not.
+// The time-skipping server may lose a workflow task if a cancel arrives at the same time. A real
+// server does not, so the test of the cancel uses one.
 let real: TestWorkflowEnvironment;
 let workers: readonly Worker[] = [];
 let running: readonly Promise<void>[] = [];
 const taskQueue = `callbacks-${randomUUID()}`;
 const made: { at: number; input: CallbackAttempt }[] = [];
 const stopped: CallbackName[] = [];
-/** The receiver's answers per task, attempt by attempt; the last one is repeated. */
+/** The statuses that the receiver answers, by task and attempt. The last status is repeated. */
 const answers = new Map<string, readonly number[]>();
 
 const activities: ReturnType<typeof createCallbackActivities> = {
@@ -81,14 +83,14 @@ const deliver = async (statuses: readonly number[], over: Partial<CallbackInput>
 const attempts = () => made.map(({ input }) => input.attempt);
 
 test.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])(
-  'a receiver that fails %i times gets one more attempt',
+  'a delivery whose first %i attempts fail succeeds with the next attempt',
   async (failures) => {
     expect(await deliver([...Array<number>(failures).fill(500), 200])).toBe('delivered');
     expect(attempts()).toEqual(Array.from({ length: failures + 1 }, (_, index) => index + 1));
   },
 );
 
-test('the nine pauses follow the schedule within a fifth, then the delivery is exhausted', async () => {
+test('the nine pauses of a delivery follow the schedule within a fifth, and then the delivery is exhausted', async () => {
   expect(await deliver([500])).toBe('exhausted');
   expect(made).toHaveLength(attemptsMax);
   const minutes = [5 / 60, 5, 30, 120, 300, 600, 840, 1200, 1440];
@@ -96,7 +98,7 @@ test('the nine pauses follow the schedule within a fifth, then the delivery is e
   for (const [index, gap] of gaps.entries()) {
     const wanted = minutes[index] ?? 0;
     expect(gap).toBeGreaterThanOrEqual(wanted * 0.8);
-    // A few seconds of the server's own time come on top of the jitter.
+    // The server needs a few seconds of its own in addition to the jitter.
     expect(gap).toBeLessThanOrEqual(wanted * 1.2 + 0.1);
   }
   const hours = ((made.at(-1)?.at ?? 0) - (made[0]?.at ?? 0)) / 3_600_000;
@@ -107,23 +109,23 @@ test('the nine pauses follow the schedule within a fifth, then the delivery is e
   expect(chances.every((chance) => chance >= 0 && chance < 1)).toBe(true);
 });
 
-test('a 410 ends the delivery', async () => {
+test('an answer 410 stops the delivery', async () => {
   expect(await deliver([500, 410])).toBe('stopped');
   expect(attempts()).toEqual([1, 2]);
 });
 
-test('a superseded delivery ends and leaves the rest to the newer one', async () => {
+test('a superseded delivery ends without further attempts', async () => {
   expect(await deliver([500, 0])).toBe('superseded');
   expect(attempts()).toEqual([1, 2]);
 });
 
-test('a restarted delivery continues with its attempt and the rest of the schedule', async () => {
+test('a restarted delivery continues at the given attempt of the schedule', async () => {
   expect(await deliver([500], { delivery: 3, firstAttempt: 8 })).toBe('exhausted');
   expect(attempts()).toEqual([8, 9, 10]);
   expect(new Set(made.map(({ input }) => input.delivery))).toEqual(new Set([3]));
 });
 
-test('a cancelled delivery ends and is recorded as cancelled', async () => {
+test('a cancelled delivery ends and is recorded as stopped', async () => {
   const handle = await start([500], {}, real);
   await until(() => made.length > 0);
   await handle.cancel();
@@ -131,7 +133,7 @@ test('a cancelled delivery ends and is recorded as cancelled', async () => {
   expect(stopped).toEqual([{ taskId: made[0]?.input.taskId, delivery: 1 }]);
 });
 
-test('the summaries of its timers name the last answer and the next attempt', async () => {
+test('the summaries in the history of a delivery name the attempts, the last answer and the next time', async () => {
   const handle = await start([503, 200]);
   await handle.result();
   const { events } = await handle.fetchHistory();
@@ -146,7 +148,7 @@ test('the summaries of its timers name the last answer and the next attempt', as
   ]);
 });
 
-test('a waiting delivery has a timer and no activity', async () => {
+test('a delivery that waits for its next attempt has a timer and no activity', async () => {
   const handle = await start([500]);
   await until(() => made.length === 1);
   await until(async () => {
@@ -163,7 +165,7 @@ test.each<[readonly number[], string]>([
   [[503, 204], '**delivered** — attempt 2: HTTP 204'],
   [[410], '**stopped** — attempt 1: HTTP 410'],
   [[500], '**exhausted** — attempt 10: HTTP 500'],
-])('after the answers %j the details in the Temporal UI are: %s', async (statuses, details) => {
+])('the Temporal UI shows for a delivery with the answers %j: %s', async (statuses, details) => {
   const handle = await start(statuses);
   await handle.result();
   const metadata = await handle.query<{ currentDetails?: string }>('__temporal_workflow_metadata');

@@ -1,4 +1,5 @@
-// The task's workflow on its own: time is skipped, activities are fakes that record their calls.
+// Tests the workflow of a task without its activities. Fake activities record their calls. Most
+// tests run on skipped time.
 
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { TaskObject } from '../../src/contract/task';
@@ -25,8 +26,8 @@ afterAll(async () => {
 
 const run = (test: (world: World) => Promise<void>) => inWorld(env, workflows, test);
 
-// The time-skipping server loses a workflow task if a cancel meets an update, on a busy machine
-// even one that was just answered. A real server does not.
+// The time-skipping server may lose a workflow task if a cancel arrives together with an update. On
+// a busy machine this also happens if the update was just answered. A real server loses no task.
 const runReal = (test: (world: World) => Promise<void>) => inWorld(real, workflows, test);
 
 const running = { kind: 'generation', upstreamId: 'job-generation', status: 'running' } as const;
@@ -36,7 +37,7 @@ const enhanced = {
 };
 
 describe('admission', () => {
-  test('the update answers the five fields once the task is stored', () =>
+  test('the update returns the five fields of the task after the task was stored', () =>
     runReal(async (world) => {
       const input = aTaskInput();
       const task = await world.start(input);
@@ -65,7 +66,7 @@ describe('admission', () => {
       expect(world.submitted).toEqual([]);
     }));
 
-  test('a transaction that fails is retried after a timer each time, until it succeeds', () =>
+  test('a failed openTask is retried after a timer until it succeeds', () =>
     runReal(async (world) => {
       world.script.open = () => {
         if (world.opened.length < 4) throw new Error('The database is away.');
@@ -74,7 +75,7 @@ describe('admission', () => {
       const task = await world.start(aTaskInput());
       await task.accepted;
       expect(world.opened).toHaveLength(4);
-      // Three pauses and the deadline.
+      // Three timers are pauses between the tries. The fourth is the timer of the deadline.
       expect(await task.timers()).toBe(4);
       await task.cancel();
       await task.result();
@@ -94,7 +95,7 @@ describe('admission', () => {
 });
 
 describe('success', () => {
-  test('a finished generation is settled by its tokens and shown with its video', () =>
+  test('a succeeded task is settled by its tokens and shows its video', () =>
     run(async (world) => {
       const task = await world.start(aTaskInput());
       await task.accepted;
@@ -133,7 +134,7 @@ describe('success', () => {
       expect(world.submitted.map(({ kind }) => kind)).toEqual(['generation', 'super_resolution']);
     }));
 
-  test('a success without reported usage is settled at the hold and marked so', () =>
+  test('a success without reported usage is charged the whole hold and marked with usage_missing', () =>
     run(async (world) => {
       const task = await world.start(aTaskInput());
       await task.report(aSuccess({ completionTokens: null }));
@@ -143,7 +144,7 @@ describe('success', () => {
       });
     }));
 
-  test('reports that repeat, come out of order or step back change nothing', () =>
+  test('reports that are repeated, outdated or in the wrong order change nothing', () =>
     run(async (world) => {
       const task = await world.start(aTaskInput({ plan: anEnhancedPlan() }));
       await task.accepted;
@@ -161,13 +162,13 @@ describe('success', () => {
     }));
 });
 
-describe('storing', () => {
+describe('the results', () => {
   const lastFrame = {
     lastFrameUrl: 'https://media.example.com/last.png',
     expiresAt: 1_900_000_000,
   };
 
-  test('the results are stored before the task succeeds, and only our links are shown', () =>
+  test('are stored before the task succeeds, and the task shows only our links', () =>
     run(async (world) => {
       const task = await world.start(aTaskInput({ plan: aPlan({ returnsLastFrame: true }) }));
       await task.report(aSuccess(lastFrame));
@@ -182,7 +183,7 @@ describe('storing', () => {
       ]);
     }));
 
-  test('a last frame that was not asked for is not stored', () =>
+  test('include no last frame if the caller did not ask for it', () =>
     run(async (world) => {
       const task = await world.start(aTaskInput());
       await task.report(aSuccess(lastFrame));
@@ -192,16 +193,16 @@ describe('storing', () => {
 
   const adaptive = { ratio: 'adaptive', width: null, height: null } as const;
   test.each([
-    ['as planned', aPlan(), undefined, { width: 1280, height: 720 }],
-    ['as measured', aPlan(), { width: 854, height: 480 }, { width: 854, height: 480 }],
+    ['the planned size if no size was measured', aPlan(), undefined, { width: 1280, height: 720 }],
+    ['the measured size', aPlan(), { width: 854, height: 480 }, { width: 854, height: 480 }],
     [
-      'of an adaptive video, as measured',
+      'the measured size of an adaptive video',
       aPlan(adaptive),
       { width: 786, height: 1180 },
       { width: 786, height: 1180 },
     ],
-    ['of an adaptive video, not at all if it was not measured', aPlan(adaptive), undefined, {}],
-  ])('a finished task shows its size %s', (_, plan, size, given) =>
+    ['no size for an adaptive video if no size was measured', aPlan(adaptive), undefined, {}],
+  ])('are shown with %s', (_, plan, size, given) =>
     run(async (world) => {
       world.script.store = (results) => ({
         links: ourLinks(results),
@@ -221,7 +222,7 @@ describe('storing', () => {
     }),
   );
 
-  test('a ratio that the generator does not report is that of the measured size', () =>
+  test('are shown with the ratio of the measured size if the generator reports no ratio', () =>
     run(async (world) => {
       world.script.store = (results) => ({
         links: ourLinks(results),
@@ -234,7 +235,7 @@ describe('storing', () => {
       expect((await task.result()).data[0]).toMatchObject({ ratio: '3:4', width: 786 });
     }));
 
-  test('a copy that takes too long goes on after the task has succeeded', () =>
+  test('are still copied after the task has succeeded if the copy takes too long', () =>
     runReal(async (world) => {
       world.script.store = (results) => ({
         links: ourLinks(results),
@@ -251,7 +252,7 @@ describe('storing', () => {
       await until('the copy goes on', () => world.storedLater.includes(input.taskId));
     }));
 
-  test('an upload to the address of the caller goes on after the task has succeeded', () =>
+  test('are still uploaded to the address of the caller after the task has succeeded', () =>
     runReal(async (world) => {
       world.script.store = (results) => ({
         links: ourLinks(results),
@@ -267,7 +268,7 @@ describe('storing', () => {
       await until('the upload goes on', () => world.storedLater.includes(input.taskId));
     }));
 
-  test('a copy that fails is repeated, and the generation is not', () =>
+  test('are copied again if the copy fails, without a second generation', () =>
     runReal(async (world) => {
       world.script.store = (results) => {
         if (world.stored.length < 3) throw new Error('The storage is away.');
@@ -280,7 +281,7 @@ describe('storing', () => {
     }));
 
   test.each(['a cancellation', 'the deadline'] as const)(
-    '%s does not end a task whose generation has succeeded',
+    'are stored in spite of %s if the generation has succeeded',
     (what) =>
       runReal(async (world) => {
         let finish: () => void = () => undefined;
@@ -307,7 +308,9 @@ describe('storing', () => {
 describe('the callback', () => {
   const aCalledBackInput = () => aTaskInput({ hasCallback: true });
 
-  /** No worker polls its queue, so the child stays as it was started. */
+  /**
+   * No worker polls the queue of callbacks here, so the child workflow stays in the state RUNNING.
+   */
   async function expectDelivery({ env }: World, taskId: string): Promise<void> {
     const delivery = env.client.workflow.getHandle(`${taskId}:callback`);
     expect((await delivery.describe()).status.name).toBe('RUNNING');
@@ -335,7 +338,7 @@ describe('the callback', () => {
     }));
 });
 
-test('a second run for a running task places both of its jobs', () =>
+test('a second run for a running task submits the jobs of both stages', () =>
   run(async (world) => {
     const input = aTaskInput({ plan: anEnhancedPlan() });
     const object: TaskObject = {
@@ -353,7 +356,7 @@ test('a second run for a running task places both of its jobs', () =>
 
 describe('failure', () => {
   test.each(['failed', 'cancelled', 'expired'] as const)(
-    'a generation that ends %s fails the task, uncharged',
+    'a generation that ends as %s fails the task, which costs nothing',
     (status) =>
       run(async (world) => {
         const task = await world.start(aTaskInput());
@@ -368,7 +371,7 @@ describe('failure', () => {
       }),
   );
 
-  test('a failed super-resolution fails the whole task, uncharged', () =>
+  test('a failed super-resolution fails the whole task, which costs nothing', () =>
     run(async (world) => {
       const task = await world.start(aTaskInput({ plan: anEnhancedPlan() }));
       await task.report(aSuccess());
@@ -379,7 +382,7 @@ describe('failure', () => {
       expect(object).not.toHaveProperty('video_url');
     }));
 
-  test('a refused job fails the task with the sentence of the refusal', () =>
+  test('a job that the provider refuses fails the task with the sentence of the refusal', () =>
     run(async (world) => {
       const failure = { code: 'InvalidParameter', sentence: 'The prompt was refused.' };
       world.script.submit = ({ kind }) => ({
@@ -393,7 +396,7 @@ describe('failure', () => {
       });
     }));
 
-  test('the final state that was stored first counts', () =>
+  test('the workflow returns the final state that was stored first', () =>
     run(async (world) => {
       const stored = { status: 'failed', message: 'stopped' } as never;
       world.script.close = () => ({ object: stored, first: false });
@@ -413,7 +416,7 @@ describe('the deadline', () => {
     { seconds: 3_600, stage: 'enhancing', after: 0.5 },
   ]);
 
-  test('a provider that does not answer the last read cannot delay it', () =>
+  test('ends the task even if the provider does not answer the last read', () =>
     run(async (world) => {
       world.script.read = () => {
         throw new Error('The service is silent.');
@@ -426,7 +429,7 @@ describe('the deadline', () => {
       });
     }));
 
-  test('a job that has finished by the last read still succeeds', () =>
+  test('does not fail a task whose job has succeeded by the last read', () =>
     run(async (world) => {
       world.script.read = () => aSuccess();
       const task = await world.start(aTaskInput());
@@ -435,7 +438,7 @@ describe('the deadline', () => {
     }));
 
   test(
-    'a job that finds no channel is retried until the deadline and no longer',
+    'ends the retries for a job that finds no channel',
     () =>
       run(async (world) => {
         world.script.submit = () => {
@@ -451,7 +454,7 @@ describe('the deadline', () => {
 });
 
 describe('cancelling', () => {
-  test('a task that waits for its job fails uncharged, and the job is cancelled upstream', () =>
+  test('a task with a running job fails without a charge, and the job is cancelled at the provider', () =>
     runReal(async (world) => {
       const task = await world.start(aTaskInput());
       await task.accepted;
@@ -465,7 +468,7 @@ describe('cancelling', () => {
       expect(world.cancelled).toHaveLength(1);
     }));
 
-  test('a cancel that the provider does not accept is repeated for a minute', () =>
+  test('a cancel that the provider does not accept is sent five times', () =>
     run(async (world) => {
       world.script.cancel = () => {
         throw new Error('The provider did not take the cancel.');
@@ -475,11 +478,11 @@ describe('cancelling', () => {
       await task.report(running);
       await task.cancel();
       expect((await task.result()).status).toBe('failed');
-      // After pauses of 2, 4, 8 and 16 seconds.
+      // The pauses between the five calls are 2, 4, 8 and 16 seconds.
       expect(world.cancelled).toHaveLength(5);
     }));
 
-  test('a task cancelled before it is opened is opened, refunded and closed', () =>
+  test('a task that is cancelled during its opening is opened, refunded and closed', () =>
     runReal(async (world) => {
       let open: () => void = () => undefined;
       const wait = new Promise<void>((resolve) => {
@@ -492,8 +495,8 @@ describe('cancelling', () => {
       const task = await world.start(aTaskInput());
       await task.cancel();
       open();
-      // The waiting caller is answered with the task's state at that time: stored, or ended
-      // already.
+      // The waiting caller gets the state that the task has at that time. The task is stored, or it
+      // has already failed.
       expect(['submitted', 'failed']).toContain((await task.accepted).task.status);
       expect((await task.result()).status).toBe('failed');
       expect(world.closed).toHaveLength(1);
@@ -501,7 +504,7 @@ describe('cancelling', () => {
 });
 
 describe('a channel with a limit', () => {
-  test('a task that found it full submits its job when it gets its turn', () =>
+  test('makes a task wait if it is full, and the task submits its job when it gets its turn', () =>
     run(async (world) => {
       const answers: PlacedJob[] = [{ outcome: 'waiting' }];
       world.script.submit = () =>
@@ -518,8 +521,8 @@ describe('a channel with a limit', () => {
     }));
 });
 
-describe('history', () => {
-  test('a task that waits two days has as many events as one that waits a minute', () =>
+describe('the history', () => {
+  test('of a task that waits two days has as many events as that of a task that waits a minute', () =>
     run(async (world) => {
       const live = async (wait: string) => {
         const task = await world.start(aTaskInput());
@@ -532,9 +535,8 @@ describe('history', () => {
         return task.events();
       };
       const [short, long] = [await live('1 min'), await live('47 hours')];
-      // A callback adds its start and a workflow task (see the system test). A message that arrives
-      // together with another one shares its workflow task and saves three events. Days of waiting
-      // add none.
+      // Two messages that arrive together share one workflow task, which saves three events. So the
+      // number is 29, 32 or 35. The time of waiting adds no events.
       for (const events of [short, long]) expect([29, 32, 35]).toContain(events);
     }));
 });

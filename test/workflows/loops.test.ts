@@ -1,5 +1,5 @@
-// Workflows that only run one long activity: the watcher, which continues as new every hour, the
-// reconciler and the audit.
+// Tests the workflows that only run one activity: the watcher, the reconciler and the audit. The
+// watcher continues as new after each activity.
 
 import { randomUUID } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
@@ -32,7 +32,7 @@ async function run<T>(activities: object, type: string, ...args: object[]): Prom
 
 const watch = { channel: 'studio', shard: 0, shards: 1 };
 
-test('a watcher of a known channel continues as new', async () => {
+test('a watcher continues as new until its channel is gone', async () => {
   let rounds = 0;
   const watchJobs = async () => {
     rounds += 1;
@@ -42,7 +42,7 @@ test('a watcher of a known channel continues as new', async () => {
   expect(rounds).toBe(3);
 });
 
-test('a watcher whose worker stops is continued by the next attempt', async () => {
+test('the next attempt continues a watcher whose worker stops', async () => {
   let rounds = 0;
   const watchJobs = async () => {
     rounds += 1;
@@ -53,13 +53,13 @@ test('a watcher whose worker stops is continued by the next attempt', async () =
   expect(rounds).toBe(2);
 });
 
-test('the reconciler’s report is the result of its workflow', async () => {
+test('the workflow of the reconciler returns the report of the reconciler', async () => {
   const report = { checked: 3, closed: ['task_a'], stopped: [], stuck: [] };
   const result = await run({ reconcileOnce: async () => report }, workflowNames.reconcile);
   expect(result).toEqual(report);
 });
 
-test('the number of differences is the result of the audit’s workflow', async () => {
+test('the workflow of the audit returns the number of differences', async () => {
   const report = { differences: 2 };
   const result = await run({ auditBooks: async () => report }, workflowNames.audit);
   expect(result).toEqual(report);

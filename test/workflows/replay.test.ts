@@ -1,7 +1,7 @@
-// Replays recorded histories of every kind of task on today's code, so that a deploy cannot break a
-// task that is two days old. A change of a workflow's steps needs a patch (docs/extending.md), and
-// its new path is recorded with RECORD_HISTORIES=1 npx jest --selectProjects stack
-// test/workflows/replay
+// Replays recorded histories of every kind of task on today's code. A failure means that a deploy
+// would break tasks that are already running. A change of a workflow's steps needs a patch
+// (docs/extending.md). Record a history of the new path with this command:
+//   RECORD_HISTORIES=1 npx jest --selectProjects stack test/workflows/replay
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -28,7 +28,7 @@ const historyOf = (file: string) =>
 const typeOf = (file: string) =>
   historyOf(file).events?.[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name ?? '';
 
-test('every kind of workflow has a recorded history', () => {
+test('every kind of workflow has at least one recorded history', () => {
   expect(new Set(recorded().map(typeOf))).toEqual(new Set(Object.keys(workflows)));
 });
 
@@ -45,7 +45,7 @@ test('every recorded history replays on today’s code', async () => {
   expect(recorded().length).toBeGreaterThanOrEqual(14);
 });
 
-test('a deliberate incompatible change is detected in the history of every task', async () => {
+test('the replay of every recorded task detects a deliberate incompatible change', async () => {
   const quiet = () => undefined;
   const planted = await bundleWorkflowCode({
     workflowsPath: resolve(__dirname, 'planted/changed.ts'),

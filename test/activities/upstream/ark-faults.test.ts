@@ -1,4 +1,5 @@
-// The classes of refusals, row by row, for all documented answers to a create.
+// These tests classify every documented refusal of a create, and check the sentence that a customer
+// gets for it.
 
 import { classifyFault, failureOf } from '../../../activities/upstream/ark-faults';
 
@@ -35,11 +36,14 @@ test.each([
   [408, null, 'ambiguous'],
   [200, null, 'ambiguous'],
   [400, null, 'ambiguous'],
-] as const)('%i %s is the doing of: %s', (status, code, kind) => {
-  expect(classifyFault(answer(status, code)).kind).toBe(kind);
-});
+] as const)(
+  'a refused create with status %i and code %s is classified as %s',
+  (status, code, kind) => {
+    expect(classifyFault(answer(status, code)).kind).toBe(kind);
+  },
+);
 
-test('a long code is cut, and its beginning is kept', () => {
+test('a long error code is cut after 100 characters', () => {
   const code = 'InternalServiceError'.padEnd(1_000_000, 'x');
   expect(classifyFault(answer(500, code)).code).toBe(code.slice(0, 100));
   expect(failureOf('failed', { code }).code).toBe(code.slice(0, 100));
@@ -51,10 +55,13 @@ test.each([
   ['a sunset over the sea', undefined],
   ['x'.repeat(101), undefined],
   [{ name: 'ratio' }, undefined],
-])('of the param %j the fault keeps %j: only a name is logged', (param, kept) => {
-  const json = { error: { code: 'InvalidParameter', param } };
-  expect(classifyFault({ ...answer(400, null), json }).param).toBe(kept);
-});
+])(
+  'a fault keeps the refused param %j as %j, because only a parameter’s name may be logged',
+  (param, kept) => {
+    const json = { error: { code: 'InvalidParameter', param } };
+    expect(classifyFault({ ...answer(400, null), json }).param).toBe(kept);
+  },
+);
 
 test.each([
   ['InputTextSensitiveContentDetected', /prompt was refused/],
@@ -65,13 +72,13 @@ test.each([
   ['InvalidParameter.duration', /value of duration/],
   ['InvalidParameter.<script>', /one of the parameters/],
   ['SomethingNew', /could not finish/],
-])('%s gets one of our own sentences', (code, sentence) => {
+])('the error code %s gets one of our own sentences', (code, sentence) => {
   const fault = failureOf('failed', { code, message: 'raw upstream text' });
   expect(fault.sentence).toMatch(sentence);
   expect(fault.sentence).not.toMatch(/raw upstream text/);
 });
 
-test('expired and cancelled jobs have a sentence that says so', () => {
+test('the sentence of an expired or cancelled job says how the job ended', () => {
   expect(failureOf('expired', null).sentence).toMatch(/expire/);
   expect(failureOf('cancelled', null).sentence).toMatch(/cancelled/);
 });

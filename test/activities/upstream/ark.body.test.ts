@@ -1,5 +1,5 @@
-// The request bodies for generator and enhancer, field by field. Sending them and losing replies is
-// in submit-job.test.ts.
+// These tests check the request bodies for the generator and the enhancer, field by field. How they
+// are sent, and what happens if a reply is lost, is in submit-job.test.ts.
 
 import { generationBody } from '../../../activities/upstream/ark';
 import { enhancementBody } from '../../../activities/upstream/mediakit';
@@ -8,7 +8,7 @@ import { aJobInput, anEnhancedPlan, aPlan, aRequest } from '../../support/builde
 const image = (n: number) => `https://media.example.com/${n}.png`;
 
 describe('the body of a generation', () => {
-  test('a text task sends the prompt and every planned parameter', () => {
+  test('of a text task has the prompt and every planned parameter', () => {
     const input = aJobInput();
     expect(generationBody(input, 'upstream-model')).toEqual({
       model: 'upstream-model',
@@ -28,16 +28,19 @@ describe('the body of a generation', () => {
     ['first_last_frame', 2, ['first_frame', 'last_frame']],
     ['first_last_frame', 4, ['first_frame', 'middle_frame', 'middle_frame', 'last_frame']],
     ['reference', 3, ['reference_image', 'reference_image', 'reference_image']],
-  ] as const)('%s with %i images sends a role for every image', (inputType, images, roles) => {
-    const input = aJobInput({
-      request: aRequest({ images: Array.from({ length: images }, (_, n) => image(n)) }),
-      plan: aPlan({ inputType }),
-    });
-    const content = generationBody(input, 'm').content as { role?: string }[];
-    expect(content.slice(1).map(({ role }) => role)).toEqual(roles);
-  });
+  ] as const)(
+    'for input type %s with %i images has a role for every image',
+    (inputType, images, roles) => {
+      const input = aJobInput({
+        request: aRequest({ images: Array.from({ length: images }, (_, n) => image(n)) }),
+        plan: aPlan({ inputType }),
+      });
+      const content = generationBody(input, 'm').content as { role?: string }[];
+      expect(content.slice(1).map(({ role }) => role)).toEqual(roles);
+    },
+  );
 
-  test('reference videos and audios are sent with their roles', () => {
+  test('has the reference videos and audios with their roles', () => {
     const input = aJobInput({
       request: aRequest({
         videos: ['https://m.example.com/v'],
@@ -59,7 +62,7 @@ describe('the body of a generation', () => {
     ]);
   });
 
-  test('media URLs are sent in the form that was parsed and checked', () => {
+  test('has media URLs in the form that was parsed and checked', () => {
     const images = ['https:media.example.com', 'https:///exam%70le.com/a b?c=d'];
     const input = aJobInput({ request: aRequest({ images }) });
     const content = generationBody(input, 'm').content as { image_url?: { url: string } }[];
@@ -69,7 +72,7 @@ describe('the body of a generation', () => {
     ]);
   });
 
-  test('unknown metadata is passed through but cannot replace our fields', () => {
+  test('has the unknown metadata of the caller, which cannot replace our fields', () => {
     const passThrough = { camera: 'fixed', model: 'dearer', resolution: '4k' };
     const input = aJobInput({ request: aRequest({ metadata: { passThrough } }) });
     expect(generationBody(input, 'm')).toMatchObject({
@@ -79,7 +82,7 @@ describe('the body of a generation', () => {
     });
   });
 
-  test('callback, super-resolution and input video length are not sent', () => {
+  test('has no callback address, no super-resolution and no length of the input video', () => {
     const input = aJobInput({
       request: aRequest({
         metadata: {
@@ -94,7 +97,7 @@ describe('the body of a generation', () => {
     expect(text).not.toMatch(/callback|super_resolution|input_video_duration|customer/);
   });
 
-  test('optional parameters are sent if the caller set them', () => {
+  test('has the optional parameters that the caller set', () => {
     const input = aJobInput({
       request: aRequest({
         metadata: {
@@ -119,7 +122,7 @@ describe('the body of a generation', () => {
 });
 
 describe('the body of an enhancement', () => {
-  test('has the task id as its token, and the planned target', () => {
+  test('has the task id as its client token, and the planned parameters', () => {
     const input = aJobInput({
       kind: 'super_resolution',
       plan: anEnhancedPlan({ fps: 60, scene: 'aigc' }),

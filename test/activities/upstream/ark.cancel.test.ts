@@ -1,4 +1,5 @@
-// The answers to a cancel after which nothing more is to be done.
+// These tests check which answers to a cancel count as done, and after which the cancel is
+// repeated.
 
 import { createArk } from '../../../activities/upstream/ark';
 import { type Canned, startCanned } from '../../support/canned';
@@ -15,10 +16,16 @@ const cancel = (status: number) => {
   return createArk({ baseUrl: provider.url, ...access }).cancel('cgt-1');
 };
 
-test.each([200, 204, 400, 404, 409])('a cancel answered %i counts as done', async (status) => {
-  await expect(cancel(status)).resolves.toBeUndefined();
-});
+test.each([200, 204, 400, 404, 409])(
+  'a cancel with the answer %i counts as done',
+  async (status) => {
+    await expect(cancel(status)).resolves.toBeUndefined();
+  },
+);
 
-test.each([401, 403, 408, 429, 500, 503])('a cancel answered %i is retried', async (status) => {
-  await expect(cancel(status)).rejects.toMatchObject({ name: 'UpstreamFault' });
-});
+test.each([401, 403, 408, 429, 500, 503])(
+  'a cancel with the answer %i fails, so that it is retried',
+  async (status) => {
+    await expect(cancel(status)).rejects.toMatchObject({ name: 'UpstreamFault' });
+  },
+);

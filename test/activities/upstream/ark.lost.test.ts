@@ -1,4 +1,6 @@
-// Ark's list of recent jobs, and whether the listing is complete.
+// These tests read Ark's list of recent jobs, and check whether the listing counts as complete.
+// Only a complete listing proves that a job is absent. What a task does with a listing is in lost-
+// job.test.ts.
 
 import { createArk } from '../../../activities/upstream/ark';
 import { aJobInput, aPlan } from '../../support/builders';
@@ -39,9 +41,9 @@ const fill = (count: number, age = 0) => {
 test.each<[string, boolean, number, () => void]>([
   ['one page', true, 10, () => fill(10)],
   ['several pages', true, 1_100, () => fill(1_100)],
-  ['nothing', true, 0, () => undefined],
+  ['an empty list', true, 0, () => undefined],
   [
-    'one page in any order',
+    'one page that is not newest first',
     true,
     400,
     () => {
@@ -51,7 +53,7 @@ test.each<[string, boolean, number, () => void]>([
     },
   ],
   [
-    'pages beyond the time in question',
+    'several pages, more than the asked time needs',
     true,
     500,
     () => {
@@ -60,7 +62,7 @@ test.each<[string, boolean, number, () => void]>([
     },
   ],
   [
-    'several pages in another order',
+    'several pages that are not newest first',
     false,
     1_100,
     () => {
@@ -70,7 +72,7 @@ test.each<[string, boolean, number, () => void]>([
     },
   ],
   [
-    'pages that shrink',
+    'a list that becomes shorter during the read',
     false,
     1_098,
     () => {
@@ -81,7 +83,7 @@ test.each<[string, boolean, number, () => void]>([
     },
   ],
   [
-    'no total',
+    'a list without a total',
     false,
     10,
     () => {
@@ -90,7 +92,7 @@ test.each<[string, boolean, number, () => void]>([
     },
   ],
   [
-    'a total beyond what is listed',
+    'a list with a total above the number of its jobs',
     false,
     10,
     () => {
@@ -99,7 +101,7 @@ test.each<[string, boolean, number, () => void]>([
     },
   ],
   [
-    'jobs without creation over several pages',
+    'several pages of jobs without a creation time',
     false,
     600,
     () => {
@@ -108,7 +110,7 @@ test.each<[string, boolean, number, () => void]>([
     },
   ],
   [
-    'several pages whose newest jobs show no creation yet',
+    'several pages whose newest jobs have no creation time yet',
     true,
     1_100,
     () => {
@@ -117,7 +119,7 @@ test.each<[string, boolean, number, () => void]>([
     },
   ],
   [
-    'several pages whose oldest jobs show no creation',
+    'several pages whose oldest jobs have no creation time',
     false,
     1_100,
     () => {
@@ -128,14 +130,14 @@ test.each<[string, boolean, number, () => void]>([
       ark.echo = (job) => (job.created_at === oldest ? { ...job, created_at: undefined } : job);
     },
   ],
-])('a listing of %s is complete: %s', async (_, isComplete, count, arrange) => {
+])('the listing from %s has isComplete=%s', async (_, isComplete, count, arrange) => {
   arrange();
   const listing = await list();
   expect(listing?.isComplete).toBe(isComplete);
   expect(listing?.jobs.length).toBe(count);
 });
 
-test('reading stops at a page limit, and the listing counts as incomplete', async () => {
+test('a listing ends after 50 pages and then counts as incomplete', async () => {
   fill(60);
   ark.pageMax = 1;
   expect(await list()).toMatchObject({ isComplete: false, jobs: { length: 50 } });
@@ -146,7 +148,7 @@ test('an answer without a list is a fault, not an empty list', async () => {
   await expect(list()).rejects.toMatchObject({ code: 'NotAList' });
 });
 
-test('without a list each job is read by itself', async () => {
+test('the jobs of a provider without a list are read one by one', async () => {
   fill(60);
   const pages: number[] = [];
   ark.onPage = (page) => pages.push(page);

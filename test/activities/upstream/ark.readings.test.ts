@@ -1,5 +1,5 @@
-// What a provider's answers about a job become: figures of another shape than documented never reach
-// a task as they are.
+// These tests read jobs whose values do not have the documented form. Such a value must never reach
+// a task unchanged.
 
 import { createArk } from '../../../activities/upstream/ark';
 import { type PlayedArk, type PlayedJob, startPlayedArk } from '../../support/played-ark';
@@ -20,11 +20,11 @@ async function readingOf(over: Partial<PlayedJob>) {
 test.each<[string, Partial<PlayedJob>, object]>([
   ['a time with a fraction', { updated_at: 1_763_848_000.75 }, { expiresAt: 1_763_934_400 }],
   ['a time in milliseconds', { updated_at: 1_763_848_000_750 }, { expiresAt: null }],
-  ['a time before any video', { updated_at: -5 }, { expiresAt: null }],
+  ['a negative time', { updated_at: -5 }, { expiresAt: null }],
   ['a seed with a fraction', { seed: 1.5 }, { seed: null }],
   ['a seed as text', { seed: '42' }, { seed: null }],
   ['tokens with a fraction', { usage: { completion_tokens: 1.5 } }, { completionTokens: null }],
   ['tokens below zero', { usage: { completion_tokens: -1 } }, { completionTokens: null }],
-])('%s is not passed on', async (_, over, result) => {
+])('%s in a provider’s answer is not passed on unchanged', async (_, over, result) => {
   expect(await readingOf(over)).toMatchObject({ status: 'succeeded', result });
 });

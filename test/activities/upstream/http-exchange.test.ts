@@ -1,5 +1,5 @@
-// Requests to a provider: its Retry-After header, separate sockets for reads, and the end of a
-// process.
+// These tests send requests to a provider. They cover the Retry-After header, the separate
+// connections of creates and reads, and the end of our process.
 
 import { setTimeout } from 'node:timers/promises';
 import { exchange } from '../../../activities/upstream/http-exchange';
@@ -17,18 +17,21 @@ afterAll(() => service?.close());
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toUTCString();
 
 test.each([
-  ['seconds', () => '7', 7_000, 7_000],
+  ['a number of seconds', () => '7', 7_000, 7_000],
   ['a date', () => inSeconds(20), 1_000, 20_000],
-  ['a date that has passed', () => inSeconds(-60), 0, 0],
-  ['more than half a minute', () => '86400', 30_000, 30_000],
-])('Retry-After with %s is understood', async (_, header, least, most) => {
-  service.say = () => ({ status: 429, headers: { 'retry-after': header() } });
-  const answer = await ask();
-  expect(answer.retryAfterMs).toBeGreaterThanOrEqual(least);
-  expect(answer.retryAfterMs).toBeLessThanOrEqual(most);
-});
+  ['a past date', () => inSeconds(-60), 0, 0],
+  ['more than the allowed half a minute', () => '86400', 30_000, 30_000],
+])(
+  'a Retry-After header with %s gives the expected delay of a read',
+  async (_, header, least, most) => {
+    service.say = () => ({ status: 429, headers: { 'retry-after': header() } });
+    const answer = await ask();
+    expect(answer.retryAfterMs).toBeGreaterThanOrEqual(least);
+    expect(answer.retryAfterMs).toBeLessThanOrEqual(most);
+  },
+);
 
-test('Retry-After delays creates by two minutes at most', async () => {
+test('a Retry-After header delays creates by two minutes at most', async () => {
   service.say = () => ({ status: 429, headers: { 'retry-after': '86400' } });
   expect((await ask(undefined, 'POST')).retryAfterMs).toBe(120_000);
 });
@@ -62,12 +65,12 @@ test('each create opens a connection of its own', async () => {
   }
 });
 
-test('an invalid Retry-After is ignored', async () => {
+test('an invalid Retry-After header is ignored', async () => {
   service.say = () => ({ status: 429, headers: { 'retry-after': 'soon' } });
   expect((await ask()).retryAfterMs).toBeNull();
 });
 
-test('a process that is about to stop fails every request with STOPPING', async () => {
+test('a process that is about to stop fails every request to a provider with STOPPING', async () => {
   await expect(ask(AbortSignal.abort())).rejects.toMatchObject({ code: 'STOPPING' });
 });
 

@@ -1,4 +1,4 @@
-// A provider that does not answer for some of the jobs.
+// In this test the provider does not answer the reads of some jobs.
 
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,7 +19,7 @@ afterAll(() => {
   server.close();
 });
 
-test('results of other jobs are passed on while a tenth of the reads hang', async () => {
+test('the results of other jobs are passed on while a tenth of the reads hang', async () => {
   const enhancer = createMediakit({
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     apiKey: 'key',
@@ -28,7 +28,8 @@ test('results of other jobs are passed on while a tenth of the reads hang', asyn
     hasList: false,
   });
   const ids = Array.from({ length: 60 }, (_, n) => (n % 10 === 0 ? `hangs-${n}` : `job-${n}`));
-  // A first request loads modules, so that their loading is not part of the ten seconds.
+  // The first request loads modules. The time for that must not count towards the ten seconds of a
+  // read.
   await enhancer.read('job');
   const read: string[] = [];
   let stillHanging = 0;

@@ -1,4 +1,4 @@
-// The enhancer's client: the meaning of each answer of the provider.
+// These tests check how the enhancer's client interprets each answer of its provider.
 
 import { createMediakit } from '../../../activities/upstream/mediakit';
 import type { Provider } from '../../../activities/upstream/provider';
@@ -26,7 +26,7 @@ const input = aJobInput({
   videoUrl: 'https://v/x',
 });
 
-test('a create returns the task id as the upstream id', async () => {
+test('a create of an enhancement returns the provider’s task id as the upstream id', async () => {
   for (const id of ['enh-1', 'x'.repeat(256)]) {
     service.say = () => ({ body: { success: true, task_id: id } });
     expect(await enhancer.create(input, 'enhance-video')).toBe(id);
@@ -39,81 +39,103 @@ test.each([
   ['403', { status: 403, body: { error: { code: 'AccountOverdue' } } }, 'operator'],
   ['403 without a code', { status: 403, body: {} }, 'operator'],
   ['404', { status: 404, body: { error: { code: 'NotFound' } } }, 'not_found'],
-  ['503 in its own form', { status: 503, body: { error: { code: 'Busy' } } }, 'unavailable'],
-  ['503 of somebody in between', { status: 503, body: '<html>' }, 'ambiguous'],
+  [
+    '503 in the provider’s format',
+    { status: 503, body: { error: { code: 'Busy' } } },
+    'unavailable',
+  ],
+  ['503 from a proxy', { status: 503, body: '<html>' }, 'ambiguous'],
   ['500', { status: 500, body: { error: { code: 'InternalError' } } }, 'ambiguous'],
   ['408', { status: 408, body: {} }, 'ambiguous'],
   ['400 with a code', { status: 400, body: { error: { code: 'InvalidParameter' } } }, 'caller'],
-  ['400 without one', { status: 400, body: {} }, 'ambiguous'],
+  ['400 without a code', { status: 400, body: {} }, 'ambiguous'],
   ['a refusal with 200', { body: { success: false, error: { code: 'BadVideo' } } }, 'caller'],
   [
-    'a throttle with 200',
+    'a rate limit with 200',
     { body: { success: false, error: { code: 'RateLimitExceeded' } } },
     'busy',
   ],
   [
-    'a fault of its own with 200',
+    'an internal error with 200',
     { body: { success: false, error: { code: 'InternalError' } } },
     'ambiguous',
   ],
   [
-    'our account with 200',
+    'a fault of our account with 200',
     { body: { success: false, error: { code: 'AccountOverdue' } } },
     'operator',
   ],
   ['success: false without a code', { body: { success: false } }, 'ambiguous'],
-  ['a throttle with 400', { status: 400, body: { error: { code: 'FlowLimitExceeded' } } }, 'busy'],
+  [
+    'a rate limit with 400',
+    { status: 400, body: { error: { code: 'FlowLimitExceeded' } } },
+    'busy',
+  ],
   ['a success without an id', { body: { success: true } }, 'ambiguous'],
   [
     'a success with an id of 257 characters',
     { body: { success: true, task_id: 'x'.repeat(257) } },
     'ambiguous',
   ],
-] as const)('a create answered by %s is a fault of its kind', async (_, said, kind) => {
-  service.say = () => said;
-  await expect(enhancer.create(input, 'enhance-video')).rejects.toMatchObject({ kind });
-});
+] as const)(
+  'a create of an enhancement with the answer "%s" fails with the right kind of fault',
+  async (_, said, kind) => {
+    service.say = () => said;
+    await expect(enhancer.create(input, 'enhance-video')).rejects.toMatchObject({ kind });
+  },
+);
 
 test.each([
-  ['processing', { success: true, status: 'processing' }, 'running'],
+  ['the status processing', { success: true, status: 'processing' }, 'running'],
   ['an unknown status', { success: true, status: 'thinking' }, null],
-  ['failed', { success: true, status: 'failed', error: { code: 'NoSpace' } }, 'failed'],
-  ['cancelled', { success: true, status: 'cancelled' }, 'cancelled'],
-  ['success: false alone', { success: false, error: { code: 'BadVideo' } }, 'failed'],
-] as const)('a job that is %s is read as such', async (_, body, status) => {
-  service.say = () => ({ body });
-  expect(await enhancer.read('enh-1')).toMatchObject({ status });
-});
+  ['the status failed', { success: true, status: 'failed', error: { code: 'NoSpace' } }, 'failed'],
+  ['the status cancelled', { success: true, status: 'cancelled' }, 'cancelled'],
+  ['success: false and no status', { success: false, error: { code: 'BadVideo' } }, 'failed'],
+] as const)(
+  'an enhancement that is answered with %s is read with the right status',
+  async (_, body, status) => {
+    service.say = () => ({ body });
+    expect(await enhancer.read('enh-1')).toMatchObject({ status });
+  },
+);
 
 test.each([
   ['RateLimitExceeded', 'busy'],
   ['InternalError', 'ambiguous'],
   ['AccountOverdue', 'operator'],
-] as const)('a read refused with 200 and %s is no end of the job', async (code, kind) => {
-  service.say = () => ({ body: { success: false, error: { code } } });
-  await expect(enhancer.read('enh-1')).rejects.toMatchObject({ kind });
-});
+] as const)(
+  'a read of an enhancement that is refused with 200 and %s does not end the job',
+  async (code, kind) => {
+    service.say = () => ({ body: { success: false, error: { code } } });
+    await expect(enhancer.read('enh-1')).rejects.toMatchObject({ kind });
+  },
+);
 
 test.each([
   ['in seconds', 1_900_000_000, 1_900_000_000],
   ['with a fraction', 1_900_000_000.5, 1_900_000_000],
-  ['in milliseconds, which is not taken for seconds', 1_900_000_000_000, null],
-  ['that is no number', '2030-03-17T17:46:40Z', null],
-])('a completed job has its video and the expiry of the link %s', async (_, sent, expiresAt) => {
-  const result = { video_url: 'https://v/hd.mp4', duration: 5, resolution: '1080p', fps: 60 };
-  service.say = () => ({ body: { success: true, status: 'completed', expires_at: sent, result } });
-  expect(await enhancer.read('enh-1')).toMatchObject({
-    status: 'succeeded',
-    result: { videoUrl: 'https://v/hd.mp4', durationSeconds: 5, expiresAt },
-  });
-});
+  ['in milliseconds, which is ignored', 1_900_000_000_000, null],
+  ['that is not a number, which is ignored', '2030-03-17T17:46:40Z', null],
+])(
+  'a completed enhancement is read with its video and an expiry of the link %s',
+  async (_, sent, expiresAt) => {
+    const result = { video_url: 'https://v/hd.mp4', duration: 5, resolution: '1080p', fps: 60 };
+    service.say = () => ({
+      body: { success: true, status: 'completed', expires_at: sent, result },
+    });
+    expect(await enhancer.read('enh-1')).toMatchObject({
+      status: 'succeeded',
+      result: { videoUrl: 'https://v/hd.mp4', durationSeconds: 5, expiresAt },
+    });
+  },
+);
 
-test('an answer that does not follow the protocol is a fault, not a status', async () => {
+test('an answer of the enhancer that does not follow the protocol is a fault, not a status', async () => {
   service.say = () => ({ status: 502, body: '<html>' });
   await expect(enhancer.read('enh-1')).rejects.toMatchObject({ kind: 'ambiguous' });
 });
 
-test('a job unknown to the provider is left out; another fault fails the whole batch', async () => {
+test('a batch of reads leaves out an unknown job, and fails if the provider answers 429', async () => {
   service.say = ({ path }) =>
     path.endsWith('/gone')
       ? { status: 404, body: { error: { code: 'NotFound' } } }
@@ -123,7 +145,7 @@ test('a job unknown to the provider is left out; another fault fails the whole b
   await expect(readAll(enhancer, ['one', 'two'])).rejects.toMatchObject({ kind: 'busy' });
 });
 
-test('after an answer that refuses every request the remaining jobs are not read', async () => {
+test('after an answer 429 the remaining jobs of a batch are not read', async () => {
   let reads = 0;
   service.say = () => {
     reads += 1;
@@ -134,7 +156,7 @@ test('after an answer that refuses every request the remaining jobs are not read
   expect(reads).toBeLessThan(ids.length);
 });
 
-test('one unreadable job does not hide the others; if none can be read, it is a fault', async () => {
+test('a batch of reads leaves out one unreadable job, and fails if no job can be read', async () => {
   const broken = { status: 500, body: { error: { code: 'InternalError' } } };
   service.say = ({ path }) =>
     path.endsWith('/bad') ? broken : { body: { success: true, status: 'processing' } };
@@ -143,7 +165,7 @@ test('one unreadable job does not hide the others; if none can be read, it is a 
   await expect(readAll(enhancer, ['bad', 'worse'])).rejects.toMatchObject({ kind: 'ambiguous' });
 });
 
-test('list and cancel send no request, because the protocol has neither', async () => {
+test('list and cancel of the enhancer send no request, because its protocol has neither', async () => {
   expect(await enhancer.list(input, { sinceMs: 0, nowMs: 0 })).toBeNull();
   await expect(enhancer.cancel('enh-1')).resolves.toBeUndefined();
 });

@@ -1,4 +1,4 @@
-// The URLs of a result that may reach a customer.
+// These tests check which URLs of a result may reach a customer.
 
 import { createChannels } from '../../../activities/upstream/channels';
 import { reportOf } from '../../../activities/upstream/provider';
@@ -45,8 +45,8 @@ const video = 'https://tos.example.com/video.mp4';
 test.each([
   ['https', video],
   ['an allowed host', 'http://media.test:8080/video.mp4'],
-  ['a signed link of 4,000 characters', `${video}?${'s'.repeat(3_960)}`],
-])('%s is passed on', async (_, video_url) => {
+  ['a signature and 4,000 characters', `${video}?${'s'.repeat(3_960)}`],
+])('a video URL with %s is passed on', async (_, video_url) => {
   const report = await reportWith({ video_url });
   expect(report).toMatchObject({ status: 'succeeded', result: { videoUrl: video_url } });
 });
@@ -57,13 +57,13 @@ test('the host of the channel itself is allowed for results', async () => {
 });
 
 test.each([
-  ['a script', 'javascript:alert(1)'],
-  ['a file', 'file:///etc/passwd'],
-  ['plain http', 'http://tos.example.com/video.mp4'],
-  ['an internal host', 'https://169.254.169.254/latest'],
-  ['more than 4 KB', `${video}?${'s'.repeat(4_096)}`],
-  ['no address', 'video'],
-])('%s fails the job, as a video and as a last frame', async (_, url) => {
+  ['a javascript: URL', 'javascript:alert(1)'],
+  ['a file: URL', 'file:///etc/passwd'],
+  ['a plain http URL', 'http://tos.example.com/video.mp4'],
+  ['a URL of an internal host', 'https://169.254.169.254/latest'],
+  ['longer than 4 KB', `${video}?${'s'.repeat(4_096)}`],
+  ['not a URL', 'video'],
+])('a job fails if the URL of its video or of its last frame is %s', async (_, url) => {
   const failed = { status: 'failed', failure: { code: 'bad_address' } };
   expect(await reportWith({ video_url: url })).toMatchObject(failed);
   expect(await reportWith({ video_url: video, last_frame_url: url })).toMatchObject(failed);

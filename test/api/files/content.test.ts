@@ -1,5 +1,5 @@
-// The content of a finished task is deleted by its owner: the links are dead, the bytes are gone, and the
-// task says why.
+// Tests of deleting the content of a finished task by its owner. Afterwards the links answer 410,
+// the bytes are deleted, and the task states the reason.
 
 import { randomBytes } from 'node:crypto';
 import { removeExpired } from '../../../activities/reconcile/expired-files';
@@ -75,7 +75,7 @@ const goneAs = (reason: string, { object }: Finished) => {
 };
 
 test.each([create, '/v1/video/generations'])(
-  'DELETE %s/{id}/content deletes the video and the last frame at once, and a repeat is harmless',
+  'DELETE %s/{id}/content deletes the video and the last frame at once, and a repeated call changes nothing',
   async (path) => {
     const task = await aFinished();
     expect(await read(task.id)).toEqual(task.object);
@@ -98,23 +98,23 @@ test.each([create, '/v1/video/generations'])(
   },
 );
 
-test('a result past its time and a deleted one differ in the reason alone', async () => {
+test('an expired result is shown like a deleted result, except for the reason', async () => {
   const task = await aFinished({ expires_at: api.db.raw(`now() - interval '1 minute'`) });
   expect(await removeExpired(api)).toBe(2);
   expect(await read(task.id)).toEqual(goneAs('expired', task));
   expect(await lengths(task)).toEqual([null, null]);
-  // The first reason stays.
+  // A deletion after the expiry does not change the reason.
   expect((await remove(task.id)).json).toEqual(goneAs('expired', task));
 });
 
-test('a result that is not copied yet is deleted too', async () => {
+test('a result that is not yet copied from the provider can be deleted too', async () => {
   const awaited = { state: 'awaited', source_url: 'https://videos.example.com/a.mp4' };
   const task = await aFinished(awaited);
   expect((await remove(task.id)).json).toEqual(goneAs('deleted', task));
   expect((await fetch(task.links[0]!)).status).toBe(410);
 });
 
-test('the content of an unfinished task is not deleted, and the refusal says what to do first', async () => {
+test('deleting the content of an unfinished task is a 409 that tells the caller to cancel the task first', async () => {
   const { json } = await api.create();
   const { status, json: refused } = await remove(json.id);
   expect([status, refused.error]).toEqual([
@@ -130,7 +130,7 @@ test('the content of an unfinished task is not deleted, and the refusal says wha
   expect(api.temporal.cancelled).not.toContain(json.id);
 });
 
-test('for a failed task the answer is the unchanged task', async () => {
+test('deleting the content of a failed task returns the unchanged task', async () => {
   const { json } = await api.create();
   await api.finish(json.id);
   const failed = await read(json.id);
@@ -138,7 +138,7 @@ test('for a failed task the answer is the unchanged task', async () => {
   expect([status, answered]).toEqual([200, failed]);
 });
 
-test('the task of another account is a 404 like one that does not exist, and keeps its content', async () => {
+test('deleting the content of another account’s task is the same 404 as for an unknown task, and deletes nothing', async () => {
   const task = await aFinished();
   const { apiKey } = await api.anAccount();
   const removeAs = (id: string) => call(api.url, apiKey, 'DELETE', `${create}/${id}/content`);
@@ -150,7 +150,7 @@ test('the task of another account is a 404 like one that does not exist, and kee
   expect(await lengths(task)).toEqual([1_000, 1_000]);
 });
 
-test('while the storage is away the links stop working at once, and a repeated call deletes the bytes', async () => {
+test('if the storage is away, a deletion stops the links at once, and a repeated call deletes the bytes', async () => {
   const task = await aFinished();
   const failures = api.failures.length;
   const working = api.storage.remove;
@@ -170,7 +170,7 @@ test('while the storage is away the links stop working at once, and a repeated c
   expect(await lengths(task)).toEqual([null, null]);
 });
 
-test('another API process shows the deletion after five seconds at the latest', async () => {
+test('another API process shows the deletion of a result after five seconds at the latest', async () => {
   const task = await aFinished();
   const other = await startApi({}, undefined, api.database);
   try {

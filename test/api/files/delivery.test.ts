@@ -1,4 +1,5 @@
-// A file by its link: whole, in parts, from caches, and when it is gone.
+// Tests of the public link of a stored file: whole files, byte ranges, caching, removed files and
+// redirects. Links of files that are not stored yet are tested in pass-through.test.ts.
 
 import { randomBytes } from 'node:crypto';
 import { createServer, request } from 'node:http';
@@ -24,7 +25,7 @@ const read = async (url: string, headers: Record<string, string> = {}, method = 
   return { reply, body: Buffer.from(await reply.arrayBuffer()) };
 };
 
-test('a link needs no key and answers the whole file', async () => {
+test('a file link needs no API key and returns the whole file', async () => {
   const { reply, body } = await read(link(file));
   expect(reply.status).toBe(200);
   expect(body.equals(bytes)).toBe(true);
@@ -47,7 +48,7 @@ test.each([
   ['bytes=299000-999999999', 299_000, 300_000],
   ['bytes=-500', 299_500, 300_000],
   ['bytes=-999999999', 0, 300_000],
-])('Range: %s answers that part', async (range, from, to) => {
+])('a request with "Range: %s" returns that part of the file', async (range, from, to) => {
   const { reply, body } = await read(link(file), { range });
   expect(reply.status).toBe(206);
   expect(reply.headers.get('content-range')).toBe(`bytes ${from}-${to - 1}/300000`);
@@ -56,21 +57,21 @@ test.each([
 });
 
 test.each(['bytes=0-1,5-6', 'items=0-1', 'bytes=5-1', 'bytes=-', 'bytes=x-'])(
-  'Range: %s counts as absent',
+  'the header "Range: %s" is ignored, and the whole file is returned',
   async (range) => {
     const { reply, body } = await read(link(file), { range });
     expect([reply.status, body.length]).toEqual([200, 300_000]);
   },
 );
 
-test.each(['bytes=300000-', 'bytes=-0'])('Range: %s is a 416', async (range) => {
+test.each(['bytes=300000-', 'bytes=-0'])('a request with "Range: %s" is a 416', async (range) => {
   const { reply, body } = await read(link(file), { range });
   expect(reply.status).toBe(416);
   expect(reply.headers.get('content-range')).toBe('bytes */300000');
   expect(JSON.parse(body.toString()).error.code).toBe('range_not_satisfiable');
 });
 
-test('HEAD answers the headers alone', async () => {
+test('HEAD of a file link returns the headers only', async () => {
   const { reply, body } = await read(link(file), {}, 'HEAD');
   expect([reply.status, reply.headers.get('content-length'), body.length]).toEqual([
     200,
@@ -81,7 +82,7 @@ test('HEAD answers the headers alone', async () => {
   expect([part.reply.status, part.reply.headers.get('content-length')]).toEqual([206, '10']);
 });
 
-test('a client that has the file gets a 304, and one with another beginning gets it whole', async () => {
+test('a client that has the file gets a 304, and a client with a part of another file gets the whole file', async () => {
   const known = await read(link(file), { 'if-none-match': `"${file.sha256}"` });
   expect([known.reply.status, known.body.length]).toEqual([304, 0]);
   const other = await read(link(file), { 'if-range': '"another"', range: 'bytes=0-9' });
@@ -94,25 +95,28 @@ test.each([
   ['expired', 'its time is over'],
   ['caller', 'its owner removed it'],
   ['operator', 'the operator removed it'],
-])('a file removed as %s is a 410 with the reason', async (because, sentence) => {
-  const gone = await plantFile(api, bytes, { state: 'removed', removed_because: because });
-  const { reply, body } = await read(link(gone));
-  expect(reply.status).toBe(410);
-  const { error } = JSON.parse(body.toString());
-  expect([error.code, error.message]).toEqual([
-    'file_removed',
-    `The file is not kept any more: ${sentence}.`,
-  ]);
-});
+])(
+  'a file that was removed with the reason %j is a 410 that says %j',
+  async (because, sentence) => {
+    const gone = await plantFile(api, bytes, { state: 'removed', removed_because: because });
+    const { reply, body } = await read(link(gone));
+    expect(reply.status).toBe(410);
+    const { error } = JSON.parse(body.toString());
+    expect([error.code, error.message]).toEqual([
+      'file_removed',
+      `The file is not kept any more: ${sentence}.`,
+    ]);
+  },
+);
 
-test('a file past its time is a 410 before it is deleted', async () => {
+test('an expired file is a 410 even before it is deleted', async () => {
   const past = await plantFile(api, bytes, {
     expires_at: api.db.raw(`now() - interval '1 minute'`),
   });
   expect((await read(link(past))).reply.status).toBe(410);
 });
 
-test('unknown links are 404 and limited by address, known ones are not', async () => {
+test('unknown file links are a 404 and limited by address, and known file links are not limited', async () => {
   const unknown = () => `${api.url}/files/${randomBytes(24).toString('base64url')}.mp4`;
   const statuses: number[] = [];
   for (let call = 0; call < 8; call += 1) statuses.push((await read(unknown())).reply.status);
@@ -123,7 +127,7 @@ test('unknown links are 404 and limited by address, known ones are not', async (
   expect((await read(`${api.url}/files/short.mp4`)).reply.status).toBe(404);
 });
 
-test('concurrent reads of many links each get their own file, and share a statement', async () => {
+test('each of many concurrent reads gets the file of its link, and concurrent look-ups share one statement', async () => {
   const files = await Promise.all(
     Array.from({ length: 5 }, (_, at) => plantFile(api, Buffer.from(`file ${at}`))),
   );
@@ -137,14 +141,14 @@ test('concurrent reads of many links each get their own file, and share a statem
   expect(statements.stop()).toBe(1);
 });
 
-test('an object that is missing is a fault of the service', async () => {
+test('a stored file without an object in the storage is a 500 and is reported as a failure', async () => {
   const lost = await plantFile(api, bytes);
   await api.storage.remove(lost.key);
   expect((await read(link(lost))).reply.status).toBe(500);
   expect(String(api.failures.splice(0)[0])).toContain(`no object of the file ${lost.id}`);
 });
 
-test('a client that leaves in the middle ends the read of the storage, and is no failure', async () => {
+test('if a client disconnects during a download, the read of the storage ends without a failure', async () => {
   const opened: Readable[] = [];
   const endless = () =>
     new Readable({
@@ -166,7 +170,7 @@ test('a client that leaves in the middle ends the read of the storage, and is no
   expect(api.failures).toEqual([]);
 });
 
-test('a storage that fails in the middle cuts the connection', async () => {
+test('if the storage fails during a download, the connection is cut', async () => {
   const spied = jest.spyOn(api.storage, 'read').mockImplementation(async () =>
     Readable.from(
       (async function* () {
@@ -180,7 +184,7 @@ test('a storage that fails in the middle cuts the connection', async () => {
   expect(api.failures.splice(0)).toHaveLength(1);
 });
 
-test('with redirect a GET leads to the address of the storage, and HEAD is answered here', async () => {
+test('with FILES_DELIVERY=redirect a GET is redirected to the storage, and the API answers HEAD itself', async () => {
   const server = createServer((_, reply) => reply.end('from the storage'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/signed`;
@@ -199,7 +203,7 @@ test('with redirect a GET leads to the address of the storage, and HEAD is answe
   }
 });
 
-test('with redirect a storage without such addresses is read here', async () => {
+test('with FILES_DELIVERY=redirect the API sends the file itself if the storage has no presigned addresses', async () => {
   const redirecting = await startApi({ filesDelivery: 'redirect' }, undefined, api.database);
   try {
     await redirecting.storage.write(file.key, Readable.from([bytes]), {

@@ -1,4 +1,5 @@
-// Files as inputs of a create: by id or by link, of the own account, and of the right kind.
+// Tests of stored files as inputs of a create. A file is named by its id or its link, must belong
+// to the account, and must be of the right kind.
 
 import { startApi, type TestApi } from '../../support/api';
 import { mp4, type Planted, plantFile } from '../../support/files';
@@ -21,19 +22,19 @@ const planOf = (id: string) => api.temporal.submitted.find(({ taskId }) => taskI
 test.each([
   ['its id', () => image.id],
   ['its link', () => link(image)],
-])('an image may be named by %s, and the plan keeps the id of the file', async (_, sent) => {
+])('an input image can be named by %s, and the plan keeps the id of the file', async (_, sent) => {
   const { status, json } = await api.create({ images: [sent()] });
   expect(status).toBe(200);
   expect(planOf(json.id)?.files).toEqual({ [sent()]: image.id });
   expect((await api.create({ image: sent() })).status).toBe(200);
 });
 
-test('a request without files has none in its plan', async () => {
+test('the plan of a request without stored files has no field `files`', async () => {
   const { json } = await api.create({ images: ['https://example.com/a.png'] });
   expect(planOf(json.id)).not.toHaveProperty('files');
 });
 
-test('the measured length of a video decides the hold, whatever the caller says', async () => {
+test('the measured length of a stored video decides the hold, not the length that the caller sent', async () => {
   const hold = async (videos: string[], metadata = {}) => {
     const body = { model: 'studio-2.0', prompt: 'x', ratio: '16:9', videos, metadata };
     const { json } = await api.call('POST', '/v1/videos/quotes', body);
@@ -46,7 +47,7 @@ test('the measured length of a video decides the hold, whatever the caller says'
   expect(await hold([video.id, ...other])).toBe(await hold(other));
 });
 
-test('a file of another account, a deleted one and an unknown one are the same clear 400', async () => {
+test('a file of another account and a deleted, expired, incomplete or unknown file get the same 400', async () => {
   const { accountId, apiKey } = await api.anAccount();
   const foreign = await plantFile({ ...api, accountId }, Buffer.from('x'), picture);
   const deleted = await plantFile(api, Buffer.from('x'), picture);
@@ -80,12 +81,12 @@ test('a file of another account, a deleted one and an unknown one are the same c
   expect(apiKey).toBeTruthy();
 });
 
-test('a file of another kind is refused', async () => {
+test('an image file in `videos` is refused', async () => {
   const { status, json } = await api.create({ videos: [image.id] });
   expect([status, json.error.param]).toEqual([400, 'videos[0]']);
 });
 
-describe('without an address that a generator can reach', () => {
+describe('without a PUBLIC_URL that a generator can reach', () => {
   let local: TestApi;
   beforeAll(async () => {
     local = await startApi({ publicUrl: 'http://localhost:8080' }, undefined, api.database);
@@ -94,7 +95,7 @@ describe('without an address that a generator can reach', () => {
   const create = (body: object) =>
     local.call('POST', '/v1/videos/generations', { model: 'studio-2.0', prompt: 'x', ...body });
 
-  test('an image is accepted and a video is refused with the reason', async () => {
+  test('a stored image is accepted, and a stored video is refused with the reason', async () => {
     const own = await plantFile(local, Buffer.from('x'), picture);
     const video4 = await plantFile(local, mp4(4), { duration_ms: 4_000 });
     expect((await create({ images: [own.id] })).status).toBe(200);
@@ -103,7 +104,7 @@ describe('without an address that a generator can reach', () => {
     expect(json.error.message).toContain('PUBLIC_URL');
   });
 
-  test('a video is accepted if the storage has links', async () => {
+  test('a stored video is accepted if the storage has presigned addresses', async () => {
     const video4 = await plantFile(local, mp4(4), { duration_ms: 4_000 });
     const spied = jest
       .spyOn(local.storage, 'presigned')
@@ -112,7 +113,7 @@ describe('without an address that a generator can reach', () => {
     spied.mockRestore();
   });
 
-  test('a video is accepted if an operator allowed the host, as npm start does', async () => {
+  test('a stored video is accepted if DANGEROUSLY_ALLOW_HOSTS contains the host, as with `npm start`', async () => {
     const publicUrl = 'http://127.0.0.1:8080';
     const dev = await startApi(
       { publicUrl, allowHosts: ['127.0.0.1:8080'] },

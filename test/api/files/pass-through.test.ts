@@ -1,4 +1,5 @@
-// The link of a result that is not stored yet passes on the provider's bytes, and nothing else of it.
+// Tests of the link of a result that is not stored yet. The API passes on the provider's bytes, but
+// no header or text that reveals the provider.
 
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
@@ -10,7 +11,7 @@ let api: TestApi;
 let provider: Server;
 let host: string;
 const bytes = randomBytes(100_000);
-/** What the provider does next. */
+/** The behaviour of the provider at the next request. A number is the status of its reply. */
 let answer: 'bytes' | 'cut' | 'endless' | number = 'bytes';
 const ranges: (string | undefined)[] = [];
 let isClosed = false;
@@ -77,7 +78,7 @@ const read = async ({ token }: Planted, init: RequestInit = {}) => {
   return { reply, body: Buffer.from(await reply.arrayBuffer()) };
 };
 
-test('the bytes are passed on whole, in parts and as HEAD, without a header of the provider', async () => {
+test('GET, a byte range and HEAD of an unstored result work, and no header reveals the provider', async () => {
   const file = await awaited();
   const whole = await read(file);
   expect([whole.reply.status, whole.body.equals(bytes)]).toEqual([200, true]);
@@ -101,15 +102,15 @@ test('the bytes are passed on whole, in parts and as HEAD, without a header of t
 test.each([
   ['several ranges', { range: 'bytes=0-9,20-29' }],
   ['a range of another unit', { range: 'items=0-9' }],
-  ['a range of a known file', { range: 'bytes=0-9', 'if-range': '"known"' }],
-])('%s count as absent', async (_, headers) => {
+  ['a range with If-Range', { range: 'bytes=0-9', 'if-range': '"known"' }],
+])('a request with %s gets the whole unstored result', async (_, headers) => {
   const { reply, body } = await read(await awaited(), { headers });
   expect([reply.status, body.equals(bytes)]).toEqual([200, true]);
   expect(ranges).toEqual([undefined]);
 });
 
 test.each([400, 403, 404, 500])(
-  'a provider that answers %i is a 503 to try again',
+  'an unstored result is a 503 with Retry-After if the provider answers %i',
   async (status) => {
     answer = status;
     const { reply, body } = await read(await awaited());
@@ -118,7 +119,7 @@ test.each([400, 403, 404, 500])(
   },
 );
 
-test('an address inside the network is not read', async () => {
+test('an unstored result at an internal address is not read', async () => {
   const hidden = createServer((_, reply) => reply.end('secret'));
   await new Promise<void>((resolve) => hidden.listen(0, '127.0.0.1', resolve));
   const { port } = hidden.address() as AddressInfo;
@@ -127,13 +128,13 @@ test('an address inside the network is not read', async () => {
   hidden.close();
 });
 
-test('a provider that cuts the transfer cuts the connection', async () => {
+test('if the provider cuts the transfer, the API cuts the connection to the client', async () => {
   answer = 'cut';
   await expect(read(await awaited())).rejects.toThrow();
   expect(api.failures.splice(0)).toHaveLength(1);
 });
 
-test('a client that leaves ends the download, and is no failure', async () => {
+test('if the client disconnects, the download from the provider ends without a failure', async () => {
   answer = 'endless';
   const leaving = new AbortController();
   const { token } = await awaited();

@@ -1,5 +1,6 @@
-// The connection to the database is cut while an upload is recorded: there is no row without bytes and
-// no object without a row, whether the record was stored or not.
+// Cuts the database connection while an upload is recorded as stored. The record may have been
+// stored or not. In both cases no stored row may lack its bytes, and the clean-up leaves no bytes
+// without a stored row.
 
 import { removeExpired } from '../../../activities/reconcile/expired-files';
 import { startCutApi, type TestApi } from '../../support/api';
@@ -19,22 +20,25 @@ afterAll(async () => {
 test.each([
   ['before', 'awaited', 0],
   ['after', 'stored', 1],
-] as const)('cut %s the record arrives: the row is %s', async (when, state, left) => {
-  const { db, storage } = api;
-  await db('files').delete();
-  cutter.cutAt("set state = 'stored', length", when);
-  const { status } = await fetch(`${api.url}/v1/files`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${api.apiKey}` },
-    body: mp4(4),
-  });
-  expect([status, cutter.hasCut()]).toEqual([503, true]);
-  const [row] = await db('files').select('state', 'key');
-  expect(row.state).toBe(state);
-  expect(await lengthOf(storage, row.key)).toBe(mp4(4).length);
-  await expireUploads(db);
-  await removeExpired({ db, storage });
-  expect(await db('files').where({ state: 'stored' })).toHaveLength(left);
-  expect(await db('files').where({ state: 'awaited' })).toEqual([]);
-  expect(await lengthOf(storage, row.key)).toBe(left === 1 ? mp4(4).length : null);
-});
+] as const)(
+  'if the database connection is cut %s an upload is recorded, its row is %s',
+  async (when, state, left) => {
+    const { db, storage } = api;
+    await db('files').delete();
+    cutter.cutAt("set state = 'stored', length", when);
+    const { status } = await fetch(`${api.url}/v1/files`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${api.apiKey}` },
+      body: mp4(4),
+    });
+    expect([status, cutter.hasCut()]).toEqual([503, true]);
+    const [row] = await db('files').select('state', 'key');
+    expect(row.state).toBe(state);
+    expect(await lengthOf(storage, row.key)).toBe(mp4(4).length);
+    await expireUploads(db);
+    await removeExpired({ db, storage });
+    expect(await db('files').where({ state: 'stored' })).toHaveLength(left);
+    expect(await db('files').where({ state: 'awaited' })).toEqual([]);
+    expect(await lengthOf(storage, row.key)).toBe(left === 1 ? mp4(4).length : null);
+  },
+);

@@ -1,4 +1,5 @@
-// Uploaded files: what is accepted and refused, and that nothing is left of what fails.
+// Tests of uploading, reading, listing and deleting files. A refused or failed upload must leave
+// neither a row in the database nor bytes in the storage.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { request } from 'node:http';
@@ -48,7 +49,7 @@ async function objects(of = api): Promise<string[]> {
   return found;
 }
 
-/** Nothing was added to what there was. */
+/** Expects that the work adds no row and no bytes. Waits for the API to clean up. */
 async function leavesNothing(work: () => Promise<void>): Promise<void> {
   const before = { rows: await rows(), objects: (await objects()).sort() };
   await work();
@@ -62,7 +63,7 @@ async function leavesNothing(work: () => Promise<void>): Promise<void> {
 }
 
 describe('an upload', () => {
-  test('as a raw body answers the stored file, which its link and its id give back', async () => {
+  test('as a raw body returns the stored file, which can be read by its link and by its id', async () => {
     const bytes = mp4(4.5, 200_000);
     const { status, json } = await send(bytes, { type: 'video/mp4', query: '?name=boat.mp4' });
     expect(status).toBe(200);
@@ -88,7 +89,7 @@ describe('an upload', () => {
     expect([part.status, await part.text()]).toEqual([206, 'ftyp']);
   });
 
-  test('as a form with one file has the name of the form', async () => {
+  test('as a form takes the name of the file from the form', async () => {
     const form = new FormData();
     form.append('purpose', 'reference');
     form.append('file', new Blob([png(100_000)]), 'a boat.png');
@@ -101,19 +102,22 @@ describe('an upload', () => {
     ]);
   });
 
-  test.each(Object.keys(beginnings))('of %s is recognised by its content', async (contentType) => {
-    const body = Buffer.concat([beginnings[contentType] as Buffer, randomBytes(50)]);
-    const { json } = await send(body, { type: 'text/plain' });
-    expect(json.content_type).toBe(contentType);
-  });
+  test.each(Object.keys(beginnings))(
+    'of the type %s is recognised by its content',
+    async (contentType) => {
+      const body = Buffer.concat([beginnings[contentType] as Buffer, randomBytes(50)]);
+      const { json } = await send(body, { type: 'text/plain' });
+      expect(json.content_type).toBe(contentType);
+    },
+  );
 
-  test('without a Content-Length is taken', async () => {
+  test('without a Content-Length is accepted', async () => {
     const { status, json } = await send(Readable.from([png(1_000), Buffer.alloc(5_000)]));
     expect([status, json.bytes]).toEqual([200, 6_000]);
   });
 });
 
-describe('a refused upload leaves neither a row nor bytes', () => {
+describe('refused uploads leave neither a row nor bytes', () => {
   const form = (...files: readonly [string, Buffer][]) => {
     const made = new FormData();
     for (const [name, bytes] of files) made.append('file', new Blob([bytes as never]), name);
@@ -124,14 +128,14 @@ describe('a refused upload leaves neither a row nor bytes', () => {
   const cutForm = Buffer.concat([Buffer.from(fileHead), small]);
 
   test.each<[string, () => Promise<Sent>, number, string]>([
-    ['text', () => send('A paper boat'), 415, 'unsupported_media_type'],
+    ['plain text', () => send('A paper boat'), 415, 'unsupported_media_type'],
     [
-      'an image in name only',
+      'HTML with the name of an image',
       () => send(form(['a.png', Buffer.from('<html>')])),
       415,
       'unsupported_media_type',
     ],
-    ['nothing', () => send(''), 400, 'invalid_value'],
+    ['an empty body', () => send(''), 400, 'invalid_value'],
     ['a form without a file', () => send(form()), 400, 'invalid_value'],
     [
       'a form with two files',
@@ -157,21 +161,26 @@ describe('a refused upload leaves neither a row nor bytes', () => {
       400,
       'invalid_value',
     ],
-    ['a large image', () => send(png(30 * mb + 1)), 413, 'request_too_large'],
+    ['a too large image', () => send(png(30 * mb + 1)), 413, 'request_too_large'],
     [
-      'a large image in chunks',
+      'a too large image, sent in chunks,',
       () => send(Readable.from([png(30 * mb), Buffer.alloc(1)])),
       413,
       'request_too_large',
     ],
     [
-      'a large sound',
+      'a too large sound',
       () => send(Buffer.concat([beginnings['audio/wav'] as Buffer, Buffer.alloc(15 * mb)])),
       413,
       'request_too_large',
     ],
-    ['a large form', () => send(form(['a.png', png(30 * mb + 1)])), 413, 'request_too_large'],
-  ])('%s', async (_, ask, status, code) => {
+    [
+      'a form with a too large image',
+      () => send(form(['a.png', png(30 * mb + 1)])),
+      413,
+      'request_too_large',
+    ],
+  ])('an upload of %s is refused', async (_, ask, status, code) => {
     await leavesNothing(async () => {
       // The client may still be sending when the connection is closed.
       const reply = await ask().catch(() => null);
@@ -216,7 +225,7 @@ describe('a refused upload leaves neither a row nor bytes', () => {
       'multipart/form-data; boundary=x',
       '--x\r\ncontent-disposition: form-data; name="file"; filename="a.png"\r\n\r\n',
     ],
-  ])('%s is stored in no part if its client disconnects in the middle', async (_, type, start) => {
+  ])('no part of %s is stored if its client disconnects in the middle', async (_, type, start) => {
     await leavesNothing(async () => {
       const count = (await rows()).length;
       const sent = request(`${api.url}/v1/files`, {
@@ -236,7 +245,7 @@ describe('a refused upload leaves neither a row nor bytes', () => {
   });
 
   test.each(['image/png', 'multipart/form-data; boundary=x'])(
-    'a body of %s is a 400 if its client disconnects while its key is looked up',
+    'an upload of the type %s is a 400 if its client disconnects during the look-up of its API key',
     async (type) => {
       const { apiKey } = await api.anAccount();
       const lock = await api.db.transaction();
@@ -288,7 +297,7 @@ describe('a refused upload leaves neither a row nor bytes', () => {
     });
   });
 
-  test('a failing storage is a 500, and nothing is stored', async () => {
+  test('an upload to a failing storage is a 500, and nothing is stored', async () => {
     const spied = jest
       .spyOn(api.storage, 'write')
       .mockRejectedValue(new Error('The disk is gone.'));
@@ -339,7 +348,7 @@ describe('the files of an account', () => {
     expect(seen).toEqual(ids.reverse());
   });
 
-  test('are kept for the days of the account, from the next upload on', async () => {
+  test('are kept for the number of days that was set for the account before the upload', async () => {
     const { accountId, apiKey: key } = await api.anAccount();
     const daysOf = async () => {
       const { json } = await send(png(100), { key });
@@ -351,7 +360,7 @@ describe('the files of an account', () => {
     expect(await daysOf()).toBe(30);
   });
 
-  test('are deleted at once: the bytes, the link, and their share of the limit', async () => {
+  test('are deleted at once, with their bytes and their links', async () => {
     const { json } = await send(png(700));
     const path = `/v1/files/${json.id}`;
     expect((await api.call('DELETE', path)).json).toEqual({
@@ -366,11 +375,11 @@ describe('the files of an account', () => {
   });
 });
 
-describe('limits of an account', () => {
+describe('the upload limits of an account', () => {
   const own = (settings: Parameters<typeof startApi>[0]) =>
     startApi(settings, undefined, api.database);
 
-  test('the count of files is exact when many are sent at once', async () => {
+  test('the maximum number of files is exact for concurrent uploads', async () => {
     const limited = await own({ uploadsMax: 5 });
     try {
       const to = limited.url;
@@ -390,7 +399,7 @@ describe('limits of an account', () => {
     }
   });
 
-  test('the bytes are exact when many are sent at once', async () => {
+  test('the maximum number of bytes is exact for concurrent uploads', async () => {
     const limited = await own({ uploadedBytesMax: 10_000 });
     try {
       const { apiKey: key } = await limited.anAccount();
@@ -406,7 +415,7 @@ describe('limits of an account', () => {
     }
   });
 
-  test('uploads have a rate of their own', async () => {
+  test('uploads have their own rate limit', async () => {
     const limited = await own({ uploadRatePerSecond: 1 });
     try {
       const { apiKey: key } = await limited.anAccount();
@@ -421,7 +430,7 @@ describe('limits of an account', () => {
   });
 });
 
-test('an account that was disabled a moment ago stores no upload, although its key is still known', async () => {
+test('a disabled account cannot upload a file, even while its API key is still cached', async () => {
   const { accountId, apiKey: key } = await api.anAccount();
   expect((await send(png(300), { key })).status).toBe(200);
   await leavesNothing(async () => {
@@ -431,7 +440,7 @@ test('an account that was disabled a moment ago stores no upload, although its k
   });
 });
 
-test('a large upload is streamed, not kept in memory', async () => {
+test('a video of 49 MiB that is sent in chunks is accepted', async () => {
   const chunks = Array.from({ length: 49 }, () => Buffer.alloc(mb));
   const { status } = await send(Readable.from([beginnings['video/mp4'] as Buffer, ...chunks]));
   expect(status).toBe(200);

@@ -1,5 +1,5 @@
-// Today's workflows with one deliberate, incompatible change: a task sleeps before anything else.
-// The replay of every recorded task must fail.
+// Contains the task's workflow with a deliberate incompatible change: the workflow sleeps before
+// its first step. The replay of every recorded task must fail with this code.
 
 import { sleep } from '@temporalio/workflow';
 import type { TaskObject } from '../../../src/contract/task';

@@ -1,5 +1,5 @@
-// A task's workflow as after a bad deploy: each of its workflow tasks fails. Bundled by the
-// reconciler's test.
+// Imitates a bad deploy: each workflow task of a task fails. The test of the reconciler bundles
+// this file.
 
 import { defineSignal, setHandler } from '@temporalio/workflow';
 
@@ -8,7 +8,7 @@ export async function generateVideo(): Promise<never> {
   throw new Error('This code cannot run this task.');
 }
 
-/** Does nothing when the reconciler is started meanwhile. */
+/** Does nothing, because the schedule may start the reconciler during the test. */
 export async function reconcile(): Promise<null> {
   return null;
 }
