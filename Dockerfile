@@ -1,5 +1,5 @@
-# Two images. `service`, the default, is for every process but the studio; the first argument names the process: api (default), worker,
-# codec, admin. `studio` adds an ffmpeg. Neither has compilers, tests or npm packages for development.
+# Builds two images. `service`, the default, is for every process except the studio. Its first argument is the name of the process: api
+# (default), worker, codec or admin. `studio` also contains ffmpeg. Neither image has compilers, tests or packages for development.
 #
 #   docker build --build-arg COMMIT=$(git rev-parse HEAD) --tag video-generation-service:local .
 #   docker build --target studio --tag video-generation-studio:local .
@@ -18,7 +18,7 @@ COPY workflows workflows
 COPY activities activities
 RUN node scripts/build.mjs
 
-# The image needs neither the embedded database server, which is for development, nor Temporal's native part for other platforms.
+# Removes the embedded database server, which is for development only, and Temporal's native part for other platforms.
 FROM node:24.22.0-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -65,7 +65,7 @@ CMD ["studio"]
 
 FROM base AS service
 EXPOSE 8080
-# The health check of the API, the default process; docker-compose.yml has one for each other process.
+# The health check of the API, which is the default process. docker-compose.yml has other checks for other processes.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/livez').then((reply) => process.exit(reply.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["api"]
