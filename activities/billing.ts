@@ -1,5 +1,6 @@
 // The activities that open and close a task. Each moves the task's money in one transaction, and
-// then notifies GETs that wait for the end of the task. The amounts are decided before.
+// then notifies GETs that wait for the end of the task. The amounts are computed earlier, by the
+// callers.
 
 import type { Knex } from 'knex';
 import * as ledger from '../src/db/ledger';
@@ -22,7 +23,8 @@ export function createBillingActivities({ db, events }: BillingDeps) {
       } else if (opened.outcome === 'refused') {
         events.taskRefused(taskId, opened.refusal.code);
       }
-      // The task may have failed here, because it had too little money or was past its deadline.
+      // `exists` can mean that ledger.openTask has just ended the task as failed: the account had
+      // too little money, or the deadline had passed.
       if (opened.outcome === 'exists') notifyTaskChanged(db, taskId);
       return opened;
     },

@@ -1,6 +1,6 @@
 // Processes a list, with a limited number of items at the same time.
 
-/** Rejects with the first error. Items that have not begun by then may still begin. */
+/** Rejects with the first error. After that error, the work on further items may still begin. */
 export async function eachAtOnce<T>(
   items: readonly T[],
   max: number,

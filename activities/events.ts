@@ -1,5 +1,5 @@
-// Events of the activities as an interface of calls; counters and log lines are attached in
-// src/worker. No event contains a prompt or a URL.
+// The events that activities report, each as a method of an interface. src/worker implements the
+// methods with counters and log lines. No event contains a prompt or a URL.
 
 import type { Difference } from '../src/db/ledger-audit';
 import type { BillingLine } from '../src/domain/plan-types';
@@ -17,18 +17,18 @@ type FindingKind =
 export interface ActivityEvents {
   taskOpened(taskId: string, traceId: string, model: string, heldMicros: number): void;
   taskRefused(taskId: string, code: string): void;
-  /** Called once per task, by the process that stored the task's end. */
+  /** Called exactly once for each task, by the process that stored the task's end. */
   taskClosed(closed: ClosedTaskEvent): void;
   upstream(request: UpstreamRequestEvent): void;
   /** The worker that placed a job died or sends no heartbeats. The next attempt begins. */
   attemptSilent(taskId: string): void;
   lostJobFound(channel: string, taskId: string, upstreamId: string): void;
   lostJobUnresolved(channel: string, taskId: string, why: string): void;
-  /** A second upstream id for one job was refused. */
+  /** A create returned a second upstream id for one job. The task keeps the first id. */
   secondJob(channel: string, taskId: string, upstreamId: string): void;
   /**
-   * A provider does not know a job (`noticed`) or knows it again (`back`), or the task of an
-   * unknown job has ended (`ended`).
+   * `noticed`: the provider does not know a job. `back`: the provider knows the job again. `ended`:
+   * the provider did not know the job for too long, so the task was ended.
    */
   jobGone(channel: string, taskId: string, outcome: 'noticed' | 'back' | 'ended'): void;
   /** A provider lists none of our open jobs. */
@@ -48,7 +48,10 @@ export interface ActivityEvents {
     outcome: 'failed' | 'late' | 'lost',
     why: string,
   ): void;
-  /** An attempt to upload a video to an address of the caller. `again`: another attempt follows. */
+  /**
+   * An attempt to upload a video to an address of the caller has ended. `again`: another attempt
+   * follows.
+   */
   outputUpload(
     taskId: string,
     outcome: 'succeeded' | 'failed' | 'again',
@@ -57,7 +60,7 @@ export interface ActivityEvents {
   ): void;
   cancelGivenUp(taskId: string, kind: string, why: string): void;
   finding(kind: FindingKind, taskId: string, why: string): void;
-  /** Called once per completed audit. */
+  /** Called exactly once for each completed audit. */
   audited(differences: readonly Difference[]): void;
 }
 
@@ -88,7 +91,7 @@ interface JobChangedEvent {
   readonly kind: string;
   readonly taskId: string;
   readonly status: string;
-  /** Time since the job was accepted. */
+  /** The time since the job was accepted. */
   readonly seconds: number;
   /** The code of the job's failure: the provider's own code if it sent one. */
   readonly code: string | undefined;
@@ -103,6 +106,6 @@ export interface ClosedTaskEvent {
   readonly seconds: number;
   readonly heldMicros: number;
   readonly charge: readonly BillingLine[];
-  /** The task was settled at its hold, because the generator reported no usage. */
+  /** True if the task was charged its whole hold, because the generator reported no usage. */
   readonly usageMissing: boolean;
 }

@@ -1,16 +1,20 @@
 // Sends heartbeats of an activity at fixed intervals. If the worker dies, the next attempt begins
-// after the heartbeat timeout, long before the timeout of the activity. The activity that places
-// jobs has no heartbeat timeout; jobs/recover-stalled-placements.ts checks its heartbeats.
+// after the heartbeat timeout. The timeout of the whole activity is much longer. The activity that
+// places jobs has no heartbeat timeout; jobs/recover-stalled-placements.ts checks the heartbeats of
+// that activity.
 
 import { Context } from '@temporalio/activity';
 
-// Far below the heartbeat timeout of 15 s (workflows/policies.ts), so that a late heartbeat does
-// not count as a dead worker.
+// This interval is far below the heartbeat timeout of 15 s (workflows/policies.ts). So a worker
+// does not count as dead if a single heartbeat is late.
 const everyMs = 4_000;
 
 /** The interval at which the SDK sends heartbeats of activities without a heartbeat timeout. */
 export const beatsPassedOnEvery = '5 s';
-/** After this long at least two heartbeats are missing, and the worker counts as dead. */
+/**
+ * If there was no heartbeat for this time, at least two heartbeats are missing, and the worker
+ * counts as dead.
+ */
 export const silentAfterSeconds = 15;
 
 export function whileBeating<T>(work: () => Promise<T>): Promise<T> {
@@ -18,8 +22,8 @@ export function whileBeating<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * For loops. Heartbeats are sent only if the last call of `advance` is less than `stepMaxMs` ago.
- * If a step takes longer, Temporal gives the activity to another worker.
+ * For activities that run a loop. Heartbeats are sent only if the last call of `advance` is less
+ * than `stepMaxMs` ago. If a step takes longer, Temporal gives the activity to another worker.
  */
 export async function whileAdvancing<T>(
   stepMaxMs: () => number,

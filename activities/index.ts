@@ -1,6 +1,6 @@
-// All activities, created with their dependencies. Histories record their names: names may be
-// added, but never changed. The four groups run on separate task queues, so that none can starve
-// another.
+// All activities, created with their dependencies. The histories of workflows contain the names of
+// activities. So names may be added, but never changed. The four groups run on separate task
+// queues, so that a busy group does not delay another group.
 
 import type { AuditDeps } from './audit-books';
 import { createAuditActivities } from './audit-books';
@@ -24,7 +24,7 @@ export function createTaskActivities(deps: SubmitDeps) {
   };
 }
 
-/** The loops: one watcher per channel, the reconciler and the audit. */
+/** The activities that run as loops: the watchers of the channels, the reconciler and the audit. */
 export function createLoopActivities(deps: WatchDeps & ReconcileDeps & AuditDeps) {
   return {
     ...createWatchActivities(deps),

@@ -1,5 +1,5 @@
-// The trace context of the running code. It is kept in async-local storage, so that outgoing
-// requests carry it without a parameter in every function. Trace ids are always passed on. Spans
+// The trace context of the running code. The context is kept in async-local storage. So outgoing
+// requests can send it without a parameter in every function. Trace ids are always passed on. Spans
 // are recorded only if a collector is configured.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -22,7 +22,10 @@ interface TaskTrace {
 
 type Attributes = Record<string, string | number>;
 
-/** Runs work in a child span of the task; without a span if the trace id is not valid. */
+/**
+ * Runs work in a child span of the task. If the trace id is not valid, runs the work without a
+ * span.
+ */
 export function inTrace<T>(
   { taskId, traceId }: TaskTrace,
   name: string,
@@ -34,7 +37,10 @@ export function inTrace<T>(
   return asSpan(parent, { name, kind: 'internal' }, { 'video.task.id': taskId }, work);
 }
 
-/** Runs an outgoing request in a child span of the current one, if there is one. */
+/**
+ * Runs an outgoing request in a child span of the current span. If there is no current span, runs
+ * the request without a span.
+ */
 export function inClientSpan<T>(
   name: string,
   attributes: Attributes,
@@ -44,7 +50,10 @@ export function inClientSpan<T>(
   return parent ? asSpan(parent, { name, kind: 'client' }, attributes, work) : work(attributes);
 }
 
-/** The header that passes the trace on. Empty if there is no current span. */
+/**
+ * Returns the header that continues the trace at the receiver of a request. Returns no header if
+ * there is no current span.
+ */
 export function traceHeaders(): Readonly<Record<string, string>> {
   const here = current.getStore();
   return here ? { traceparent: formatTraceparent(here) } : {};
@@ -82,7 +91,10 @@ async function asSpan<T>(
 
 type AnyActivity = (input: never) => Promise<unknown>;
 
-/** Wraps the activities of a task, so that each becomes a span of the task's trace. */
+/**
+ * Wraps the activities of a task, so that each call of an activity becomes a span of the task's
+ * trace.
+ */
 export function traced<A extends Record<keyof A, AnyActivity>>(activities: A, keep: KeepSpan): A {
   const wrapped = Object.entries<AnyActivity>(activities).map(([name, activity]) => {
     const run: AnyActivity = (input) => {
@@ -94,7 +106,10 @@ export function traced<A extends Record<keyof A, AnyActivity>>(activities: A, ke
   return Object.fromEntries(wrapped) as A;
 }
 
-/** The ids are on the input itself, on the task's input inside it, or on the task object. */
+/**
+ * The input of an activity. The task id and the trace id are fields of the input itself or of the
+ * object `input` inside it. The trace id can also be in the task object.
+ */
 interface Traceable {
   readonly taskId?: string;
   readonly traceId?: string;

@@ -54,10 +54,10 @@ export function atMost(
   };
 }
 
-// Beside other work, a call may take at most this many times as long as alone.
+// While other work runs, a call may take at most this many times as long as without other work.
 const slowerMax = 3;
 
-/** Compares the p99 of calls beside other work with the p99 of the same calls alone. */
+/** Compares the p99 of calls during other work with the p99 of the same calls without that work. */
 export function besideQuiet(
   figure: string,
   alone: readonly number[],
@@ -79,8 +79,8 @@ export function p99(times: readonly number[]): number {
 }
 
 /**
- * Compares the delays until a change was seen with the poll interval. The lags must be sorted and
- * in milliseconds.
+ * Compares the lags with the poll interval. A lag is the time from a change until the change was
+ * seen. The lags must be sorted and in milliseconds.
  */
 export function lagFindings(
   figure: string,

@@ -55,7 +55,7 @@ function create(request: IncomingMessage, body: Record<string, unknown>) {
   counts.creates += 1;
   const taskId = String(request.headers['x-client-request-id']);
   const known = byTask.get(taskId);
-  // A second create for the same task. The rows notice it: they compare `creates` with the tasks.
+  // A second create for the same task. Rows compare `creates` with the number of tasks, and fail.
   if (known) return { status: 200, body: { id: known.id } };
   const model = String(body.model) as keyof typeof statusOfModel;
   const now = Date.now();
@@ -78,7 +78,7 @@ function list(ids: readonly string[]) {
 
 /**
  * The commands of the bench. `finish` ends the jobs of these tasks now, and `run` starts them.
- * `seed` adds this many running jobs. `videos` sets the size of all later videos and the number of
+ * `seed` adds `count` running jobs. `videos` sets the size of all later videos and the number of
  * transfers that wait for each other. `counts` returns the numbers of calls since the start.
  */
 function control(what: string, body: Record<string, unknown>) {
@@ -168,8 +168,8 @@ const firstPiece = Buffer.concat([Buffer.from('\0\0\0\x20ftypisom', 'latin1')], 
 interface Videos {
   readonly bytes: number;
   /**
-   * A transfer waits after its first piece until this many transfers have begun. This happens only
-   * once.
+   * A transfer waits after its first piece until this many transfers have begun. After that, later
+   * transfers do not wait.
    */
   readonly together: number;
 }
@@ -187,7 +187,8 @@ async function sendVideo(response: ServerResponse): Promise<void> {
       yield left < pieceBytes ? zeros.subarray(0, left) : zeros;
     }
   }
-  // A receiver may close the connection early. The bench counts the bytes that have arrived.
+  // A receiver may close the connection early. This error is ignored, because the bench counts the
+  // bytes that have arrived.
   await pipeline(pieces, response).catch(() => undefined);
 }
 
@@ -195,7 +196,7 @@ async function untilTogether(count: number): Promise<void> {
   const begun = new Promise<void>((resolve) => waiting.push(resolve));
   if (waiting.length >= count) {
     for (const go of waiting.splice(0)) go();
-    // A repeated transfer would wait for ever, so the later ones do not wait.
+    // Later transfers do not wait. A repeated transfer would wait for ever, because it is alone.
     videos = { ...videos, together: 1 };
   }
   await begun;

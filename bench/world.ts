@@ -114,7 +114,10 @@ export async function openWorld(
   }
 }
 
-/** The service has its default settings, except the generator and limits that a bench exceeds. */
+/**
+ * The service has its default settings, except the generator, the accept timeout, and the limits
+ * that a bench exceeds.
+ */
 function startService(
   dataDir: string,
   generatorUrl: string,
@@ -128,7 +131,8 @@ function startService(
       STUDIO_URL: generatorUrl,
       CATALOGUE_FILE: writeCatalogue(dataDir, generatorUrl),
       QUEUED_TASKS_MAX: '1000000',
-      // With the default, a slow create is answered early with `pending`, and its time is hidden.
+      // With the default timeout, a slow create is answered early with `pending`, and the measured
+      // time is too short.
       ACCEPT_TIMEOUT_MS: '30000',
       CREATE_RATE_PER_SECOND: '100000',
       CREATE_BURST: '100000',

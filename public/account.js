@@ -55,8 +55,8 @@ function Movement({ row }) {
 }
 
 /**
- * A charge is paid from the hold and changes the available amount by zero. So the charged amount is
- * shown beside the reason.
+ * A charge is paid from the hold, so it does not change the available amount. The charged amount is
+ * therefore shown beside the reason of the movement.
  */
 function Moved({ row }) {
   if (Number(row.change) !== 0 || Number(row.amount) === 0) return null;

@@ -1,5 +1,6 @@
 // Calls the API. A call returns the answer or throws one of two errors: `Fault` if the API refused
-// it, `Unreachable` if the service did not answer. The key is only in the Authorization header.
+// the call, `Unreachable` if the service did not answer. The key is sent only in the Authorization
+// header.
 
 /** A refusal by the API, with its message, param and code. */
 export class Fault extends Error {
@@ -12,10 +13,10 @@ export class Fault extends Error {
   }
 }
 
-/** No answer, a status of 500 or more, or an answer that is no JSON. */
+/** Thrown if there is no answer, if the status is 500 or more, or if the answer is not JSON. */
 export class Unreachable extends Error {}
 
-// Longer than the service's own time limits, so that the service answers first.
+// These limits are longer than the service's own time limits, so that the service answers first.
 const patienceMs = 30_000;
 const uploadPatienceMs = 660_000;
 
@@ -26,8 +27,8 @@ export function createApi(key, { onSignedOut } = {}) {
     const json = await reply.json().catch(() => undefined);
     if (reply.ok && json !== undefined) return json;
     if (reply.status === 401) onSignedOut?.();
-    // After `Unreachable` the page repeats only reads and creates. This is safe, because a create
-    // carries its idempotency key.
+    // After `Unreachable` the page repeats only reads and creates. A repeated create is safe,
+    // because it has the same idempotency key.
     if (reply.status >= 500 || json === undefined) {
       throw new Unreachable(json?.error?.message ?? 'The service does not answer at the moment.');
     }
@@ -44,7 +45,9 @@ export function createApi(key, { onSignedOut } = {}) {
   return {
     get: (path) => call('GET', path),
     remove: (path) => call('DELETE', path),
-    /** The service recognises the type by the bytes, so this content type may be wrong. */
+    /**
+     * The service determines the type of a file from its bytes, so this content type may be wrong.
+     */
     upload: (file) =>
       ask(
         `/v1/files?name=${encodeURIComponent(file.name)}`,
@@ -81,7 +84,10 @@ async function send(path, init, patience = patienceMs) {
   }
 }
 
-/** A new idempotency key. Unlike `crypto.randomUUID`, this function also works without https. */
+/**
+ * Returns a new idempotency key. Unlike `crypto.randomUUID`, this function also works without
+ * https.
+ */
 export function newAttempt() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');

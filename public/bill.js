@@ -1,4 +1,5 @@
-// The card with the cost of a task: the held amount while it runs, and the bill after its end.
+// The card with the cost of a task: the held amount while the task runs, and the bill after its
+// end.
 
 import { count, exactMoney, money } from './format.js';
 import { html } from './preact.js';

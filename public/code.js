@@ -1,5 +1,5 @@
 // Writes a request as a curl command, as JavaScript or as Python. The code reads the key from the
-// environment, because copied code ends up in chats and repositories.
+// environment, because copied code may be pasted into chats and repositories.
 
 const path = '/v1/videos/generations';
 
@@ -76,8 +76,8 @@ print(task.get("video_url") or task["error"]["message"])
 }
 
 /**
- * Writes a JSON value in Python. Only `true`, `false` and `null` have other names there; strings
- * are the same.
+ * Writes a JSON value in Python. Python has other names for `true`, `false` and `null`; strings are
+ * the same as in JSON.
  */
 function pythonOf(value, depth = 1) {
   const indent = '    '.repeat(depth);

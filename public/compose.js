@@ -28,8 +28,9 @@ export function ComposePage({ api, around, account, models }) {
   const sending = useSending({ api, draft, model, account, form });
   const { attempt, asked, faults } = sending;
   /**
-   * Changes the draft. `more` is a set of fields, or a function of the current draft: when an
-   * upload ends, the draft may have changed since its start.
+   * Changes the draft. `more` is an object with the new fields, or a function that returns this
+   * object from the current draft. An upload passes a function, because the draft may change during
+   * the upload.
    */
   const change = (more) => {
     setDraft((now) => {
@@ -76,7 +77,7 @@ function useSending({ api, draft, model, account, form }) {
   const { body, faults: own } = requestOf(draft, model);
   const missing = missingOf(draft, model);
   const isWrong = Object.keys(own).length > 0;
-  /** The number of times that the user sent the form since its last change. */
+  /** The number of times that the user has sent the form since the last change of the form. */
   const [tries, setTries] = useState(0);
   const attempt = useAttempt(api, (task) => {
     account.refresh();
@@ -106,9 +107,9 @@ function useSending({ api, draft, model, account, form }) {
 }
 
 /**
- * The faults to show before the user sends the form. Fields without a value show no fault, because
- * the user may still fill them in. The field with a single frame shows only faults of its address,
- * because the second frame may follow.
+ * Returns the faults that are shown before the user sends the form. Fields without a value show no
+ * fault, because the user may still fill them in. If there is only one frame, the field `images`
+ * shows only faults of the address of this frame, because the user may still add the second frame.
  */
 function early(fields, body) {
   const valueAt = (name) => name.split('.').reduce((at, part) => at?.[part], body);
@@ -127,7 +128,8 @@ function startDraft(models) {
 }
 
 /**
- * The names of the fields on the page. The faults of all other fields are shown above the button.
+ * Returns the names of the fields on the page. The faults of all other fields are shown above the
+ * button.
  */
 function namesOf(draft, model) {
   return [

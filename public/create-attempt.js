@@ -9,8 +9,8 @@ import { note, recall, remember } from './session.js';
 const againMs = 2_000;
 
 /**
- * Returns `{ state, fault, create, stop, clearFault }`. The state is 'idle', 'sending', or
- * 'waiting' if the service did not answer the last call.
+ * Returns `{ state, fault, create, stop, clearFault }`. The state is 'idle' or 'sending'. After a
+ * call without an answer the state is 'waiting'.
  */
 export function useAttempt(api, onCreated) {
   const [state, setState] = useState('idle');
@@ -25,8 +25,8 @@ export function useAttempt(api, onCreated) {
     while (isCurrent()) {
       try {
         const task = await api.create(attempt.body, attempt.key);
-        // If the user has signed out or stopped the attempt meanwhile, this session does not note
-        // the task.
+        // If the user has signed out or stopped the attempt in the meantime, the task is not stored
+        // in this session.
         if (recall('attempt', null)?.key !== attempt.key) return;
         note(task.id, { body: attempt.body, draft: attempt.draft });
         remember('attempt', undefined);

@@ -1,5 +1,6 @@
 // Assigns the faults of an API error to the fields of the form. Each line of the message is one
-// fault. `param` names the field of the first line; each further line begins with its own field.
+// fault. `param` names the field of the first line; each further line begins with the name of its
+// field.
 
 const aliases = { image: 'images', seconds: 'duration', size: 'resolution' };
 
@@ -24,8 +25,8 @@ function pathOf(line) {
 }
 
 /**
- * The field on the page that contains this path; undefined if there is none. `images[0]` is in
- * `images`.
+ * Returns the field on the page that contains this path, or undefined if no field does. For
+ * example, `images[0]` belongs to `images`.
  */
 function nameOf(path, names) {
   const whole = aliases[path] ?? path;

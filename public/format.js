@@ -18,7 +18,9 @@ export function exactMoney(amount, currency) {
   return currency ? `${text} ${currency}` : text;
 }
 
-/** "46.000000" → "46.00"; "0.001250" → "0.00125". */
+/**
+ * "46.000000" → "46.00"; "0.001250" → "0.00125". Removes zeros at the end, but keeps two decimals.
+ */
 export function unitPrice(amount) {
   return String(amount).replace(/(\.\d\d\d*?)0+$/, '$1');
 }

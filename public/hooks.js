@@ -15,8 +15,8 @@ export function useNow(everyMs = 1000, running = true) {
 }
 
 /**
- * The current view. The part of the address after # names the view, so that a reload or a link
- * shows the same view.
+ * Returns the current view. The part of the address after # names the view, so that a reload or a
+ * link shows the same view.
  */
 export function useRoute() {
   const [route, setRoute] = useState(readRoute);
@@ -38,9 +38,10 @@ export function go(...parts) {
 }
 
 /**
- * Calls `ask`, and calls it again after `nextMs(answer)` milliseconds, unless that is null. If the
- * service does not answer or limits the rate, the call is repeated, at first after one second,
- * later every five seconds. The last answer stays on the page; `lost` says that it may be old.
+ * Calls `ask`, and calls `ask` again after `nextMs(answer)` milliseconds. If `nextMs` returns null,
+ * the call is not repeated. If the service does not answer or limits the rate, the call is
+ * repeated: at first after one second, later every five seconds. The previous answer then stays on
+ * the page, and `lost` is true because this answer may be old.
  */
 export function usePolled(ask, nextMs, deps) {
   const [state, setState] = useState({ value: null, fault: null, lost: false });

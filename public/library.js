@@ -24,7 +24,7 @@ function Videos({ api }) {
   const ask = (after) =>
     api.get(`/v1/tasks?status=succeeded&limit=12${after ? `&after=${after}` : ''}`);
   const list = usePages(ask, () => 10_000, [api]);
-  // The answers to deletions on this page, by task. They replace the rows of the list.
+  // The answers to deletions on this page, by task id. Each answer replaces the row of its task.
   const [changed, setChanged] = useState({});
   const remove = async ({ id }) => {
     const task = await api.removeContent(id);
@@ -57,8 +57,8 @@ function Uploads({ api }) {
 }
 
 /**
- * Removes repeated rows: the first page is refreshed, so one of its rows may also be on a later
- * page.
+ * Removes repeated rows. After a refresh of the first page, the same row may be on the first page
+ * and on a later page.
  */
 const unique = (rows) => [...new Map(rows.map((row) => [row.id, row])).values()];
 

@@ -71,7 +71,8 @@ function UploadButton({ kind, take }) {
 }
 
 /**
- * Adds the typed address on blur or with Enter. The default action of Enter would submit the form.
+ * Adds the typed address on blur or on Enter. The default action of Enter is prevented, because it
+ * would submit the form.
  */
 function AddressInput({ name, kind, isWrong, onAdd }) {
   const [id] = useState(() => newId('url'));

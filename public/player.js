@@ -18,8 +18,8 @@ export function Screen({ task }) {
   return html`<${Waiting} task=${task} />`;
 }
 
-// The API uses the code `task_error` for every failure that it decides itself. This message is part
-// of the API's contract, and it identifies a cancelled task.
+// The API uses the code `task_error` for every failure that it decides itself. Only this message,
+// which is part of the API's contract, identifies a cancelled task.
 const cancelledSentence = 'The task was cancelled by the caller.';
 
 function wasCancelled({ error: { code, message } }) {

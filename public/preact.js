@@ -1,4 +1,5 @@
-// The only module that imports the view library, so that all others depend on these names only.
+// The only module that imports the view library. All other modules use only the names that this
+// module exports.
 
 import htm from './vendor/htm.js';
 import { h, render } from './vendor/preact.js';

@@ -1,5 +1,5 @@
-// The price card of the form: the amount that the task would hold. The page asks for a quote
-// shortly after the last change. The API stores nothing for a quote.
+// The price card of the form: the amount that the task would hold. The page asks for a quote 350 ms
+// after the last change of the form. The API stores nothing for a quote.
 
 import { Fault } from './api.js';
 import { count, exactMoney, itemNames, money, span, unitPrice } from './format.js';
@@ -8,8 +8,8 @@ import { html, useEffect, useState } from './preact.js';
 const pauseMs = 350;
 
 /**
- * Returns `{ quote, fault, lost, busy }`. While `busy`, the quote is still that of the previous
- * request.
+ * Returns `{ quote, fault, lost, busy }`. While `busy` is true, `quote` still belongs to the
+ * previous request.
  */
 export function useQuote(api, body) {
   // The price does not depend on the prompt, so an empty prompt is quoted too.

@@ -75,7 +75,10 @@ export function mediaOf({ inputType }, { inputs }) {
   ].filter(({ max }) => max > 0);
 }
 
-/** The messages about missing inputs, by field. The form is not sent if there are any. */
+/**
+ * Returns the messages about missing inputs, by field. The form is not sent while an input is
+ * missing.
+ */
 export function missingOf(draft, model) {
   const missing = {};
   if (!draft.prompt.trim()) missing.prompt = 'Write what the video should show.';
@@ -93,7 +96,7 @@ export function missingOf(draft, model) {
   return missing;
 }
 
-/** True if the task will be a draft: the user chose it and the model supports it. */
+/** True if the user chose a draft and the model supports drafts. */
 export function isDraft({ draft }, { features }) {
   return features.draft && draft;
 }
@@ -103,8 +106,8 @@ export function takesTools({ inputType }, { features }) {
 }
 
 /**
- * Returns the body, and the faults that only the page can find: labels that are not `name=value`,
- * and further metadata that is not a JSON object.
+ * Returns the request body, and the faults that the page finds before it sends the request: labels
+ * that are not `name=value`, and further metadata that is not a JSON object.
  */
 export function requestOf(draft, model) {
   const media = mediaOf(draft, model).map(({ name }) => [name, draft[name]]);
@@ -189,8 +192,8 @@ function furtherOf(text) {
 }
 
 /**
- * Returns a number if the text is one. Otherwise returns the text, so that the API can say what is
- * wrong with it.
+ * Returns the number if the text is a number. Otherwise returns the text, and the refusal of the
+ * API explains the fault.
  */
 function numberOr(text) {
   const trimmed = text.trim();
@@ -198,7 +201,8 @@ function numberOr(text) {
 }
 
 /**
- * Leaves out empty values, because the API treats them as absent. The prompt is required and stays.
+ * Leaves out empty values, because an empty field of the form means that the user has set nothing.
+ * The prompt is sent even if it is empty, because the API requires a prompt.
  */
 function present(fields) {
   const isEmpty = (value) =>

@@ -1,6 +1,6 @@
-// The data that survives a reload: the key, the theme, the draft, an unanswered attempt, and notes
-// about tasks and files. It is in session storage, so it is deleted with the tab, and at once when
-// the user signs out.
+// The data that survives a reload: the key, the theme, the draft, a create without an answer, and
+// notes about tasks and files. The data is in session storage. The browser deletes the data when
+// the tab is closed, and the page deletes the data when the user signs out.
 
 const prefix = 'playground.';
 const notesMax = 200;

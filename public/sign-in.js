@@ -21,8 +21,8 @@ export function SignIn({ onKey, notice }) {
       await createApi(tried).get('/v1/account');
       onKey(tried);
     } catch (error) {
-      // An invalid key or an unreachable service keeps the user out. Other refusals are shown after
-      // sign-in.
+      // The user cannot sign in with an invalid key or while the service is unreachable. Any other
+      // error does not prevent the sign-in, and the next page shows that error.
       if (error.status === 401) setFault(wrongKey);
       else if (error instanceof Unreachable) setFault(error.message);
       else onKey(tried);

@@ -1,4 +1,4 @@
-// Small drawings: the shape of a ratio, and the animation that runs while a video is made.
+// Small drawings: a frame with a given ratio, and the animation that runs while a video is made.
 
 import { html } from './preact.js';
 

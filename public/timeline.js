@@ -1,5 +1,5 @@
-// The steps of a task. The API reports the times of acceptance and of the end. For the steps
-// between, the page shows when it first saw them.
+// The steps of a task. The API reports the time of the acceptance and the time of the end. For each
+// step between them, the page shows the time at which the page first saw the step.
 
 import { clock, span } from './format.js';
 import { useNow } from './hooks.js';
@@ -57,7 +57,8 @@ export function Timeline({ task, known, lost }) {
 }
 
 function Deadline({ task, known, now }) {
-  // If another client created the task, its time limit is not known here, so the default is shown.
+  // The page does not know the time limit of a task that another client created. The default limit
+  // is shown for such a task.
   const limit = known.body?.metadata?.execution_expires_after ?? defaultLimit;
   const at = task.created_at + Number(limit);
   return html`<div>
@@ -88,7 +89,7 @@ function rowsOf(task, known) {
     state: task.status === 'failed' ? 'failed' : task.status === 'succeeded' ? 'done' : 'ahead',
     at: task.finished_at && clock(task.finished_at),
   };
-  // A failed task may have skipped the steps that were not seen, so they are left out.
+  // A failed task may have skipped the steps that the page did not see. These steps are left out.
   return [...rows.filter(({ state }) => state !== 'unknown'), last];
 }
 

@@ -5,8 +5,8 @@ import { useState } from './preact.js';
 import { noteFile } from './session.js';
 
 /**
- * `take(files)` uploads at most `room` files and calls `onStored` with the link of each stored
- * file.
+ * `take(files)` uploads at most `room` files. After each upload, `take` calls `onStored` with the
+ * link of the file, unless the file is not of the wanted kind.
  */
 export function useUploads(api, { kind, room, onStored }) {
   const [busy, setBusy] = useState('');
@@ -32,7 +32,7 @@ export function useUploads(api, { kind, room, onStored }) {
   return { busy, fault, take };
 }
 
-/** Takes the files that are dropped on an element with these handlers. */
+/** Returns handlers for an element. Files that are dropped on the element are passed to `take`. */
 export function useDrop(take) {
   const [isOver, setOver] = useState(false);
   const onDragOver = (event) => {

@@ -1,6 +1,6 @@
-// `npm run pin`: writes the digest of each image behind its tag. Then every build and start uses
-// the image that was tested. The script needs docker with buildx and access to the registries. With
-// renovate.json, a bot does the same for newer versions.
+// `npm run pin`: appends its digest to each image tag in Dockerfile and docker-compose.yml. Then
+// every build and start uses the image that was tested. The script needs docker with buildx and
+// access to the registries. With renovate.json, a bot does the same for newer versions.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { fail, root } from './lib/run.mjs';
 
 const files = ['Dockerfile', 'docker-compose.yml'];
-// Our own images and the stages of the Dockerfile do not match: their tag is a variable or absent.
+// The pattern does not match our own images, whose tag is a variable, and the stages of the
+// Dockerfile, which have no tag.
 const image = /^(FROM|\s+image:) ([\w./-]+:[\w.-]+)(?:@sha256:[0-9a-f]{64})?(?=\s|$)/gm;
 
 const [folder = root] = process.argv.slice(2);
@@ -34,7 +35,10 @@ function digestOf(ref) {
   return digests.get(ref);
 }
 
-/** The digest of the image's list of platforms, so that the same line works on every platform. */
+/**
+ * Returns the digest of the image's list of platforms, not of one platform. So the same line works
+ * on every platform.
+ */
 function ask(ref) {
   const args = ['buildx', 'imagetools', 'inspect', '--format', '{{.Manifest.Digest}}', ref];
   const { status, stdout, stderr, error } = spawnSync('docker', args, { encoding: 'utf8' });

@@ -18,7 +18,7 @@ process.stdout.write(`${file[name]}\n`);
 
 /**
  * The values of the running stack; null if no stack runs. A killed stack leaves its file, so signal
- * 0 checks the process.
+ * 0 checks whether the process of the stack still exists.
  */
 function read(path) {
   try {

@@ -1,6 +1,6 @@
 // `npm run -s sbom` prints the list of production packages (SBOM, CycloneDX) from the lock file,
-// without network. `npm sbom --omit=dev` would leave out every package that development needs too.
-// So npm gets a lock file that contains only production packages.
+// without network. `npm sbom --omit=dev` would leave out every package that is needed both in
+// production and for development. So npm gets a lock file that contains only production packages.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

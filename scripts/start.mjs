@@ -1,6 +1,6 @@
 // `npm start`: installs missing packages, builds outdated files, and runs the development stack in
-// the same process. So a signal reaches the code that can stop everything. The help needs no
-// packages.
+// the same process. So a signal reaches the code that can stop everything. `npm start -- --help`
+// needs no packages.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,8 @@ if (args.includes('--help')) {
   const lines = JSON.parse(readFileSync(join(root, 'src', 'dev-stack', 'usage.json'), 'utf8'));
   process.stdout.write(`${lines.join('\n')}\n`);
 } else {
-  // Loading the process takes a second, or several on a busy machine, so a line is printed first.
+  // Loading the code takes a second, or several seconds on a busy machine. So a line is printed
+  // first.
   process.stdout.write(`Starting the development stack on Node ${process.versions.node}.\n`);
   await becomes('dev', args);
 }

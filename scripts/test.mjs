@@ -51,7 +51,7 @@ async function runCluster() {
   await runJest(['cluster']);
 }
 
-/** Runs the checks in parallel: each uses a core for half of the time. All errors are printed. */
+/** Runs the checks in parallel, because each uses only half of a core. Prints all errors. */
 async function checkSources() {
   await step('checking types, lint and format', async () => {
     const checks = await Promise.allSettled([
@@ -84,7 +84,7 @@ async function runJest(projects, { covered = false } = {}) {
         `--maxWorkers=${workers()}`,
       ],
       {
-        // With --json, jest writes its report to standard error, where it is shown.
+        // With --json, jest writes its report to standard error. So standard error must be shown.
         showErrors: true,
         env: covered ? { ...process.env, TEST_COVERAGE: '1' } : process.env,
       },
@@ -106,10 +106,10 @@ async function runJest(projects, { covered = false } = {}) {
 
 /**
  * The number of jest's workers. Tests with servers mostly wait, so there is one more worker than
- * cores. Four workers at most, because more would need too many connections.
+ * cores. There are at most four workers, because more workers would need too many connections.
  */
 function workers() {
-  // A cluster and the service on it already are twenty processes.
+  // The cluster and its service already have about twenty processes, so one worker is enough.
   if (asked.cluster) return 1;
   const cores = availableParallelism();
   return asked.fast ? cores : Math.min(4, cores + 1);

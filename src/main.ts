@@ -86,17 +86,19 @@ function listenForSignals(log: Logger) {
   let askedAt = 0;
   const stop = () => {
     if (askedAt > 0) {
-      // One Ctrl-C may arrive twice: from the terminal, and from npm, which forwards the signal.
+      // A single Ctrl-C may cause two signals: one from the terminal, and one that npm forwards.
       if (Date.now() - askedAt > sameSignalMs) process.exit(130);
       return;
     }
     askedAt = Date.now();
-    // During the start, nothing can be lost: the process was not yet reported as ready.
+    // A process that is still starting has no work to lose, because it has not reported that it is
+    // ready.
     if (!running) process.exit(130);
     running.stop().catch((error: unknown) => fail(error));
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
-  // A development stack started this process. If the stack dies, nothing else stops the process.
+  // If `process.send` exists, a development stack started this process. If that stack dies, only
+  // the event `disconnect` stops this process.
   if (process.send) process.once('disconnect', stop);
   process.on('SIGHUP', () => {
     running?.reload?.().catch((error: unknown) => log.error({ err: error }, 'could not reload'));
@@ -129,7 +131,8 @@ const knownFaults = new Set([
  * its stack.
  */
 function fail(error: unknown): void {
-  // The name is compared and not the class, because only some processes load the file of a class.
+  // The check uses the name of the error. `instanceof` would need the class, and not every process
+  // loads the file of the class.
   const { name, message, stack, exitCode } = error as Error & { exitCode?: unknown };
   const known = knownFaults.has(name);
   process.stderr.write(`${known ? message : (stack ?? String(error))}\n`);

@@ -1,6 +1,7 @@
 /*
- * Puts the parts of the studio together: jobs, rendering, files and the two protocols. Some parts
- * refer to each other, so they are looked up when they are called.
+ * Connects the parts of the studio: jobs, rendering, files and the two protocols. Some parts need
+ * another part that is created later. A callback then looks up the later part at the time of the
+ * call.
  */
 
 import { join } from 'node:path';
@@ -17,17 +18,21 @@ import { createSamples } from './rendering/samples';
 
 export interface PartOptions {
   dataDir: string;
-  /** Exact host:port pairs inside the network that media may come from. */
+  /** Hosts of the internal network from which media may be fetched, as exact host:port pairs. */
   allowHosts: string[];
-  /** Rendered jobs of one kind that are `running` at once; the others are `queued`. */
+  /**
+   * Maximum number of rendered jobs of one kind that are `running` at the same time. Further
+   * rendered jobs stay `queued`.
+   */
   maxRunning: number;
-  /** ffmpeg processes at once. */
+  /** Maximum number of ffmpeg processes at the same time. */
   maxRenders: number;
   ffmpegPath?: string | undefined;
 }
 
 /**
- * The addresses of the studio. They are set after the studio listens, because the port may be 0.
+ * The addresses of the studio. They are set after the studio listens, because port 0 means any free
+ * port.
  */
 interface Addresses {
   /** The prefix of result and sample links. */
@@ -70,8 +75,8 @@ export function composeStudio(options: PartOptions, addresses: Addresses, log: L
   const enhancer = createEnhancer({ store, files, parseCall });
 
   /**
-   * Returns the file behind one of the studio's own addresses, so that no request is needed.
-   * Returns undefined for every other address.
+   * If `url` is an address of this studio, returns the path of the file on disk, so that no request
+   * is needed. Otherwise returns undefined.
    */
   async function ownFile(url: string): Promise<string | undefined> {
     const own = ownPath(url, addresses);
@@ -90,8 +95,8 @@ export function composeStudio(options: PartOptions, addresses: Addresses, log: L
 }
 
 /**
- * Returns the path and query of one of the studio's own addresses; undefined for every other
- * address.
+ * If `url` is an address of this studio, returns the path and the query of `url`. Otherwise returns
+ * undefined.
  */
 function ownPath(url: string, { base, own }: Addresses) {
   const root = [base, own].find((ours) => ours !== '' && url.startsWith(`${ours}/`));

@@ -1,7 +1,7 @@
 /*
- * HTTP helpers for every route: the request with its parsed address and id, a JSON reader with a
- * size limit, and a JSON writer. They use plain node:http, because the scripted faults need the
- * socket.
+ * HTTP helpers for every route. They parse the address of a request, give the request an id, read
+ * JSON up to a size limit, and send replies. They use plain node:http, because the scripted faults
+ * need access to the socket.
  */
 
 import { randomBytes } from 'node:crypto';

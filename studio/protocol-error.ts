@@ -1,7 +1,7 @@
 /*
  * The errors that the studio answers with. Codes, types and the shape of the body are those of the
- * provider; the sentences are the studio's own. Errors are thrown, because every route renders them
- * in the same way.
+ * provider; the sentences are the studio's own. Routes throw these errors, and the router renders
+ * all of them in the same way.
  */
 
 export class ProtocolError extends Error {
@@ -17,7 +17,8 @@ export class ProtocolError extends Error {
   }
 
   /**
-   * The message ends with the request id, as at the provider, because a support case quotes the id.
+   * As at the provider, the message ends with the request id, so that a support case can quote the
+   * id.
    */
   body(requestId: string) {
     return {
@@ -47,7 +48,7 @@ export function invalid(param: string, why: string): ProtocolError {
   );
 }
 
-/** The code for a status, if a script names only the status. */
+/** Returns the code of an error reply if the script names only the status. */
 export function defaultCode(status: number): string {
   const codes: Record<number, string> = {
     400: 'InvalidParameter',

@@ -87,7 +87,8 @@ function refuse(exchange: Exchange, error: unknown, log: Log): void {
   const envelope = isEnhancer
     ? { success: false, error: body, request_id: requestId }
     : { error: body };
-  // A body that was not read to its end must not be parsed as the next request.
+  // If the body was not read to its end, the connection is closed. Otherwise the rest of the body
+  // would be parsed as the next request.
   const headers = request.complete ? {} : { Connection: 'close' };
   sendJson(exchange, fault.status, envelope, headers);
 }

@@ -1,6 +1,7 @@
 /*
  * The studio is a server that speaks the protocols of a video generator and a video enhancer, and
- * renders real files. It shares no code with the service, so both can only agree over HTTP.
+ * renders real videos. The studio shares no code with the service. The two communicate only over
+ * HTTP.
  */
 
 import { mkdirSync } from 'node:fs';
@@ -59,7 +60,7 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
   return { url: addresses.own, close: () => (closing ??= end()) };
 }
 
-/** Listens, and returns the address of the studio as this machine reaches it. */
+/** Listens, and returns an address at which this machine can reach the studio. */
 async function listen(server: Server, options: { host: string; port: number }): Promise<string> {
   await new Promise<void>((listening, failed) => {
     server.once('error', failed);

@@ -1,4 +1,5 @@
-// The workflows that a task starts at its end. They may take days and must not keep the task open.
+// Starts the workflows that follow the end of a task. These workflows may take days, so the task
+// does not wait for them.
 
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, startChild } from '@temporalio/workflow';
@@ -6,15 +7,15 @@ import type { TaskObject } from '../src/contract/task';
 import { callbackWorkflowId, storeLaterWorkflowId, workflowNames } from './messages';
 import type { TaskState } from './task-state';
 
-/** Starts the delivery of the callback, if the task asked for one. */
+/** Starts the delivery of the callback, if the task has a callback. */
 export async function announce(task: TaskState): Promise<void> {
   if (!task.hasCallback) return;
   await start(workflowNames.deliverCallback, callbackWorkflowId(task.id), task, 'callback');
 }
 
 /**
- * Starts the workflow that finishes the copies and makes the upload. A failed task, and a task with
- * nothing left to copy or upload, start none.
+ * Starts the workflow that finishes the copies and makes the upload. Does nothing for a failed
+ * task, or if nothing is left to copy or upload.
  */
 export async function storeTheRest(task: TaskState, final: TaskObject): Promise<void> {
   const { stored } = task;

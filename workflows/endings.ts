@@ -1,5 +1,5 @@
 // The endings of a task, and the final object of each. The sentence for a failure at a provider is
-// chosen here. Sentences that other parts use too are in src/domain/task.ts.
+// chosen here. Sentences that other files use too are in src/domain/task.ts.
 
 import type { TaskError, TaskObject } from '../src/contract/task';
 import type { JobReport } from '../src/domain/job';

@@ -1,6 +1,6 @@
 // Combines the reports of the generator and the enhancer into the video that callers see, with our
-// links. The length is the enhancer's if it reported one. Ratio, seed and tokens are the
-// generator's.
+// links. The length comes from the enhancer, or from the generator if the enhancer reported no
+// length. Ratio, seed and tokens come from the generator.
 
 import type { JobReport } from '../src/domain/job';
 import { nearestRatio, outputSize } from '../src/domain/output-size';
@@ -60,8 +60,8 @@ export function finishedVideo(
   };
 }
 
-// Far longer than any generated video. A reported length that is zero, negative or above this limit
-// counts as not reported.
+// This limit is far longer than any generated video. A reported length that is zero, negative or
+// above this limit counts as not reported.
 const longestSeconds = 3_600;
 
 function lengthOf(result: JobReport['result'] | undefined): number | null {

@@ -1,6 +1,7 @@
-// The workflow of one task: admit, generate, enhance, store, settle, announce. Its state is in
-// task-state.ts, and its endings are in endings.ts. Only activities use the database, the providers
-// and the storage. Calculations are pure functions, most of them in src/domain.
+// The workflow of one task: admit, generate, enhance, store, settle, announce. The state of the
+// workflow is in task-state.ts, and the endings are in endings.ts. Only activities use the
+// database, the providers and the storage. Calculations are pure functions, most of them in
+// src/domain.
 
 import {
   ApplicationFailure,
@@ -40,8 +41,8 @@ const { cancelJob } = proxyActivities<Activities>(cancelPolicy);
 
 export async function generateVideo(input: TaskInput): Promise<TaskObject> {
   const task = startTaskState(input);
-  // A cancel ends only the work of the jobs. It never interrupts storing, settlement or the
-  // callback.
+  // A cancel of the workflow stops only the jobs. A cancel never interrupts storing, settlement or
+  // the callback.
   const working = new CancellationScope();
 
   return CancellationScope.nonCancellable(async () => {
@@ -62,8 +63,8 @@ export async function generateVideo(input: TaskInput): Promise<TaskObject> {
 }
 
 /**
- * Opens the pending task and holds its money, in one transaction. False if the task was refused or
- * had already ended.
+ * Opens the pending task and holds its money, in one transaction. Returns false if the task was
+ * refused or had already ended.
  */
 async function admit(task: TaskState): Promise<boolean> {
   const opened = await openTask(task.opening());
@@ -77,8 +78,8 @@ async function admit(task: TaskState): Promise<boolean> {
 
 /**
  * Ends a workflow whose task was not opened. The row of a refused task is deleted, and its workflow
- * fails so that the id can be used again (docs/decisions.md, 2). The callback of a task that had
- * already ended may not have been started, so it is started here.
+ * fails so that the id can be used again (docs/decisions.md, 2). If the task had already ended, its
+ * callback may not have been started, so this function starts the callback.
  */
 async function leave(task: TaskState): Promise<TaskObject> {
   await condition(allHandlersFinished);
@@ -89,8 +90,8 @@ async function leave(task: TaskState): Promise<TaskObject> {
 }
 
 /**
- * Runs the work until it ends, the deadline passes or the task is cancelled, and returns the ending
- * (docs/decisions.md, 9).
+ * Runs the work and returns the ending of the task (docs/decisions.md, 9). The work is stopped if
+ * the deadline passes or the task is cancelled.
  */
 async function untilDeadline(
   task: TaskState,
@@ -149,7 +150,7 @@ async function lastCheck(task: TaskState): Promise<Ending> {
     task.take(report);
     return { succeeded: true };
   } catch {
-    return expired(task); // Three failed reads, or 20 s without an answer (lastCheckPolicy).
+    return expired(task); // Three reads failed, or no read was answered within 20 s.
   }
 }
 
@@ -183,8 +184,8 @@ async function settle(task: TaskState, ending: Ending): Promise<TaskObject> {
 }
 
 /**
- * For a failed task, cancels the job that may still run upstream. The customer already has the
- * refund (docs/decisions.md, 8). If this cancel fails, the reconciler repeats it
+ * Cancels the job of a failed task, because the job may still run upstream. The customer already
+ * has the refund (docs/decisions.md, 8). If this cancel fails, the reconciler repeats it
  * (activities/reconcile/left-jobs.ts).
  */
 async function abandonJobs(task: TaskState, final: TaskObject): Promise<void> {

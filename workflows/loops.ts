@@ -26,8 +26,8 @@ export async function watchChannel(input: WatchInput): Promise<void> {
   const { watchJobs } = proxyActivities<Activities>({ ...watchPolicy, taskQueue: loopsQueue() });
   setCurrentDetails(`Asks **${input.channel}** about its open jobs and notifies their tasks.`);
   const outcome = await watchJobs(input);
-  // 'gone': the channel left the catalogue and has no open job, or its number of shards has
-  // changed.
+  // 'gone' means one of two cases. Either the catalogue no longer contains the channel and no job
+  // is open, or the number of shards has changed.
   if (outcome === 'go on') await continueAsNew<typeof watchChannel>(input);
 }
 movesWithDeploys(watchChannel);

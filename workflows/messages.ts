@@ -1,7 +1,7 @@
-// The names of workflows and their messages, and the types that only these use. Types that storage
-// uses too are in src/domain/job.ts and src/domain/task-transactions.ts. Histories record every
-// name here: names may be added, but never changed. No library is imported, so the API can load
-// this file without workflow code.
+// The names of workflows and their messages, and the types that only these messages use. Types that
+// the database code uses too are in src/domain/job.ts and src/domain/task-transactions.ts.
+// Histories record every name here: names may be added, but never changed. This file imports no
+// library, so the API can load it without workflow code.
 
 import type { CreatedTask } from '../src/contract/task';
 
@@ -47,7 +47,7 @@ export interface ReconcileReport {
   readonly closed: readonly string[];
   readonly stopped: readonly string[];
   readonly stuck: readonly string[];
-  /** Callbacks that were overdue and have been checked. */
+  /** The number of overdue callbacks that were checked. */
   readonly callbacks: number;
 }
 
@@ -63,12 +63,13 @@ export interface AuditReport {
 export interface CallbackInput {
   readonly taskId: string;
   readonly delivery?: number;
-  /** The attempt to continue with, if the workflow of this delivery was lost. */
+  /** The number of the attempt to continue with, if the workflow of this delivery was lost. */
   readonly firstAttempt?: number;
 }
 
 /**
- * The workflow id of a delivery. From the second delivery on, it contains the delivery's number.
+ * The workflow id of a delivery. From the second delivery on, the id also contains the number of
+ * the delivery.
  */
 export function callbackWorkflowId(taskId: string, delivery = 1): string {
   // Untested: workflows start only first deliveries; tests of activities and API cover the rest.
@@ -100,10 +101,10 @@ export interface CallbackAttempt {
 }
 
 export interface CallbackOutcome {
-  /** `superseded`: a newer delivery of this message has begun, so this delivery ends. */
+  /** `superseded`: a newer delivery of this callback has begun, so this delivery ends. */
   readonly state: 'pending' | 'delivered' | 'exhausted' | 'stopped' | 'superseded';
   readonly status: number | null;
   readonly error: string | null;
-  /** Time until the next attempt; null if there is none. */
+  /** The time until the next attempt; null if no attempt follows. */
   readonly nextInMs: number | null;
 }

@@ -24,8 +24,8 @@ export const transactionPolicy: LocalActivityOptions = {
  * For a job from its placement to its end. No worker runs the activity while it waits for the end,
  * so it has no heartbeat timeout. If a worker dies while it places the job, a watcher notices that
  * (activities/jobs/recover-stalled-placements.ts). Attempts are unlimited until the task's
- * deadline. A cancellation does not wait for an attempt in progress, because cancelJob looks up a
- * create that may have arrived.
+ * deadline. A cancellation does not wait for an attempt in progress, because cancelJob asks the
+ * provider about a create that may have arrived.
  */
 export function jobPolicy(remainingMs: number): ActivityOptions {
   return {
@@ -57,10 +57,10 @@ export const cancelPolicy: ActivityOptions = {
 };
 
 /**
- * Of the 40 s, at most 15 are for the receiver and the rest is for the database. If a worker dies,
- * the missing heartbeat shows that within 15 s. Attempts are unlimited: without the database
+ * Of the 40 s, at most 15 s are for the receiver, and the rest is for the database. If a worker
+ * dies, the missing heartbeat shows that within 15 s. Attempts are unlimited: without the database
  * nothing can be sent or recorded, but the callback is still owed. A cancel waits for the request
- * in progress, so that its answer is recorded.
+ * in progress, so that the answer of the receiver is recorded.
  */
 export const callbackPolicy: ActivityOptions = {
   startToCloseTimeout: '40 s',
@@ -91,9 +91,9 @@ export const storeLaterPolicy: ActivityOptions = {
 };
 
 /**
- * For the watcher's loop. The activity runs for an hour, then the workflow starts the next one. If
- * its worker dies, the missing heartbeat shows that within 15 s, and the next attempt starts a
- * second later.
+ * For the watcher's loop. The activity runs for an hour, then the workflow starts the next
+ * activity. If a worker dies, the missing heartbeat shows that within 15 s, and the next attempt
+ * starts a second later.
  */
 export const watchPolicy: ActivityOptions = {
   summary: 'polls all open jobs of the channel',

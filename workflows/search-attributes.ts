@@ -1,5 +1,5 @@
-// Search attributes, by which operators filter tasks in the Temporal UI. `admin migrate` registers
-// them, and so does each worker at its start. Names may be added, but never changed. The values
+// Operators filter tasks in the Temporal UI by these search attributes. Both `admin migrate` and
+// each starting worker register the attributes. Names may be added, but never changed. The values
 // never contain a prompt or a media URL.
 
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
@@ -15,7 +15,9 @@ const upstreamJobId = defineSearchAttributeKey('UpstreamJobId', 'KEYWORD');
 
 export const searchAttributes = [accountId, model, channel, taskStatus, stage, upstreamJobId];
 
-/** Set when the workflow starts. The channel is the first choice of the plan. */
+/**
+ * Returns the attributes for the start of the workflow. Their channel is the plan's first choice.
+ */
 export function attributesAtStart(
   task: Pick<TaskInput, 'accountId' | 'plan'>,
 ): SearchAttributePair[] {
@@ -29,7 +31,7 @@ export function attributesAtStart(
   ];
 }
 
-/** Set once it is known which channel accepted the job. */
+/** Returns the attributes to set after the workflow has learned which channel accepted the job. */
 export function attributesWhenLocated(job: UpstreamJob): SearchAttributePair[] {
   return [
     { key: upstreamJobId, value: job.upstreamId },

@@ -1,6 +1,6 @@
 // The jobs of a task as its workflow knows them: the current job, and the channel, upstream id and
 // last report of each job. Reports may be repeated or arrive out of order. A report that is not
-// newer than the known one changes nothing.
+// newer than the stored report changes nothing.
 
 import type { JobKind, JobReport } from '../src/domain/job';
 
@@ -27,8 +27,8 @@ export class TaskJobs {
   }
 
   /**
-   * Stores the upstream job that a report names, and returns it. Undefined if it was known before
-   * or the report names none.
+   * Stores and returns the upstream job that a report names. Returns undefined if the report names
+   * no channel, or if the upstream job was stored before.
    */
   locate({ kind, channel, upstreamId }: JobReport): UpstreamJob | undefined {
     if (!channel || this.placed.has(kind)) return undefined;
@@ -37,7 +37,10 @@ export class TaskJobs {
     return job;
   }
 
-  /** Stores the report. False, and nothing is stored, if the known report is as new or newer. */
+  /**
+   * Stores the report and returns true. If the stored report is as new or newer, returns false and
+   * stores nothing.
+   */
   learn(report: JobReport): boolean {
     const known = this.reports.get(report.kind);
     if (known && rank(known) >= rank(report)) return false;
@@ -54,7 +57,10 @@ export class TaskJobs {
     this.turns.add(kind);
   }
 
-  /** True if the watcher has given the job a turn. The turn is used up by this call. */
+  /**
+   * Returns true if the watcher has reserved a slot for the job. Only one call returns true for
+   * each reservation.
+   */
   takeTurn(kind: JobKind): boolean {
     return this.turns.delete(kind);
   }
@@ -65,8 +71,8 @@ export class TaskJobs {
   }
 
   /**
-   * The current job if its end is not known. It may run upstream, be on its way there, or wait for
-   * a slot.
+   * Returns the current job if the workflow does not know its end. The job may wait for a slot, be
+   * in placement, or run upstream.
    */
   unfinished(): JobKind | undefined {
     const kind = this.current;

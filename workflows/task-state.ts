@@ -1,6 +1,6 @@
-// The state of a task's workflow. The answer of the `accept` update shows it to the caller that
-// creates the task. The query, the search attributes and the details in the Temporal UI show it to
-// operators. The state only moves forward. A GET does not read this state, but the task's row.
+// The state of a task's workflow. The answer of the `accept` update shows the state to the caller
+// that creates the task. The query, the search attributes and the details in the Temporal UI show
+// the state to operators. The state only moves forward. A GET reads the task's row, not this state.
 
 import type { SearchAttributePair } from '@temporalio/common';
 import {
@@ -48,7 +48,8 @@ export class TaskState {
   /** The reason why the task was refused. The row of a refused task is deleted. */
   refusal: Refusal | undefined;
   /**
-   * Our links to the results. Set when storeResults has answered, also if the copy is not complete.
+   * Our links to the results. They are set when storeResults has answered, even if the copies are
+   * not complete.
    */
   stored: StoredResults | undefined;
 
@@ -101,7 +102,7 @@ export class TaskState {
     return { taskId, accountId, kind, plan, traceId };
   }
 
-  /** Takes the object of the row, which is not pending any more, and answers the waiting create. */
+  /** Stores the task object after the row is no longer pending, and answers the waiting create. */
   admitted(object: TaskObject): void {
     this.shown = object;
     this.decide();
@@ -123,15 +124,17 @@ export class TaskState {
     this.describe();
   }
 
-  /** Applies a report on a job. A report that is not newer than the known state changes nothing. */
+  /**
+   * Applies a report on a job. A report that is not newer than the stored report changes nothing.
+   */
   take(report: JobReport): void {
     if (!this.jobs.learn(report)) return;
     const located = this.jobs.locate(report);
     if (located) this.unwritten = attributes.attributesWhenLocated(located);
     const moved = report.status === 'running' || report.status === 'succeeded';
     const stepped = moved && this.stepTo(report.kind);
-    // The attributes of the task's end soon replace the step of the last report. So this step is
-    // not written, which saves an event.
+    // After the last report, the end of the task soon sets new attributes. So the step of the last
+    // report is not written, which saves an event.
     if (stepped && !this.isLast(report)) this.upsert(this.searchedStep());
     this.describe();
   }
@@ -174,8 +177,8 @@ export class TaskState {
   }
 
   /**
-   * Refuses the update of another create. A later create may use the id by now, and this workflow
-   * must not open its task.
+   * Refuses the update of another create. A later create may have used the same task id, and this
+   * workflow must not open the task of that create.
    */
   private checkAccept(): void {
     if (currentUpdateInfo()?.id === acceptUpdateId(this.createdAtMs)) return;
@@ -183,7 +186,7 @@ export class TaskState {
     throw ApplicationFailure.nonRetryable(message, anotherCreateFailure);
   }
 
-  /** Answers a create when its task is opened or refused, also if the task is being cancelled. */
+  /** Answers the create when the task is opened or refused, even if the task is being cancelled. */
   private async answer(): Promise<Accepted> {
     await this.decided;
     const { refusal } = this;
@@ -211,8 +214,8 @@ export class TaskState {
   }
 
   /**
-   * Writes search attributes. Each call is an event in Temporal, so attributes that can wait are
-   * written by the next call.
+   * Writes search attributes. Each call adds an event to the history. So attributes that are not
+   * urgent wait for the next call.
    */
   private upsert(news: readonly SearchAttributePair[]): void {
     upsertSearchAttributes([...this.unwritten, ...news]);

@@ -1,6 +1,6 @@
 // Makes one attempt to deliver a callback: signs the message, posts it and records the result. The
-// workflow counts the attempts and schedules the next one. If the receiver has reached its limit of
-// concurrent deliveries, nothing is sent, and no attempt is counted.
+// workflow counts the attempts and schedules the next attempt. If the receiver has reached its
+// limit of concurrent deliveries, nothing is sent, and no attempt is counted.
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Knex } from 'knex';
@@ -22,8 +22,8 @@ export interface CallbackDeps {
   readonly allowHosts: readonly string[];
   readonly now: () => number;
   /**
-   * The maximum of concurrent deliveries to one host, in this process. One account may have twice
-   * as many.
+   * The maximum of concurrent deliveries to one host, in this process. For one account the maximum
+   * is twice as high.
    */
   readonly perHostMax: number;
   readonly onAttempt: (outcome: string, ms: number, taskId: string) => void;
@@ -40,7 +40,8 @@ interface Limits {
 
 // The limits in the contract: 15 s in all, 5 s of it for the connection, 4 KiB of the answer.
 const limits: Limits = { timeoutMs: 15_000, connectTimeoutMs: 5_000, replyBytesMax: 4096 };
-// Enough of an answer to recognise an error page. More of the receiver's data is not stored.
+// The number of stored characters of an answer: enough to recognise an error page, and not more of
+// the receiver's data.
 const replyCharsKept = 256;
 
 export function createCallbackActivities(deps: CallbackDeps) {
@@ -107,7 +108,7 @@ async function makeAttempt(
   onAnswer: (receiverMs: number) => void,
 ): Promise<CallbackOutcome> {
   const id = await beginAttempt(deps.db, taskId, delivery, attempt, new Date(deps.now()));
-  // The latency is measured from here, so that it does not include the time of the database.
+  // The measured latency begins here and does not include the time of the database.
   const started = performance.now();
   const sent = await post(deps, taskId, message, deps.now());
   const latencyMs = Math.round(performance.now() - started);
@@ -134,8 +135,8 @@ async function post(
   nowMs: number,
 ): Promise<Sent> {
   const nothing = { status: null, reply: null, retryAfterMs: null };
-  // An unsigned message is never sent. Receivers that verify signatures would refuse it, and the
-  // others must not learn to accept it.
+  // An unsigned message is never sent. Receivers that verify signatures would refuse the message.
+  // Other receivers must not get used to unsigned messages.
   if (secrets.length === 0) return { ...nothing, error: 'The account has no webhook secret.' };
   const message = { id: `${taskId}:${status}`, timestampSeconds: Math.floor(nowMs / 1000), body };
   try {
@@ -147,8 +148,8 @@ async function post(
         allowHosts: deps.allowHosts,
         ...limits,
         ...deps.limits,
-        // A stopping worker gives its requests a short time and then aborts them. Another worker
-        // makes the attempt again.
+        // A stopping worker waits a short time for its requests and then aborts the requests.
+        // Another worker then repeats the attempt.
         signal: Context.current().cancellationSignal,
         headers: {
           'content-type': 'application/json',
@@ -174,8 +175,8 @@ async function post(
 }
 
 /**
- * An error after which Temporal runs this attempt later. Nothing was sent or stored, and the number
- * of the attempt stays the same.
+ * Returns an error that makes Temporal run this attempt again later. Nothing was sent or stored,
+ * and the number of the attempt stays the same.
  */
 function hostBusy(comeBackInMs: number): ApplicationFailure {
   return ApplicationFailure.create({

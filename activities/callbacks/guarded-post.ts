@@ -1,5 +1,5 @@
-// Posts to an address that a caller chose. Redirects are not followed, and only the first bytes of
-// the answer are read.
+// Sends a POST to an address that a caller chose. Redirects are not followed, and only the first
+// bytes of the answer are read.
 
 import type { IncomingMessage } from 'node:http';
 import { type GuardedRequest, sendGuarded } from '../../src/outbound/guarded-request';
@@ -14,15 +14,15 @@ export interface GuardedPost extends GuardedRequest {
 interface GuardedReply {
   readonly status: number;
   readonly retryAfter: string | undefined;
-  /** The part of the body that arrived in time and within the limit. */
+  /** The part of the body that arrived within the time limit and the size limit. */
   readonly body: string;
 }
 
 export async function guardedPost(request: GuardedPost): Promise<GuardedReply> {
   const { body, signal, timeoutMs } = request;
   const endsAt = performance.now() + timeoutMs;
-  // 2,048 is the longest address that can be stored. The limit of the field itself is checked at
-  // the create.
+  // The longest address that can be stored has 2,048 characters. The create of the task has already
+  // checked the limit of the field.
   const what = { method: 'POST', urlCharsMax: 2048, body } as const;
   const { outgoing, response } = await sendGuarded(request, what);
   const stop = () => outgoing.destroy();
@@ -42,8 +42,8 @@ export async function guardedPost(request: GuardedPost): Promise<GuardedReply> {
 }
 
 /**
- * The first bytes of an answer. The status is already known, so a body that is missing, cut off or
- * too long is no failure.
+ * Returns the first bytes of an answer. The status has already arrived, so a missing, incomplete or
+ * too long body is not a failure.
  */
 async function readStart(response: IncomingMessage, bytesMax: number): Promise<string> {
   const chunks: Buffer[] = [];
@@ -55,7 +55,7 @@ async function readStart(response: IncomingMessage, bytesMax: number): Promise<s
       if (bytes >= bytesMax) break;
     }
   } catch {
-    // The receiver or the time limit ended the body.
+    // The receiver closed the connection, or the time limit was reached.
   }
   return Buffer.concat(chunks).subarray(0, bytesMax).toString('utf8');
 }

@@ -1,11 +1,12 @@
 // Limits the concurrent deliveries to one receiver or of one account, in this process. A delivery
-// without a slot gets a time after which it tries again. That time follows the receiver's recent
-// speed. So each of thousands of waiting deliveries tries about once, and not once per second.
+// that gets no slot is told how long to wait before it tries again. This wait is computed from the
+// recent answer times of the receiver. So even if thousands of deliveries wait, each delivery
+// usually tries only once more, and not once per second.
 
 interface HostShare {
   /**
-   * Takes a slot for each of these names, or none and returns the time to wait. Call `leave` when
-   * the delivery is done.
+   * Takes a slot for each of these names. If a name has no free slot, takes no slot and returns the
+   * time to wait. Call `leave` when the delivery is done.
    */
   enter(names: readonly ShareName[]): Slot | { readonly comeBackInMs: number };
 }
@@ -23,18 +24,18 @@ export interface Slot {
 
 interface Share {
   running: number;
-  /** Mean duration of recent deliveries. */
+  /** The mean duration of recent deliveries. */
   meanMs: number;
-  /** The latest time that was given to a waiting delivery. */
+  /** The latest time at which a waiting delivery was told to try again. */
   turnAtMs: number;
 }
 
-// The shortest wait limits the retries in Temporal. With a longer wait than ten minutes, a receiver
-// that has recovered would get no deliveries for too long.
+// A wait of at least one second limits the number of retries in Temporal. If a wait could be longer
+// than ten minutes, a receiver that has recovered would get no deliveries for too long.
 const soonestMs = 1_000;
 const latestMs = 10 * 60_000;
-// Above this number, names without running or waiting deliveries are removed. So many names take
-// about a megabyte.
+// If more names than this are stored, the names without running or waiting deliveries are removed.
+// 10,000 names take about a megabyte.
 const rememberedMax = 10_000;
 
 export function createHostShare(now: () => number): HostShare {
@@ -77,8 +78,8 @@ function turnOf(share: Share, max: number, nowMs: number): number {
   share.turnAtMs = Math.max(share.turnAtMs, nowMs) + share.meanMs / max;
   const wait = Math.round(share.turnAtMs - nowMs);
   if (wait <= latestMs) return Math.max(soonestMs, wait);
-  // All times up to the longest wait are taken. The other deliveries get random times in the second
-  // half of that wait.
+  // All times up to the longest wait are already given to other deliveries. This delivery gets a
+  // random time in the second half of the longest wait.
   share.turnAtMs = nowMs + latestMs;
   return Math.round(latestMs * (0.5 + Math.random() / 2));
 }

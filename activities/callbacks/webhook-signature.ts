@@ -1,6 +1,6 @@
-// The three headers of a callback, as Standard Webhooks defines them. The signature covers the id,
-// the time and the exact bytes of the body. During a rotation there is one signature for each
-// secret.
+// Makes the three headers of a callback, as Standard Webhooks defines them. The signature covers
+// the id, the time and the exact bytes of the body. During a rotation there is one signature for
+// each secret.
 
 import { createHmac } from 'node:crypto';
 

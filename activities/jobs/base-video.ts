@@ -7,12 +7,14 @@ import type { JobInput, RequestedJob } from '../../src/domain/job';
 import type { JobDeps } from '../deps';
 import { UpstreamFault } from '../upstream/provider';
 
-// An hour, because the enhancer may queue the job before it fetches the video.
+// The link must still be valid for an hour, because the enhancer may queue the job before it
+// fetches the video.
 const linkNeededForMs = 60 * 60_000;
 
 /**
- * The link of the video to enhance; null for a generation. If the stored link expires soon, the
- * generator is asked for a new one. If the generator gives none, the stored link is returned.
+ * Returns the link of the video to enhance; null for a generation. If the stored link expires soon,
+ * the generator is asked for a new link. If the generator gives no new link, the stored link is
+ * returned.
  */
 export async function findBaseVideo(deps: JobDeps, input: JobInput): Promise<string | null> {
   if (input.kind !== 'super_resolution') return null;
@@ -24,8 +26,8 @@ export async function findBaseVideo(deps: JobDeps, input: JobInput): Promise<str
 }
 
 /**
- * The input with a new link of the video. Null for a generation, or if the generator gives no other
- * link.
+ * Returns the input with a new link of the video. Returns null for a generation, or if the
+ * generator gives no other link.
  */
 export async function withNewLink(
   deps: JobDeps,

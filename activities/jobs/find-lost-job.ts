@@ -1,5 +1,5 @@
 // Looks for the job of a create that was not answered. This file reads the provider's list and the
-// database; src/domain/lost-job.ts decides what they show.
+// database. src/domain/lost-job.ts then decides which job it is.
 
 import type { SentJob } from '../../src/db/jobs/queries';
 import { hasLostTwin, listOwners } from '../../src/db/jobs/queries';
@@ -9,18 +9,18 @@ import { findInListing, type LostJob } from '../../src/domain/lost-job';
 import type { JobDeps } from '../deps';
 import type { Provider } from '../upstream/provider';
 
-// The list is read from five minutes before `sent_at`. `sent_at` is a time of the database, and the
-// provider's clock may be behind. A difference that the header `Date` shows is added. Jobs of other
-// tasks in this period are excluded later.
+// The list is read from five minutes before `sent_at`, because `sent_at` is a time of the database,
+// and the provider's clock may be behind. If the header `Date` shows that the clock is behind, the
+// list is read from even earlier. Jobs of other tasks in this period are excluded later.
 const clockSlackMs = 5 * 60_000;
 
 /**
- * An unclear list is read again for this long. The provider may list the job late, or another task
- * may find that an unknown job is its own.
+ * If the list does not show which job is ours, the list is read again for this long. During this
+ * time the provider may add our job to the list, or another task may adopt one of the listed jobs.
  */
 export const clearsUpWithinMs = 10 * 60_000;
 
-/** Null if the provider has no list. */
+/** Returns null if the provider has no list. */
 export async function findLostJob(
   { db }: JobDeps,
   input: JobInput,
@@ -34,7 +34,8 @@ export async function findLostJob(
     nowMs: sentAtMs + lost.sentAgoMs,
   });
   if (!listing) return null;
-  // Owners are read after the list, so that a job whose create was answered meanwhile has an owner.
+  // The tasks that own the listed jobs are read after the list. So a job has an owner even if its
+  // create was answered while the list was read.
   const job = findInListing(listing, await listOwners(db, lost.channel, listing.jobs), {
     taskId: input.taskId,
     upstreamModel: lost.upstreamModel,

@@ -1,7 +1,7 @@
-// Makes the addresses of input files when a job is sent. An address is a link of the storage, or
-// else a link of this service if the generator can reach it. If there is neither, the bytes
-// themselves are sent as a data URL. A link of the storage is valid for the time limit of the task,
-// at most seven days.
+// Makes the addresses of input files when a job is sent. If the storage can sign links, the address
+// is a link of the storage. Otherwise the address is a link of this service, if the generator can
+// reach this service. Otherwise the bytes themselves are sent as a data URL. A link of the storage
+// is valid for the time limit of the task, but for at most seven days.
 
 import { buffer } from 'node:stream/consumers';
 import type { Knex } from 'knex';
@@ -23,12 +23,12 @@ export interface InputDeps {
   readonly inputs: InputStorage;
 }
 
-// Seven days, the longest validity of a link that S3 allows.
+// Seven days in seconds, the longest time for which S3 allows a link to be valid.
 const presignedSecondsMax = 604_800;
 
 /**
- * The input with the addresses of its files. If a file was removed since the create, `inputIsGone`
- * is set instead.
+ * Returns the input with the addresses of its files. If a file was removed after the create of the
+ * task, `inputIsGone` is set, and the addresses are not replaced.
  */
 export async function withInputAddresses(
   deps: InputDeps,

@@ -1,6 +1,7 @@
 // Handles jobs that a provider no longer lists. A job that is absent for three rounds is read
-// individually. A job that stays unknown is logged and loses its slot; later its task ends. If a
-// provider lists none of our jobs, an operator is alerted and no task ends (docs/decisions.md, 36).
+// individually. A job that stays unknown is logged and loses its slot; later its task ends. But if
+// a provider lists none of our jobs, an operator is alerted and no task ends (docs/decisions.md,
+// 36).
 
 import { storeMissing } from '../../src/db/jobs/missing';
 import type { OpenJob } from '../../src/db/jobs/queries';
@@ -13,27 +14,28 @@ import type { JobReading } from '../upstream/provider';
 import { UpstreamFault } from '../upstream/provider';
 
 export interface MissingDeps extends JobDeps {
-  /** Time from the provider's first 404 for a job to the end of its task. */
+  /** The time from the provider's first 404 for a job to the end of the task. */
   readonly jobGoneAfterSeconds: number;
 }
 
 // A job can be absent once or twice because the pages of the list shift, but hardly three times in
 // a row.
 const absencesMax = 3;
-// The maximum of single reads in a round.
+// At most this many jobs are read individually in a round.
 const readsMax = 16;
-// An alert needs this long without a listed job. It is longer than the longest interval between two
-// polls of a job, 15 s.
+// An alert is raised only if no job was listed for this long. This time is longer than 15 s, the
+// longest interval between two polls of a job.
 const unlistedMs = 16_000;
-// If the provider has listed one of our jobs within this time, its list is correct for our account.
+// If the provider listed one of our jobs within this time, we read the list of the right account.
+// Only then may the absence of another job end its task.
 const knownForMs = 60_000;
 const reportAgainMs = 30_000;
 
 /** The absences that one watcher loop has seen. */
 export class Absences {
   /**
-   * Consecutive rounds in which a job was absent, by task and kind. A single read of the job sets
-   * it to 0.
+   * The number of consecutive rounds in which a job was absent, by task and kind. A single read of
+   * the job sets the number to 0.
    */
   private readonly rounds = new Map<string, number>();
   private unlistedRounds = 0;
@@ -41,7 +43,10 @@ export class Absences {
   private knownAt = Number.NEGATIVE_INFINITY;
   private reportedAt = Number.NEGATIVE_INFINITY;
 
-  /** Counts a round. Returns the absent jobs that are to be read individually now. */
+  /**
+   * Adds a round to the counts of these absent jobs. Returns the jobs that must be read
+   * individually now.
+   */
   count(absent: readonly OpenJob[]): OpenJob[] {
     const before = new Map(this.rounds);
     this.rounds.clear();
@@ -56,7 +61,10 @@ export class Absences {
     return due;
   }
 
-  /** Records if a round listed any job, and if it should have listed at least one. */
+  /**
+   * Records whether a round listed any job, and whether the round should have listed at least one
+   * job.
+   */
   sawRound(isAnyListed: boolean, mustBeListed: boolean): void {
     const now = performance.now();
     if (isAnyListed) this.knownAt = now;
@@ -66,7 +74,10 @@ export class Absences {
     } else this.unlistedRounds += 1;
   }
 
-  /** True if the provider lists none of our jobs; at most once in 30 s. */
+  /**
+   * Returns true if the provider lists none of our jobs. After that, returns false for 30 s, so
+   * that the alert is not raised in each round.
+   */
   isUnlistedNews(): boolean {
     const now = performance.now();
     if (this.unlistedRounds < absencesMax || now - this.unlistedSince < unlistedMs) return false;
@@ -81,16 +92,16 @@ export class Absences {
 }
 
 interface MissingOutcome {
-  /** Results of the single reads, by upstream id. */
+  /** The results of the single reads, by upstream id. */
   readonly readings: ReadonlyMap<string, JobReading>;
   /** Jobs that have been gone for so long that their tasks end now. */
   readonly ended: readonly { readonly job: OpenJob; readonly report: JobReport }[];
 }
 
 /**
- * Evaluates a round: reads absent jobs individually if they are due, and stores which jobs are
- * missing, gone or back. `asked` are the polled jobs, and `listed` are the upstream ids that were
- * listed.
+ * Evaluates a round: reads jobs individually that were absent often enough, and stores which jobs
+ * are missing, gone or back. `asked` contains the polled jobs, and `listed` contains the upstream
+ * ids that the provider listed.
  */
 export async function checkMissing(
   deps: MissingDeps,
@@ -130,8 +141,8 @@ export async function checkMissing(
 }
 
 /**
- * Of the jobs for which the provider has just answered 404: those to report as gone, and those
- * whose task ends now.
+ * `unknown` contains the jobs for which the provider has just answered 404. Returns which of these
+ * jobs to report as gone, and which of their tasks end now.
  */
 function stepsOf(
   { jobGoneAfterSeconds }: MissingDeps,

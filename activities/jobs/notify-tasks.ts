@@ -1,7 +1,7 @@
-// Notifies workflows about their jobs. A running job and a free slot are signals; the end of a job
-// completes the activity that placed it. Notifications may be repeated. If the notification of an
-// end or a free slot fails, it is sent again later. The signal of a running job is not sent again,
-// because the row already shows that step.
+// Notifies workflows about their jobs. A workflow gets a signal if its job runs or can have a free
+// slot. The end of a job completes the activity that placed the job. Notifications may be repeated.
+// If the notification about an end or a free slot fails, the notification is sent again later. The
+// signal of a running job is not sent again, because the row already shows that step.
 
 import type { Client } from '@temporalio/client';
 import { ActivityNotFoundError, WorkflowNotFoundError } from '@temporalio/client';
@@ -16,7 +16,7 @@ interface NotifyDeps extends JobDeps {
   readonly client: Client;
 }
 
-/** Sixteen calls at a time, so that many ended jobs do not make a round long. */
+/** Sixteen calls run at the same time, so that a round stays short if many jobs end. */
 const atOnce = 16;
 
 export async function notifyTasks(deps: NotifyDeps, news: readonly JobNews[]): Promise<void> {
@@ -31,7 +31,7 @@ export async function notifyTasks(deps: NotifyDeps, news: readonly JobNews[]): P
 }
 
 /**
- * Gives the free slots of a channel to waiting jobs. A paused channel gives none, so that the
+ * Offers the free slots of a channel to waiting jobs. A paused channel offers no slots, so that the
  * waiting jobs can go to their other channels.
  */
 export async function offerFreeSlots(deps: NotifyDeps, channel: string): Promise<void> {
@@ -41,8 +41,8 @@ export async function offerFreeSlots(deps: NotifyDeps, channel: string): Promise
 }
 
 /**
- * Ends the wait of jobs whose channels have all left the catalogue. Their activities then retry
- * until a channel is back.
+ * Ends the wait of a job if all its channels were removed from the catalogue. The activity of the
+ * job then retries until one of the channels is back.
  */
 export async function wakeStranded(deps: NotifyDeps): Promise<void> {
   await signalTurns(deps, await releaseStranded(deps.db, deps.channels.ids()));
@@ -56,7 +56,7 @@ async function signalTurns({ db, client }: NotifyDeps, names: readonly JobName[]
   await takeBackTurns(db, failed);
 }
 
-/** False if the notification failed. */
+/** Returns false if the notification failed. */
 async function notifyTask({ db, client }: NotifyDeps, news: JobNews): Promise<boolean> {
   const { taskId, activityId, report } = news;
   if (!isFinalReport(report)) return signal(client, taskId, jobSignal, report);
@@ -65,7 +65,7 @@ async function notifyTask({ db, client }: NotifyDeps, news: JobNews): Promise<bo
     return true;
   } catch (error) {
     if (!(error instanceof ActivityNotFoundError)) return false;
-    // Either the activity has ended, or its next attempt will read the stored report.
+    // The activity has ended, or its next attempt will read the stored report.
     await closeReported(db, news);
     return true;
   }
@@ -91,7 +91,7 @@ async function signal(
     await client.workflow.getHandle(taskId).signal(name, argument);
     return true;
   } catch (error) {
-    // A workflow that is gone needs no signal. The reconciler closes its row.
+    // If the workflow is gone, no signal is needed, because the reconciler closes the task.
     // Untested: the tests of the reconciler cover such workflows.
     return error instanceof WorkflowNotFoundError;
   }

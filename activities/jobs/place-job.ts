@@ -1,5 +1,6 @@
-// Sends one create to one channel and interprets the answer. If the outcome is unknown, an error is
-// thrown, and Temporal retries the activity by jobPolicy. Known outcomes are returned.
+// Sends one create to one channel and interprets the answer. If it is not clear whether the job was
+// accepted, an error is thrown, and Temporal retries the activity by jobPolicy. Clear outcomes are
+// returned.
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { wantCancel } from '../../src/db/jobs/cancels';
@@ -28,22 +29,23 @@ export interface Candidate extends KnownChannel {
   readonly upstreamModel: string;
 }
 
-// The longest time from storing `sending` to the create request. A worker that was frozen for
-// longer must not send the create, because another attempt may have looked the job up meanwhile.
+// The longest allowed time between storing the state `sending` and sending the create. If a worker
+// was frozen for longer, the worker must not send the create, because another attempt may have
+// looked the job up meanwhile.
 export const sendWithinMs = 5_000;
 
 /**
- * Time after `sent_at` from which the list shows every accepted job. Before, an absent job proves
- * nothing: a create may be sent late and answered late, and the list may lag.
+ * This long after `sent_at`, the list shows the job if it was accepted. Earlier, a list without the
+ * job proves nothing: the create may be sent late and answered late, and the list may lag.
  */
 export function settledAfterMs({ requestTimeoutMs, listLagMs }: Channel): number {
   return sendWithinMs + requestTimeoutMs + listLagMs;
 }
 
 /**
- * Sends one create. Null if the channel certainly did not accept the job, so that another channel
- * may be tried. If `mayLieThere`, an earlier create may have been accepted, so an error is thrown
- * instead of null.
+ * Sends one create. Returns null if the channel certainly did not accept the job, so that another
+ * channel may be tried. If `mayLieThere` is true, an earlier create may have been accepted. Then an
+ * error is thrown instead of returning null.
  */
 export async function place(
   deps: JobDeps,
@@ -62,8 +64,9 @@ export async function place(
     if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.
     const { kind, code } = error;
     if (kind === 'caller') {
-      // The codes for a video that cannot be fetched are not documented, so any refusal is retried
-      // once with a new link. A repeated create of an enhancement makes no second job.
+      // The enhancer's codes for a video that it cannot fetch are not documented. So any refusal is
+      // retried exactly once, with a new link. A repeated create of an enhancement makes no second
+      // job.
       const renewed = hasNewLink ? null : await withNewLink(deps, input);
       if (renewed) return place(deps, renewed, candidate, mayLieThere, true);
       await notSent(deps, input);
@@ -79,8 +82,8 @@ export async function place(
 }
 
 /**
- * Records that no create of the job is on its way. Throws if a later attempt has taken the job
- * over: Temporal started that attempt because this worker was silent.
+ * Records that no create of the job is in progress. Throws if a later attempt has taken the job
+ * over. Temporal starts a later attempt if this worker sent no heartbeats.
  */
 export async function notSent(deps: JobDeps, input: JobInput): Promise<void> {
   if (await forgetSending(deps.db, input, thisAttempt())) return;
@@ -94,7 +97,7 @@ function inputGone(): UpstreamFault {
 
 /**
  * Stores that the channel accepted the job. If the task has ended meanwhile, the job is cancelled
- * at once, or by the reconciler if that fails.
+ * at once. If this cancel fails, the reconciler repeats the cancel.
  */
 export async function adopt(
   deps: JobDeps,
@@ -110,14 +113,16 @@ export async function adopt(
   }
   const known = (await findJob(deps.db, input))?.upstreamId;
   if (!known) return failUnresolved(deps, input, channel, 'the job belongs to another task');
-  // The task keeps its first job. A cancel of the second one may save its cost, which no customer
-  // pays.
+  // The task keeps its first job. The second job is cancelled, because no customer pays for it.
   deps.events.secondJob(channel.id, input.taskId, upstreamId);
   await provider.cancel(upstreamId, input.taskId).catch(() => undefined);
   throw trouble('SecondJob', 'The provider has made a second job for the task.', null);
 }
 
-/** Ends the task with a refund rather than risk a second generation, and alerts an operator. */
+/**
+ * Alerts an operator and returns a failure that ends the task with a refund. A new create could
+ * generate the video a second time.
+ */
 export async function failUnresolved(
   deps: JobDeps,
   input: JobInput,
@@ -129,12 +134,12 @@ export async function failUnresolved(
   return rejected(deps, input, { code: 'submission_unknown', sentence, ours: true });
 }
 
-/** The id of the running activity, which stays open until the job has ended. */
+/** Returns the id of the running activity, which stays open until the job has ended. */
 export function waitingActivity(): string {
   return Context.current().info.activityId;
 }
 
-/** The id of this attempt, which no other attempt of the task has. */
+/** Returns the id of this attempt. No other attempt of the task has this id. */
 export function thisAttempt(): string {
   const { activityId, attempt } = Context.current().info;
   return `${activityId}:${attempt}`;
@@ -151,8 +156,8 @@ async function rejected(
 }
 
 /**
- * An error after which Temporal retries the activity: after `afterMs`, or by the retry policy if
- * `afterMs` is null.
+ * Returns an error that makes Temporal retry the activity after `afterMs`. If `afterMs` is null,
+ * the retry policy decides the time.
  */
 export function trouble(type: string, message: string, afterMs: number | null): ApplicationFailure {
   return ApplicationFailure.create({

@@ -16,8 +16,9 @@ import { settledAfterMs } from './place-job';
 export function createFollowActivities(deps: JobDeps) {
   return {
     /**
-     * The final report if the row has one, else the provider's present answer. Null if the job has
-     * no upstream id, its channel is not in the catalogue, or its status is unknown.
+     * Returns the final report if the row contains one. Otherwise reads the job at the provider and
+     * returns the new report. Returns null if the job has no upstream id, if the channel is not in
+     * the catalogue, or if the provider sent an unknown status.
      */
     async readJob(name: JobName): Promise<JobReport | null> {
       const job = await findJob(deps.db, name);
@@ -34,8 +35,8 @@ export function createFollowActivities(deps: JobDeps) {
     },
 
     /**
-     * Cancels a job of an ended task and closes it. If the provider does not take the cancel, an
-     * error is thrown and the activity is repeated.
+     * Cancels a job of an ended task at the provider, and then closes the row of the job. If the
+     * provider does not accept the cancel, an error is thrown and the activity is repeated.
      */
     async cancelJob(input: JobInput): Promise<void> {
       const job = await findJob(deps.db, input);
@@ -46,7 +47,10 @@ export function createFollowActivities(deps: JobDeps) {
   };
 }
 
-/** Asks the provider to cancel a job. A job without a known upstream id is looked up first. */
+/**
+ * Asks the provider to cancel a job. If the job has no stored upstream id, the job is looked up
+ * first.
+ */
 async function cancelUpstream(deps: JobDeps, input: JobInput, job: SentJob): Promise<void> {
   const found = deps.channels.find(job.channel);
   if (!found) throw notTaken(`The channel ${job.channel} is not in the catalogue.`);
@@ -61,8 +65,9 @@ async function cancelUpstream(deps: JobDeps, input: JobInput, job: SentJob): Pro
 }
 
 /**
- * The upstream id of the job, looked up if its create was lost. Empty if the provider certainly has
- * no such job. Throws if that is not certain.
+ * Returns the upstream id of the job. If the answer of the create was lost, the job is looked up.
+ * Returns an empty list if the provider certainly has no such job, and throws if that is not
+ * certain.
  */
 async function upstreamIdsOf(
   deps: JobDeps,
@@ -73,8 +78,8 @@ async function upstreamIdsOf(
   if (job.upstreamId) return [job.upstreamId];
   const lost = await findLostJob(deps, input, job, provider);
   if (lost?.found === 'one') return [lost.upstreamId];
-  // A worker may still wait for the answer to its create. After the end of a task no further create
-  // is sent.
+  // After the end of a task no new create is sent. But a worker may still wait for the answer of an
+  // earlier create.
   const sinceEnd = await sinceEndMs(deps.db, input.taskId);
   if (sinceEnd < settledAfterMs(channel)) throw stillOnItsWay();
   if (!lost) throw notTaken('The provider has no list, so a lost job cannot be found.');

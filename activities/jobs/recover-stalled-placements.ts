@@ -1,7 +1,8 @@
-// Finds attempts to place a job whose worker has died. The activity stays open until the job has
-// ended, so Temporal cannot distinguish a dead worker from a job that takes days. A live attempt
-// sends heartbeats while it places the job. If there is no heartbeat between two checks, the
-// attempt is failed here, and Temporal starts the next attempt (docs/decisions.md, 29).
+// Finds stalled attempts to place a job. The worker of a stalled attempt has died. The activity
+// stays open until the job has ended, so Temporal cannot distinguish a dead worker from a job that
+// takes days. A live attempt sends heartbeats while it places the job. If no heartbeat arrived
+// between two checks, this file fails the attempt, and Temporal starts the next attempt
+// (docs/decisions.md, 29).
 
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
@@ -24,7 +25,7 @@ const started = 2;
 export async function recoverStalledPlacements(deps: RecoverDeps): Promise<void> {
   for (;;) {
     const due = await claimChecks(deps.db, atOnce);
-    // A failed check is repeated, because its job is due again soon.
+    // If a check fails, the check of this job is soon due again.
     await Promise.allSettled(due.map((job) => check(deps, job)));
     if (due.length < atOnce) return;
   }
@@ -33,8 +34,8 @@ export async function recoverStalledPlacements(deps: RecoverDeps): Promise<void>
 async function check({ db, client, events }: RecoverDeps, job: PlacementCheck): Promise<void> {
   const { taskId, seen } = job;
   const live = await findLive(client, taskId);
-  // The workflow has ended. The reconciler closes the task and its jobs, so no check is needed
-  // soon.
+  // The workflow has ended, or Temporal does not know it. The reconciler closes the task and its
+  // jobs, so the next check can be late.
   if (!live) return storeSeen(db, job, null, hourSeconds);
   const attempt = runningAttempt(live);
   if (!attempt) return;
@@ -44,7 +45,7 @@ async function check({ db, client, events }: RecoverDeps, job: PlacementCheck): 
   await end(client, taskId, attempt.activityId ?? '');
 }
 
-/** The attempt that a worker holds at present, if any. */
+/** Returns the attempt that a worker is running now; undefined if there is none. */
 function runningAttempt({ raw }: WorkflowExecutionDescription): Attempt | undefined {
   return raw.pendingActivities?.find(
     ({ activityType, state }) => activityType?.name === 'submitJob' && state === started,
@@ -52,8 +53,8 @@ function runningAttempt({ raw }: WorkflowExecutionDescription): Attempt | undefi
 }
 
 /**
- * A text that changes with each attempt and each heartbeat. It is only compared for equality, so a
- * wrong clock does no harm.
+ * Returns a text that changes with each attempt and each heartbeat. The text is only compared with
+ * the previous text, so a wrong clock does no harm.
  */
 function lifeSign({ attempt, lastStartedTime, lastHeartbeatTime }: Attempt): string {
   const { seconds, nanos } = lastHeartbeatTime ?? lastStartedTime ?? {};

@@ -1,7 +1,7 @@
-// Chooses the channel of a job. A create that may have arrived is resolved before another one is
-// sent: the create is repeated with its idempotency key, or its job is looked up. A job that may be
-// at one channel is never offered to another (docs/decisions.md, 5 to 7). place-job.ts sends a
-// single create.
+// Chooses the channel of a job. If a create may have arrived, no other create is sent until the
+// outcome is clear: the create is repeated with its idempotency key, or its job is looked up. If a
+// channel may have accepted a job, the job is never offered to another channel (docs/decisions.md,
+// 5 to 7). place-job.ts sends a single create.
 
 import { type ApplicationFailure, CompleteAsyncError } from '@temporalio/activity';
 import type { SentJob } from '../../src/db/jobs/queries';
@@ -43,8 +43,8 @@ export type SubmitDeps = JobDeps & InputDeps;
 export function createSubmitActivities(deps: SubmitDeps) {
   return {
     /**
-     * Places the job. Once a channel has accepted the job, the activity stays open until the
-     * watcher completes it at the job's end (notify-tasks.ts).
+     * Places the job. After a channel has accepted the job, the activity stays open. The watcher
+     * completes the activity when the job ends (notify-tasks.ts).
      */
     async submitJob(input: JobInput): Promise<PlacedJob> {
       const submitted = await whileBeating(async () => {
@@ -61,8 +61,8 @@ export function createSubmitActivities(deps: SubmitDeps) {
 
 /**
  * Offers the job to each channel in order of preference, until a channel accepts the job or refuses
- * the caller's input. Otherwise the job waits for a free slot if any channel was full. If none was
- * full, an error is thrown, and the activity is retried.
+ * the caller's input. If no channel did so and at least one channel was full, the job waits for a
+ * free slot. If no channel was full, an error is thrown, and the activity is retried.
  */
 async function tryChannels(deps: JobDeps, input: RequestedJob): Promise<Submitted> {
   let isFull = false;
@@ -91,12 +91,12 @@ async function tryChannels(deps: JobDeps, input: RequestedJob): Promise<Submitte
 }
 
 /**
- * Continues a job that an earlier attempt has sent. The job is known upstream, or its create was
- * being sent when that attempt died.
+ * Continues a job that an earlier attempt has sent. Either the job has an upstream id, or the
+ * earlier attempt died while it was sending the create.
  */
 async function resume(deps: JobDeps, input: RequestedJob): Promise<Submitted> {
-  // From this statement on, a report of the job's end completes this activity. If the end was
-  // stored earlier, the returned row has it.
+  // After this statement, a report of the job's end completes this activity. If the end was stored
+  // earlier, the returned row contains the report.
   const [activityId, attempt] = [waitingActivity(), thisAttempt()];
   const job = await takeOver(deps.db, input, { activityId, attempt });
   if (job?.upstreamId) {
@@ -107,8 +107,8 @@ async function resume(deps: JobDeps, input: RequestedJob): Promise<Submitted> {
   throw trouble('JobMoved', 'The job changed while it was read.', null);
 }
 
-// Providers keep idempotency keys for at least a day. Without the key, a repeated create could make
-// a second job.
+// Providers keep idempotency keys for at least a day; 20 hours leave a margin. After a provider has
+// deleted the key, a repeated create could make a second job.
 const keysKnownForMs = 20 * 3_600_000;
 
 /**
@@ -166,14 +166,14 @@ async function lookUp(
   }
 }
 
-/** The channels of the plan, in order of preference. */
+/** Returns the channels of the plan, in order of preference. */
 function choicesOf({ kind, plan }: JobInput): readonly ChannelChoice[] {
   if (kind === 'generation') return plan.channels;
   const channels = plan.enhancement?.channels ?? [];
   return channels.map((channel) => ({ channel, upstreamModel: 'enhance-video' }));
 }
 
-/** Those channels of the plan that are still in the catalogue. */
+/** Returns the channels of the plan that are still in the catalogue, in order of preference. */
 function candidatesOf(deps: JobDeps, input: JobInput): Candidate[] {
   return choicesOf(input).flatMap(({ channel, upstreamModel }) => {
     const found = deps.channels.find(channel);

@@ -1,7 +1,8 @@
-// The watcher: a loop for each channel, or for each shard of a channel. It polls open jobs with a
-// few list requests, stores the changes, and then notifies the tasks. A waiting task costs only its
-// row. Two loops on one channel do no harm, because rows and workflows only move forward
-// (docs/decisions.md, 3 and 4).
+// The watcher: a loop for each channel, or for each shard of a channel. The loop polls open jobs
+// with a few list requests, stores the changes, and then notifies the tasks. While a task waits for
+// its job, the task costs only a row of the database. Two loops on one channel do no harm, because
+// a late report never sets a row or a workflow back to an earlier state (docs/decisions.md, 3 and
+// 4).
 
 import { setTimeout } from 'node:timers/promises';
 import { ApplicationFailure, Context } from '@temporalio/activity';
@@ -23,11 +24,9 @@ import { recoverStalledPlacements } from './recover-stalled-placements';
 
 export interface WatchDeps extends MissingDeps {
   readonly client: Client;
-  /** Aborted when this worker begins to stop, so that another one takes over without delay. */
+  /** Aborted when this worker begins to stop, so that another worker takes over without delay. */
   readonly stopping: AbortSignal;
-  /**
-   * Starts missing watchers: those of the channels in the catalogue, and those of these channels.
-   */
+  /** Starts the missing watchers of the channels in the catalogue and of the given channels. */
   readonly ensureWatchers: (channels: readonly string[]) => Promise<void>;
 }
 
@@ -39,16 +38,16 @@ interface Round {
   /** The time of each job's last poll, by task and kind, on a monotonic clock. */
   readonly askedAt: Map<string, number>;
   readonly absences: Absences;
-  /** Called after each step. The heartbeats stop if this call is missing for too long. */
+  /** Called after each step. If there is no call for too long, the heartbeats stop. */
   readonly advance: () => void;
 }
 
-// A run takes one hour; then the workflow continues as new.
+// A run of the activity takes one hour; then the workflow continues as new.
 const runMs = 60 * 60_000;
 // A task that has not acknowledged the end of its job is notified again after this long.
 const notifyAgainSeconds = 20;
-// A step may take this much longer than its request or pause; then its heartbeats stop. A query and
-// a call to Temporal each take at most ten seconds.
+// A step may take this much longer than its request or pause. If the step takes even longer, the
+// heartbeats stop. A query and a call to Temporal each take at most ten seconds.
 const stepMarginMs = 15_000;
 
 export function createWatchActivities(deps: WatchDeps) {
@@ -81,8 +80,8 @@ export function createWatchActivities(deps: WatchDeps) {
 }
 
 /**
- * Called when the catalogue has changed the channel's number of shards. Starts the new loops and
- * ends this one.
+ * Called if the number of shards of the channel has changed in the catalogue. Starts the loops of
+ * the new shards. The result `gone` ends this loop.
  */
 async function giveUpShard(deps: WatchDeps): Promise<'gone'> {
   await deps.ensureWatchers([]);
@@ -94,8 +93,8 @@ function longestStepMs({ channel, provider }: KnownChannel): number {
 }
 
 /**
- * One round. A fault of the provider or Temporal affects this round only. Returns the number of
- * open jobs.
+ * Runs one round. A fault of the provider or Temporal affects only this round. Returns the number
+ * of open jobs of this shard.
  */
 async function goRound(round: Round): Promise<number> {
   const { deps } = round;
@@ -107,11 +106,12 @@ async function goRound(round: Round): Promise<number> {
   const { asked, changed } = await askAbout(round, due);
   const unheard = await listUnacknowledged(deps.db, channel, shard, shards, notifyAgainSeconds);
   await notifyTasks(deps, unheard);
-  // Only one shard gives the turns of a channel. Several shards would wait for the same lock.
+  // Only shard 0 offers the free slots of a channel. Several shards would only wait for the same
+  // lock.
   if (shard === 0) await offerFreeSlots(deps, channel);
   await recoverStalledPlacements(deps);
   // A round is recorded only if a poll was answered or no job was due. So the reconciler reports a
-  // channel that answers no poll for long.
+  // channel if it answers no poll for a long time.
   if (asked || due.length === 0) await recordRound(deps.db, channel, shard);
   round.advance();
   deps.events.watchRound(channel, open.length, changed, performance.now() - started);
@@ -130,7 +130,7 @@ async function askAbout(
   const listed = new Set<string>();
   let changed = 0;
   const take = async (jobs: readonly OpenJob[], readings: ReadonlyMap<string, JobReading>) => {
-    // A list may show jobs that were not asked for.
+    // A list may also contain jobs that were not requested.
     for (const { upstreamId: id } of jobs) if (readings.has(id)) listed.add(id);
     const changes = jobs.flatMap((job) => changeOf(deps, input.channel, job, readings));
     await takeChanges(deps, input.channel, changes);
@@ -150,7 +150,7 @@ async function askAbout(
   return { asked: asked.length > 0, changed: changed + ends.length };
 }
 
-/** Polls one batch. False if the provider did not answer. */
+/** Polls one batch. Returns false if the provider did not answer or answered with a fault. */
 async function ask(
   { deps, input, askedAt }: Round,
   { provider }: KnownChannel,
@@ -194,10 +194,10 @@ function changeOf(
   readings: ReadonlyMap<string, JobReading>,
 ): SeenChange[] {
   const reading = readings.get(job.upstreamId);
-  if (!reading) return []; // missing-jobs.ts handles a job that is not listed.
+  if (!reading) return []; // If the job was not listed, missing-jobs.ts handles it.
   if (reading.status === null) deps.events.unknownStatus(channel, reading.word);
   const report = reportOf({ kind: job.kind, channel }, job.upstreamId, reading);
-  // A step back ("running", then "queued" again) is not shown to callers.
+  // If a job changes from "running" back to "queued", callers still see "running".
   if (!report || report.status === job.status || report.status === 'queued') return [];
   return [newsOf(job, report)];
 }
@@ -207,8 +207,8 @@ function newsOf({ taskId, kind, activityId, ageSeconds }: OpenJob, report: JobRe
 }
 
 /**
- * Jobs are due in each round for 30 minutes. Older jobs are due every 6 s, and jobs older than two
- * hours every 15 s.
+ * Returns the jobs to poll in this round. Jobs younger than 30 minutes are polled in each round,
+ * older jobs every 6 s, and jobs older than two hours every 15 s.
  */
 function dueJobs({ askedAt }: Round, open: readonly OpenJob[]): readonly OpenJob[] {
   const now = performance.now();
@@ -235,7 +235,7 @@ function jittered(ms: number): number {
   return ms * (0.9 + Math.random() * 0.2);
 }
 
-/** Ends early if this worker begins to stop. */
+/** Waits for this time, or until this worker begins to stop. */
 async function pause(ms: number, stopping: AbortSignal): Promise<void> {
   await setTimeout(ms, null, { signal: stopping }).catch(() => undefined);
 }

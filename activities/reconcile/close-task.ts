@@ -21,14 +21,14 @@ export interface CloseDeps {
 }
 
 /**
- * True if the task was still open and has been closed. A row that cannot be read is reported to the
- * operator, and the other rows are still closed.
+ * Returns true if the task was still open and is now closed. If the row cannot be read, an operator
+ * is informed and false is returned. So the other rows are still closed.
  */
 export async function closeStopped(deps: CloseDeps, row: OpenRow): Promise<boolean> {
   try {
     return await closeRow(deps, row);
   } catch (error) {
-    // Untested: the database goes away in the middle of a run; the next run starts over.
+    // Untested: the database becomes unavailable during a run; the next run starts over.
     if (isRetryable(error)) throw error;
     deps.events.finding('unreadable', row.id, String(error));
     return false;
@@ -43,11 +43,11 @@ async function closeRow(deps: CloseDeps, row: OpenRow): Promise<boolean> {
   const object = failedObject(row.object, message, Math.floor(nowMs / 1000), bill);
   const heldMicros = plan.hold.amountMicros;
   const { first } = await deps.closeTask({ taskId: row.id, object, heldMicros, charge: [] });
-  if (!first) return false; // Untested: its workflow ended the task at the same moment.
+  if (!first) return false; // Untested: the workflow ended the task at the same moment.
   deps.events.finding('closed', row.id, message);
-  // The transaction recorded that the callback is owed. If its delivery cannot be started now, a
-  // later run of the reconciler starts it.
-  // Untested: Temporal goes away at that moment; lost callbacks are tested.
+  // The transaction recorded that the callback is owed. If the delivery cannot be started now, a
+  // later run of the reconciler starts the delivery.
+  // Untested: Temporal becomes unavailable at that moment; lost callbacks are tested.
   if (row.callbackUrl) await deps.startDelivery({ taskId: row.id }).catch(() => undefined);
   return true;
 }

@@ -1,6 +1,6 @@
-// Closes tasks whose workflow ended without closing them, usually because it was terminated.
-// Temporal's visibility store lists such workflows soon. So these tasks need not wait until
-// lost-workflows.ts checks them.
+// Closes a task if its workflow ended without closing the task. Usually such a workflow was
+// terminated. Temporal's visibility store lists ended workflows soon. So these tasks need not wait
+// until lost-workflows.ts checks them.
 
 import type { Client } from '@temporalio/client';
 import { findOpenRows, type OpenRow } from '../../src/db/reconcile';
@@ -14,12 +14,12 @@ import { oneByOne } from './one-by-one';
 const visibilityWindowMs = 10 * 60_000;
 const endedMax = 2_000;
 
-/** The ids of the tasks that were closed. */
+/** Returns the ids of the tasks that were closed. */
 export async function closeEnded(deps: CloseDeps): Promise<string[]> {
   const closed: string[] = [];
   const rows = await findOpenRows(deps.db, await listRecentlyEnded(deps.client, deps.now()));
   const close = async (row: OpenRow): Promise<void> => {
-    // A newer workflow of the same task may run.
+    // The list may show an old workflow although a newer workflow of the same task runs.
     if ((await stateOf(deps.client, row.id)) !== 'ended') return;
     if (await closeStopped(deps, row)) closed.push(row.id);
   };

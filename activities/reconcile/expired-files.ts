@@ -1,5 +1,6 @@
-// Deletes files that have expired. Uploads whose API process died expire too. The bytes are deleted
-// first, and the row is marked afterwards. So a later run repeats a deletion that was interrupted.
+// Deletes files that have expired. An unfinished upload also expires if its API process died. The
+// bytes are deleted first, and the row is marked afterwards. So a later run repeats a deletion that
+// was interrupted.
 
 import type { Knex } from 'knex';
 import { listExpired, markExpired } from '../../src/db/files/retention';
@@ -12,18 +13,18 @@ export interface ExpiryDeps {
   readonly storage: Storage;
 }
 
-// 200 files per run are about three a second, so that a day's files of a busy service are deleted
-// within a day.
+// 200 files per run are about three per second. This is enough to delete a day's files of a busy
+// service within a day.
 const limit = 200;
 const atOnce = 4;
-// For this long, a request for a removed upload is answered with the reason. The rows of results
-// are deleted with their tasks.
+// The row of a removed upload is kept for this long. Until then, a request for the upload is
+// answered with the reason of the removal. The rows of results are deleted with their tasks.
 const removedUploadsKeptDays = 35;
 const forgottenMax = 2_000;
 
 /**
- * Returns the number of deleted files. A file that the storage does not delete is left to a later
- * run.
+ * Returns the number of deleted files. If the storage fails to delete a file, a later run tries
+ * again.
  */
 export async function removeExpired({ db, storage }: ExpiryDeps): Promise<number> {
   let removed = 0;

@@ -3,13 +3,13 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 
-// After this many failed attempts of its workflow task, a workflow needs an operator: a new deploy
-// or a reset.
+// After this many failed attempts of its workflow task, a workflow counts as stuck. Then an
+// operator must deploy other code or reset the workflow.
 const attemptsBeforeStuck = 4;
 
 /**
- * `unknown`: Temporal lost the workflow, or removed it after its retention. `stuck`: it runs, but
- * its workflow task keeps failing.
+ * `unknown`: Temporal lost the workflow, or removed the workflow after the retention period.
+ * `stuck`: the workflow is open, but its workflow task keeps failing.
  */
 export async function stateOf(
   client: Client,
@@ -22,7 +22,10 @@ export async function stateOf(
   return attempt >= attemptsBeforeStuck ? 'stuck' : 'live';
 }
 
-/** Undefined for a task whose workflow has ended or is unknown to Temporal. */
+/**
+ * Returns the workflow if it is running. Returns undefined if the workflow has ended or is unknown
+ * to Temporal.
+ */
 export async function findLive(
   client: Client,
   taskId: string,

@@ -1,7 +1,7 @@
-// Cancels jobs that are still open after the end of their task. The workflow cancels most of them
-// at once. Three kinds are left: jobs of tasks that ended without their workflow, jobs that were
-// stored after the end, and jobs whose cancel failed or met a create in progress. It does no harm
-// if a job is cancelled twice.
+// Cancels jobs that are still open after the end of their task. The workflow cancels most of these
+// jobs at once. Three kinds of jobs are left: jobs of tasks that the workflow did not end, jobs
+// that were stored after the end of the task, and jobs whose cancel failed or came while a create
+// was in progress. It does no harm if a job is cancelled twice.
 
 import { giveUpCancel } from '../../src/db/jobs/cancels';
 import { type LeftJob, listJobsOfEnded } from '../../src/db/reconcile';
@@ -13,16 +13,17 @@ export interface StopDeps extends JobDeps {
   readonly cancelJob: (input: JobInput) => Promise<void>;
 }
 
-// Eight cancels at a time, for at most two of the five minutes that a run may take.
+// Eight cancels run at the same time. No cancel starts later than two minutes after the first
+// cancel, because a run may take five minutes in all.
 const atOnce = 8;
 const stopForMs = 2 * 60_000;
 const leftMax = 200;
-// After this many slow cancels a channel gets no more of them in this run. Otherwise a provider
+// After this many slow cancels a channel gets no more cancels in this run. Otherwise a provider
 // that does not answer would delay the cancels of other channels and the next run.
 const slowMax = 3;
 const slowMs = 5_000;
-// Longer than the request and the look-up of a create can take. A provider that refuses a cancel
-// for this long lets the job run to its end.
+// This time is longer than a create and its look-up can take. If a provider refuses the cancel of a
+// job for this long, the job runs to its end.
 const givenUpSeconds = 2 * 3_600;
 
 export async function stopLeftJobs(deps: StopDeps): Promise<void> {

@@ -1,14 +1,14 @@
 // Starts lost deliveries of callbacks again. A delivery is lost if its workflow was terminated,
-// Temporal lost its data, or the worker that closed the task died before it started a delivery. The
-// row says that the callback is owed, so the reconciler finds it. The delivery continues with its
-// next attempt.
+// Temporal lost its data, or the worker that closed the task died before it started the delivery.
+// The row of the task records that the callback is owed, so the reconciler finds the lost delivery.
+// A delivery that is started again continues with its next attempt.
 
 import type { Knex } from 'knex';
 import { takeOverdueDeliveries } from '../../src/db/callbacks';
 import type { CallbackInput } from '../../workflows/messages';
 import { oneByOne } from './one-by-one';
 
-/** Starts a delivery. If it is running already, nothing happens. */
+/** Starts a delivery. Does nothing if the delivery is already running. */
 export type StartDelivery = (input: CallbackInput) => Promise<void>;
 
 interface LostCallbackDeps {
@@ -16,20 +16,23 @@ interface LostCallbackDeps {
   readonly startDelivery: StartDelivery;
 }
 
-// A delivery waits at most ten minutes for a busy receiver. A delivery that is overdue for longer
-// may be lost.
+// A delivery waits at most ten minutes for a busy receiver. If a delivery is overdue for longer,
+// the delivery may be lost.
 const overdueSeconds = 10 * 60;
 // 200 starts per run are about 3 per second, which is little for Temporal. A backlog of 10,000 is
 // gone within an hour.
 const limit = 200;
 
-/** Returns the number of overdue deliveries. A delivery that is still running is not affected. */
+/**
+ * Returns the number of overdue deliveries. If an overdue delivery is still running, the start has
+ * no effect.
+ */
 export async function restartLostCallbacks(
   deps: LostCallbackDeps,
   afterSeconds = overdueSeconds,
 ): Promise<number> {
   const overdue = await takeOverdueDeliveries(deps.db, afterSeconds, limit);
-  // A delivery that could not be started is started by a later run.
+  // If a delivery cannot be started now, a later run starts the delivery.
   await oneByOne(overdue, deps.startDelivery, () => undefined);
   return overdue.length;
 }

@@ -1,5 +1,5 @@
-// Starts lost copies and uploads of results again. They are lost if their workflow was terminated
-// after the end of the task, or Temporal lost its data.
+// Starts lost copies and uploads of results again. A copy or an upload is lost if its workflow was
+// terminated after the end of the task, or if Temporal lost its data.
 
 import type { Client } from '@temporalio/client';
 import type { Knex } from 'knex';
@@ -16,11 +16,11 @@ export interface CopyStartDeps {
   readonly taskQueue: string;
 }
 
-// A task starts the copy when it ends. After a minute, the copy is running or lost.
+// The copy is started when the task ends. After a minute, the copy is either running or lost.
 const afterSeconds = 60;
 const limit = 100;
 
-/** A copy that is running is not affected. */
+/** If a copy is still running, the start has no effect. */
 export async function restartLostCopies(
   { db, client, taskQueue, events }: CopyStartDeps,
   seconds = afterSeconds,

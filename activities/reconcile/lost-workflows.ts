@@ -1,7 +1,8 @@
 // Finds open tasks whose workflow is lost or stuck. Each run asks Temporal about a slice of the
-// open tasks, because all of them would be too many for one run. A task that Temporal does not know
-// counts as lost and is closed. If too many tasks of a run are unknown, the worker probably has a
-// wrong Temporal address or namespace: none of them is closed until an operator confirms the loss.
+// open tasks, because a run has no time for all open tasks. A task that Temporal does not know
+// counts as lost and is closed. If Temporal does not know too many tasks of a run, the worker
+// probably has a wrong Temporal address or namespace. Then no unknown task is closed until an
+// operator confirms the loss.
 
 import { isLossConfirmed, nextSlice, type OpenRow } from '../../src/db/reconcile';
 import { areTooManyUnknown } from '../../src/domain/unknown-tasks';
@@ -11,13 +12,14 @@ import { oneByOne } from './one-by-one';
 
 export interface SliceDeps extends CloseDeps {
   /**
-   * In per cent. If a larger share of the slice is unknown, none of the unknown tasks is closed.
+   * A percentage. If Temporal does not know a larger part of the slice, none of the unknown tasks
+   * is closed.
    */
   readonly unknownPercentMax: number;
 }
 
-// 200 describe calls per run are about 3 a second. That is a tenth of what one Temporal server
-// answers beside its work.
+// 200 describe calls per run are about 3 per second. A Temporal server that also runs the tasks can
+// answer about ten times as many.
 const sliceSize = 200;
 
 /** Returns the number of checked tasks, the ids of closed tasks and the ids of stuck tasks. */
@@ -36,7 +38,7 @@ export async function checkSlice(
   const stuck = inState('stuck').map(({ id }) => id);
   for (const id of stuck) deps.events.finding('stuck', id, 'its workflow tasks keep failing');
   const unknown = inState('unknown');
-  // This is decided for the whole slice, before any of its tasks is closed.
+  // The unknown tasks of the whole slice are counted before any of them is closed.
   const mayClose = await mayCloseUnknown(deps, unknown.length, slice.length);
   const closed: string[] = [];
   for (const row of [...inState('ended'), ...(mayClose ? unknown : [])]) {

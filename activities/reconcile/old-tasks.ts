@@ -1,7 +1,8 @@
 // Deletes tasks that ended long ago, with all their rows. Closing entries keep the sums of the
-// ledger. A pass over the old tasks starts once an hour, and a long pass continues in the next
-// runs. Each batch is one transaction, so a run that dies loses at most one batch. The pause after
-// a batch is three times as long as the batch, so deletion takes at most a quarter of the time.
+// ledger unchanged. A pass over the old tasks starts once an hour. If a pass takes longer than a
+// run, the next runs continue the pass. Each batch is one transaction, so an interrupted run loses
+// the work of at most one batch. The pause after a batch is three times as long as the batch. So
+// the deletion uses the database for at most a quarter of the time.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
@@ -19,7 +20,10 @@ const pauseFactor = 3;
 /** Returns the number of tasks that were deleted. */
 export type DeleteOld = () => Promise<number>;
 
-/** The position is kept only in this process. A new process begins a new pass. */
+/**
+ * The position of the pass is kept only in the memory of this process. A new process begins a new
+ * pass.
+ */
 export function createDeleteOld({ db, tasksKeptDays, filesKeptDays }: OldTaskDeps): DeleteOld {
   const kept = { tasksKeptDays, filesKeptDays };
   let after: Position | null = null;

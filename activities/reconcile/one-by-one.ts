@@ -1,5 +1,5 @@
-// Calls Temporal for one task after another. A failed call for one task does not keep the next
-// tasks from their calls.
+// Calls Temporal for one task after another. If the call for one task fails, the calls for the next
+// tasks are still made.
 
 import { isRetryable } from '../../src/db/database';
 
@@ -17,7 +17,7 @@ export async function oneByOne<T>(
     try {
       await work(item);
     } catch (error) {
-      // Untested: the database goes away in the middle of a run.
+      // Untested: the database becomes unavailable during a run.
       if (isRetryable(error)) throw error;
       onFailure(item);
       failures += 1;

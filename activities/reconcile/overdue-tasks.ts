@@ -1,17 +1,18 @@
-// Closes tasks that are long past their deadline. Their workflow cannot act any more, so it is
-// terminated, and the task is closed as expired.
+// Closes tasks that are long past their deadline. The workflow of such a task evidently does not
+// work any more. So the workflow is terminated, and the task is closed as expired.
 
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { listOverdue, type OpenRow } from '../../src/db/reconcile';
 import { type CloseDeps, closeStopped } from './close-task';
 import { oneByOne } from './one-by-one';
 
-// Within this time the workflow's own timer ends the task, unless the workflow cannot run.
+// Within this time after the deadline the workflow itself ends the task, unless the workflow cannot
+// run.
 const graceSeconds = 300;
-// For a task whose results are being stored: twice the longest STORE_WAIT_SECONDS.
+// A task whose results are being stored gets more time: twice the longest STORE_WAIT_SECONDS.
 const storingGraceSeconds = 2 * 3_600;
 
-/** The ids of the tasks that were closed. */
+/** Returns the ids of the tasks that were closed. */
 export async function stopOverdue(deps: CloseDeps): Promise<string[]> {
   const stopped: string[] = [];
   const overdue = await listOverdue(deps.db, graceSeconds, storingGraceSeconds);

@@ -1,5 +1,5 @@
-// Repairs pending tasks that no process is working on. A task past its deadline is ended. A task
-// whose id was given to no caller is withdrawn. A task that no API process starts is started here.
+// Repairs pending tasks that no process is working on. A task past its deadline is ended. A task is
+// withdrawn if no caller got its id. A task that no API process starts is started here.
 
 import type { Knex } from 'knex';
 import {
@@ -17,22 +17,25 @@ import type { StartDelivery } from './lost-callbacks';
 export interface PendingDeps {
   readonly db: Knex;
   readonly events: ActivityEvents;
-  /** Starts the workflow of a task. False if a workflow of this task has already completed. */
+  /**
+   * Starts the workflow of a task. Returns false if a workflow of this task has already completed.
+   */
   readonly startTask: (input: TaskInput) => Promise<boolean>;
   readonly startDelivery: StartDelivery;
 }
 
-// Longer than a create can wait (ACCEPT_TIMEOUT_MS, at most 30 s). A create marks the row before it
-// answers.
+// This time is longer than a create can wait (ACCEPT_TIMEOUT_MS, at most 30 s). The row is marked
+// as answered before the caller gets the answer of the create.
 const unansweredSeconds = 60;
-// Within this time an API process starts the task, unless no process runs or all are busy.
+// Within this time an API process starts the task, unless no API process runs or all API processes
+// are busy.
 const forgottenSeconds = 60;
 const leaseSeconds = 60;
 const expiredMax = 500;
 const startsMax = 500;
 const perAccountMax = 100;
 // After this many failed starts Temporal is probably unavailable. The other tasks are claimed again
-// when their leases are over.
+// after their leases have ended.
 const failuresMax = 3;
 
 export async function settlePending(deps: PendingDeps): Promise<void> {
@@ -46,7 +49,7 @@ export async function settlePending(deps: PendingDeps): Promise<void> {
   await startForgotten(deps);
 }
 
-/** Starts workflows without waiting for them to open their tasks. */
+/** Starts workflows, but does not wait until the workflows have opened their tasks. */
 export async function startForgotten(
   deps: PendingDeps,
   dueForSeconds = forgottenSeconds,
@@ -63,8 +66,8 @@ export async function startForgotten(
       if (failures >= failuresMax) return;
       continue;
     }
-    // The workflow has completed although the task is pending. So one of the two databases was
-    // restored from an older state.
+    // The workflow has completed although the task is pending. So either our database or Temporal's
+    // database was restored from an older state.
     await end(deps, input.taskId, stoppedMessage);
   }
 }
@@ -74,6 +77,6 @@ async function end(deps: PendingDeps, taskId: string, message: string): Promise<
   if (!ended) return;
   notifyTaskChanged(deps.db, taskId);
   deps.events.finding('closed', taskId, message);
-  // If this fails, the delivery is started later as a lost callback.
+  // If the delivery cannot be started now, lost-callbacks.ts starts it later.
   if (ended.hasCallback) await deps.startDelivery({ taskId }).catch(() => undefined);
 }

@@ -1,6 +1,6 @@
-// One run of the reconciler, which repairs what no workflow will finish. Each duty is in a file of
-// its own, and docs/architecture.md lists all of them. If a duty fails, the next duties still run.
-// Then the run fails and is repeated.
+// One run of the reconciler. The reconciler repairs tasks, jobs and files that no workflow will
+// finish. Each duty is in a separate file, and docs/architecture.md lists all duties. If a duty
+// fails, the next duties still run. Then the run fails and is repeated.
 
 import type { ReconcileReport } from '../../workflows/messages';
 import type { JobDeps } from '../deps';

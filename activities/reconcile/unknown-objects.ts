@@ -1,8 +1,9 @@
-// Deletes objects in the storage that belong to no file. Either the file was removed but its bytes
-// were not deleted, or the database was restored from an older state. Each run checks a slice of
-// the storage. After the last slice, or an error, the next run starts at the beginning. As a
-// precaution, an object without a row is kept for a day. If many objects have no row, the storage
-// probably belongs to another database too, and none of them is deleted.
+// Deletes objects in the storage that belong to no file. For such an object, either the file was
+// removed but its bytes were not deleted, or the database was restored from an older state. Each
+// run checks a slice of the storage. After the last slice, or after an error, the next run starts
+// at the beginning. As a precaution, an object without a row is kept for a day. If many objects
+// have no row, the storage is probably used by another database too. Then no object without a row
+// is deleted.
 
 import { findRowsOfKeys } from '../../src/db/files/retention';
 import { areTooManyUnknown } from '../../src/domain/unknown-tasks';
@@ -13,7 +14,8 @@ import type { ExpiryDeps } from './expired-files';
 export interface ObjectDeps extends ExpiryDeps {
   readonly events: ActivityEvents;
   /**
-   * In per cent. If a larger share of a slice is unknown, none of the unknown objects is deleted.
+   * A percentage. If a larger part of the objects of a slice has no row, none of these objects is
+   * deleted.
    */
   readonly unknownPercentMax: number;
 }
@@ -22,10 +24,13 @@ const prefixes = ['results/', 'uploads/'];
 const sliceSize = 500;
 const youngMs = 24 * 3_600_000;
 
-/** Removes unknown objects of the next slice, and returns their number. */
+/** Checks the next slice, and returns the number of deleted objects. */
 export type RemoveUnknown = (now?: number, size?: number) => Promise<number>;
 
-/** The position is kept only in this process. A new process begins at the start. */
+/**
+ * The position in the storage is kept only in the memory of this process. A new process begins with
+ * the first slice.
+ */
 export function createRemoveUnknown(deps: ObjectDeps): RemoveUnknown {
   const { storage } = deps;
   let listing = listAll(storage);
@@ -43,7 +48,7 @@ export function createRemoveUnknown(deps: ObjectDeps): RemoveUnknown {
       await listing.return(undefined);
       listing = listAll(storage);
       if (error instanceof StorageError) return 0;
-      throw error; // Untested: the database goes away during a run; the next run starts over.
+      throw error; // Untested: the database is unavailable; the next run starts over.
     }
   };
 }

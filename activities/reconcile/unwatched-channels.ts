@@ -1,5 +1,6 @@
-// Starts missing watchers of channels that have jobs. A watcher that has recorded no round for a
-// minute is only reported, because its heartbeat timeout makes Temporal move it to another worker.
+// Starts missing watchers of channels that have jobs. If a watcher has recorded no round for a
+// minute, the watcher is only reported. It needs no restart, because after its heartbeat timeout
+// Temporal moves the watcher to another worker.
 
 import type { Knex } from 'knex';
 import { listChannelsInUse, listUnwatched } from '../../src/db/watchers';

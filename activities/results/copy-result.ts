@@ -1,4 +1,4 @@
-// Copies one result from its provider into the storage. The bytes are streamed. Nothing of a failed
+// Copies one result from its provider into the storage. The bytes are streamed. No part of a failed
 // copy is kept, so the next copy starts with the first byte (docs/decisions.md, 87).
 
 import type { Knex } from 'knex';
@@ -14,23 +14,23 @@ import { type Storage, StorageError } from '../../src/storage/storage';
 export interface CopyDeps {
   readonly db: Knex;
   readonly storage: Storage;
-  /** Hosts that results may be on although they are not public, as exact `host:port` pairs. */
+  /** The non-public hosts that a link of a result may have, as exact `host:port` pairs. */
   readonly allowHosts: readonly string[];
-  /** Tests set shorter times. */
+  /** Set only by tests, to shorter times. */
   readonly limits?: DownloadOptions['limits'];
 }
 
-/** The reason why a copy failed, for operators. It contains no address. */
+/** The message is the reason why a copy failed, for operators. The message contains no address. */
 export class CopyFailure extends Error {
   override readonly name = 'CopyFailure';
 }
 
-// Far above any generated video, so that a faulty server cannot fill the storage.
+// This limit is far above the size of any generated video. A faulty server cannot fill the storage.
 const bytesMax = 4 * 1024 ** 3;
 
 interface Copied {
   readonly bytes: number;
-  /** The size of a video in pixels, if its file contains it. */
+  /** The size of a video in pixels; null if the file does not contain the size. */
   readonly size: Size | null;
 }
 
@@ -55,13 +55,13 @@ async function copy(deps: CopyDeps, row: ResultRow, signal: AbortSignal): Promis
     const length = lengthIn(headers['content-length']);
     const incoming = await readIncoming(body);
     const type = mediaTypeOf(incoming.head);
-    // The type is read from the bytes and not from the provider's header. An error page with status
-    // 200 is no video.
+    // The type is read from the bytes and not from the provider's header, because a provider may
+    // send an error page with status 200.
     if (type?.media !== row.media) throw new CopyFailure(`The provider sent no ${row.media}.`);
     const { contentType } = type;
     const video = row.media === 'video' ? createVideoHead() : null;
     const bytes = incoming.stream((chunk, received) => {
-      // Untested: it would take a transfer of four gigabytes. A length in the header is tested.
+      // Untested: a test would need four gigabytes. A length in the header is tested.
       if (received > bytesMax) throw new CopyFailure('The file is too large.');
       video?.read(chunk);
     });

@@ -1,4 +1,4 @@
-// Asks a provider for a new link if its link has expired before the result was copied. The job is
+// Asks a provider for a new link if the old link expired before the result was copied. The job is
 // read again, because some providers sign a new link for each read.
 
 import { ApplicationFailure } from '@temporalio/activity';
@@ -14,8 +14,8 @@ export interface NewLinkDeps {
 }
 
 /**
- * `none`: no other link exists, or the provider could not be asked for a day after the old link had
- * expired. `later`: the provider could not be asked, and the next attempt asks again.
+ * `none`: there is no other link, or the provider cannot be asked and the old link expired more
+ * than a day ago. `later`: the provider cannot be asked now, and the next attempt asks again.
  */
 export type AskedLink = 'renewed' | 'none' | 'later';
 
@@ -35,7 +35,7 @@ export async function askForNewLink(
   }
 }
 
-/** An error after which the activity starts the copy again in a second. */
+/** Returns an error that makes Temporal start the copy again after one second. */
 export function copyAgain(): ApplicationFailure {
   const message = 'The provider gave a new link.';
   return ApplicationFailure.create({ type: 'NotStored', message, nextRetryDelay: '1 s' });
@@ -46,8 +46,8 @@ async function readLink(
   taskId: string,
   { role }: ResultRow,
 ): Promise<string | null> {
-  // The enhancer gives the link of an enhanced video. The generator always gives the link of the
-  // last frame.
+  // If the video was enhanced, the enhancer gives the link of the video. The link of the last frame
+  // always comes from the generator.
   const enhanced =
     role === 'video' ? await findJob(db, { taskId, kind: 'super_resolution' }) : null;
   const job = enhanced ?? (await findJob(db, { taskId, kind: 'generation' }));

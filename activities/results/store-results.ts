@@ -1,6 +1,6 @@
 // Copies the results of a task into the storage: the video and, if asked for, its last frame. The
-// task waits for the copy for a limited time. Then it succeeds with the same links, and the
-// workflow storeLater continues the copy.
+// task waits for the copy for a limited time. After that time the task succeeds with the same
+// links, and the workflow storeLater continues the copy.
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { awaitResults, findResults, type ResultRow } from '../../src/db/files/results';
@@ -27,15 +27,16 @@ export function createFileActivities(deps: FileDeps) {
   const upload = createUploads(deps);
   return {
     /**
-     * Throws, so that Temporal repeats it, until all results are stored or the time to wait is
-     * over.
+     * Throws if a result is not stored yet, so that Temporal repeats the activity. Returns if all
+     * results are stored, or if the waiting time is over.
      */
     storeResults: (input: StoreResults): Promise<StoredResults> =>
       whileBeating(() => storeResults(deps, input)),
 
     /**
-     * Throws, so that Temporal repeats it, until each result is stored or lost, and the upload has
-     * ended. If a provider's link has expired, a new link is asked for, for up to a day.
+     * Throws so that Temporal repeats the activity, until each result is stored or lost and the
+     * upload has ended. If a provider's link has expired, the provider is asked for a new link, for
+     * up to a day.
      */
     storeAwaited: ({ taskId }: StoreLater): Promise<void> =>
       whileBeating(() => storeAwaited(deps, upload, taskId)),
@@ -110,7 +111,8 @@ async function copyAll(
         deps.events.resultStored(taskId, row.role, copied.bytes, row.waitedSeconds);
         return null;
       } catch (error) {
-        // If this worker is stopping, another worker makes the copy.
+        // If this worker is stopping, no failure is reported, because another worker makes the
+        // copy.
         cancellationSignal.throwIfAborted();
         const why = whyOf(error);
         deps.events.resultNotStored(taskId, row.role, 'failed', why);
@@ -121,7 +123,10 @@ async function copyAll(
   return { failures: failures.filter((failure) => failure !== null), size };
 }
 
-/** The reason of a failed copy, for logs and Temporal. The provider's address must not be in it. */
+/**
+ * Returns the reason of a failed copy, for logs and Temporal. The reason must not contain the
+ * provider's address.
+ */
 function whyOf(error: unknown): string {
   if (error instanceof CopyFailure) return error.message;
   const { code, name } = error as NodeJS.ErrnoException;
@@ -135,8 +140,8 @@ function notStored({ row, why }: Failure): ApplicationFailure {
   return ApplicationFailure.create({ type: 'NotStored', message });
 }
 
-// A link is returned before the type of its file is known. So it gets the file extension of the
-// usual type.
+// A link is returned before the type of its file is known. So the link gets the file extension of
+// the usual type.
 const usualTypes: Readonly<Record<ResultRole, string>> = {
   video: 'video/mp4',
   last_frame: 'image/png',

@@ -1,6 +1,6 @@
-// Sends the stored video of a task to the address that its caller gave (`output_upload_url`).
-// Attempts are made for a day, and the object of the task shows the outcome. The bytes are streamed
-// from the storage.
+// Sends the stored video of a task to the address that the caller gave (`output_upload_url`). If
+// attempts fail, they are repeated for a day. The object of the task shows the outcome. The bytes
+// are streamed from the storage.
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Knex } from 'knex';
@@ -16,20 +16,23 @@ export interface UploadDeps {
   readonly storage: Storage;
   readonly events: ActivityEvents;
   readonly allowHosts: readonly string[];
-  /** The maximum of concurrent uploads in this process. The other slots remain for copies. */
+  /**
+   * The maximum of concurrent uploads in this process. The other slots of the worker remain for
+   * copies.
+   */
   readonly uploadsMax: number;
-  /** Tests set shorter times. */
+  /** Set only by tests, to shorter times. */
   readonly uploadLimits?: Upload['limits'];
 }
 
 /**
- * Throws, so that Temporal repeats it, until the upload has ended. Does nothing before the video is
- * stored.
+ * Throws so that Temporal repeats the activity, until the upload has ended. Does nothing if the
+ * video is not stored yet.
  */
 export type UploadOutput = (taskId: string) => Promise<void>;
 
 const triedForSeconds = 24 * 3_600;
-// A pause is half of the time since the row was stored, within these limits.
+// The pause between two attempts is half of the time since the row was stored, within these limits.
 const pauseMs = { min: 2_000, max: 3_600_000 } as const;
 
 export function createUploads(deps: UploadDeps): UploadOutput {
@@ -81,7 +84,7 @@ const notKept: Fault = {
   isFinal: true,
 };
 
-/** Null if the receiver accepted the video. */
+/** Returns null if the receiver accepted the video. */
 async function send(deps: UploadDeps, row: ResultRow): Promise<Fault | null> {
   const { cancellationSignal: signal } = Context.current();
   const bytes = await deps.storage.read(row.key);
@@ -110,8 +113,9 @@ async function send(deps: UploadDeps, row: ResultRow): Promise<Fault | null> {
 }
 
 /**
- * True if another attempt would be refused too: an expired signature or a redirect does not change.
- * A timeout, a conflict or a rate limit may pass.
+ * Returns true if the receiver would also refuse another attempt: for example, an expired signature
+ * stays expired. Returns false for a timeout, a conflict or a rate limit, because another attempt
+ * may succeed.
  */
 function isRefusal(status: number): boolean {
   return status >= 300 && status < 500 && ![408, 409, 425, 429].includes(status);

@@ -1,6 +1,6 @@
 // Classifies refusals and failures of the generator by HTTP status and error code, never by message
-// text. It also chooses the sentence for the customer, because the generator's own texts are not
-// passed on (docs/decisions.md, 11).
+// text. This file also chooses the sentence for the customer, because customers do not get the
+// texts of the generator (docs/decisions.md, 11).
 
 import type { JobFailure } from '../../src/domain/job';
 import type { UpstreamAnswer } from './http-exchange';
@@ -22,7 +22,8 @@ export function classifyFault(answer: UpstreamAnswer): UpstreamFault {
 }
 
 /**
- * `code` is null if the body does not follow the protocol. Then a proxy in between has answered.
+ * `code` is null if the body does not follow the protocol. Then probably a proxy answered, and not
+ * the provider.
  */
 function kindOf(status: number, code: string | null): FaultKind {
   if (status === 429) return isAccountLimit(code) ? 'operator' : 'busy';
@@ -34,7 +35,8 @@ function kindOf(status: number, code: string | null): FaultKind {
   return 'caller';
 }
 
-// These codes say that a free quota or a spending cap is used up. Only an operator can help.
+// These codes mean that a free quota or a spending limit is used up. Only an operator can correct
+// this.
 function isAccountLimit(code: string | null): boolean {
   return code === 'SetLimitExceeded' || code === 'QuotaExceeded';
 }
@@ -63,7 +65,9 @@ const inputNames: readonly (readonly [prefix: string, input: string])[] = [
   ['OutputAudio', 'generated audio'],
 ];
 
-/** A fixed sentence that names the faulty input, if the code identifies it. */
+/**
+ * Returns a fixed sentence. The sentence names the faulty input if the code identifies the input.
+ */
 function sentenceOf(code: string): string {
   const [, input] = inputNames.find(([prefix]) => code.startsWith(prefix)) ?? [];
   if (input?.startsWith('generated')) return `The ${input} was withheld by the content check.`;

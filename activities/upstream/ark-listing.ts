@@ -1,17 +1,18 @@
 // Reads an Ark list page by page, back to the earliest time at which a lost job can have been
-// created. The listing is complete only if no such job can have been missed. If jobs moved between
-// pages, were out of order or were too many, the listing is incomplete. It then does not prove that
-// a job is absent.
+// created. The listing is complete only if no such job can be missing. The listing is incomplete if
+// jobs moved between pages, if jobs were out of order, or if there were too many jobs. An
+// incomplete listing does not prove that a job is absent.
 
 import type { JobListing, ListedJob } from '../../src/domain/lost-job';
 import { field, numberOf } from './http-exchange';
 import { UpstreamFault } from './provider';
 
-// The largest page size of the protocol. Jobs on a single page cannot move to another page.
+// The largest page size of the protocol. If all jobs are on one page, no job can move to another
+// page.
 const pageSize = 500;
-// Together 25,000 jobs. A longer list is read only in part, so the listing is incomplete.
+// 50 pages contain 25,000 jobs. A longer list is read only in part, so the listing is incomplete.
 const pagesMax = 50;
-// A provider with several machines may list jobs of the same minute in any order.
+// If a provider has several machines, jobs of the same minute may be listed in any order.
 const listingSlackMs = 60_000;
 
 type ReadPage = (page: number, size: number) => Promise<unknown>;
@@ -37,8 +38,8 @@ export async function readListing(
   for (let page = 1; page <= pagesMax; page += 1) {
     const answer = await readPage(page, size);
     const items = itemsOf(answer);
-    // New jobs move others to later pages, where these are read twice. A job can move to a page
-    // that was already read only if the list became shorter.
+    // New jobs move other jobs to later pages, so some jobs are read twice. Only if the list became
+    // shorter, a job can have moved to a page that was already read.
     const total = numberOf(field(answer, 'total')) ?? -1;
     if (total < lastTotal) hasShifted = true;
     lastTotal = total;
@@ -47,8 +48,8 @@ export async function readListing(
       const key = job.upstreamId ?? `${page}:${index}`;
       if (!jobs.has(key)) {
         const { createdAtMs } = job;
-        // A very new job may not show its creation time yet. That is in order only near the start
-        // of the list.
+        // A very new job may have no creation time yet. A missing time is accepted only near the
+        // start of the list.
         if (createdAtMs === null) isNewestFirst &&= newestMs - oldestMs <= listingSlackMs;
         else if (createdAtMs > oldestMs + listingSlackMs) isNewestFirst = false;
         else {
@@ -62,10 +63,11 @@ export async function readListing(
     const isSound = !hasShifted && (page === 1 || isInOrder);
     const isWhole = total >= 0 && jobs.size >= total;
     if (isWhole || items.length === 0) return listing(isSound && isWhole);
-    // Jobs created at about the same time do not show the order of the list.
+    // If all jobs were created at about the same time, they do not show that the list is sorted.
     const descends = isInOrder && newestMs - oldestMs > listingSlackMs;
     if (descends && oldestMs < since() - listingSlackMs) return listing(isSound);
-    // A provider may send fewer jobs per page than requested. Later pages then use its size.
+    // A provider may send fewer jobs per page than requested. Then later pages are requested with
+    // the size of the first page.
     if (page === 1) size = Math.min(size, items.length);
   }
   return listing(false);

@@ -46,10 +46,10 @@ function wholeOf(value: unknown): number | null {
   return Number.isSafeInteger(value) ? (value as number) : null;
 }
 
-// This is hundreds of times the tokens of the longest and largest video.
+// This number is hundreds of times higher than the token count of the longest and largest video.
 const tokensMax = 1_000_000_000;
 
-/** The count of tokens. Null if it is missing or not plausible. */
+/** Returns the count of tokens. Returns null if the count is missing or not plausible. */
 function tokensOf(value: unknown): number | null {
   if (typeof value !== 'number' || !Number.isSafeInteger(value)) return null;
   return value >= 0 && value <= tokensMax ? value : null;

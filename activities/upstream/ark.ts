@@ -1,6 +1,6 @@
-// Client of the generator's protocol, Ark "contents/generations/tasks". It translates our job
-// inputs into requests, and the answers into our readings. The role of each image is always sent,
-// because the provider's default roles differ from those of our API.
+// Client of the generator's protocol, Ark "contents/generations/tasks". The client translates our
+// job inputs into requests, and the answers into our readings. The role of each image is always
+// sent, because the provider's default roles differ from those of our API.
 
 import type { JobInput, RequestedJob } from '../../src/domain/job';
 import type { JobListing, ListedJob } from '../../src/domain/lost-job';
@@ -14,7 +14,7 @@ import { readEach, readEachMaxMs, readMaxMs } from './read-each';
 
 const path = '/contents/generations/tasks';
 
-// 150 ids make about 6 KB of query string. Proxies such as nginx accept 8 KB by default.
+// With 150 ids the query string has about 6 KB. Proxies such as nginx accept 8 KB by default.
 export const idsPerList = 150;
 
 export function createArk(access: ProviderAccess): Provider {
@@ -57,8 +57,8 @@ export function createArk(access: ProviderAccess): Provider {
     },
 
     async cancel(upstreamId) {
-      // A running generation cannot be stopped, so the provider answers with an error. A job that
-      // the provider does not know needs no cancel. Both count as done.
+      // A running generation cannot be stopped, so the provider answers with an error. If the
+      // provider does not know the job, no cancel is needed. Both answers count as success.
       const answer = await call('DELETE', `/${encodeURIComponent(upstreamId)}`);
       const { status } = answer;
       const wasHeard = status < 400 || status === 400 || status === 404 || status === 409;
@@ -79,8 +79,8 @@ function callOf({ baseUrl, apiKey, timeoutMs, hurry }: ProviderAccess) {
 type CallPage = (page: number, size: number, ids?: readonly string[]) => Promise<UpstreamAnswer>;
 
 /**
- * Lists the jobs of this window. If the header `Date` shows that the provider's clock is behind,
- * the window starts earlier by the difference.
+ * Lists the jobs of this time window. If the header `Date` shows that the provider's clock is
+ * behind, the window starts earlier by this difference.
  */
 function listWindow(
   callPage: CallPage,
@@ -126,8 +126,8 @@ async function readMany(
 }
 
 /**
- * The body of a create. Passed-through metadata comes first, so that it cannot replace a field of
- * ours.
+ * Returns the body of a create. The passed-through metadata comes first, so that it cannot replace
+ * our fields.
  */
 export function generationBody(
   input: RequestedJob,
@@ -181,17 +181,17 @@ function contentOf({ request, plan }: RequestedJob): unknown[] {
 }
 
 /**
- * The address in the form in which our URL parser wrote it. Another parser could find a different
- * host in the caller's own text.
+ * Returns the address as our URL parser writes it. In the caller's original text, the provider's
+ * parser could find a different host than our parser.
  */
 function asChecked(url: string): string {
   return new URL(url).href;
 }
 
 /**
- * `differs` compares only values that the list echoes. The model is not compared, because the list
- * shows a model name for an endpoint id. `adaptive` and -1 are not compared, because the list shows
- * the values chosen for them.
+ * `differs` compares only values that the list echoes. The model is not compared: if an endpoint id
+ * was sent, the list shows a model name. `adaptive` and -1 are not compared, because the list shows
+ * the values that the provider chose.
  */
 function listedJobOf(item: unknown, { plan }: JobInput): ListedJob {
   const createdAt = numberOf(field(item, 'created_at'));

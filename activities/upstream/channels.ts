@@ -1,6 +1,6 @@
-// The channels of the catalogue with their clients, and the channels that are paused because they
-// keep failing. Pauses are kept only in the memory of this process. Another process pauses a
-// channel after failures of its own.
+// The channels of the catalogue with their clients. A channel is paused after failures. Pauses are
+// kept only in the memory of this process: each process pauses a channel only after failures that
+// this process has seen.
 
 import type { Catalogue, Channel } from '../../src/domain/catalogue';
 import type { ActivityEvents } from '../events';
@@ -16,19 +16,21 @@ export interface KnownChannel {
 }
 
 export interface Channels {
-  /** Ids of all channels in the present catalogue. */
+  /** Returns the ids of all channels in the present catalogue. */
   ids(): readonly string[];
-  /** Undefined if the channel is gone from the catalogue. */
+  /** Returns undefined if the channel is not in the catalogue. */
   find(id: string): KnownChannel | undefined;
-  /** Milliseconds until the end of this channel's pause; 0 if it is not paused. */
+  /**
+   * Returns the milliseconds until the end of this channel's pause; 0 if the channel is not paused.
+   */
   restMs(id: string): number;
   succeeded(id: string): void;
   failed(id: string, kind: FaultKind, retryAfterMs: number | null): void;
 }
 
-// After five failures in a row a provider is probably down. A pause of half a minute spares it, and
-// its return is still noticed soon. A fault of our account lasts until an operator acts, so its
-// pause is a minute.
+// After five failures in a row a provider is probably down. Then its channel is paused for half a
+// minute, so that we still notice soon when the provider works again. A fault of our account lasts
+// until an operator acts, so the pause after such a fault is a minute.
 const failuresMax = 5;
 const restAfterFailuresMs = 30_000;
 const restAfterAccountTroubleMs = 60_000;
@@ -39,8 +41,8 @@ interface ChannelOptions {
   /** Aborted shortly before the process must end. */
   readonly hurry?: AbortSignal;
   /**
-   * Hosts that results may be on although they are not public, as `host:port` pairs. The channel's
-   * own host is always allowed.
+   * The non-public hosts that a link of a result may have, as `host:port` pairs. The channel's own
+   * host is always allowed.
    */
   readonly allowHosts?: readonly string[];
 }
@@ -58,7 +60,7 @@ export function createChannels(
     ids: () => Object.keys(catalogue().channels),
     find(id) {
       const channel = catalogue().channels[id];
-      // Untested: a channel that has left the catalogue; tests use a stand-in for all channels.
+      // Untested: a channel that was removed from the catalogue; tests replace all channels.
       if (!channel) return undefined;
       const known = channels.get(id);
       if (known?.channel === channel) return known;

@@ -1,6 +1,6 @@
-// Makes one HTTP request to a provider, with a time limit and a size limit for the answer. A
-// failure says if the request can have arrived. Redirects are not followed, and nothing is retried
-// here.
+// Makes one HTTP request to a provider, with a time limit and a size limit for the answer. The kind
+// of a failure shows whether the request may have arrived. Redirects are not followed, and nothing
+// is retried here.
 
 import http from 'node:http';
 import https from 'node:https';
@@ -22,19 +22,23 @@ export interface UpstreamRequest {
 export interface UpstreamAnswer {
   readonly status: number;
   readonly retryAfterMs: number | null;
-  /** The provider's clock, from the header `Date`. */
+  /**
+   * The time of the provider's clock, from the header `Date`; null if the header is missing or
+   * invalid.
+   */
   readonly dateMs: number | null;
   /** The parsed body; null if the body is not JSON. */
   readonly json: unknown;
 }
 
-// A page of 500 jobs is under 1 MiB; a body above 8 MiB is no answer of the protocol.
+// A page of 500 jobs is smaller than 1 MiB. A body above 8 MiB is not an answer of the protocol.
 const answerBytesMax = 8 * 1024 * 1024;
 
-// At most 64 sockets per host. Further requests wait here, so that they do not exhaust the
-// provider's connections. Reads have their own sockets, so that slow creates do not delay them.
-// Each create opens its own connection. A create on an idle connection that the provider is just
-// closing could fail and still have arrived (docs/decisions.md, 5).
+// At most 64 sockets per host are open for reads, and 64 for creates and cancels. Further requests
+// wait here, so that they do not exhaust the provider's connections. Reads have their own sockets,
+// so that slow creates do not delay reads. Each create opens a new connection. If a create used an
+// idle connection that the provider is just closing, the create could fail although it had arrived
+// (docs/decisions.md, 5).
 const socketsOf = (keepAlive: boolean) => ({
   'http:': new http.Agent({ keepAlive, maxSockets: 64, scheduling: 'lifo' }),
   'https:': new https.Agent({ keepAlive, maxSockets: 64, scheduling: 'lifo' }),
@@ -56,7 +60,8 @@ async function send(request: UpstreamRequest, url: URL): Promise<UpstreamAnswer>
   return new Promise((resolve, reject) => {
     let connected = false;
     const fail = (code: string, cause?: Error) => {
-      // Without a connection the request cannot have arrived; with one it can.
+      // Without a connection the request cannot have arrived. With a connection it may have
+      // arrived.
       const kind = connected ? 'ambiguous' : 'unavailable';
       reject(new UpstreamFault(kind, code, 'The service could not be reached.', null, { cause }));
       outgoing.destroy();
@@ -114,8 +119,8 @@ function isRead({ method }: UpstreamRequest): boolean {
   return method === 'GET';
 }
 
-// Retry-After pauses a whole channel. A wrong value may delay its polls by half a minute and its
-// creates by two minutes at most.
+// Retry-After pauses a whole channel. So the value is limited: a wrong value delays polls by at
+// most half a minute, and creates by at most two minutes.
 const readRestMaxMs = 30_000;
 const writeRestMaxMs = 120_000;
 
@@ -156,7 +161,10 @@ function retryAfterMs(header: string | undefined, restMaxMs: number): number | n
   return ms === null ? null : Math.min(ms, restMaxMs);
 }
 
-/** A field of a JSON value. Undefined if the value is no object or has no such field. */
+/**
+ * Returns a field of a JSON value. Returns undefined if the value is not an object or does not have
+ * this field.
+ */
 export function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null
     ? (value as Record<string, unknown>)[name]
@@ -164,9 +172,9 @@ export function field(value: unknown, name: string): unknown {
 }
 
 /**
- * The text without the characters that PostgreSQL cannot store (NUL, lone surrogates). One text
- * with such a character would fail a whole round of the watcher. Null if the value is not a text or
- * the text is empty.
+ * Returns the text without the characters that PostgreSQL cannot store (NUL, lone surrogates). A
+ * single text with such a character would make a whole round of the watcher fail. Returns null if
+ * the value is not a text or if the text is empty.
  */
 export function textOf(value: unknown): string | null {
   if (typeof value !== 'string') return null;
@@ -174,9 +182,9 @@ export function textOf(value: unknown): string | null {
 }
 
 /**
- * The id of a job: at most 256 characters, without control characters and lone surrogates. Any
- * other value counts as absent. A create that is answered without an id may have been accepted, so
- * it is not simply sent again.
+ * Returns the id of a job: at most 256 characters, without control characters and lone surrogates.
+ * For any other value, returns null. If the answer of a create contains no id, the job may still
+ * have been accepted. So the create is not simply sent again.
  */
 export function upstreamIdOf(value: unknown): string | null {
   return typeof value === 'string' && /^[^\p{Cc}\p{Cs}]{1,256}$/u.test(value) ? value : null;
@@ -184,15 +192,18 @@ export function upstreamIdOf(value: unknown): string | null {
 
 const codeCharsMax = 100;
 
-/** The code of an error. The code is logged and stored, so a long code is shortened. */
+/**
+ * Returns the code of an error; null if there is no code. The code is logged and stored, so a long
+ * code is shortened.
+ */
 export function codeOf(error: unknown): string | null {
   const code = field(error, 'code');
   return textOf(typeof code === 'string' ? code.slice(0, codeCharsMax) : code);
 }
 
 /**
- * The name of the field that a provider refused. The name is logged, so a text that is not a name
- * counts as absent: it may quote the caller.
+ * Returns the name of the field that a provider refused. The name is logged. So a text that is not
+ * a name is ignored, because such a text may quote the input of the caller.
  */
 export function paramOf(error: unknown): string | undefined {
   const param = field(error, 'param');
@@ -204,8 +215,8 @@ export function numberOf(value: unknown): number | null {
 }
 
 /**
- * Unix seconds from 2001 to 2286. A number outside this range probably has another unit and counts
- * as absent.
+ * Returns the Unix seconds of a time between 2001 and 2286. A number outside this range probably
+ * has another unit, so null is returned.
  */
 export function unixSecondsOf(value: unknown): number | null {
   const seconds = numberOf(value);

@@ -1,6 +1,6 @@
 // Client of the enhancer's protocol, MediaKit "enhance-video". The protocol has an idempotency
-// token, so a create whose answer was lost is simply sent again. The status of a success is
-// "completed". A refusal can have HTTP status 200.
+// token, so if the answer of a create was lost, the create is simply sent again. The status of a
+// success is "completed". A refusal can have HTTP status 200.
 
 import type { JobStatus, RequestedJob } from '../../src/domain/job';
 import type { UpstreamAnswer } from './http-exchange';
@@ -29,8 +29,8 @@ export function createMediakit(access: ProviderAccess): Provider {
       ...common,
       timeoutMs: readTimeoutMs,
     });
-    // HTTP 200 with `success: false` and no status means that either the job or this request
-    // failed; the code shows which.
+    // An answer with HTTP 200, `success: false` and no status means that either the job or this
+    // request failed. The code shows which of the two failed.
     const success = answer.status === 200 ? field(answer.json, 'success') : undefined;
     const hasStatus = textOf(field(answer.json, 'status')) !== null;
     if (typeof success !== 'boolean') throw classify(answer);
@@ -55,7 +55,7 @@ export function createMediakit(access: ProviderAccess): Provider {
     readMany: (upstreamIds, take) => readEach(upstreamIds, read, take),
     readManyMaxMs: readEachMaxMs,
     async list() {
-      return null; // Not needed: a repeated client_token is answered with the first job.
+      return null; // No list is needed: a repeated client_token returns the first job.
     },
     async cancel() {
       // The protocol cannot cancel an enhancement.
@@ -142,8 +142,8 @@ function classify(answer: UpstreamAnswer): UpstreamFault {
   );
 }
 
-// Codes that decide the kind of a fault with any HTTP status, including 200. All other codes are
-// about the job itself.
+// A code that matches decides the kind of the fault, whatever the HTTP status is (even 200). For
+// all other codes, the HTTP status decides the kind.
 const kindsOfCodes: readonly (readonly [code: RegExp, kind: FaultKind])[] = [
   [/Throttl|RateLimit|FlowLimit|TooManyRequests|TooFast|Overloaded|Concurren/i, 'busy'],
   [/QuotaExceeded|Overdue|Arrears|Unauthorized|Authentication|AccessDenied|Forbidden/i, 'operator'],

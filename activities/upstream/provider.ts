@@ -1,6 +1,6 @@
-// The interface of a provider's client, the same for every protocol, and the one error class that
-// clients throw. The `kind` of an error decides what is tried next, and if the customer or an
-// operator is informed.
+// The interface of a provider's client, which is the same for every protocol, and the only error
+// class that clients throw. The `kind` of an error decides what is tried next, and whether the
+// customer or an operator is informed.
 
 import type {
   JobFailure,
@@ -33,14 +33,17 @@ export interface Provider {
    * delay the others. Jobs that the provider does not list are left out.
    */
   readMany(upstreamIds: readonly string[], take: TakeReadings): Promise<void>;
-  /** The longest time without a call of `take` while this many jobs are read. */
+  /** Returns the longest possible time without a call of `take` while this many jobs are read. */
   readManyMaxMs(count: number): number;
-  /** The jobs in this window, compared with this job input. Null if the provider has no list. */
+  /**
+   * Lists the jobs in this time window. Marks each listed job that differs from this job input.
+   * Returns null if the provider has no list.
+   */
   list(input: JobInput, window: ListWindow): Promise<JobListing | null>;
   cancel(upstreamId: string, taskId?: string): Promise<void>;
 }
 
-/** Times by the clock of the database. */
+/** Both times are times of the clock of the database. */
 export interface ListWindow {
   readonly sinceMs: number;
   readonly nowMs: number;
@@ -50,7 +53,7 @@ export type TakeReadings = (readings: ReadonlyMap<string, JobReading>) => Promis
 
 export interface JobReading {
   /**
-   * Null if the status that the provider sent is unknown. Unknown statuses are counted, and the job
+   * Null if the provider sent a status that we do not know. Such a status is counted, and the job
    * is polled again.
    */
   readonly status: JobStatus | null;
@@ -59,7 +62,10 @@ export interface JobReading {
   readonly failure?: JobFailure;
 }
 
-/** Null if the status is unknown. A success without a video counts as a failure. */
+/**
+ * Returns null if the provider sent a status that we do not know. A success without a video counts
+ * as a failure.
+ */
 export function reportOf(
   { kind, channel }: { readonly kind: JobKind; readonly channel: string },
   upstreamId: string,
@@ -90,11 +96,13 @@ export type FaultKind =
   | 'operator'
   /** The job was certainly not accepted, because the provider could not be reached or was down. */
   | 'unavailable'
-  /** The job was certainly not accepted, because the provider has too many requests. */
+  /**
+   * The job was certainly not accepted, because the provider has too many requests at the moment.
+   */
   | 'busy'
-  /** The job may have been accepted. */
+  /** It is not certain whether the job was accepted, for example because the answer was lost. */
   | 'ambiguous'
-  /** The provider does not know the job that was asked for. */
+  /** The provider has no job with the requested id. */
   | 'not_found';
 
 interface FaultOptions extends ErrorOptions {
@@ -107,7 +115,7 @@ export class UpstreamFault extends Error {
   readonly param: string | undefined;
   constructor(
     readonly kind: FaultKind,
-    /** The provider's own code if it sent one; for logs, never for customers. */
+    /** The provider's own error code, otherwise a code of ours; for logs, never for customers. */
     readonly code: string,
     /** Our sentence for the customer; shown for `caller` faults only. */
     readonly sentence: string,

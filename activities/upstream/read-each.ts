@@ -1,25 +1,25 @@
-// Reads many jobs one by one, for a provider that cannot list them.
+// Reads many jobs with one request for each job, for a provider that cannot list jobs.
 
 import { setTimeout } from 'node:timers/promises';
 import { eachAtOnce } from '../each-at-once';
 import type { JobReading, TakeReadings } from './provider';
 import { UpstreamFault } from './provider';
 
-// These reads use 48 of the 64 sockets for reads. The others stay free for other reads, even if
-// these reads hang for ten seconds.
+// These reads use 48 of the 64 sockets for reads. The remaining 16 sockets stay free for other
+// reads, even if all of these reads hang for ten seconds.
 const readsAtOnce = 48;
-/** The time limit of one of these reads. */
+/** The time limit of a single read. */
 export const readMaxMs = 10_000;
 const handOnEveryMs = 500;
 
-/** The longest time that this many reads can take. */
+/** Returns the longest time that `count` reads can take, in milliseconds. */
 export function readEachMaxMs(count: number): number {
   return Math.ceil(count / readsAtOnce) * readMaxMs;
 }
 
 /**
- * Reads the jobs and passes readings to `take` at intervals, while other reads still wait for their
- * answer.
+ * Reads the jobs. Every 500 ms it passes the new readings to `take`, while other reads still wait
+ * for their answers.
  */
 export async function readEach(
   upstreamIds: readonly string[],
@@ -29,7 +29,8 @@ export async function readEach(
   let come = new Map<string, JobReading>();
   let count = 0;
   let trouble: UpstreamFault | undefined;
-  // These faults affect every request, so the remaining jobs are not read.
+  // After a `busy` or `operator` fault every request would fail, so the remaining jobs are not
+  // read.
   const isAboutAll = () => trouble?.kind === 'busy' || trouble?.kind === 'operator';
   const readOne = async (id: string) => {
     if (isAboutAll()) return;
@@ -53,7 +54,7 @@ export async function readEach(
     come = new Map();
     if (readings.size > 0) await take(readings);
   }
-  // A job that cannot be read must not hide the others. If no job could be read, the fault is the
-  // provider's.
+  // A fault of one job must not hide the readings of the other jobs. If no job could be read, the
+  // provider itself has a fault.
   if (trouble && (isAboutAll() || count === 0)) throw trouble;
 }

@@ -1,11 +1,11 @@
 // Checks the URLs of results, because a provider's answer is not trusted. This service and the
-// enhancer download from these URLs. A job fails if a URL is too long, or is not https on a public
-// or allowed host.
+// enhancer download from these URLs. A job fails if a URL is too long, has another scheme than
+// https, or names a host that is neither public nor allowed.
 
 import { checkUrl } from '../../src/domain/address';
 import type { JobReading, Provider } from './provider';
 
-// Signed links of providers have about one thousand characters.
+// Signed links of providers have about 1000 characters, so this limit leaves a margin.
 const charsMax = 4096;
 
 export function withUsableResults(provider: Provider, allowHosts: readonly string[]): Provider {
@@ -30,7 +30,7 @@ function usable(reading: JobReading, allowHosts: readonly string[]): JobReading 
   return { status: 'failed', word: reading.word, failure: { code: 'bad_address', sentence } };
 }
 
-/** The host with its port, in the format of the allowed hosts. */
+/** Returns `host:port`, the format of the list of allowed hosts. */
 export function hostOf(address: string): string {
   const { hostname, port, protocol } = new URL(address);
   return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`;

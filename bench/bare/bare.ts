@@ -13,11 +13,11 @@ export type BareKind = 'parked' | 'whole' | 'wholeStored';
 
 export interface Bare {
   readonly url: string;
-  /** Calls update-with-start. `parked` stays open; the other kinds end by themselves. */
+  /** Calls update-with-start. A `parked` workflow stays open; the other kinds end by themselves. */
   start(kind: BareKind): Promise<string>;
   result(id: string): Promise<unknown>;
   query(id: string): Promise<unknown>;
-  /** Ends the open workflows. */
+  /** Terminates these workflows, which are still open. */
   end(ids: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// Runs a worker in a process of its own. The process tells the bench when the worker is ready. It
-// ends when the bench ends.
+// Runs a worker in a process of its own. The process tells the bench when the worker is ready. The
+// process ends when the bench ends.
 
 import type { Worker } from '@temporalio/worker';
 

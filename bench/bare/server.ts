@@ -8,8 +8,8 @@ import { Pool } from 'pg';
 const pool = new Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 const remembered = JSON.stringify({ id: 'task', status: 'succeeded', padding: 'x'.repeat(900) });
 
-// The service's refusal lists the models of the key. With this text, the bare refusal is as long:
-// about 290 bytes.
+// The service's refusal lists the models of the key. With this text, the bare refusal has the same
+// length of about 290 bytes.
 const otherModels = 'x'.repeat(160);
 
 const app = new Koa();

@@ -10,7 +10,8 @@ const file = process.argv[2] ?? '';
 const server = createServer(async (_request, response) => {
   const { size } = await stat(file);
   response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': size });
-  // A client may close the connection early. The bench counts the bytes that have arrived.
+  // A client may close the connection early. This error is ignored, because the bench counts the
+  // bytes that have arrived.
   await pipeline(createReadStream(file), response).catch(() => undefined);
 });
 server.listen(0, '127.0.0.1', () => process.send?.(server.address()));

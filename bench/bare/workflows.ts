@@ -21,8 +21,8 @@ const { nothing: nothingLocally } = proxyLocalActivities<BareActivities>({
 });
 
 /**
- * Runs one local activity with a transaction and one activity. Then the workflow stays open, like a
- * task that waits for its job.
+ * Runs a local activity with a transaction, and then an activity that does nothing. After that, the
+ * workflow stays open, like a task that waits for its job.
  */
 export async function parked(id: string): Promise<void> {
   let stored = false;
@@ -41,7 +41,7 @@ export async function parked(id: string): Promise<void> {
   await condition(() => over);
 }
 
-/** A whole task without work: empty activities replace the two transactions and the submit. */
+/** A whole task in which empty activities replace the two transactions and the submit. */
 export function whole(id: string): Promise<string> {
   return bareTask(id, nothing);
 }

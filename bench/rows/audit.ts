@@ -13,8 +13,8 @@ import { median } from '../support/rounds';
 import type { World } from '../world';
 
 const wantedSeconds = 30;
-// One answer of the database and the garbage between two collections need less. A million rows in
-// memory would need hundreds of megabytes.
+// This is enough for one answer of the database and for the garbage between two collections. A
+// million rows in memory would need hundreds of megabytes.
 const wantedMegabytes = 32;
 
 export const auditRow: Row = {

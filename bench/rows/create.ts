@@ -1,4 +1,4 @@
-// Compares POST with a bare update-with-start: sixteen calls at a time, and one call at a time.
+// Compares POST with a bare update-with-start, first with sixteen calls at a time, then with one.
 
 import { atLeast, atMost, type Finding, type Row } from '../row';
 import { alternate, compare, quantile } from '../support/rounds';
@@ -20,8 +20,8 @@ export const createRow: Row = {
         mayBePending: false,
       });
       created.push(...run.ids);
-      // Waits until every job is placed. This work would otherwise slow down the round of the
-      // reference.
+      // Waits until every job is placed. Otherwise the placing of the jobs would slow down the next
+      // round, which measures the reference.
       await untilCount(world, run.ids, 'placed', 60_000);
       return run;
     };

@@ -1,6 +1,6 @@
 // Checks that a hundred thousand finished tasks do not slow down the service. Two services run on
 // the same servers: one has a hundred finished tasks, the other a hundred thousand. The row
-// measures the two in turns.
+// measures the two services alternately.
 
 import { audit } from '../../src/db/ledger-audit';
 import { atLeast, type Finding, type Row } from '../row';
@@ -37,7 +37,8 @@ export const crowdRow: Row = {
         );
       const created = await against((crowd) => createRate(world, crowd, quick ? 32 : 64));
       const read = await against((crowd) => readRate(crowd, quick ? 0.5 : 1.5));
-      // A time should be low, a rate high. So this ratio is inverted: `few` divided by `many`.
+      // The two ratios above compare rates, and a high rate is good. Here a low time is good, so
+      // the ratio is inverted: `few` divided by `many`.
       const lag = await alternate(
         rounds,
         () => finishLag(world, few),
@@ -94,7 +95,7 @@ async function createRate(world: World, { side, account }: Crowd, count: number)
   return run.perSecond;
 }
 
-/** Reads live tasks, because their rows are read each time. Finished tasks come from memory. */
+/** Reads only live tasks, because each read of a finished task would be answered from memory. */
 async function readRate({ side, account, live }: Crowd, seconds: number): Promise<number> {
   const texts = live.map((id) => readText(account, id));
   const { perSecond } = await runLoad({

@@ -18,7 +18,7 @@ const smallBytes = 64 * 1024;
 const usualBytes = 10_000_000;
 const largeBytes = 50_000_000;
 const connections = 50;
-// The default interval, as the limit for the lag. The jobs of these rows are polled ten times a
+// The limit for the lag is the default poll interval. The jobs of these rows are polled ten times a
 // second, so the lag contains almost no waiting for the poll.
 const pollIntervalMs = 3_000;
 const megabytesMax = 64;

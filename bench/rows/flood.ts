@@ -19,7 +19,7 @@ import { type Account, models, type World } from '../world';
 const lookupsMax = 20;
 const keptMax = 200 * 1024;
 
-// The bench's first API has higher limits.
+// The limits of the flooded API. The first API of the bench has higher limits than the default.
 const defaultLimits = Object.fromEntries(
   settingRows()
     .filter(({ name }) => name.endsWith('_RATE_PER_SECOND'))
@@ -145,7 +145,7 @@ function slower(flood: Flood, { alone, flooded, bare, answered }: Beside): reado
   });
 }
 
-/** A poller that asks for each of 2,000 tasks every three seconds. */
+/** Polls each of 2,000 tasks every three seconds. The figure is the number of refused polls. */
 async function pollsRefused(
   url: string,
   account: Account,

@@ -10,7 +10,7 @@ import { models, type World } from '../world';
 
 const cached = 100;
 const kilobytesMax = 20;
-// Long enough for two collections of garbage, after which the system takes the memory back.
+// Long enough for two garbage collections, after which the operating system gets the memory back.
 const settlingMs = 10_000;
 
 export const memoryRow: Row = {

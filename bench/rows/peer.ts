@@ -81,8 +81,8 @@ interface Burst {
 }
 
 /**
- * The rate until all creates are answered, most of them with `pending`. Waits then until the tasks
- * are finished, so that the next round begins without their work.
+ * Returns the rate of creates until all are answered, most of them with `pending`. Waits until the
+ * tasks are finished, so that their work does not slow down the next round.
  */
 async function ourBurst(world: World, { count, connections }: Burst): Promise<number> {
   const text = createText(await world.anAccount(), models.instant);

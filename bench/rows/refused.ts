@@ -1,4 +1,4 @@
-// Compares a POST that is refused with a bare route that parses the same JSON.
+// Compares a refused POST with the call of a bare route that parses the same JSON.
 
 import { atLeast, type Finding, type Row } from '../row';
 import { requestText, runLoad } from '../support/http-load';

@@ -1,6 +1,6 @@
 // Measures the deletion of old tasks among more than a million rows (`--old-tasks` sets another
 // number). It compares the first batches with the last, and times the calls of a quiet account
-// beside the deletion. `keptResults` then measures the cost of 100,000 kept results. The bench
+// during the deletion. `keptResults` then measures the cost of 100,000 kept results. The bench
 // fails if the number of deleted tasks is wrong or the books do not agree.
 
 import { setTimeout as pause } from 'node:timers/promises';
@@ -22,7 +22,7 @@ import type { Account, World } from '../world';
 const kept = { tasksKeptDays: 400, filesKeptDays: 30 };
 const laterMax = 1.5;
 const batchSize = 200;
-// The row stops after this many deletions, so that it ends in minutes.
+// This benchmark stops after this number of deletions, so that it ends in minutes.
 const deletedMax = 300_000;
 
 export const retentionRow: Row = {
@@ -37,12 +37,14 @@ async function deleting(world: World): Promise<readonly Finding[]> {
   const loud = await world.anAccount();
   const quiet = await world.anAccount();
   const tasks = settings.quick ? 2_000 : settings.oldTasks;
-  // 0 means for ever. So the worker does not delete these tasks before the row does.
+  // 0 days means that tasks are kept for ever. So the worker does not delete these tasks before the
+  // row deletes them.
   await setTerms(db, loud.accountId, { tasksKeptDays: 0 });
   const rows = await seedOld(world, loud, tasks);
   say(`  ${rows} rows of ${tasks} old tasks written`);
   const before = { space: await spaceOf(pool), auditSeconds: await auditSeconds(db) };
-  // The hourly audit would write the same rows.
+  // Marks all movements as audited, as the hourly audit does. Only a task with audited movements
+  // can be deleted.
   await db.raw(`insert into audited_books select account_id, last_seq, available, held from balances
                 on conflict (account_id) do update set seq = excluded.seq,
                   available = excluded.available, held = excluded.held`);
@@ -99,7 +101,7 @@ function withoutPauses(
   ];
 }
 
-/** Measures after the deletions: the cost of dead rows, the space, and an audit. */
+/** Measures the cost of dead rows, the space and the time of an audit, after the deletions. */
 async function leftBehind(
   { db, pool }: World,
   { accountId }: Account,
@@ -137,8 +139,8 @@ async function leftBehind(
 }
 
 /**
- * Times a quiet account's calls alone and beside the service's deletion. The two take turns, so
- * that other load on the machine affects both.
+ * Times the calls of a quiet account, without and during the service's deletion. The two kinds of
+ * measurement alternate, so that other load on the machine affects both.
  */
 async function besideService(world: World, account: Account) {
   const { db, settings } = world;

@@ -50,8 +50,8 @@ class Crowd {
   }
 
   /**
-   * Creates tasks up to this count, or as many as the time limit allows. False if the number has
-   * not grown by half.
+   * Creates tasks up to this count, or as many as the time limit allows. Returns false if the
+   * number has grown by less than half.
    */
   async growTo(count: number): Promise<boolean> {
     const { world, account, waiting } = this;
@@ -125,7 +125,7 @@ function idleFindings({ waiting, workerCores, temporalCores, listsPerSecond }: I
       figure: `${waiting} tasks wait: list requests upstream`,
       unit: '/s',
       ours: listsPerSecond,
-      // A round sends at least one request, so few tasks still cause a request every three seconds.
+      // A round takes three seconds and sends at least one request, even if only one task waits.
       wanted: `≤ ${Math.max(1, most).toFixed(1)}/s`,
       met: listsPerSecond <= Math.max(1, most),
     },
@@ -138,8 +138,8 @@ function reached(count: number, wanted: number): Finding {
     unit: '',
     ours: String(count),
     wanted: String(wanted),
-    // Some tasks have ended and are not counted: a hundred for each lag figure, and those that
-    // ended while they were polled.
+    // Tasks that the row itself ended are not counted: a hundred tasks for each lag figure, and the
+    // tasks that ended while they were polled. So 90 % of the wanted number is enough.
     met: count >= wanted * 0.9,
   };
 }

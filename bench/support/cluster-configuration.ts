@@ -36,8 +36,8 @@ export const addressOf = ({ ports }: Site, name: string) => `127.0.0.1:${ports.g
 
 /** The configuration file of one process. Temporal expects YAML, and JSON is valid YAML. */
 export function configOf(site: Site, name: string): object {
-  // The server finds processes of other roles by the membership table. So any port of a role is
-  // fine.
+  // The server finds the processes of other roles in the membership table. So for another role, the
+  // ports of any of its processes can be given.
   const portsOf = (role: string) => {
     const one = role === roleOf(name) ? name : processes.find((other) => roleOf(other) === role);
     return site.ports.get(one ?? '');

@@ -36,7 +36,8 @@ export interface TemporalCluster {
 }
 
 /**
- * Production needs more than 64 shards. Here fewer are better, because each idle shard costs CPU.
+ * Starts the cluster with 64 shards by default. Production needs more shards. Here a small number
+ * is better, because each idle shard costs CPU.
  */
 export async function startCluster({ historyShards = 64 } = {}): Promise<TemporalCluster> {
   const programs = await temporalPrograms();

@@ -32,7 +32,7 @@ export async function sendFlood(
   const client = async () => {
     while (performance.now() < until) {
       const wire = await openWire(hostname, Number(port));
-      // The API may close a connection before the whole body is sent. Then a new one is opened.
+      // The API may close a connection before the whole body is sent. The client then reconnects.
       const sendOn = async () => {
         while (performance.now() < until) {
           sent += 1;

@@ -1,5 +1,5 @@
 // Reads the same live tasks through two API processes. Each answer is compared with all earlier
-// answers of both processes, and with the rows of a second ago.
+// answers of both processes, and with the rows as they were one second before the read.
 
 import type { Account, World } from '../world';
 import { openWire, type Reply } from './http-load';
@@ -67,14 +67,14 @@ function keepHighest(seen: Map<string, Seen>, id: string, step: number): void {
 }
 
 /**
- * Called before a read is sent. The returned function checks the answer. It returns true if the
- * answer shows the task's end.
+ * Called before a read is sent. The returned function checks the answer, and returns true if the
+ * answer shows the end of the task.
  */
 type Judge = (id: string) => (reply: Reply) => boolean;
 
 /**
- * Throws if an answer shows an earlier step than the answers before its read, or than the row a
- * second before its read.
+ * Throws if an answer shows an earlier step than the answers that arrived before the read was sent.
+ * Also throws if the answer shows an earlier step than the row one second before the read.
  */
 function judgeBy(stored: ReadonlyMap<string, Seen>): Judge {
   const seen = new Map<string, Seen>();

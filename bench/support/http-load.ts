@@ -131,7 +131,7 @@ export async function openWire(host: string, port: number): Promise<Wire> {
   return {
     async exchange(text) {
       if (isLast) {
-        // The last answer had `connection: close`: the server closes this connection.
+        // The last answer had `connection: close`, so the server closes this connection.
         const before = socket;
         socket = await opened(host, port);
         before.destroy();

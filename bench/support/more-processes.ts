@@ -45,7 +45,7 @@ export interface Side {
   readonly apiUrl: string;
   readonly db: Knex;
   readonly pool: Pool;
-  /** The settings in which its processes differ from those of the first service. */
+  /** The settings that differ from those of the first service. */
   readonly environment: Readonly<Record<string, string>>;
   readonly worker: Part;
   readonly api: Part;

@@ -1,6 +1,6 @@
 // Generates old tasks by SQL. Each is a copy of a finished task with its job, its movements and its
-// result, which is not kept any more. The copies were created 300 days ago, 33 ms apart. The books
-// agree afterwards.
+// result. The file of the copied result counts as removed. The creation times of the copies are 300
+// days ago and 33 ms apart. The books agree afterwards.
 
 import type { Account, World } from '../world';
 import { models } from '../world';
@@ -17,7 +17,7 @@ export async function seedOld(world: World, account: Account, count: number): Pr
   try {
     await client.query(`set statement_timeout = '10min'`);
     await client.query('begin');
-    // Turns off the checks of foreign keys. The copies satisfy them.
+    // Turns off the checks of foreign keys, to save time. The copies satisfy all foreign keys.
     await client.query('set local session_replication_role = replica');
     for (const copy of [copyTasks, copyJobs, copyTransfers, copyFiles]) {
       rows += (await client.query(copy, [template, count])).rowCount ?? 0;

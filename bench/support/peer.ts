@@ -45,7 +45,8 @@ export async function startPeer({ folder, generator }: World): Promise<Peer | { 
 }
 
 const versionScript = 'from importlib.metadata import version; print(version("litellm"))';
-// LiteLLM reads prices from its own file. Otherwise it would download a list when it starts.
+// With this variable, LiteLLM reads the prices from a file of its package. Without it, LiteLLM
+// downloads a price list when it starts.
 const serveScript = [
   'import os',
   'os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"',

@@ -17,8 +17,9 @@ interface Polled {
 const order = ['submitted', 'running', 'succeeded'];
 // The clients share these connections. Thousands of sockets would need processor time themselves.
 const connections = 50;
-// More than twice a watcher's round and a client's poll, so that a client sees each status before
-// the next one.
+// A client sees a new status after at most one round of the watcher and one poll of the client,
+// about six seconds. With this longer time, the client sees each status before the next status
+// begins.
 const betweenStatesMs = 9_000;
 
 export async function pollEach(
@@ -75,7 +76,7 @@ export async function pollEach(
 
 /**
  * Starts a fifth of the jobs, one after the other, and ends a quarter of the started jobs. The last
- * end is early enough to be seen in the last rounds.
+ * job ends early enough for its client to see the end.
  */
 async function beginAndEnd(
   { generator }: World,
@@ -99,8 +100,8 @@ async function beginAndEnd(
   };
   const end = async () => {
     await pause(betweenStatesMs);
-    // These jobs were the first to start. Their ends take as long as all starts, so each job runs
-    // for at least `betweenStatesMs` before its end.
+    // The jobs that end are those that started first. Ending them takes as long as starting all
+    // jobs, so each job runs for at least `betweenStatesMs` before its end.
     for (let step = 0; step < steps; step += 1) {
       await generator.finish(part(ended, step));
       await pause(stepMs);

@@ -31,7 +31,7 @@ export function familyCpuSeconds(pid: number): number {
     try {
       return figuresOf(Number(child)).cpuSeconds;
     } catch {
-      return 0; // It has just ended.
+      return 0; // The child has just ended.
     }
   });
   return figuresOf(pid).cpuSeconds + ended / ticksPerSecond + alive.reduce(sum, 0);

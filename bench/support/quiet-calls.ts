@@ -1,5 +1,5 @@
-// Sends the calls of a quiet account beside other work and times each call. There are about eight
-// creates a second, and four reads of each task.
+// Sends the calls of a quiet account while other work runs, and times each call. The account sends
+// about eight creates a second, and four reads of each task.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Account, models } from '../world';

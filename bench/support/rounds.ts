@@ -1,4 +1,4 @@
-// Compares the service with a reference. The two take turns, so that other load on the machine
+// Compares the service with a reference. Their rounds alternate, so that other load on the machine
 // affects both. The result has the medians of the rounds, and the smallest and largest ratio.
 
 interface Rounds {
@@ -7,7 +7,8 @@ interface Rounds {
 }
 
 /**
- * Runs a warm-up round, which is not counted, and then the rounds. The order changes each round.
+ * Runs a warm-up round, which is not counted, and then the rounds. In every second round, the
+ * reference is measured first.
  */
 export async function alternate(
   rounds: number,

@@ -51,7 +51,7 @@ interface CreateRun {
   readonly model: string;
   readonly count: number;
   readonly inFlight: number;
-  /** False for rows that measure the time of a POST with the wait for its workflow. */
+  /** False for rows that measure the time of a POST including the wait for its workflow. */
   readonly mayBePending?: boolean;
 }
 
@@ -72,7 +72,7 @@ export async function createTasks(
   return { ids, perSecond, latencies };
 }
 
-/** Does for the bare workflows what `createTasks` does for tasks. */
+/** Starts bare workflows and measures them in the same way as `createTasks` measures tasks. */
 export async function startBareTasks(
   { bare }: Pick<World, 'bare'>,
   { kind, count, inFlight }: { kind: BareKind; count: number; inFlight: number },

@@ -89,7 +89,7 @@ function clientThatNotifies(say: (news: SimulationNews) => void): Client {
   return { workflow: { getHandle: handleOf }, activity: { complete } } as unknown as Client;
 }
 
-// The process that starts this file also imports it, and must not run the loops.
+// The parent process also imports this file, and must not run the loops.
 if (require.main === module) {
   process.once('disconnect', () => process.exit(0));
   run(JSON.parse(process.argv[2] ?? '') as Simulation);

@@ -1,5 +1,5 @@
-// Installs packages and builds if needed, then runs the named process in the Node process of the
-// script.
+// Installs packages and builds dist if needed. Then runs the program with the given name in the
+// Node process of the script.
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 // Builds dist from the sources. TypeScript is compiled, and the workflows are bundled, so that a
-// worker starts faster. If no source has changed, nothing is done. A new dist is built
-// beside the previous dist and replaces it when complete.
+// worker starts faster. If no source has changed, nothing is done. A new dist is built in another
+// folder, and replaces the previous dist after the build.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { root, run, tool } from './run.mjs';
 const dist = join(root, 'dist');
 const stampFile = join(dist, '.built-from');
 const bundler = join(root, 'scripts', 'lib', 'bundle.mjs');
-// The folder with files that the built program reads.
+// The folder with the files that the built program reads at run time.
 const assets = ['studio', 'assets'];
 const lockFile = join(root, 'node_modules', '.build-lock');
 // A build takes seconds, so the owner of an older lock must have died.
@@ -59,7 +59,7 @@ const besides = [
   'package-lock.json',
 ];
 
-/** A hash that changes if the name, size or time of a source file changes. */
+/** A hash that changes if the name, size or modification time of a source file changes. */
 function stampOfSources() {
   const hash = createHash('sha256');
   const take = (path) => {

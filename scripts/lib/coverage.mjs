@@ -1,6 +1,6 @@
 // Reports the coverage of `workflows/` and `activities/`, where an untested statement may cost
-// money. The report shows the share of tested statements and every untested line. The reason comes
-// from a comment "Untested: …" on that line or up to three lines above.
+// money. The report shows the share of tested statements, and every untested line with a reason.
+// The reason comes from a comment "Untested: …" on the untested line or up to three lines above it.
 
 import { readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
@@ -9,7 +9,10 @@ import { root } from './run.mjs';
 const folders = ['workflows', 'activities'];
 const wanted = 95;
 
-/** Options for jest, which counts activities only. The bundle of the workflows counts workflows. */
+/**
+ * The options for jest, which counts only the statements of activities. Jest cannot see the
+ * workflows in their sandbox, so the bundle of the workflows counts its own statements.
+ */
 export function coverageOptions(folder) {
   return [
     '--coverage',

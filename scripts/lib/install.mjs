@@ -26,18 +26,22 @@ export async function installIfNeeded() {
   );
 }
 
-/** The file is outside the project, where an install could remove it and git could show it. */
+/**
+ * The path of the lock file. It is not in the project folder, because an install could remove the
+ * file there and git could list it.
+ */
 function lockFile() {
   const name = createHash('sha256').update(root).digest('hex').slice(0, 16);
   return join(tmpdir(), `video-install-${name}`);
 }
 
 /**
- * A text about the missing packages; null if none is missing. The lock file is compared with npm's
- * list of installed packages.
+ * Returns why an install is needed; null if no package is missing. The function compares
+ * package-lock.json with npm's list of installed packages.
  */
 function whatIsMissing() {
-  // A link leads to the packages of another project. An install would remove those packages.
+  // If node_modules is a link, it leads to the packages of another project. An install would remove
+  // those packages, so nothing is installed.
   if (lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink()) {
     return null;
   }

@@ -26,8 +26,8 @@ export async function withLock(file, staleMs, work) {
 }
 
 /**
- * True if the owner ran on this host and has ended. The state of a process on another host is
- * unknown, so the result is then false.
+ * True if the owner ran on this host and has ended. The result is false for an owner on another
+ * host, because the state of a process on another host is unknown.
  */
 function isOwnerGone(file) {
   try {

@@ -1,5 +1,5 @@
-// Prints a line when a step of a script begins, and a line with its time when it ends. The lines go
-// to standard error, because standard output is for results.
+// Prints a line when a step of a script begins, and a line with the duration when the step ends.
+// The lines go to standard error, because standard output is for results.
 
 export async function step(label, work) {
   const startedAt = Date.now();

@@ -7,7 +7,10 @@ import { fileURLToPath } from 'node:url';
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 export const tool = (name) => join(root, 'node_modules', '.bin', name);
 
-/** Runs a command in the project's folder and returns its output. A failure has the output too. */
+/**
+ * Runs a command in the project's folder and returns the output of the command. If the command
+ * fails, the thrown error contains the output.
+ */
 export function run(command, args, { showErrors = false, env = process.env } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {

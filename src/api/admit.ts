@@ -1,6 +1,6 @@
 // The checks of every task API call before its body is read: the key, the rate limit of this kind
-// of call, and the account. A call that is refused here sends at most one statement: the look-up of
-// a key that is not cached.
+// of call, and the account. To refuse a call here, the API sends at most one SQL statement: the
+// look-up of a key that is not cached.
 
 import type { Caller } from '../db/accounts';
 import { accountDisabled } from '../db/payment-refusals';
@@ -34,7 +34,7 @@ export function createAdmission(
       headersOf: (caller) => buckets.headersOf(caller.keyId, rateOf(caller)),
     };
   };
-  // A key with a higher rate for creates also has a higher rate for requests.
+  // If a key has a higher create rate, its request rate is raised in the same proportion.
   const requestRateOf = ({ rates }: Caller) =>
     Math.ceil(requestRatePerSecond * Math.max(1, (rates.createRate ?? 0) / createRatePerSecond));
   const limits: Readonly<Record<CallKind, CallerLimit>> = {

@@ -29,7 +29,7 @@ import { readRoutes, showTask } from './routes/read';
 
 export function createApp(deps: ApiDeps): Koa<ApiState> {
   const app = new Koa<ApiState>();
-  app.silent = true; // Errors are logged in errors.ts, once.
+  app.silent = true; // Koa must not log errors, because errors.ts logs them.
 
   // Admission compares paths case-sensitively, so the routers do too. Otherwise another spelling of
   // a path could reach a route under the wrong rate limit.
@@ -44,7 +44,8 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   const unknownLookups = createBuckets({
     subject: 'This address may ask for keys, tasks and files that do not exist',
     perSecond: settings.unknownRatePerSecond,
-    // A burst of one second instead of five, because each of these look-ups costs a statement.
+    // The burst is the calls of one second instead of five, because each of these look-ups costs an
+    // SQL statement.
     burst: settings.unknownRatePerSecond,
     elapsed,
   });
@@ -52,7 +53,8 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   const find = createFindTask(deps, unknownLookups);
   const changesAtOnce = limitAtOnce({
     running: settings.changesAtOncePerAccountMax,
-    // No limit here, because the rate limits of the keys already limit the number of waiting calls.
+    // The queue needs no limit, because the rate limits of the keys already limit the number of
+    // waiting calls.
     waiting: Number.POSITIVE_INFINITY,
     work: 'creates',
   });

@@ -15,8 +15,8 @@ interface LimitAtOnce {
 
 export type AtOnce = <T>(accountId: string, work: () => Promise<T>) => Promise<T>;
 
-// A call waits up to 4 s for a database connection. If the queue takes twice as long, the database
-// is overloaded.
+// A call waits up to 4 s for a database connection. If a call waits twice as long in this queue,
+// the database is overloaded, and the call gets a 503.
 const waitMsMax = 8_000;
 
 interface Queue {

@@ -29,7 +29,8 @@ interface AuthenticationDeps {
 // A revoked key must stop working within 30 s. The cache may use 20 s of these; the other 10 s
 // allow for a slow database.
 const knownForMs = 20_000;
-// Enough for all keys in use. If there are more, the least recently used key is looked up again.
+// Normally more than the number of keys in use. If more keys are in use, the least recently used
+// keys are dropped from the cache and looked up again.
 const knownMax = 10_000;
 
 export function createAuthentication(deps: AuthenticationDeps): Authenticate {
@@ -48,8 +49,8 @@ export function createAuthentication(deps: AuthenticationDeps): Authenticate {
       unknown.set(cacheKey, true);
       return null;
     }
-    // The key was stored with an older pepper, so its digest is replaced. Only a call carries the
-    // key itself, so the new digest can be computed only now.
+    // The key was stored with an older pepper, so its digest is replaced. The key itself is not
+    // stored, so the new digest can be computed only during a call.
     const [digest] = digests;
     if (digest && !digest.equals(found.digest)) await moveKey(db, found, digest);
     const caller = callerOf(found);
@@ -57,9 +58,9 @@ export function createAuthentication(deps: AuthenticationDeps): Authenticate {
     return caller;
   };
 
-  // Looks up a key that is not known to this process as valid; these look-ups are limited by
-  // address. A key in use does not need this limit, so other calls from its address cannot block
-  // it.
+  // Looks up a key that this process has not found valid recently. These look-ups are limited per
+  // address. A recently valid key is looked up without this limit, so other callers at the same
+  // address cannot block it.
   const lookUpStranger = async (key: string, cacheKey: string, address: string) => {
     const limited = unknownLookups.take(address);
     if (limited) throw limited;
@@ -96,7 +97,8 @@ export function createAuthentication(deps: AuthenticationDeps): Authenticate {
 }
 
 /**
- * The caller's address. Of an IPv6 address only the /64 network, which belongs to one subscriber.
+ * Returns the caller's address. For IPv6, returns only the /64 network, which belongs to one
+ * subscriber.
  */
 export function addressOf(ctx: Pick<ApiCall, 'ip'>): string {
   const address = ctx.ip.replace(/^::ffff:(?=\d+\.)/, '');

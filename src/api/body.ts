@@ -9,7 +9,7 @@ import type { JsonObject } from '../contract/safe-json';
 import { parseSafeJson } from '../contract/safe-json';
 import { Refused } from './context';
 
-// Far more than all documented fields can need.
+// 128 KiB is far more than all documented fields can need.
 export const bodyBytesMax = 128 * 1024;
 
 /**
@@ -69,8 +69,8 @@ async function readBytes(request: IncomingMessage, bytesMax: number): Promise<Bu
 
 /**
  * Resolves with true at the end of the body, or as soon as `take` returns false. Resolves with
- * false if the connection closes first. An async iterator would be simpler, but it takes as long as
- * parsing the body.
+ * false if the connection closes first. An async iterator would be simpler, but reading with it
+ * takes as long as the parsing of the body.
  */
 function untilRead(request: IncomingMessage, take: (chunk: Buffer) => boolean): Promise<boolean> {
   return new Promise((resolve) => {

@@ -44,8 +44,8 @@ export type KeyedRouter = Router<KeyedState>;
 export type Headers = Readonly<Record<string, string>>;
 
 /**
- * A refusal. A create returns it instead of throwing it: throwing it through all functions of a
- * create would take a seventh of the time of such a reply. Other functions throw it.
+ * A refusal. A create returns its refusal. Throwing the refusal through all functions of a create
+ * would take one seventh of the time of the reply. Other functions throw their refusals.
  */
 export class Refused extends Error {
   readonly outcome = 'refused';
@@ -53,8 +53,8 @@ export class Refused extends Error {
     readonly refusal: Refusal,
     readonly headers: Headers = {},
   ) {
-    // Without a stack trace, because only the message is used. Recording the stack would take
-    // longer than the reply.
+    // No stack trace is recorded, because only the message is used. Recording a stack trace would
+    // take longer than the reply.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(refusal.message);

@@ -12,7 +12,7 @@ import type { Starter } from './create/starter';
 export interface ApiSettings {
   /**
    * Secrets for the digests of API keys; several while a secret is being rotated. New digests use
-   * the first.
+   * the first secret.
    */
   readonly peppers: readonly string[];
   readonly publicUrl: string;
@@ -76,8 +76,8 @@ export interface ApiDeps {
   readonly elapsed: () => number;
   readonly observer: RequestObserver;
   /**
-   * False until the database schema is right, and while the process is stopping. Load balancers
-   * choose another process then.
+   * False until the database schema is right, and while the process is stopping. As long as this is
+   * false, load balancers choose another process.
    */
   readonly isServing: () => boolean;
 }

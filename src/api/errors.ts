@@ -1,6 +1,7 @@
 // Turns thrown errors into replies. A refusal is sent as it is. A temporary error of the database,
 // and any error of the storage, becomes a 503, so that the caller tries again. Every other error is
-// a bug and becomes a 500 without details. All errors except refusals are logged here, once.
+// a bug and becomes a 500 without details. Each error except a refusal is logged here, exactly
+// once.
 
 import type { Middleware } from 'koa';
 import { isRetryable } from '../db/database';

@@ -1,5 +1,5 @@
-// Delays refusals to a caller that collects many of them. Without a delay, a caller that
-// immediately repeats a refused call could keep the process busy. A delay costs only a timer.
+// Delays refusals to a caller that gets many refusals. Without a delay, a caller that immediately
+// repeats a refused call could keep the process busy. A delay costs only a timer.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Middleware } from 'koa';
@@ -9,7 +9,8 @@ import type { ApiDeps } from './deps';
 import { createBuckets } from './limits';
 
 const lateMs = 200;
-// A delayed reply keeps its request in memory. So replies are not delayed if this many are waiting.
+// A delayed reply keeps its request in memory. So if this many replies are already waiting, further
+// replies are sent without a delay.
 const waitingMax = 2_000;
 
 export function delayRefusals({ settings, elapsed, isServing }: ApiDeps): Middleware<ApiState> {

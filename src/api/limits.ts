@@ -11,7 +11,7 @@ import { Refused } from './context';
 
 interface RateLimit {
   readonly perSecond: number;
-  /** Maximum number of calls at once. By default the calls of five seconds. */
+  /** Maximum number of calls at once. The default is five times `perSecond`. */
   readonly burst?: number;
   /** The beginning of a refusal's message, for example "This key may ask for quotes". */
   readonly subject: string;
@@ -24,14 +24,15 @@ interface Bucket {
   at: number;
 }
 
-// A bucket that was not used for long is full. So the least recently used buckets can be dropped.
+// A bucket that was not used for a while is full, like a new bucket. So the least recently used
+// buckets can be dropped.
 const bucketsMax = 50_000;
 
 /** `ownRate` replaces the rate of the limit; the burst then changes in proportion. */
 export interface Buckets {
   /** Counts the call and returns null if it is allowed. Otherwise returns its refusal. */
   take(name: string, ownRate?: number | null): Refused | null;
-  /** As `take`, but without counting the call. */
+  /** Like `take`, but without counting the call. */
   peek(name: string): Refused | null;
   /** Undoes one `take`, for a call to which the limit does not apply after all. */
   giveBack(name: string, ownRate?: number | null): void;

@@ -27,7 +27,8 @@ export function observeRequests({
   readonly isServing: () => boolean;
 }): Middleware<ApiState> {
   const origins = new Set(settings.corsOrigins);
-  // HSTS only if the public address is https, because browsers remember it for a year.
+  // The HSTS header is sent only if the public address is https, because browsers remember this
+  // header for a year.
   const isSecure = settings.publicUrl.startsWith('https://');
   const headers = isSecure
     ? [...always, ['Strict-Transport-Security', 'max-age=31536000']]

@@ -24,7 +24,7 @@ interface Providers {
 const generators: Providers = { kind: 'a generator', protocols: ['ark'] };
 const enhancers: Providers = { kind: 'an enhancer', protocols: ['mediakit'] };
 
-/** One sentence for each broken rule; empty if the file is correct. */
+/** Returns one sentence for each broken rule, or an empty list if the file is correct. */
 export function crossFaults(file: CatalogueFile): string[] {
   const faults: string[] = [];
   const say = (path: readonly PropertyKey[], sentence: string) =>

@@ -1,6 +1,6 @@
 // The schema of the catalogue file, with a sentence for each fault. Unknown names are refused. A
 // misspelt capability would otherwise be off without a warning. Amounts in the file are decimal
-// numbers of the currency. All other code gets them as integer micro-units.
+// numbers of the currency. All other code gets these amounts as integer micro-units.
 
 import { z } from 'zod';
 import { inputTypes, ratios, resolutions } from '../contract/vocabulary';
@@ -42,8 +42,8 @@ const amount = z
   .refine((micros) => micros > 0, 'must be more than 0');
 
 /**
- * A factor of a price, with two decimals at most. Prices are calculated with whole hundredths, so
- * nothing is rounded in favour of one side.
+ * A factor of a price, with two decimals at most. Prices are calculated with whole hundredths of a
+ * factor, so no factor is rounded.
  */
 const factor = z
   .number({ error: ({ input }) => `must be a number; got ${JSON.stringify(input)}` })
@@ -141,7 +141,7 @@ export const catalogueFileSchema = z.strictObject({
     })
     .nullable()
     .default(null),
-  // A place for YAML anchors that several entries share. The service ignores this key.
+  // Contains YAML anchors that several entries share. The service ignores this key.
   shared: z.unknown().optional(),
 });
 

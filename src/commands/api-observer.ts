@@ -1,6 +1,6 @@
-// Logs and counts the API's requests and its failed calls to Temporal. The number of successful
-// reads and of calls without a valid key is unlimited. They are therefore logged at level debug
-// only. The metrics count all requests.
+// Logs and counts the API's requests and its failed calls to Temporal. Any number of successful
+// reads and of calls without a valid key may arrive, so these calls are logged at level debug only.
+// The metrics count all requests.
 
 import { randomBytes } from 'node:crypto';
 import type { FinishedRequest, RequestObserver } from '../api/deps';
@@ -13,8 +13,9 @@ interface ApiObserver extends RequestObserver {
 }
 
 export function observeApi(log: Logger, meters: Meters, keepSpan: KeepSpan): ApiObserver {
-  // Redaction searches every logged object for the names of secrets. It is off here: these lines
-  // have only our own fields, and thousands of them are written per second.
+  // Redaction searches every logged object for the names of secrets. Redaction is off here, because
+  // these log lines contain only fields of the service, and thousands of them are written per
+  // second.
   const requests = log.child({}, { redact: [] });
   return {
     temporalFailure(what, error) {
@@ -51,8 +52,8 @@ export function observeApi(log: Logger, meters: Meters, keepSpan: KeepSpan): Api
 }
 
 /**
- * Keeps a span for the request. If the request started a task, a second span below it is the parent
- * of the task's own spans.
+ * Records a span for the request. If the request started a task, a child span `submission` is
+ * recorded too. This child span is the parent of the spans of the task.
  */
 function keepSpans(keep: NonNullable<KeepSpan>, request: FinishedRequest): void {
   const { method, route, status, ms, traceId, startedAtMs, taskId, submission } = request;
@@ -91,7 +92,10 @@ function keepSpans(keep: NonNullable<KeepSpan>, request: FinishedRequest): void 
 
 const methods = new Set(['GET', 'POST', 'DELETE', 'HEAD', 'OPTIONS']);
 
-/** A caller may send any word as the method. All unknown methods share one metric series. */
+/**
+ * A caller may send any word as the method. All methods that are not in the list share one metric
+ * series.
+ */
 function knownMethod(method: string): string {
   return methods.has(method) ? method : 'other';
 }

@@ -43,8 +43,8 @@ export const api: Command<'api'> = async ({ config, log }) => {
     isServing: () => !stopping && hasSchema,
   });
   try {
-    // The API starts without a database too. Until the database answers, the API answers that it is
-    // not ready.
+    // The API also starts if the database does not answer. Until the database answers, the API
+    // reports that it is not ready.
     hasSchema = await isSchemaRight(parts.db, config.databaseUrl, log);
     const metrics = await serveMetrics({
       meters: parts.meters,
@@ -64,7 +64,8 @@ export const api: Command<'api'> = async ({ config, log }) => {
     const running = runsUntilStopped(async () => {
       stopping = true;
       const closed = server.close();
-      // This wakes the readers that wait for a change. They get the present state of their task.
+      // Closing the listener ends the reads that wait for a change. Each read is then answered with
+      // the current state of its task.
       await parts.listener.close();
       await closed;
       await metrics.close();
@@ -157,7 +158,8 @@ function settingsOf(config: ConfigOf<'api'>): ApiSettings {
     unknownRatePerSecond: config.unknownRatePerSecond,
     refusalRatePerSecond: config.refusalRatePerSecond,
     listsAtOncePerAccountMax: config.listsAtOncePerAccountMax,
-    // One account may use half of the pool. The other half stays free for other accounts.
+    // Changes by one account use at most half of the connections in the pool. The other half stays
+    // free for other accounts.
     changesAtOncePerAccountMax: Math.ceil(config.databasePoolMax / 2),
     heldReadsMax: config.heldReadsMax,
     trustedProxies: config.trustedProxies,

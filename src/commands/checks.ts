@@ -1,5 +1,5 @@
-// The access to Temporal, and two checks at the start. They report a wrong address of the database
-// or of Temporal within seconds.
+// The access to Temporal, and two checks at the start of a process. The checks report a wrong
+// address of the database or of Temporal within seconds.
 
 import { Connection, type TLSConfig } from '@temporalio/client';
 import { Client } from 'pg';
@@ -18,8 +18,8 @@ export function temporalAccess(config: Config) {
 }
 
 /**
- * Undefined if no certificate and no server name is set. TLS is then used without them, or not at
- * all.
+ * Returns undefined if neither a certificate nor a server name is set. The caller then decides
+ * whether to use TLS.
  */
 function certificatesOf(config: Config): TLSConfig | undefined {
   const { temporalTlsCa: ca, temporalTlsCert: crt, temporalTlsKey: key } = config;
@@ -54,17 +54,17 @@ export async function checkTemporal(config: Config): Promise<void> {
   }
 }
 
-// The service's own pool has the same time limit.
+// The connection pool of the service has the same time limit.
 const connectTimeoutMs = 2_000;
 
-/** Uses a connection of its own. A pool would report only a timeout and not its cause. */
+/** Uses a separate connection, because a pool would report only a timeout and not the cause. */
 export async function checkDatabase(url: string): Promise<void> {
   const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
     application_name: 'check',
-    // The service's own connections send this option too. A pooler may refuse a connection with an
-    // option.
+    // The connections of the service send options, and a pooler may refuse a connection with
+    // options. So this check sends an option too.
     options: '-c lock_timeout=2000',
   });
   // Without a listener, an error event of this connection would end the process.

@@ -1,5 +1,5 @@
-// The process that serves the codec endpoint of the Temporal UI. It is a process of its own because
-// it needs the encryption keys and nothing else.
+// The process that serves the codec endpoint of the Temporal UI. The endpoint has a separate
+// process, because it needs the encryption keys and nothing else.
 
 import { createCodecHandler } from '../temporal/codec-server';
 import { createPayloadCodec } from '../temporal/payload-codec';

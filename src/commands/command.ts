@@ -1,5 +1,5 @@
-// The type of a process in the table of main.ts: a function that starts the process and returns how
-// to stop it. Only main.ts handles signals and the exit.
+// The types of the processes and commands that main.ts runs. A `Command` is a function that starts
+// a process and returns an object to stop the process. Only main.ts handles signals and exits.
 
 import type { ConfigOf, ProcessName } from '../config/config';
 import type { Logger } from '../telemetry/logger';
@@ -7,7 +7,7 @@ import type { Logger } from '../telemetry/logger';
 interface Context<P extends ProcessName> {
   readonly config: ConfigOf<P>;
   readonly log: Logger;
-  /** The words after the process's name on the command line. */
+  /** The arguments after the name of the process on the command line. */
   readonly args: readonly string[];
 }
 
@@ -34,14 +34,16 @@ export function runsUntilStopped(close: () => Promise<void>): Running {
   };
 }
 
-/** Returns a process that runs until it is stopped, or the exit code of a finished command. */
+/**
+ * Starts a process and returns the running process, or runs a command and returns its exit code.
+ */
 export type Command<P extends ProcessName> = (context: Context<P>) => Promise<Running | number>;
 
-/** An error that an operator understands from its message. It is printed without a stack. */
+/** An error whose message is enough for an operator. The stack of the error is not printed. */
 export class CommandError extends Error {
   constructor(
     message: string,
-    /** 1: the command failed. 2: wrong use. */
+    /** 1: the command failed. 2: the command was called with wrong arguments or settings. */
     readonly exitCode: 1 | 2 = 1,
     options?: ErrorOptions,
   ) {

@@ -1,6 +1,6 @@
-// Puts counts from the database into the metrics. The API does this because it still runs if every
-// worker is down. These figures are needed most at that time. Each API process reports the same
-// figures, so a dashboard takes the maximum (docs/decisions.md, 15).
+// Sets gauges from counts in the database. The API does this, because the gauges are most important
+// when all workers are down. Each API process reports the same values, so a dashboard shows the
+// maximum (docs/decisions.md, 15).
 
 import type { Knex } from 'knex';
 import { readStoredBytes } from '../db/files/usage';
@@ -9,14 +9,14 @@ import type { Logger } from '../telemetry/logger';
 import type { Meters } from '../telemetry/meters';
 import { showPool } from './pool-gauges';
 
-// Several scrapes within this time cost one query.
+// All scrapes within this time use the result of one query.
 const freshForMs = 5_000;
 // The query for the stored bytes reads the row of every file, so it runs less often.
 const bytesFreshForMs = 300_000;
 
 /**
- * Returns a function that refreshes the gauges at each scrape. If the database does not answer, the
- * gauges lose their values.
+ * Returns a function that refreshes the gauges at each scrape. While the database does not answer,
+ * the gauges have no values.
  */
 export function createDatabaseGauges(db: Knex, meters: Meters, log: Logger): () => Promise<void> {
   let refreshing: Promise<void> | undefined;
@@ -70,7 +70,8 @@ function show(meters: Meters, open: OpenWork): void {
   meters.set('video_callback_overdue_seconds', {}, open.callbackOverdueSeconds);
   meters.set('video_result_awaited_seconds', {}, open.resultAwaitedSeconds);
   meters.set('video_held_amount', {}, open.heldMicros / 1_000_000);
-  // Books that were never audited get an infinite age, so that the alert fires.
+  // If there was no audit yet, the age of the last audit is set to infinity, so that the alert
+  // fires.
   meters.set('video_audit_age_seconds', {}, open.auditAgeSeconds ?? Number.POSITIVE_INFINITY);
   meters.set('video_database_gauges_up', {}, 1);
 }
@@ -84,7 +85,9 @@ const alone = [
   'video_audit_age_seconds',
 ] as const;
 
-/** Removes values that are unknown now, because an outdated value would look like a true one. */
+/**
+ * Removes all values after a failed query, because an outdated value would look like a current one.
+ */
 function forget(meters: Meters): void {
   for (const name of labelled) meters.clear(name);
   for (const name of alone) meters.set(name, {}, Number.NaN);

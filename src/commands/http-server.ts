@@ -1,4 +1,5 @@
-// An HTTP server with limits against slow or greedy callers. Its close lets open requests finish.
+// An HTTP server that limits the time, the size and the number of requests and connections. `close`
+// lets open requests finish.
 
 import {
   createServer,
@@ -15,9 +16,9 @@ interface Listening {
   close(): Promise<void>;
 }
 
-// Node's defaults (60 s, 300 s, checked every 30 s) let a slow sender hold a connection for
-// minutes. The keep-alive time is short because load balancers reconnect cheaply. The header size
-// is twice that of a browser's headers.
+// Node's defaults (60 s, 300 s, checked every 30 s) let a slow sender keep a connection open for
+// minutes. The keep-alive time is short, because load balancers can easily open new connections.
+// The maximum size of the headers is twice the size that browsers send.
 const limits = {
   headersTimeout: 10_000,
   // This is the limit for uploads. Other bodies have the limit `bodyMs`.
@@ -37,21 +38,21 @@ const unreadMs = 7_500;
 
 // A caller may be refused before its whole body is read. If the rest of the body is not read, the
 // system resets the connection and the reply is lost. The rest is therefore read and discarded, as
-// nginx does. This ends after 30 s, or 5 s after the last byte.
+// nginx does. The discarding ends after 30 s, or 5 s after the last received byte.
 const discardMs = 30_000;
 const discardIdleMs = 5_000;
 
-// At a stop, requests that still run after this time are cut off. A caller can repeat a waiting
-// read (`Prefer: wait`).
+// When the process stops, requests that still run after this time are cut off. This also affects
+// reads that wait (`Prefer: wait`), but a caller can repeat a read.
 const finishWithinMs = 10_000;
 
 interface ListenOptions {
   readonly connectionsMax?: number;
-  /** True for requests whose body may take minutes. */
+  /** True for requests whose body may take minutes to arrive. */
   readonly isUpload?: (request: IncomingMessage) => boolean;
 }
 
-/** The names of the settings for an error message about the address. */
+/** The settings that an error message names if the server cannot listen at its address. */
 interface AddressSettings {
   readonly host: string;
   readonly port: string;
@@ -67,8 +68,8 @@ export async function listen(
   const handle = handleTogether(handler);
   const serve: RequestListener = (request, response) => {
     if (!isUpload(request)) limitBodyTime(request, response);
-    // The timeout begins when the reply is complete, if the system has not taken all of its bytes
-    // by then. Node sets the keep-alive timeout after the reply is written.
+    // `unreadMs` applies when the reply is complete but the system has not accepted all of its
+    // bytes. After all bytes are written, Node replaces this timeout by the keep-alive timeout.
     response.once('prefinish', () => {
       if (request.socket.writableLength > 0) request.socket.setTimeout(unreadMs);
       if (!request.complete) discardRest(request);
@@ -77,7 +78,8 @@ export async function listen(
   };
   const server = createServer(limits, serve);
   // With `Expect: 100-continue` a client waits for a 100 before it sends its body. The 100 is sent
-  // when the handler reads the body. A request that is refused before that sends no body.
+  // when the handler starts to read the body. If the request is refused earlier, the client sends
+  // no body.
   server.on('checkContinue', (request, response) => {
     request.once('resume', () => {
       if (!response.headersSent) response.writeContinue();
@@ -100,8 +102,8 @@ export async function listen(
 }
 
 /**
- * Collects the requests that arrive in one turn of the event loop, and handles them at its end.
- * Their replies are then sent together (docs/decisions.md, 28).
+ * Collects the requests that arrive in one turn of the event loop, and handles them at the end of
+ * the turn. The replies to these requests are then sent together (docs/decisions.md, 28).
  */
 function handleTogether(handler: RequestListener): RequestListener {
   const waiting: (() => void)[] = [];
@@ -119,8 +121,8 @@ function limitBodyTime(request: IncomingMessage, response: ServerResponse): void
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   if (encoding === undefined && (length === undefined || length === '0')) return;
   process.nextTick(() => {
-    // Most bodies arrive with their headers and need no timer. By now Node has parsed their bytes,
-    // and nothing has read them.
+    // Most bodies arrive together with their headers and need no timer. At this tick Node has
+    // parsed the bytes of these bodies, and no handler has read from them yet.
     if (request.readableLength === Number(length) || request.complete || request.destroyed) return;
     const late = setTimeout(() => {
       if (!response.headersSent) {

@@ -1,6 +1,6 @@
 // Serves /metrics on a separate port that callers cannot reach. A worker has no other port, so it
-// also serves /livez and /readyz here. A worker's /metrics includes the metrics of Temporal's core.
-// They are fetched from a local port of the core (docs/decisions.md, 17).
+// also serves /livez and /readyz here. A worker's /metrics includes the metrics of Temporal's core,
+// which are fetched from a local port of the core (docs/decisions.md, 17).
 
 import { get } from 'node:http';
 import type { Logger } from '../telemetry/logger';
@@ -11,15 +11,15 @@ interface MetricsOptions {
   readonly meters: Meters;
   readonly log: Logger;
   readonly host: string;
-  /** Null if nothing is to be served. */
+  /** The port for the metrics. If null, no server is started. */
   readonly port: number | null;
-  /** Called at each scrape. Updates the gauges that are not counted at each event. */
+  /** Called at each scrape. Updates the gauges that are not updated by events. */
   readonly refresh?: () => Promise<void>;
   /** The local port at which Temporal's core serves its metrics. */
   readonly corePort?: number | null;
   /**
-   * Returns the parts of /readyz. The worker is ready if all of them are true. If absent, /livez
-   * and /readyz are not served.
+   * Returns the parts of /readyz. The worker is ready if all parts are true. Without this function,
+   * /livez and /readyz are not served.
    */
   readonly health?: () => Promise<object>;
 }

@@ -1,4 +1,4 @@
-// Wraps the storage of a process, so that its faults are counted and logged.
+// Wraps the storage of a process. Faults of the storage are counted and logged.
 
 import { reportedStorage } from '../storage/reported-storage';
 import type { Storage } from '../storage/storage';

@@ -1,5 +1,5 @@
-// Finds the root folder of the project, from the sources or from dist. Also reads the project's
-// name, version and commit.
+// The root folder of the project, for code that runs from the sources or from dist. Also the
+// project's name, version and commit.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -17,7 +17,10 @@ export function projectVersion(): { readonly name: string; readonly version: str
   return { name: name ?? '', version: version ?? '' };
 }
 
-/** The commit of a cloned folder; `unknown` if the folder is no clone or git is missing. */
+/**
+ * The commit of the project's git clone; `unknown` if the folder is not a clone or git is not
+ * installed.
+ */
 export function projectCommit(folder = projectFolder()): string {
   // Without this check git would answer for a repository above this folder.
   if (!existsSync(join(folder, '.git'))) return 'unknown';

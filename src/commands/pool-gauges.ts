@@ -11,7 +11,7 @@ interface Pool {
 
 export function showPool(db: Knex, meters: Meters): void {
   const pool = db.client.pool as Pool | undefined;
-  // After the database was closed, there is no pool.
+  // knex has no pool after its connections were closed.
   if (!pool) return;
   meters.set('video_database_connections', { state: 'used' }, pool.numUsed());
   meters.set('video_database_connections', { state: 'free' }, pool.numFree());

@@ -1,4 +1,4 @@
-// The public address of the API, and a check that callers can follow the links to files.
+// The public address of the API, and a check of the setting FILES_DELIVERY.
 
 import type { Config } from '../config/config';
 import { isReachable } from '../domain/file-link';
@@ -8,7 +8,8 @@ export function publicUrlOf({ publicUrl, port }: Config): string {
 }
 
 /**
- * Returns why callers cannot follow the links to files, for the log at the start; null if they can.
+ * Returns a warning for the log at the start if FILES_DELIVERY=redirect has no effect, or if
+ * callers may be unable to reach the storage. Otherwise returns null.
  */
 export function whyUnreachable(config: Config): string | null {
   const { filesDelivery, s3Bucket, s3Endpoint, dangerouslyAllowHosts } = config;

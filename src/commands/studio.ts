@@ -1,5 +1,5 @@
-// Runs the studio as a process. The studio shares no code with the service, so its options are
-// plain values.
+// Runs the studio as a process. The studio shares no code with the service, so the studio gets
+// single values instead of the config.
 
 import { createStudio } from '../../studio/server';
 import { type Command, CommandError, runsUntilStopped } from './command';

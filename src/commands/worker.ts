@@ -1,5 +1,6 @@
 // The worker process: it opens the database, waits for the right schema and starts the four
-// Temporal workers. At a stop the workers end first, then the metrics, the traces and the database.
+// Temporal workers. When the process stops, the workers end first, then the metrics, the traces and
+// the database.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -89,7 +90,10 @@ function callbacksOf(config: ConfigOf<'worker'>) {
   };
 }
 
-/** One host gets at most a fifth of the slots, so that a slow host cannot take them all. */
+/**
+ * One host gets at most a fifth of the slots for callbacks, so that a slow host cannot occupy all
+ * slots.
+ */
 function perHostMax({ workerCallbackSlots }: ConfigOf<'worker'>): number {
   return Math.max(1, Math.floor(workerCallbackSlots / 5));
 }
@@ -133,7 +137,10 @@ function settingsOf(config: ConfigOf<'worker'>): WorkerSettings {
   };
 }
 
-/** The bundle made by the build. Without a build (in tests) the bundle is made at the start. */
+/**
+ * The workflow bundle that the build made. Without a build (in tests) the worker makes the bundle
+ * when it starts.
+ */
 function builtBundle(): { codePath: string } | { workflowsPath: string } {
   const built = join(__dirname, '../../workflow-bundle.js');
   if (existsSync(built)) return { codePath: built };

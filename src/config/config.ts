@@ -1,6 +1,6 @@
-// Reads the settings from the environment; no other file does. All faults are reported together,
-// each with the accepted values and the given value, unless the value is secret. Only main.ts,
-// commands and dev-stack see the whole config. All other code gets single values.
+// Reads all settings from the environment and reports all faults together. Each fault shows the
+// accepted values and the given value, but never the value of a secret. Only main.ts, the commands
+// and dev-stack see the whole config. All other code gets single values.
 
 import type { z } from 'zod';
 import { type Environment, secretFilesIn } from './secret-files';
@@ -18,13 +18,16 @@ type Settings = { readonly [N in SettingName as CamelCase<N>]: Table[N] };
 
 export interface Config extends Settings {
   /**
-   * The environment, with the secrets that come from files. A catalogue names variables in the
-   * environment: the addresses and keys of channels.
+   * The environment variables, and the secrets that were read from files. The catalogue refers to
+   * variables by name, for the addresses and keys of channels.
    */
   readonly environment: Environment;
 }
 
-/** The settings that each process requires. All others are optional or have a default. */
+/**
+ * The settings that must be set for each process. All other settings are optional or have a
+ * default.
+ */
 const required = {
   api: ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'API_KEY_PEPPER'],
   worker: ['DATABASE_URL', 'TEMPORAL_ADDRESS'],
@@ -50,7 +53,7 @@ const certificate = [
 
 export type ProcessName = keyof typeof required;
 
-/** A config in which these settings are not null. */
+/** A config in which the settings N are not null. */
 type ConfigWith<N extends SettingName> = Config & {
   readonly [K in N as CamelCase<K>]: NonNullable<Table[K]>;
 };
@@ -99,8 +102,8 @@ export function readConfig<P extends ProcessName>(
 }
 
 /**
- * Replaces each NAME_FILE by NAME. A second `readConfig` of the result would otherwise find both,
- * and report them as a fault.
+ * Replaces each NAME_FILE by NAME. If both variables stayed, a second `readConfig` of the result
+ * would report a fault.
  */
 function withValues(environment: Environment, values: Readonly<Record<string, string>>) {
   const read = Object.keys(values).map((name) => `${name}_FILE`);
@@ -109,8 +112,8 @@ function withValues(environment: Environment, values: Readonly<Record<string, st
 }
 
 /**
- * Throws a ConfigError if one of these settings is not set. It is for commands whose required
- * settings depend on their options.
+ * Throws a ConfigError if one of these settings is not set. Commands use this check for settings
+ * that they need only with some of their options.
  */
 export function demand<N extends SettingName>(config: Config, names: readonly N[]): ConfigWith<N> {
   const absent = names.filter((name) => {
@@ -145,15 +148,15 @@ function faultOf(name: string, wanted: string, given: Record<string, string | un
 }
 
 /**
- * The catalogue chooses the names of the variables with the keys of channels. So a variable that is
- * not a setting is secret if its name ends with _KEY.
+ * The catalogue names the variables that contain the keys of channels. So any variable that is not
+ * a setting counts as secret if its name ends with _KEY.
  */
 function isSecret(name: string): boolean {
   if (!Object.hasOwn(table.shape, name)) return name.endsWith('_KEY');
   return settingRows().some((row) => row.name === name && row.secret);
 }
 
-/** The fault if exactly one of the certificate and its key is set; otherwise an empty list. */
+/** Returns one fault if only the certificate or only its key is set; otherwise an empty list. */
 function halfOf([set, ...others]: readonly string[]): string[] {
   if (set === undefined || others.length > 0) return [];
   const absent = certificate.find((name) => name !== set);

@@ -1,6 +1,6 @@
-// Reads secrets from files, in which Docker and Kubernetes provide them. The variable NAME_FILE is
-// the path of a file with the value of NAME. A secret in a file is safer than one in the
-// environment, which tools such as `docker inspect` show.
+// Reads secrets from files, because Docker and Kubernetes provide secrets as files. The variable
+// NAME_FILE is the path of a file with the value of NAME. A file is safer than the environment,
+// because tools such as `docker inspect` show the environment.
 
 import { readFileSync } from 'node:fs';
 
@@ -8,7 +8,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 interface SecretFiles {
   readonly values: Readonly<Record<string, string>>;
-  /** Settings for which a file was given, even if it could not be read. */
+  /** Settings for which a file was given, even if the file could not be read. */
   readonly named: ReadonlySet<string>;
   readonly faults: readonly string[];
 }

@@ -1,6 +1,6 @@
-// The kinds of values that a setting can have. Each kind parses a text, and describes in words
-// which values it accepts. Error messages use these words, so all settings report faults in the
-// same form.
+// The kinds of values that a setting can have. Each kind parses a text and has a description of the
+// accepted values. Error messages use this description, so all settings report faults in the same
+// form.
 
 import { z } from 'zod';
 

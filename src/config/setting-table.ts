@@ -1,5 +1,6 @@
 // This table contains every setting: the name of its variable, the accepted values, the default,
-// and a sentence. docs/settings.md shows the table, and config.ts uses it to read the environment.
+// and a description. docs/settings.md shows the table, and config.ts uses it to read the
+// environment.
 
 import { z } from 'zod';
 import {
@@ -221,7 +222,7 @@ export const table = z.object({
   WORKER_FILE_SLOTS: whole(1, 10_000)
     .default(50)
     .describe(
-      'Results a worker copies at once; half of these may be uploads to addresses of callers.',
+      'Results a worker copies at once; half of these may be uploads to addresses that callers gave.',
     ),
   WORKER_DEPLOYMENT_NAME: text()
     .default('video-generation-service')

@@ -1,5 +1,5 @@
-// The closed table of refusals: code → HTTP status and type. Except for the two server errors, the
-// caller caused the refusal. The names are recorded in workflow histories: add, never rename.
+// All refusals of the API: code → HTTP status and type. The caller caused each refusal, except the
+// two server errors. Workflow histories contain the codes, so codes may be added but never renamed.
 
 export const refusals = {
   invalid_json: { status: 400, type: 'invalid_request_error' },

@@ -1,5 +1,5 @@
 // Example requests and replies for the OpenAPI document. Tests send each request to the API, so
-// that readers can send the examples as they are.
+// that every example works.
 
 export interface RequestExample {
   readonly summary: string;

@@ -1,6 +1,5 @@
-// Combines the faults of one request into one answer: sorts the faults, and drops those that only
-// follow from another. The order is that of the API document's tables, so the first fault shown is
-// about the field documented first.
+// Combines the faults of one request into one answer. Drops each fault that only follows from
+// another fault, and sorts the others in the order of the tables in the API document.
 
 import type { Refusal } from './error';
 import type { Fault } from './field';
@@ -14,8 +13,9 @@ const orders: readonly (readonly string[])[] = [
 ];
 
 // The check of the field on the left depends on the fields on the right. If a field on the right is
-// at fault, the plan's fault for the left field is dropped: it would repeat the first fault, or
-// blame a default that the caller never sent. If `mode` is at fault, the model is not known either.
+// at fault, the fault that the plan reports for the left field is dropped: this fault would repeat
+// the first fault, or blame a default that the caller never sent. If `mode` is at fault, the model
+// cannot be chosen.
 const restsOn: Readonly<Record<string, readonly string[]>> = {
   resolution: ['mode'],
   ratio: ['mode'],
@@ -33,8 +33,8 @@ const restsOn: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Joins the faults of the request's shape and the faults found by the plan. Drops those that only
- * follow from another.
+ * Joins the faults of the request's shape and the faults found by the plan. Drops each fault that
+ * only follows from another fault.
  */
 export function combineFaults(shape: readonly Fault[], plan: readonly Refusal[]): Refusal[] {
   if (shape.length === 0 && plan.length < 2) return [...plan];
@@ -61,7 +61,7 @@ function isMissingOf({ code, param }: Fault, meant: readonly string[]): boolean 
   return meant.some((path) => path === param || path.startsWith(`${param}.resolution`));
 }
 
-/** Sorts a misspelt name as the field that was meant. */
+/** Sorts the fault of a misspelt name by the position of the field that was meant. */
 function sortFaults(faults: readonly Fault[]): Refusal[] {
   return faults
     .map((fault) => ({ fault, rank: rankOf(fault.meant ?? fault.param) }))
@@ -69,10 +69,13 @@ function sortFaults(faults: readonly Fault[]): Refusal[] {
     .map(({ fault: { code, param, message } }) => ({ code, param, message }));
 }
 
-// More than the number of fields, far fewer than the names that a body can have.
+// The maximum number of messages. It is above the number of fields, and far below the number of
+// names that a body can have.
 const messagesMax = 50;
 
-/** One refusal for all faults: one message per line, with the code and the param of the first. */
+/**
+ * One refusal for all faults: one message per line, with the code and the param of the first fault.
+ */
 export function oneRefusal(faults: readonly Refusal[]): Refusal {
   const first = faults[0];
   if (!first) throw new Error('Assertion failed: there is a fault to report');
@@ -88,8 +91,8 @@ function segments(param: string): string[] {
 }
 
 /**
- * The path as `restsOn` names it: `metadata.tools[0].type` becomes `metadata.tools`, `images[3]`
- * becomes `images`.
+ * The segments of the path that `restsOn` contains for this parameter: `metadata.tools[0].type`
+ * becomes `metadata.tools`, and `images[3]` becomes `images`.
  */
 function pathsOf(param: string): string[] {
   const parts = segments(param);

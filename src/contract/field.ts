@@ -1,5 +1,5 @@
-// Validates single fields of a request and builds the messages of their faults: the expected value
-// and the value sent. Rules between fields are in the parser, and the abilities of a model in the
+// Validates single fields of a request. Each message about a fault contains the expected value and
+// the value sent. Rules between fields are in the parser, and the abilities of models are in the
 // plan.
 
 import type { z } from 'zod';
@@ -18,8 +18,8 @@ export interface Fault extends Refusal {
   readonly meant?: string;
 }
 
-// No valid list is nearly as long. Without this limit, a list of thousands of faulty elements would
-// cause as many faults.
+// A longer list gets one fault, and its elements are not checked. All valid lists are much shorter.
+// Without this limit, thousands of faulty elements would cause thousands of faults.
 const lookedAtMax = 100;
 
 /** null and an empty list count as absent. */
@@ -48,7 +48,7 @@ export function readField<T>(
   return undefined;
 }
 
-/** The valid fields of an object by name, without those that are absent or at fault. */
+/** The valid fields of an object by name. Fields that are absent or at fault are left out. */
 export function readFields<T>(
   fields: Readonly<Record<string, Field>>,
   path: string,
@@ -104,10 +104,14 @@ export function misspelt(param: string, meant: string): Fault {
   return { ...invalid(param, `there is no such field; did you mean "${meant}"?`), meant };
 }
 
-// Long enough to recognise the value, short enough for a message.
+// The number of characters of a sent string that a message shows. They are enough to recognise the
+// string.
 const shownMax = 60;
 
-/** The value as a message quotes it: as JSON, and shortened. */
+/**
+ * The value as a message shows it: JSON for short values, a description for arrays, objects and
+ * long strings.
+ */
 export function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `an array of ${value.length}`;
@@ -119,7 +123,7 @@ export function show(value: unknown): string {
   return JSON.stringify(value) ?? String(value);
 }
 
-/** A closed list of words as a message shows it. */
+/** The accepted words in the form in which a message lists them. */
 export const words = (list: readonly string[]) => list.map((word) => `"${word}"`).join(', ');
 
 /** The schemas of these fields, where each field may also be absent or null. */

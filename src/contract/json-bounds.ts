@@ -1,11 +1,12 @@
-// Counts the nesting, names and elements of a JSON text before it is parsed. Parsing thousands of
-// names takes ten milliseconds; counting takes less than one millisecond for any body.
+// Measures the depth of a JSON text and counts its names and elements, before the text is parsed.
+// Parsing thousands of names takes ten milliseconds; counting takes less than one millisecond for
+// any body.
 
-// The documented fields are nested four levels deep. 32 leaves room for passed-through options, and
-// recursion is safe.
+// The maximum depth. The documented fields are nested four levels deep. 32 levels leave room for
+// passed-through options, and are safe for recursive functions.
 const depthMax = 32;
-// The sum of names and elements; the documented fields need a few dozen. Every item costs time in
-// each later step, even if it is small.
+// The maximum sum of names and elements. The documented fields need a few dozen. Each later step
+// takes time for every item, even for a small one.
 const itemsMax = 1_000;
 
 const code = {
@@ -20,13 +21,13 @@ const code = {
 } as const;
 
 /**
- * Describes the limit that the text exceeds; null if there is none. The count is exact only for
- * valid JSON.
+ * Describes the limit that the text exceeds; null if the text exceeds no limit. The counts are
+ * exact only for valid JSON.
  */
 export function boundsFault(text: string): string | null {
   let depth = 0;
   let items = 0;
-  // True after an opening bracket, until its first item.
+  // True if the previous character, apart from white space, is an opening bracket.
   let isOpened = false;
   for (let at = 0; at < text.length; at += 1) {
     const char = text.charCodeAt(at);
@@ -43,7 +44,10 @@ export function boundsFault(text: string): string | null {
   return null;
 }
 
-/** Index of the quote that ends the string opened at `start`. */
+/**
+ * Index of the quote that ends the string opened at `start`; the length of the text if the string
+ * does not end.
+ */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     const char = text.charCodeAt(at);

@@ -1,5 +1,5 @@
-// Describes why a text is not JSON, with line and column. It is called only after the parser has
-// refused the text, so it does not decide whether a text is valid.
+// Describes why a text is not JSON, with line and column. This code runs only after the parser has
+// refused the text. Only the parser decides whether a text is valid.
 
 import { type ParseErrorCode, visit } from 'jsonc-parser';
 

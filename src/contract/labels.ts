@@ -31,8 +31,8 @@ const param = 'metadata.labels';
 const nameShownMax = 80;
 
 /**
- * Undefined if there are no labels or one of them is at fault. null counts as absent, as in every
- * field.
+ * Undefined if there are no labels, or if one label is at fault. A label with the value null counts
+ * as absent, as in every field.
  */
 export function readLabels(value: unknown, faults: Fault[]): Labels | undefined {
   if (isAbsent(value)) return undefined;

@@ -46,7 +46,7 @@ export const superResolutionSchema = z
   .meta({ description: 'Chained super-resolution. `{}` is off.', id: 'SuperResolutionConfig' });
 
 const flag = 'must be true or false (a JSON boolean, not a string)';
-// No generator offers as many tools.
+// The maximum number of tools. It is above the number of tools of any generator.
 const toolsMax = 16;
 const tool = z.looseObject({
   type: z.string().min(1).meta({ description: '`web_search` turns on web search.' }),
@@ -127,8 +127,9 @@ const metadataParts = {
 export const metadataFields: Readonly<Record<string, Field>> = metadataParts;
 
 /**
- * Names that the service sets, prices or reads itself. If they were passed through, they could
- * change what was priced. Case is ignored, because many servers ignore the case of JSON names.
+ * Names that the service sets, prices or reads itself. If such a name were passed through, the
+ * generator could make a video that was not priced. Case is ignored, because many servers ignore
+ * the case of JSON names.
  */
 export const ownedMetadataNames: readonly string[] = (
   'model content prompt resolution ratio duration seconds size frames framespersecond input_type mode image images ' +

@@ -1,8 +1,10 @@
 // Recognises misspelt field names: another case, one or two wrong letters, or the name in another
-// API. Such a name is refused. If it were ignored, the caller would pay for another video than the
-// one wanted.
+// API. A misspelt name is refused. If it were ignored, the caller would pay for a video that the
+// caller did not want.
 
-/** Field names of other APIs, in lower case without separators. The list is closed on purpose. */
+/**
+ * Field names of other APIs, in lower case without separators. Only these names count as synonyms.
+ */
 const synonyms: Readonly<Record<string, string>> = {
   textprompt: 'prompt',
   aspect: 'ratio',
@@ -51,13 +53,13 @@ export function isGeneratorOption(name: string): boolean {
 }
 
 /**
- * At most this many unknown names of one object are compared, each with every known name. A body
- * with more of them is not a spelling mistake.
+ * In each object at most this many unknown names are compared with the known names. So many unknown
+ * names in one object are not spelling mistakes.
  */
 export const comparedMax = 100;
 /**
- * Longer names are not compared. No known name is nearly as long, and the cost grows with the
- * product of both lengths.
+ * Names with more characters are not compared. All known names are much shorter, and the cost of a
+ * comparison grows with the product of both lengths.
  */
 export const comparedCharsMax = 40;
 
@@ -90,17 +92,19 @@ export function synonymOf(name: string): string | undefined {
   return Object.hasOwn(synonyms, plain) ? synonyms[plain] : undefined;
 }
 
-// These two options are never sent to a generator. So another word for one of them inside
-// `metadata` is never an option of a generator.
+// The service handles these two options itself and never sends them to a generator. So a synonym of
+// such an option in `metadata` is a wrong name and not an option of a generator.
 const serviceOptions = ['metadata.callback_url', 'metadata.super_resolution_config'];
 
-/** The full path of the option of this service that other APIs call `name`. */
+/**
+ * The full path of the option in `serviceOptions` that other APIs call `name`; otherwise undefined.
+ */
 export function serviceOptionOf(name: string): string | undefined {
   const meant = synonymOf(name);
   return serviceOptions.some((option) => meant?.startsWith(option)) ? meant : undefined;
 }
 
-/** `aspectRatio`, `Aspect-Ratio` and `aspect_ratio` are one name. */
+/** `aspectRatio`, `Aspect-Ratio` and `aspect_ratio` count as the same name. */
 function plainOf(name: string): string {
   return name.toLowerCase().replace(/[\s_.-]/g, '');
 }
@@ -117,20 +121,23 @@ function plainKnown(known: string): string {
 }
 
 // Short names resemble many words with another meaning: `mode` and `code` differ in one letter. In
-// a short name only one letter may be wrong, and not the first.
+// a name with fewer than eight letters only one letter may be wrong, and not the first letter.
 const longName = 8;
 
 function editsMax(known: string): number {
   return known.length >= longName ? 2 : 1;
 }
 
-/** A cheap test before the edit distance, for bodies with thousands of names. */
+/** A cheap test that avoids most computations of the edit distance. */
 function mayResemble(name: string, known: string): boolean {
   if (Math.abs(name.length - known.length) > editsMax(known)) return false;
   return known.length >= longName || name[0] === known[0];
 }
 
-/** Edit distance: letters added, removed, replaced, or swapped with their neighbour. */
+/**
+ * The edit distance: the number of letters that are added, removed, replaced, or swapped with their
+ * neighbour.
+ */
 export function editsBetween(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   for (let row = 1; row <= a.length; row += 1) {

@@ -6,7 +6,7 @@ import { errorResponses, jsonReply, pageQuery, taskIdParameter } from './openapi
 import { accountSchema, callbacksSchema, statementSchema, tasksSchema } from './reply-schema';
 import { taskStatuses } from './vocabulary';
 
-/** The largest number of eleven digits: the year 5138. */
+/** The largest number of eleven digits. As a unix time it is in the year 5138. */
 const unixSecondsMax = 99_999_999_999;
 const unixSeconds = (description: string) =>
   z

@@ -37,9 +37,9 @@ type OverrideContext = Parameters<
   Extract<CreateDocumentOptions['override'], (...context: never[]) => unknown>
 >[0];
 
-// The schemas of replies are closed for the tests. The published document leaves replies open,
-// because fields may be added later. Two objects stay closed: the five fields of a create's reply,
-// and the super-resolution options, where an unknown name is refused.
+// In the tests the schemas of replies refuse undocumented fields. The published document allows
+// them, because fields may be added later. Two objects never allow them: the reply of a create,
+// which has exactly five fields, and the super-resolution options, whose unknown names are refused.
 const closed: readonly unknown[] = [createdSchema, superResolutionSchema];
 
 function openReplies({ jsonSchema, zodSchema }: OverrideContext): void {

@@ -1,5 +1,5 @@
-// Parses `metadata`, an object or a string that contains one, into documented fields and
-// passed-through options. Each field is read on its own, so one pass finds every fault.
+// Parses `metadata` into documented fields and passed-through options. The value is an object, or a
+// string that contains a JSON object. Each field is read separately, so every fault is found.
 
 import type { Fault } from './field';
 import { invalid, isAbsent, misspelt, readFields, show } from './field';
@@ -70,8 +70,8 @@ function metadataObject(value: unknown, faults: Fault[]): JsonObject {
 const configParam = 'metadata.super_resolution_config';
 
 /**
- * Undefined if super-resolution is off: absent, `{}`, or only fields that count as absent. Also
- * undefined if a field is at fault.
+ * Undefined if super-resolution is off: the value is absent, `{}`, or an object whose fields all
+ * count as absent. Also undefined if a field is at fault.
  */
 function readSuperResolution(value: unknown, faults: Fault[]): SuperResolutionConfig | undefined {
   if (isAbsent(value)) return undefined;
@@ -100,7 +100,8 @@ function readSuperResolution(value: unknown, faults: Fault[]): SuperResolutionCo
   return { tool_version: 'standard', ...read };
 }
 
-// Field names come from the caller, so a message shows few of them and only their beginning.
+// Field names come from the caller. So at most ten of them are reported, each with its beginning
+// only.
 const unknownMax = 10;
 const nameShownMax = 80;
 
@@ -119,7 +120,8 @@ function refuseUnknown(sent: readonly string[], faults: Fault[]): void {
 }
 
 // Passed-through options are stored with the task. A number such as 1e20 has four characters in the
-// body, but twenty-one when it is serialised again. So the limit of the body is not enough.
+// body, but twenty-one when it is serialised again. So the size limit of the body does not limit
+// the stored size.
 const writtenOutMax = 32 * 1024;
 
 function readPassThrough(sent: JsonObject, faults: Fault[]): Record<string, unknown> {
@@ -133,7 +135,7 @@ function readPassThrough(sent: JsonObject, faults: Fault[]): Record<string, unkn
   });
   if (passed.length === 0 && isAbsent(sent.tools)) return {};
   const options = Object.fromEntries(passed);
-  // Undocumented fields of a tool are also passed through, so `tools` counts too.
+  // Undocumented fields of a tool are also passed through, so the size includes `tools`.
   const bytes = Buffer.byteLength(JSON.stringify({ ...options, tools: sent.tools }));
   if (bytes <= writtenOutMax) return options;
   const sentence =
@@ -147,7 +149,7 @@ const topLevelNames = Object.keys(requestFields);
 
 /** The fault of a name that may not be passed through; null if the name is allowed. */
 function nameFault(name: string, isCompared: boolean): Fault | null {
-  // A generator that ignores the case of names would read another spelling as the documented field.
+  // A generator that ignores case would read `Watermark` as the documented field `watermark`.
   const lowerCase = name.toLowerCase();
   const option = otherSpellingOf(name, documentedNames);
   const shown = `metadata.${name.slice(0, nameShownMax)}`;

@@ -37,7 +37,7 @@ export function parseRequest(body: JsonObject): ParsedRequest {
   const audios = readList(body, 'audios', faults);
   const resolution = read<VideoRequest['resolution'] | ''>('resolution') || undefined;
   const ratio = read<VideoRequest['ratio']>('ratio');
-  // `size` is ignored if there is a resolution. It is not part of the request then, so a repeated
+  // If `resolution` is set, `size` is ignored and is not part of the parsed request. So a repeated
   // create may have another `size`.
   const sizeCounts = isAbsent(body.resolution) || body.resolution === '';
   const size = sizeCounts ? read<string>('size') : undefined;
@@ -91,8 +91,8 @@ function readImages(body: JsonObject, faults: Fault[]): readonly string[] {
 }
 
 /**
- * A list with faulty elements keeps its length (up to 9), because later rules count its elements.
- * The request is refused in any case, so none of its URLs is used.
+ * A list with faulty elements keeps its length (up to 9), because later rules count the elements.
+ * The request is refused in any case, so no URL of the list is used.
  */
 function readList(
   body: JsonObject,
@@ -128,7 +128,7 @@ const topLevelNames = new Set([...Object.keys(requestFields), 'metadata']);
 const metadataNames = new Set(Object.keys(metadataFields));
 const knownNames = [...topLevelNames, ...metadataNames];
 
-/** Refuses names that resemble a field, and returns the others. */
+/** Adds a fault for each name that resembles a field, and returns the other names. */
 function unknownNames(others: readonly string[], faults: Fault[]): string[] {
   const unknown = others.filter((name) => !metadataNames.has(name));
   return unknown.filter((name, index) => {

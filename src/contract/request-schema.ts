@@ -1,6 +1,6 @@
 // zod schemas of the create request, field by field. The parser and the OpenAPI document both use
-// them. Rules between fields are in the parser, and the abilities of a model in the plan. A caller
-// reads the sentence `wanted` if the field is invalid.
+// them. Rules between fields are in the parser, and the abilities of models are in the plan. If a
+// field is invalid, the caller gets the sentence `wanted`.
 
 import { z } from 'zod';
 import type { Field } from './field';

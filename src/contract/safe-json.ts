@@ -1,6 +1,7 @@
-// Parses JSON from callers safely. The text must be an object of limited depth and size, without
-// prototype names and without strings that PostgreSQL or UTF-8 cannot store. Used for the body, and
-// for metadata sent as a string. If a name appears twice, the last value counts, as in JSON.parse.
+// Parses JSON from callers: the body, and metadata sent as a string. The text must be an object of
+// limited depth and size. Names such as `__proto__` are refused. NUL and lone surrogates are
+// refused, because PostgreSQL or UTF-8 cannot store them. If a name appears twice, the last value
+// is used, as in JSON.parse.
 
 import secureJson from 'secure-json-parse';
 import { boundsFault } from './json-bounds';
@@ -18,8 +19,8 @@ export function parseSafeJson(text: string): SafeJson {
   try {
     value = secureJson.parse(text, null, { protoAction: 'error', constructorAction: 'error' });
   } catch (error) {
-    // This only chooses the message: the parser throws for prototype names as well as for invalid
-    // JSON.
+    // The parser throws for forbidden names and for invalid JSON. This test only chooses the
+    // message.
     const forbidden = /forbidden prototype/i.test(String(error));
     return { fault: forbidden ? 'it holds a forbidden property name' : jsonFault(text) };
   }

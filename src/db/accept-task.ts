@@ -1,7 +1,8 @@
 // Stores a create as a pending task. One statement checks the account and stores the task. No money
-// moves and no balance is locked. So two concurrent creates may both pass although the money is
-// enough for only one; openTask (ledger.ts) then decides. Creates under a budget lock the budget
-// (budgets.ts) and are checked one after the other, so no accepted task fails for its budget later.
+// moves and no balance is locked. So two concurrent creates may both be stored although the balance
+// covers only one; openTask (ledger.ts) then refuses the other. Creates under a budget lock the
+// budget (budgets.ts) and are checked one after the other. So no stored task exceeds its budget
+// later.
 
 import type { Knex } from 'knex';
 import { type BudgetState, hasRoom } from '../domain/budget';
@@ -13,7 +14,7 @@ import { seal, sealValue } from './sealed';
 import { epochMs, findTask, type StoredTask, storedColumns, unsealed } from './tasks';
 
 interface AcceptOptions {
-  /** For this time no other process starts the task. */
+  /** The time for which no other process starts the task. */
   readonly leaseSeconds: number;
   /** The limit for accounts without a queued_max of their own. */
   readonly queuedTasksMax: number;
@@ -32,9 +33,9 @@ export type Acceptance =
 interface Standing {
   readonly currency: string;
   readonly availableMicros: number;
-  /** The sum of the holds of its pending tasks. */
+  /** The sum of the holds of the account's pending tasks. */
   readonly pendingMicros: number;
-  /** The number of its open and pending tasks. */
+  /** The number of the account's open and pending tasks. */
   readonly unfinished: number;
   readonly queuedMax: number;
   readonly isDisabled: boolean;
@@ -69,7 +70,7 @@ export async function acceptTask(
       const budgeted = await acceptWithinBudgets(db, task, options);
       if (budgeted) return budgeted;
     }
-    // Another call may have stored the id while the statement ran. If there is no such row, the
+    // Another call may have stored the id while the statement ran. If the id is not stored, the
     // state of the account has changed, so the create is checked again.
     const stored = await findTask(db, taskId);
     if (stored) return { outcome: 'known', task: stored };
@@ -84,7 +85,8 @@ function answerOf(db: Knex, { createdAtMs, deadlineAtMs, known }: Decision): Acc
 }
 
 /**
- * Returns null if the task was refused for another reason than a budget. The caller checks again.
+ * Returns null if the create was refused, but not because of a budget. The caller then checks the
+ * create again.
  */
 async function acceptWithinBudgets(
   db: Knex,

@@ -1,5 +1,5 @@
 // The terms of accounts and keys: limits, rates and the days for which data is kept. Processes read
-// them from the rows, so a change needs no restart.
+// the terms from the database, so a change of the terms needs no restart.
 
 import type { Knex } from 'knex';
 
@@ -12,15 +12,27 @@ export interface Rates {
 
 /** The rates of an account apply to all its keys together; null means no such limit. */
 export interface AccountTerms extends Rates {
-  /** Maximum number of its tasks at a generator at once; null means no limit. */
+  /** Maximum number of the account's tasks at generators at the same time; null means no limit. */
   readonly runningMax: number | null;
-  /** Maximum number of its unfinished tasks; null means the installation's setting applies. */
+  /**
+   * Maximum number of the account's unfinished tasks; null means the installation's setting
+   * applies.
+   */
   readonly queuedMax: number | null;
-  /** Days for which its new files are kept; null means the installation's setting applies. */
+  /**
+   * Days for which new files of the account are kept; null means the installation's setting
+   * applies.
+   */
   readonly filesKeptDays: number | null;
-  /** Days for which its ended tasks are kept; 0 means for ever, null the installation's setting. */
+  /**
+   * Days for which ended tasks of the account are kept; 0 means for ever. Null means the
+   * installation's setting applies.
+   */
   readonly tasksKeptDays: number | null;
-  /** Its share of the turns for free slots, compared with other accounts. */
+  /**
+   * An account with the weight 2 is offered twice as many free slots as an account with the weight
+   * 1.
+   */
   readonly weight: number;
 }
 

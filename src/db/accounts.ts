@@ -122,7 +122,7 @@ export interface Caller {
   /** The channels that this key may use; null means all. */
   readonly channels: readonly string[] | null;
   readonly rates: Rates;
-  /** The rates of all keys of the account together. */
+  /** The rates that apply to all keys of the account together. */
   readonly accountRates: Rates;
 }
 
@@ -132,7 +132,9 @@ export interface FoundKey extends Caller {
   readonly revokedAt: Date | null;
 }
 
-/** Finds a key by its digests, one for each pepper in use. A stored key has one of them. */
+/**
+ * Finds a key. `digests` has a digest of the key for each pepper in use; one of them may be stored.
+ */
 export async function findKeyByDigest(
   db: Knex,
   digests: readonly Buffer[],

@@ -1,6 +1,6 @@
-// API keys: their format, checksum and storage. A key is shown once. Only its digest is stored,
-// keyed with the pepper. So a stolen table gives no access, and the time of a look-up reveals
-// nothing.
+// API keys: their format, checksum and storage. A key is shown only when it is created. The
+// database stores only a digest, which is made with the pepper. So a stolen table gives no access,
+// and the duration of a look-up reveals nothing about a key.
 
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
@@ -8,8 +8,8 @@ import type { Rates } from './account-terms';
 
 const prefix = 'vk_';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-// 30 characters of base 62 are 178 random bits. Six more characters are a checksum. With it a
-// mistyped key is refused without a query, and secret scanners can recognise a key.
+// 30 characters of base 62 are 178 random bits. Six more characters are a checksum. The checksum
+// shows without a query that a key is mistyped, and secret scanners recognise keys by the checksum.
 const randomChars = 30;
 const checkChars = 6;
 const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${randomChars + checkChars}}$`);
@@ -102,7 +102,10 @@ export async function listKeys(db: Knex, accountId?: string): Promise<readonly K
   return rows;
 }
 
-/** Replaces a digest that was made with a previous pepper by one made with the current pepper. */
+/**
+ * Replaces the digest of a key, made with a previous pepper, by `digest`, made with the current
+ * one.
+ */
 export async function moveKey(
   db: Knex,
   from: { readonly keyId: string; readonly digest: Buffer },

@@ -48,9 +48,9 @@ export async function setTimeZone(db: Knex, accountId: string, zone: string): Pr
 }
 
 /**
- * Locks the budgets that apply to a create with this key until the transaction ends. So creates
- * under one budget are checked one after the other. The order of the locks is fixed, to prevent
- * deadlocks.
+ * Locks all budgets that apply to a create with this key; the transaction holds the locks until its
+ * end. So creates under one budget are checked one after the other. The order of the locks is
+ * fixed, to prevent deadlocks.
  */
 export async function lockBudgets(
   trx: Knex.Transaction,
@@ -74,7 +74,10 @@ export async function listBudgets(
   return rows;
 }
 
-/** PostgreSQL reads the movements with an index-only scan of `transfers_budgets`. */
+/**
+ * PostgreSQL reads the movements with an index-only scan of `transfers_budgets`. A test checks
+ * this.
+ */
 export function listBudgetsQuery(
   db: Knex,
   accountId: string,

@@ -10,10 +10,13 @@ export interface Delivery {
   readonly traceId: string;
   readonly url: string;
   readonly status: string;
-  /** The final task object, byte for byte as GET answers it. */
+  /** The final task object, byte for byte as in the reply to a GET. */
   readonly body: string;
   readonly state: CallbackState;
-  /** The number of deliveries of this message so far. Only the newest delivery continues. */
+  /**
+   * The number of deliveries of this message so far. When a new delivery begins, the previous
+   * delivery ends.
+   */
   readonly deliveries: number;
   readonly nextAt: Date | null;
   /** The account's secrets that sign at present, newest first. */
@@ -128,8 +131,9 @@ interface LostDelivery {
 }
 
 /**
- * Claims overdue deliveries, each at most once per `overdueSeconds`. Most of them only wait for a
- * busy host. A delivery whose workflow is gone continues at `firstAttempt`.
+ * Claims overdue deliveries. Each delivery is claimed at most once per `overdueSeconds`. Most
+ * claimed deliveries only wait for a busy host. If a delivery has no workflow any more, a new
+ * workflow continues at `firstAttempt`.
  */
 export async function takeOverdueDeliveries(
   db: Knex,
@@ -215,7 +219,10 @@ export async function listCallbacks(
   return rows.map((row) => withUrl(db, row));
 }
 
-/** An attempt without a latency is in progress; if it has an error, it was interrupted. */
+/**
+ * An attempt without a latency has no result. If it has an error, it was interrupted; otherwise it
+ * is in progress.
+ */
 interface Attempt extends Omit<Answer, 'latencyMs'> {
   readonly delivery: number;
   readonly attempt: number;

@@ -45,8 +45,8 @@ types.setTypeParser(types.builtins.INT8, (text) => {
 });
 
 // A server may have other defaults. `read committed` is needed, because a statement that has waited
-// for a lock must see what the holder of the lock stored. The last two settings make numbers and
-// times come back as they were sent.
+// for a lock must see what the holder of the lock stored. The last two settings keep the precision
+// of numbers and the format of times.
 const sessionSettings = [
   'lock_timeout=2000',
   String.raw`default_transaction_isolation=read\ committed`,
@@ -132,8 +132,8 @@ const neverSent = ['ECONNREFUSED', 'ENOENT', '53300', '57P03'];
 
 /**
  * True if a statement may have been committed: the connection was lost after the statement was
- * sent, or the server was stopped meanwhile (57P…). After all other errors that the server reports,
- * the statement was rolled back.
+ * sent, or the server was stopped while the statement ran (57P…). If the server reports another
+ * error, the statement was rolled back.
  */
 export function isOutcomeUnknown(error: unknown): boolean {
   if (!isRetryable(error)) return false;
@@ -144,7 +144,8 @@ export function isOutcomeUnknown(error: unknown): boolean {
   return !text.includes('KnexTimeoutError') && !text.includes('timeout expired');
 }
 
-// An arbitrary lock number. One process migrates while the others wait for it.
+// The number of the lock is arbitrary. While one process migrates, other processes wait for the
+// lock.
 const migrationLock = 727_001;
 
 export const noRoles: Roles = { service: null, operator: null };
@@ -190,7 +191,7 @@ async function applyMissing(trx: Knex.Transaction): Promise<readonly string[]> {
 
 /**
  * Throws unless the schema is exactly the one for which this code was written, and the connection
- * has all keys that sealed columns need. `seals`: this process writes sealed columns.
+ * has all keys that sealed columns need. `seals` is true if this process writes sealed columns.
  */
 export async function checkSchema(db: Knex, { seals = false } = {}): Promise<void> {
   await refusePooler(db);

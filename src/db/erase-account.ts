@@ -1,6 +1,6 @@
 // Erases the content of an account: the texts and files that its callers sent, and their results.
-// Status, bill and movements of each task stay. An erased task has an empty `request_hash`, so that
-// a repeated run continues with the other tasks.
+// Status, bill and movements of each task stay. An empty `request_hash` marks an erased task, so
+// that a repeated run skips the task.
 
 import type { Knex } from 'knex';
 import type { TaskObject } from '../contract/task';
@@ -39,7 +39,8 @@ export async function finishErasure(trx: Knex.Transaction, accountId: string): P
 }
 
 /**
- * The lock keeps new tasks and uploads of the account from being stored until the transaction ends.
+ * Counts the content of the account. The lock on the account is held until the transaction ends.
+ * Until then no new task and no upload of the account can be stored.
  */
 async function countContent(trx: Knex.Transaction, accountId: string) {
   await trx.raw('select 1 from accounts where id = ? for update', [accountId]);
@@ -97,7 +98,7 @@ export async function markResultsRemoved(
   return rows.map(({ key }) => key);
 }
 
-/** Erases tasks whose results have no bytes any more. Deliveries of callbacks in progress end. */
+/** Erases tasks whose results have no bytes any more. Callback deliveries in progress end. */
 export async function eraseTasks(db: Knex, tasks: readonly ErasableTask[]): Promise<void> {
   const objects = tasks.map(({ id, object }) => ({ id, object: erasedObject(object) }));
   await db.raw(

@@ -1,9 +1,12 @@
 // Batches look-ups by id: all calls within one turn of the event loop share one statement. The
-// statement is sent after these calls, so no call gets a state from before it was made.
+// statement is sent after these calls, so no call gets a state that was read before the call.
 
 import DataLoader from 'dataloader';
 
-/** Returns a look-up of one id, which answers null if `read` does not find the id. */
+/**
+ * Returns a function that looks up one id. This function returns null if `read` does not find the
+ * id.
+ */
 export function gathered<T>(
   read: (ids: readonly string[]) => Promise<ReadonlyMap<string, T>>,
 ): (id: string) => Promise<T | null> {

@@ -1,7 +1,7 @@
-// Ids of tasks and files: `task_` or `file_`, and 128 bits in base32. Ids begin with the time, so
-// that inserts touch one end of an index. With an Idempotency-Key the id of a task is derived from
-// account and key instead, so that a repeated call finds the same task in any process. An id is not
-// a secret: every read checks the owner.
+// Ids of tasks and files: `task_` or `file_`, and 128 bits in base32. Ids usually begin with the
+// time, so that new rows are inserted at one end of an index. If a create has an Idempotency-Key,
+// the id of the task is derived from the account and this key. So a repeated call finds the same
+// task in any process. An id is not a secret: every read checks the owner.
 
 import { createHash, randomUUID } from 'node:crypto';
 
@@ -26,7 +26,7 @@ export function taskIdForKey(accountId: string, idempotencyKey: string): string 
   return `task_${base32(digest.subarray(0, 16))}`;
 }
 
-/** A text of any other form cannot be a task id, so no query is needed for it. */
+/** True if the text has the form of a task id. For any other text no query is needed. */
 export function isTaskId(text: string): boolean {
   return /^task_[0-9a-hjkmnp-tv-z]{26}$/.test(text);
 }
@@ -35,8 +35,8 @@ export function isFileId(text: string): boolean {
   return /^file_[0-9a-hjkmnp-tv-z]{26}$/.test(text);
 }
 
-// Digits come before letters, in alphabetical order, so that ids sort like their bytes. The letters
-// i, l, o and u are left out, because they are easily misread.
+// The characters are in ascending order, so that ids sort like their bytes. The letters i, l, o and
+// u are left out, because they are easily misread.
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /** Turns 16 bytes into 26 characters of five bits each, with two zero bits in front. */

@@ -23,8 +23,8 @@ const freely = `case when credit = 'available' then amount
 const aside = `case when credit = 'held' then amount
                     when debit = 'held' then -amount else 0 end`;
 
-// Each movement has a positive amount (a closing entry may have zero) and two different ledger
-// accounts, which its kind allows.
+// Each movement has a positive amount; only a closing entry may have zero. The two ledger accounts
+// of a movement differ, and its kind allows both of them.
 const eachMovement = `
   select 'a movement takes from one account what it gives to another' as rule, id as subject,
          format('%s of %s from %s to %s', kind, amount, debit, credit) as found
@@ -106,8 +106,8 @@ const eachStep = `
           or held_after <> held_before + held_change)`;
 
 // Each task has exactly the movements that its state and its bill require. A task that was refused
-// has neither movements nor a bill. The last `where` lets texts be formatted only for rows with a
-// difference.
+// has neither movements nor a bill. The last `where` removes the rows without a difference before
+// texts are formatted.
 const eachTask = `
   with moved as (
     select task_id, count(*) as movements, min(account_id) as mover, max(account_id) as other,
@@ -156,7 +156,8 @@ const eachTask = `
      and finding.is_found`;
 
 /**
- * The statements of the audit for one scope. Each statement takes the bindings of the scope once.
+ * The statements of the audit for one scope. Each statement contains the bindings of the scope
+ * exactly once.
  */
 export function checksOf(scope: Scope): readonly string[] {
   const sets = Object.entries(scope).map(([name, rows]) => `${name} as (${rows})`);

@@ -94,8 +94,8 @@ function checkBatch(db: Knex, after: string): Promise<Batch> {
 }
 
 /**
- * Stores the balances as checkpoints. They are correct, because the checks of the same snapshot
- * have shown that they equal the sums of the movements.
+ * Stores the balances as checkpoints. The audit has just checked, in the same snapshot, that these
+ * balances equal the sums of the movements.
  */
 async function storeCheckpoints(db: Knex, books: readonly Books[]): Promise<void> {
   const moved = books.filter(({ seq, audited }) => seq > (audited?.seq ?? -1));
@@ -113,9 +113,9 @@ async function storeCheckpoints(db: Knex, books: readonly Books[]): Promise<void
 }
 
 /**
- * Deletes the checkpoints of a batch with a difference. Its accounts are then audited from their
- * first movement on, until there is no difference any more. So differences in old movements are
- * found too, and repaired accounts are accepted again.
+ * Deletes the checkpoints of a batch with a difference. The next audits check these accounts from
+ * their first movement on, until there is no difference any more. So differences in old movements
+ * are found too, and repaired accounts are accepted again.
  */
 async function dropCheckpoints(db: Knex, books: readonly Books[]): Promise<void> {
   await db.raw('delete from audited_books where account_id = any(?)', [

@@ -1,6 +1,6 @@
-// The only SQL that moves money. One statement opens a task and one closes it. Each costs one round
-// trip and waits only for statements about the same customer or task. A repeated call moves
-// nothing.
+// The only SQL that moves money. One statement opens a task, and one statement closes a task. Each
+// of the two costs one round trip and waits only for statements about the same customer or task. A
+// repeated call moves nothing.
 
 import type { Knex } from 'knex';
 import { assert } from '../domain/assert';

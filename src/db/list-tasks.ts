@@ -21,14 +21,15 @@ interface TaskFilter {
 
 interface TaskPage {
   readonly rows: readonly TaskRow[];
-  /** The start of the next page; null after the last one. */
+  /** The start of the next page; null after the last page. */
   readonly next: string | null;
 }
 
 type Label = readonly [name: string, value: string];
 
 // No index covers two labels, or a label and a model, so the tasks with the first label are
-// examined one by one. Each task costs one look-up, and one more for each further label.
+// examined one by one, at most this many for one page. Each examined task costs one look-up, and
+// one more look-up for each further label.
 const examinedMax = 1_000;
 
 export async function listTasks(
@@ -45,8 +46,9 @@ export async function listTasks(
 }
 
 /**
- * Makes a page of the found rows. One row more than `limit` shows that there is another page.
- * Otherwise `rest` is the start of the next page, or null.
+ * Makes a page of the found rows. If more than `limit` rows were found, the next page starts after
+ * the last shown row. Otherwise `rest` is the start of the next page; null if there is no next
+ * page.
  */
 function pageOf(db: Knex, found: readonly TaskRow[], limit: number, rest: string | null): TaskPage {
   const rows = found.slice(0, limit).map((row) => unsealed(db, row));
@@ -66,7 +68,7 @@ export function labelledQuery(db: Knex, filter: TaskFilter, [name, value]: Label
   return inPeriod(query, filter, 'task_id');
 }
 
-/** Selects the tasks among these ids that match the other labels and the filter. */
+/** Of the tasks with these ids, selects those that match the other labels and the filter. */
 function amongQuery(db: Knex, filter: TaskFilter, others: readonly Label[], ids: string[]) {
   const query = db('tasks')
     .select(db.raw(rowColumns))

@@ -1,6 +1,6 @@
-// The migrations: an ordered list of named steps, without steps back. Until the first tagged
-// version the first step is edited in place. After that version no step is changed or removed: each
-// change of the schema is a new step at the end.
+// The migrations: an ordered list of named steps. There are no down migrations. Before the first
+// tagged version, the first step is edited in place. After that version no step is changed or
+// removed: each change of the schema is a new step at the end.
 
 import type { Knex } from 'knex';
 import { schema } from './schema';

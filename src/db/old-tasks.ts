@@ -1,18 +1,21 @@
-// Finds and deletes ended tasks that have been kept long enough. They are read by account and by
-// the time of their creation, which is the order of an index. The function close_tasks
-// (close-tasks.ts) decides which of them may be deleted.
+// Finds and deletes ended tasks that have been kept long enough. The tasks are read by account and
+// creation time, which is the order of an index. The database function close_tasks (close-tasks.ts)
+// decides which of these tasks may be deleted.
 
 import type { Knex } from 'knex';
 
 /** The position of the last task that was read. */
 export interface Position {
   readonly accountId: string;
-  /** The time as a text of the database, because a Date has no microseconds. */
+  /** The creation time as PostgreSQL prints it, because a Date has no microseconds. */
   readonly createdAt: string;
   readonly id: string;
 }
 
-/** The days for accounts without terms of their own. 0 days for tasks means for ever. */
+/**
+ * The days for accounts without values of their own. If `tasksKeptDays` is 0, tasks are kept for
+ * ever.
+ */
 export interface KeptDays {
   readonly tasksKeptDays: number;
   readonly filesKeptDays: number;

@@ -1,6 +1,6 @@
-// Counts for the metrics: open tasks and jobs, late callbacks, held money. They are counted over
-// open rows and over balances only, so the cost does not grow with the number of finished tasks.
-// Jobs are read by two selects, because no index contains all four states, but each select has one.
+// Counts for the metrics: open tasks and jobs, late callbacks, held money. Only open rows and
+// balances are read, so the cost does not grow with the number of finished tasks. Two selects read
+// the jobs: no index contains all four states, but each select has an index for its two states.
 
 import type { Knex } from 'knex';
 

@@ -1,6 +1,7 @@
 // The log of operators' acts. A row is written in the transaction of the act and is never changed.
-// It has the fields that differ between the states before and after the act. It never has a secret:
-// a key is identified by its last characters, a webhook secret by its number.
+// The row contains the fields that differ between the states before and after the act. The row
+// never contains a secret: a key is identified by its last characters, and a webhook secret by its
+// number.
 
 import type { Knex } from 'knex';
 

@@ -11,8 +11,8 @@ import { epochMs, findTask, type StoredTask, storedColumns } from './tasks';
 
 /**
  * Marks a pending task as answered before a caller gets its id, so that the task is not withdrawn.
- * With `startInSeconds` it is due for the starter after that time. Returns the task, also if it is
- * no longer pending; null if it was deleted.
+ * If `startInSeconds` is given, the starter may start the task after this time. Returns the task,
+ * even if the task is no longer pending; null if the task was deleted.
  */
 export async function markAnswered(
   db: Knex,
@@ -31,7 +31,10 @@ export async function markAnswered(
   return rows[0] ?? findTask(db, taskId);
 }
 
-/** Deletes older pending tasks whose id no caller has, and returns their ids. */
+/**
+ * Deletes pending tasks that are older than `olderThanSeconds` and whose id no caller has. Returns
+ * the ids of the deleted tasks.
+ */
 export async function withdrawUnanswered(
   db: Knex,
   olderThanSeconds: number,
@@ -84,7 +87,7 @@ interface ClaimOptions {
   readonly perAccountMax: number;
   /** The number of starts in progress of each account. */
   readonly running?: Readonly<Record<string, number>>;
-  /** The turns that were given before. The turns of this claim are added. */
+  /** The turns that earlier claims gave. This claim adds its own turns. */
   readonly turns?: StartTurns;
   /** For this time no other caller can claim the rows. */
   readonly leaseSeconds: number;
@@ -156,7 +159,7 @@ export async function releaseStart(db: Knex, taskId: string, inSeconds: number):
   );
 }
 
-/** The pending tasks whose deadline has passed, each with the time limit that it had. */
+/** The pending tasks whose deadline has passed, each with its time limit. */
 export async function listExpiredPending(
   db: Knex,
   limit: number,

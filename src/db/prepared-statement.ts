@@ -1,6 +1,7 @@
-// Prepares the most frequent statements. Each connection parses and plans such a statement once, by
-// its name, which halves the cost of a small statement in PostgreSQL. The statement is sent on a
-// connection of the pool without the query builder, which would take a third of the remaining time.
+// Prepares the most frequent statements. Each connection parses and plans a named statement only
+// once, which halves the cost of a small statement in PostgreSQL. The statement is sent on a
+// connection of the pool, without the query builder. The query builder would take a third of the
+// remaining time.
 
 import type { Knex } from 'knex';
 import type { PoolClient, QueryResultRow } from 'pg';
@@ -10,8 +11,8 @@ type Values = Readonly<Record<string, unknown>>;
 export type PreparedStatement<Row> = (db: Knex, values: Values) => Promise<Row[]>;
 
 /**
- * `:taskId` in the text stands for the value with this name. The name of a statement must belong to
- * one text only.
+ * `:taskId` in the text stands for the value with this name. Two different texts must not have the
+ * same name.
  */
 export function prepare<Row extends QueryResultRow>(
   name: string,
@@ -29,7 +30,8 @@ export function prepare<Row extends QueryResultRow>(
       const query = { name, text: numbered, values: names.map((found) => values[found]) };
       return (await connection.query<Row>(query)).rows;
     } catch (error) {
-      // The query builder emits this event too. The guard of silent connections listens to it.
+      // The query builder also emits this event. The guard in silent-connections.ts listens to the
+      // event.
       client.emit('query-error', error, connection);
       throw error;
     } finally {

@@ -25,9 +25,9 @@ const columns = `
   callback_url as "callbackUrl"`;
 
 /**
- * The next slice of the open tasks. After the last task the slice continues with the first one, so
- * it is smaller than `size` only if few tasks are open. Tasks younger than half a minute are left
- * out.
+ * The next slice of the open tasks. After the last task the slice continues with the first task. So
+ * the slice is smaller than `size` only if fewer tasks are open. Tasks younger than half a minute
+ * are left out.
  */
 export async function nextSlice(db: Knex, size: number): Promise<readonly OpenRow[]> {
   const after = await listFromCursor(db, '>', size);
@@ -49,8 +49,9 @@ async function listFromCursor(db: Knex, side: '>' | '<=', limit: number): Promis
 }
 
 /**
- * Records that an operator has confirmed a loss of tasks in Temporal. For these hours the
- * reconciler closes any number of tasks that Temporal does not know. Returns the end of this time.
+ * Records that an operator has confirmed a loss of tasks in Temporal. For the next `hours` hours
+ * the reconciler closes any number of tasks that Temporal does not know. Returns the time at which
+ * the confirmation ends.
  */
 export async function confirmLoss(db: Knex, hours: number): Promise<Date> {
   const { rows } = await db.raw<{ rows: { until: Date }[] }>(
@@ -79,7 +80,10 @@ export async function findOpenRows(db: Knex, ids: readonly string[]): Promise<re
   return rows;
 }
 
-/** The tasks past their deadline and a grace. A task that is being stored has a longer grace. */
+/**
+ * The open tasks whose deadline and grace period have passed. A task in the stage `storing` has a
+ * longer grace period.
+ */
 export async function listOverdue(
   db: Knex,
   graceSeconds: number,
@@ -95,15 +99,15 @@ export async function listOverdue(
   return rows;
 }
 
-/** A job that has not ended although its task has. */
+/** A job that must still be closed or cancelled although its task has ended. */
 export interface LeftJob extends JobInput {
   readonly channel: string | null;
   readonly endedSeconds: number;
 }
 
 /**
- * Jobs of ended tasks that must be cancelled or are not closed and still take a slot. The order is
- * random, so that cancels that fail again and again do not delay the others.
+ * Those jobs of ended tasks that are not closed or must be cancelled. The order is random, so that
+ * cancels that fail again and again do not delay the others.
  */
 export async function listJobsOfEnded(db: Knex, limit: number): Promise<readonly LeftJob[]> {
   const { rows } = await db.raw<{ rows: LeftJob[] }>(

@@ -1,6 +1,6 @@
-// Counts the rows that each encryption key has encrypted, and encrypts rows of other keys again
-// with the first key. Each statement handles a range of a table's pages, so that every statement is
-// short.
+// Counts the rows that each encryption key has encrypted, and encrypts the rows of all other keys
+// again with the first key. Each statement handles a range of a table's pages, so that every
+// statement is short.
 
 import type { Knex } from 'knex';
 import { reseal } from './sealed';
@@ -18,7 +18,7 @@ type Table = keyof typeof tables;
 
 export const sealedTables = Object.keys(tables) as Table[];
 
-/** The number of rows in each table with a text that this key encrypted. */
+/** For each table, the number of rows that contain a text encrypted with this key. */
 export type KeyUse = { readonly keyId: string } & Readonly<Record<Table, number>>;
 
 const pagesAtOnce = 64;
@@ -54,8 +54,9 @@ export async function countByKey(db: Knex): Promise<readonly KeyUse[]> {
 }
 
 /**
- * Encrypts the texts of other keys again with the first key and returns the number of changed rows.
- * A row is left out if one of its texts changes between the read and the write.
+ * Decrypts the texts that other keys encrypted, and encrypts them with the first key. Returns the
+ * number of changed rows. A row is left out if one of its texts changes between the read and the
+ * write.
  */
 export async function resealRows(db: Knex, firstKeyId: string): Promise<number> {
   let resealed = 0;

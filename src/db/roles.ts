@@ -1,6 +1,7 @@
-// The privileges of the database roles. The owner of the tables migrates. The role of API and
-// worker and the role of operators have only the privileges listed here. Neither can change the
-// schema, and neither can change or remove rows of append-only tables, except through close_tasks.
+// The privileges of the database roles. The owner of the tables runs the migrations. The role of
+// API and worker, and the role of operators, have only the privileges listed here. Neither role can
+// change the schema. Neither role can change or remove rows of append-only tables, except through
+// the function close_tasks.
 
 import type { Knex } from 'knex';
 
@@ -13,8 +14,8 @@ export interface Roles {
 
 type Privileges = Readonly<Record<string, string>>;
 
-// A row lock needs the UPDATE privilege on at least one column. For this reason it is granted on
-// the name of accounts and on the period of budgets, which the service never changes.
+// A row lock needs the UPDATE privilege on at least one column. For this reason UPDATE is granted
+// on the name of accounts and on the period of budgets, which the service never changes.
 const ofService: Privileges = {
   schema_migrations: 'select',
   encryption_keys: 'select, insert',
@@ -44,7 +45,7 @@ const ofOperator: Privileges = {
   encryption_keys: 'select',
   accounts: 'select, insert, update',
   api_keys: `select (${keyColumns}), insert, update`,
-  // An operator sees a secret only once, when it is made.
+  // The column `secret` is missing here: an operator sees a secret only when it is created.
   webhook_secrets: 'select (id, account_id, created_at, expires_at), insert, update (expires_at)',
   tasks: 'select, update',
   task_labels: 'select, delete',

@@ -1,5 +1,5 @@
-// Refuses databases that this version cannot use, each with a sentence for the operator. Missing
-// and newer schemas are refused in database.ts.
+// Refuses databases that this version cannot use. Each refusal has a message for the operator.
+// Missing and newer schemas are refused in database.ts.
 
 import type { Knex } from 'knex';
 
@@ -17,7 +17,7 @@ export async function refusePooler(db: Knex): Promise<void> {
   );
 }
 
-/** The end of sentences about a pooler. */
+/** The last part of each message about a pooler. */
 export const directAddress =
   'time limits, prepared statements and LISTEN need the address of PostgreSQL itself ' +
   '(docs/operations.md, "Behind a pooler").';

@@ -16,7 +16,7 @@ create table accounts (
   -- The time at which the content of the account was erased (erase-account.ts); null again once the
   -- account is enabled.
   erased_at   timestamptz,
-  -- Maximum number of tasks at a generator at once; null means no limit.
+  -- Maximum number of tasks whose generation job holds a slot; null means no limit.
   running_max integer check (running_max > 0),
   -- Maximum number of unfinished tasks; null means QUEUED_TASKS_MAX.
   queued_max  integer check (queued_max > 0),
@@ -144,8 +144,8 @@ create index task_labels_list
 `;
 
 /**
- * Jobs: the work for a task at an upstream channel. A task has one for its generation and, if the
- * caller asked for it, one for super-resolution.
+ * Jobs: the work for a task at an upstream channel. A task has one job for the generation and, if
+ * the caller asked for super-resolution, a second job for that.
  */
 const jobs = `
 -- One job. Its state is one of these:

@@ -6,15 +6,18 @@ import type { Knex } from 'knex';
 import { decrypt, encrypt, type KeyRing, keyWithId } from '../encryption/key-ring';
 import { SchemaMismatch } from './schema-mismatch';
 
-/** The encrypted value of a json column, and beside it the fields that statements read. */
+/**
+ * A json column with an encrypted value. Fields that statements read are stored beside `sealed`,
+ * without encryption.
+ */
 interface Sealed {
   readonly sealed: string;
 }
 
 const mark = 'sealed:';
 
-// The keys of each pool of connections. The map is keyed by the configuration of the pool, because
-// the pool and its transactions share this object.
+// The encryption keys of each connection pool. The map uses the configuration object of the pool,
+// because the pool and its transactions share this object.
 const rings = new WeakMap<Knex.Config, KeyRing>();
 
 export function giveKeys(db: Knex, keys: KeyRing): void {
@@ -33,8 +36,8 @@ function configOf(db: Knex): Knex.Config {
 export function seal<T extends string | null>(db: Knex, text: T): T | string {
   if (text === null) return text;
   const [key] = keysOf(db);
-  // A text of a caller may begin with the mark itself. It gets a mark without a key id, so that
-  // `unseal` does not decrypt it.
+  // A text of a caller may begin with the mark itself. Such a text gets a mark without a key id, so
+  // that `unseal` does not decrypt the text.
   if (!key) return text.startsWith(mark) ? `${mark}:${text}` : text;
   return `${mark}${key.id}:${encrypt(Buffer.from(text), key).toString('base64')}`;
 }
@@ -73,8 +76,9 @@ export function unsealJson(db: Knex, stored: string): string {
 const proven = 'the key of this id';
 
 /**
- * Throws if a key that encrypted texts of this database is missing from the configured keys, or has
- * another value. With `isWriter` the first configured key is recorded as such a key.
+ * Throws if this database has texts of a key that is not configured, or that is configured with
+ * another value. If `isWriter` is true, the first configured key is recorded as a key that this
+ * database needs.
  */
 export async function checkKeys(db: Knex, isWriter: boolean): Promise<void> {
   const keys = keysOf(db);

@@ -1,7 +1,7 @@
 // Detects silent connections: the other end is gone, and neither an answer nor an error arrives.
-// Each query has a time limit on this side. If a query exceeds it, the pool discards the connection
-// and all connections that were made before this query, because the same failure probably affects
-// them.
+// Each query has a time limit in this process. If a query exceeds this limit, the pool discards the
+// connection. The pool also discards all connections that were made before this query, because the
+// same failure probably affects them too.
 
 import { performance } from 'node:perf_hooks';
 import type { Knex } from 'knex';
@@ -12,16 +12,18 @@ import type { Client } from 'pg';
  * that takes this long is stuck.
  */
 export const statementLimitMs = 5_000;
-// With this margin the timeout error of PostgreSQL arrives first if the connection works.
+// The limit in this process is later by this margin. So if the connection works, the timeout error
+// of PostgreSQL arrives first.
 const marginMs = 1_000;
-/** The time limit of one query on this side. */
+/** The time limit of one query in this process. */
 export const queryLimitMs = statementLimitMs + marginMs;
 /** With these options TCP detects a dead peer within two minutes instead of two hours. */
 export const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 } as const;
 
 // The driver's error has no code, so its text identifies it.
 const silentWords = 'Query read timeout';
-// The other end has this time to close the connection too. Then the socket is destroyed.
+// When the pool closes a connection, the other end has this time to close the connection too. Then
+// the socket is destroyed.
 const goodbyeMs = 1_000;
 
 type PooledClient = Client & {
@@ -39,7 +41,10 @@ export function throwAway(client: Client): void {
   (client as PooledClient).connection.stream.destroy();
 }
 
-/** Options of the pool that discard silent connections. Call `attach` once the pool exists. */
+/**
+ * Returns options with which a pool discards silent connections. Call `attach` after the pool was
+ * created.
+ */
 export function silenceGuard() {
   const open = new Map<string, { readonly client: PooledClient; readonly madeAt: number }>();
   let trustedFrom = Number.NEGATIVE_INFINITY;
@@ -72,7 +77,10 @@ export function silenceGuard() {
   };
 }
 
-/** Raises both time limits of a transaction while `work` runs, for statements that take minutes. */
+/**
+ * Raises the time limits of PostgreSQL and of this process for one transaction while `work` runs.
+ * This is for statements that take minutes.
+ */
 export async function withSlowStatements<T>(
   trx: Knex.Transaction,
   limitMs: number,

@@ -1,5 +1,6 @@
-// The statement of a customer's account: its movements, newest first, in pages. A settlement out of
-// the hold does not change the available balance, but it is listed with its amount.
+// The account statement of a customer: the movements of the account, newest first, in pages. A
+// settlement is taken out of the hold, so it does not change the available balance. The settlement
+// is still listed with its amount.
 
 import type { Knex } from 'knex';
 import type { MovementKind } from '../contract/vocabulary';

@@ -8,8 +8,9 @@ import { keepAlive, throwAway } from './silent-connections';
 
 export interface TaskListener {
   /**
-   * Resolves when the task has changed, and after `withinMs` at the latest. It also resolves when
-   * the reader should read the row again, because a notification could have been lost.
+   * Resolves when the task has changed, and after `withinMs` at the latest. The promise may also
+   * resolve earlier without a change. The reader must then read the row again, because a
+   * notification may have been lost.
    */
   changed(taskId: string, withinMs: number): Promise<void>;
   /** Closes the connection and wakes all readers. May be called again. */
@@ -89,8 +90,8 @@ function keepListening(
       await client.connect();
       await client.query('listen task_changed');
       hears = true;
-      // A connection that only listens does not notice that its server is gone. So it sends a query
-      // at intervals.
+      // A connection that only listens does not notice that its server is gone. So a query is sent
+      // every `checkMs`.
       for await (const _ of setInterval(checkMs, null, { signal })) await client.query('select 1');
     } catch (error) {
       if (!closing.signal.aborted) onError(lost.signal.reason ?? error);

@@ -34,8 +34,8 @@ export const rowColumns = `${storedColumns},
 
 /**
  * SQL for a time in milliseconds, with fractions. Every statement that reads or compares
- * `createdAtMs` uses this expression, because the exact number distinguishes two tasks that had the
- * same id.
+ * `createdAtMs` uses this expression. The id of a deleted task can be used again; then only the
+ * exact creation time tells the two tasks apart.
  */
 export const epochMs = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 
@@ -77,7 +77,8 @@ export async function findTaskRow(db: Knex, id: string): Promise<TaskRow | null>
 }
 
 /**
- * The stored state. openTask and closeTask return it if their task is not in the expected state.
+ * The stored state of a task. openTask and closeTask return this state if the task is not in the
+ * state that they expect.
  */
 export async function findStored(db: Knex, taskId: string) {
   const { rows } = await db.raw<{
@@ -92,7 +93,8 @@ export async function findStored(db: Knex, taskId: string) {
 }
 
 /**
- * The stored form of a final task's object. Its bill stays readable, because the audit reads it.
+ * The stored form of a final task's object. The bill is not encrypted, because the audit reads the
+ * bill.
  */
 export function sealObject(db: Knex, object: TaskObject): object {
   return sealValue(db, object, { billing: object.billing });
@@ -118,7 +120,7 @@ export async function changeFinalObject(
   await trx.raw('update tasks set object = ? where id = ?', [object, taskId]);
 }
 
-/** The parsed request of the create. */
+/** The parsed body of the create that made the task. */
 export async function findRequest(db: Knex, taskId: string): Promise<VideoRequest> {
   const [row] = await selectRequest(db, { taskId });
   assert(row, `${taskId} has a row`);
@@ -130,7 +132,7 @@ const selectRequest = prepare<{ request: VideoRequest }>(
   'select request from tasks where id = :taskId',
 );
 
-/** The id of the task that owns an upstream job; null if there is none. */
+/** The id of the task that owns an upstream job; null if no task owns the job. */
 export async function findTaskOfJob(db: Knex, upstreamId: string): Promise<string | null> {
   const { rows } = await db.raw<{ rows: { id: string }[] }>(
     'select task_id as id from jobs where upstream_id = ? limit 1',
@@ -148,9 +150,9 @@ export async function listUnfinishedTasks(db: Knex, accountId: string): Promise<
 }
 
 /**
- * Wakes readers that wait for this task. It is called after the transaction of the change:
- * pg_notify inside a transaction makes all commits of the database queue for one lock. If a
- * notification is lost, a waiting reader answers a little later.
+ * Wakes readers that wait for this task. Call this after the transaction that changes the task has
+ * committed: transactions that contain pg_notify wait for each other at their commits. If a
+ * notification is lost, a waiting reader is answered a little later.
  */
 export function notifyTaskChanged(db: Knex, taskId: string): void {
   db.raw(`select pg_notify('task_changed', ?)`, [taskId]).then(undefined, () => undefined);

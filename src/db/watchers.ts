@@ -3,7 +3,10 @@
 
 import type { Knex } from 'knex';
 
-/** Writes at most every five seconds, because a channel may be polled ten times a second. */
+/**
+ * Stores the time of a round at most once in five seconds, because a channel may be polled ten
+ * times a second.
+ */
 export async function recordRound(db: Knex, channel: string, shard: number): Promise<void> {
   await db.raw(
     `insert into watchers (channel, shard, round_at) values (?, ?, now())
@@ -13,7 +16,10 @@ export async function recordRound(db: Knex, channel: string, shard: number): Pro
   );
 }
 
-/** Channels with open jobs whose loop has not finished a round in the last `quietSeconds`. */
+/**
+ * Channels that have open jobs, but whose loops have not finished a round in the last
+ * `quietSeconds`.
+ */
 export async function listUnwatched(db: Knex, quietSeconds: number): Promise<readonly string[]> {
   const { rows } = await db.raw<{ rows: { channel: string }[] }>(
     `select distinct jobs.channel from jobs
@@ -26,10 +32,10 @@ export async function listUnwatched(db: Knex, quietSeconds: number): Promise<rea
   return rows.map((row) => row.channel);
 }
 
-/** Channels with jobs in progress, including channels that have left the catalogue. */
+/** Channels with jobs in progress, including channels that are no longer in the catalogue. */
 export async function listChannelsInUse(db: Knex): Promise<readonly string[]> {
   const { rows } = await db.raw<{ rows: { channel: string }[] }>(
-    // No index contains all three states, but each select has one for its states.
+    // No index contains all three states, but each select has an index for its states.
     `select channel from jobs where state = 'sending'
       union select channel from jobs where state in ('open', 'reported')`,
   );

@@ -1,5 +1,5 @@
-// The secrets that sign callbacks: one per account, several during a rotation. A secret itself is
-// stored and not a digest of it, because a signature needs the secret.
+// The secrets with which callbacks are signed. An account has one secret, and several during a
+// rotation. The secret itself is stored and not a digest, because a signature needs the secret.
 
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
@@ -15,7 +15,10 @@ export async function createSecret(db: Knex, accountId: string): Promise<string>
   return secret;
 }
 
-/** Adds a new secret and returns it. Previous secrets also sign until the overlap is over. */
+/**
+ * Adds a new secret and returns it. Until the overlap is over, callbacks are signed with the
+ * previous secrets too.
+ */
 export async function rotateSecret(
   db: Knex,
   accountId: string,

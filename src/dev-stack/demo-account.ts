@@ -1,5 +1,6 @@
-// The generated secrets and the demo account of a development stack, each kept in a file. The demo
-// account has a credit of 10,000. If the database does not know the account, a new one is created.
+// Generates the secrets and the demo account of a development stack, and keeps them in two files.
+// The demo account has a credit of 10,000. If the database does not contain the account of the
+// file, a new demo account is created.
 
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';

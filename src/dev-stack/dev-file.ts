@@ -1,5 +1,6 @@
-// dev.json has the addresses and keys of a running `npm start`, for other programs. The file exists
-// while everything is ready. It contains keys, so only its owner can read it.
+// dev.json contains the addresses and keys of a running `npm start`, for other programs. The file
+// is written when all parts are ready, and is removed when the stack stops. Only the owner can read
+// the file, because it contains keys.
 
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +14,8 @@ export interface DevFile {
   readonly temporalAddress: string;
   readonly temporalUi: string | null;
   /**
-   * The address for the owner of the database. The processes connect as a role with few privileges.
+   * The database address for connecting as the owner. API and worker connect as a role with few
+   * privileges.
    */
   readonly databaseUrl: string;
   readonly studioUrl: string | null;
@@ -24,7 +26,8 @@ export interface DevFile {
   /** The process ids. `stack` is the process that started the others. */
   readonly pids: Readonly<Record<string, number>>;
   /**
-   * The settings that the stack gave to its processes. With them one more process can be started.
+   * The settings that the stack gave to its processes. Another process can be started with the same
+   * settings.
    */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -39,7 +42,8 @@ async function writeDevFile(dataDir: string, contents: DevFile): Promise<void> {
 }
 
 /**
- * Writes the file again when a process was restarted. After `remove` the file is not created again.
+ * `renew` writes the file, also after each restart of a process. After `remove`, `renew` does not
+ * create the file again.
  */
 export function keepDevFile(dataDir: string, contents: () => DevFile) {
   let last = Promise.resolve();
@@ -73,8 +77,9 @@ export async function readDevFile(dataDir: string): Promise<DevFile | null> {
 }
 
 /**
- * Adds the settings of the `npm start` that runs on the same DATA_DIR to the environment. `asOwner`
- * is for admin commands, which use the database as its owner.
+ * If an `npm start` runs on the same DATA_DIR, adds the settings of that stack to the environment.
+ * With `asOwner`, DATABASE_URL is the address of the database owner; admin commands need that
+ * address.
  */
 export async function withDevStack(
   environment: Environment,
@@ -82,7 +87,8 @@ export async function withDevStack(
 ): Promise<Environment> {
   const file = await readDevFile(environment.DATA_DIR || '.data');
   if (!file) return environment;
-  // If another database is given, the stack's secrets and addresses do not belong to it.
+  // If the environment names another database, the secrets and addresses of the stack do not belong
+  // to that database.
   const { DATABASE_URL: database } = environment;
   const known = [file.environment.DATABASE_URL, file.databaseUrl];
   if (database && !known.includes(database)) return environment;

@@ -78,8 +78,8 @@ function receiverOf(word: string): string {
 }
 
 /**
- * The address of the list of tasks, without watchers, callbacks and reconciler runs; null without a
- * Temporal UI.
+ * The address in the Temporal UI at which only the workflows of tasks are listed, without watchers,
+ * callbacks and reconciler runs. Null if there is no Temporal UI.
  */
 function tasksInTemporal({ temporalUi, environment }: DevFile): string | null {
   if (!temporalUi) return null;
@@ -106,7 +106,8 @@ function banner(file: DevFile, without: readonly PartName[]): string {
   const body = '{"model":"studio-2.0","prompt":"A paper boat on a rainy street"}';
   return [
     '',
-    // The time counts from the start of Node, and so includes installing and building.
+    // The time is measured from the start of the Node process, so it includes installing and
+    // building.
     pc.green(`Everything runs, ${process.uptime().toFixed(1)} s after the command.`),
     ...(without.length > 0 ? [pc.yellow(`Left out: ${without.join(', ')}.`)] : []),
     '',

@@ -1,5 +1,6 @@
-// The settings that a development stack gives to its processes. Settings of the environment are
-// kept. The others follow from the started servers. Limits are high enough for tests by hand.
+// The settings that a development stack gives to its processes. Settings that the environment
+// contains are kept. The other settings follow from the servers that were started. The limits are
+// high enough for manual tests.
 
 import { join, resolve } from 'node:path';
 import { projectFolder } from '../commands/package-info';
@@ -8,9 +9,9 @@ import type { Secrets } from './demo-account';
 import type { Ports } from './ports';
 
 export interface Started {
-  /** The address for the database's owner. */
+  /** The database address for connecting as the owner. */
   readonly databaseUrl: string;
-  /** The address for the role of API and worker. */
+  /** The database address for connecting as the role of API and worker. */
   readonly serviceUrl: string;
   readonly temporalAddress: string;
   readonly temporalUi: string | null;
@@ -27,7 +28,7 @@ export function stackEnvironment(
   const studioHost = given.STUDIO_HOST || '127.0.0.1';
   const studioUrl = given.STUDIO_URL || `http://${reachedAt(studioHost)}:${ports.studio}`;
   const publicUrl = given.PUBLIC_URL || `http://${reachedAt(host)}:${ports.api}`;
-  // The studio fetches uploaded files from the API.
+  // The address of the API is allowed too, because the studio fetches uploaded files from the API.
   const own = [studioUrl, publicUrl].map((url) => new URL(url).host);
   const allowed = [given.DANGEROUSLY_ALLOW_HOSTS, ...receivers, ...own].filter(Boolean);
   const otherwise: Record<string, string> = {
@@ -36,8 +37,8 @@ export function stackEnvironment(
     PUBLIC_URL: publicUrl,
     PLAYGROUND: 'true',
     CREATE_RATE_PER_SECOND: '1000',
-    // The burst is the same multiple of the rate as by default. If the environment sets the rate,
-    // the default burst applies.
+    // As in the default settings, the burst is 20 times the rate. If the environment sets the rate,
+    // the default of CREATE_BURST applies.
     ...(given.CREATE_RATE_PER_SECOND ? {} : { CREATE_BURST: '20000' }),
     REQUEST_RATE_PER_SECOND: '5000',
     QUOTE_RATE_PER_SECOND: '1000',
@@ -58,7 +59,7 @@ export function stackEnvironment(
   const chosen = Object.entries(otherwise).map(([name, value]) => [name, given[name] || value]);
   return {
     ...(Object.fromEntries(chosen) as Record<string, string>),
-    // The processes run in the project's folder, so the path must not depend on the current folder.
+    // The processes run in the project's folder, so a relative path must be resolved here.
     CATALOGUE_FILE: given.CATALOGUE_FILE
       ? resolve(given.CATALOGUE_FILE)
       : join(projectFolder(), 'catalogue.yaml'),

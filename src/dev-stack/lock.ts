@@ -64,7 +64,7 @@ async function takeOver(file: string, dataDir: string, say: (line: string) => vo
 }
 
 async function stopAll(parts: readonly Known[]): Promise<void> {
-  // PostgreSQL ends its sessions at SIGINT; the other parts also stop at SIGINT.
+  // At SIGINT PostgreSQL ends all sessions and stops. The other parts also stop at SIGINT.
   for (const part of parts) signal(part, 'SIGINT');
   const until = Date.now() + 8_000;
   while (parts.some(lives) && Date.now() < until) {
@@ -93,14 +93,14 @@ const know = (pid: number): Known => ({ pid, began: beginningOf(pid) });
 const lives = ({ pid, began }: Known) => began !== '' && beginningOf(pid) === began;
 
 /**
- * The start time of a process, which distinguishes it from a later one with the same id. Empty if
- * the process does not run or is a zombie.
+ * The start time of a process. It distinguishes the process from a later process with the same id.
+ * The text is empty if the process does not run or is a zombie.
  */
 function beginningOf(pid: number): string {
   try {
     if (process.platform === 'linux') {
-      // The name in brackets may contain blanks, so the line is cut after the bracket. The first
-      // field is then the state, and the start time comes 19 fields later.
+      // The process name, in brackets, may contain spaces, so the line is cut after the closing
+      // bracket. Then the first field is the state, and the start time comes 19 fields later.
       const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
       return fields[0] === 'Z' ? '' : (fields[19] ?? '');
     }

@@ -10,10 +10,11 @@ export interface StackLogs {
   close(): Promise<void>;
 }
 
-// At a start, a larger file is renamed and replaces the file that was renamed before.
+// If a log file is larger than this at the start of the stack, the file gets the ending `.1`. An
+// older file with this ending is replaced.
 const sizeMax = 20 * 1024 * 1024;
-// The level comes first in a line, so other lines need not be parsed. An API writes thousands of
-// lines per second.
+// The level comes first in a log line. So this pattern finds warnings and errors, and other lines
+// are not parsed: an API writes thousands of lines per second.
 const isShown = /^\{"level":"(?:warn|error|fatal)"/;
 
 export function openLogs(folder: string, show: (line: string) => void): StackLogs {
@@ -43,7 +44,7 @@ export function openLogs(folder: string, show: (line: string) => void): StackLog
   };
 }
 
-// The fields of a log line that say what it is about.
+// The fields of a log line that name the subject of the line.
 const subjects = ['channel', 'operation', 'code', 'param', 'task', 'why'];
 
 /** A warning or error as one readable line; null for every other line. */
@@ -64,7 +65,7 @@ function sentenceOf(line: string): string | null {
 
 /**
  * The last line that may explain why a part ended: a warning, an error, or a line that is not a log
- * line. Null if there is none.
+ * line. Null if there is no such line.
  */
 export function reasonIn(lastWords: string): string | null {
   const reasons = lastWords

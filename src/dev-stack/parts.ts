@@ -1,5 +1,6 @@
-// Starts one part of the stack. Its output goes to the logs, its process id to the lock, and its
-// death to the terminal. Parts are restarted only if supervision is on.
+// Starts one part of the stack. The output of the part goes to the logs, and its process id is
+// recorded in the lock. If the part dies, the terminal shows a message. Parts are restarted only if
+// supervision is on.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,10 +19,10 @@ export type ProcessKind = 'studio' | 'worker' | 'api';
 
 export interface StackOptions {
   readonly dataDir: string;
-  /** The settings from outside. PORT=0 means any free port. */
+  /** The settings that the stack gets from its own environment. PORT=0 means any free port. */
   readonly environment: Environment;
   readonly without?: readonly PartName[];
-  /** `host:port` pairs that callbacks and downloads of media may also reach. */
+  /** Additional `host:port` pairs that callbacks and downloads of media may reach. */
   readonly receivers?: readonly string[];
   /** True if parts that die are restarted. Tests restart parts themselves. */
   readonly supervised?: boolean;
@@ -79,18 +80,19 @@ export function newPart(site: Site, name: string, launch: () => Promise<Launched
 
 /**
  * Options of Node that fix the size of the young generation. The image and package.json set the
- * same ones. A smaller size costs more processor time. With a larger size, the buffers of copied
+ * same options. A smaller size costs more processor time. With a larger size, the buffers of copied
  * files stay in memory for longer (docs/decisions.md, 21).
  */
 export const heapFlags = ['--min-semi-space-size=8', '--max-semi-space-size=8'];
 /**
- * The C library uses one arena. The image and package.json set the same (docs/decisions.md, 21).
+ * Limits the C library to one memory arena. The image and package.json set the same variable
+ * (docs/decisions.md, 21).
  */
 export const heapEnvironment = { MALLOC_ARENA_MAX: '1' };
 
 /**
- * Makes a part that runs one of our processes. The process reports over its channel that it is
- * ready, and it stops when the channel closes.
+ * Makes a part that runs one of our processes. The process reports over its IPC channel that it is
+ * ready. The process stops when this IPC channel closes.
  */
 export function processPart(
   site: Site,
@@ -117,8 +119,8 @@ export function processPart(
   });
 }
 
-// A part that takes longer to stop is killed. API, worker and servers stop one after the other, so
-// a stop of the stack takes less than 15 s.
+// A process or server that takes longer to stop is killed. API, worker and servers stop one after
+// the other, so a stop of the stack takes less than 15 s.
 const stopWithinMs = 5_000;
 export const serverStopWithinMs = 3_000;
 

@@ -1,5 +1,5 @@
-// Prepares PostgreSQL and Temporal for a stack. Configured servers are only checked and used. If
-// none is configured, a server of ours is started.
+// Prepares PostgreSQL and Temporal for a stack. A configured server is only checked and used. A
+// server that is not configured is started as a child process.
 
 import { join } from 'node:path';
 import { searchAttributes } from '../../workflows/search-attributes';
@@ -40,7 +40,7 @@ export async function checkGiven({ progress, has }: Site, config: Config): Promi
 
 export async function startDatabase(site: Site, config: Config) {
   const given = config.databaseUrl;
-  // With a configured database, all processes use the role of its address.
+  // If DATABASE_URL is set, all processes use the role in that address.
   const urls = { owner: given ?? '', service: given ?? '' };
   if (!given && site.has('postgres')) {
     const dataDir = join(site.dataDir, 'postgres');

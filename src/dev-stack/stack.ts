@@ -1,6 +1,6 @@
 // Runs the whole system as separate processes: PostgreSQL, Temporal, studio, worker and API.
 // PostgreSQL and Temporal are left out if their addresses are given. `npm start` runs the system
-// for users. The system tests run it too and stop parts of it.
+// for users. The system tests also run the system, and stop parts of it.
 
 import { join, resolve } from 'node:path';
 import { checkChannelKeys, loadCatalogueOf } from '../commands/load-catalogue';
@@ -31,8 +31,8 @@ export interface Stack {
   readonly parts: ReadonlyMap<string, Part>;
   part(name: string): Part;
   /**
-   * Returns one more process of a kind, under another name. The caller starts the process; `stop`
-   * stops it with the others.
+   * Returns one more process of this kind, under a new name. The caller has to start the process.
+   * `stop` also stops this process.
    */
   another(name: string, kind: ProcessKind, environment?: Record<string, string>): Part;
   stop(): Promise<void>;
@@ -69,7 +69,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       },
     };
   } catch (error) {
-    // A stopped part is not restarted when its process ends.
+    // A supervised part would restart its process when the process ends, so the part is stopped
+    // too.
     const stopped = Array.from(parts.values(), (part) => part.stop());
     await Promise.all([stopAllChildren(5_000), ...stopped]);
     await logs.close();

@@ -1,6 +1,6 @@
-// One process of the stack. With supervision the process is restarted when it dies, after a pause
-// that grows. A user can thus see that a kill loses nothing (docs/decisions.md, 14). After too many
-// short runs in a row there is no restart.
+// One process of the stack. A supervised process is restarted after it dies. The pause before a
+// restart grows. A user can thus kill a process and see that nothing is lost (docs/decisions.md,
+// 14). After too many short runs in a row, the process is not restarted.
 
 import type { Child } from '../embedded/child';
 
@@ -17,8 +17,8 @@ export interface Part {
   /** Stops the process by a signal. The part stays stopped until `start`. */
   stop(): Promise<void>;
   /**
-   * Kills the process as another program would. A supervised part is then restarted. Any other part
-   * stays dead until `start`.
+   * Sends this signal to the process, as another program could. If the process dies, a supervised
+   * part is restarted. Any other part stays dead until `start`.
    */
   kill(signal: NodeJS.Signals): void;
   /** Resolves when the current process ends. */
@@ -43,8 +43,9 @@ export interface Death {
   readonly againInMs: number | null;
 }
 
-// The pause before a restart starts at 500 ms and doubles up to 10 s. After ten short runs, which take
-// about a minute, there is no restart. A run of a minute resets the pause and the count.
+// The pause before a restart is 500 ms at first and doubles up to 10 s. After ten short runs in a
+// row, whose pauses last about a minute in total, there is no restart. A run of more than a minute
+// resets the pause and the count.
 const pauseMinMs = 500;
 const pauseMaxMs = 10_000;
 const livesMax = 10;
@@ -104,7 +105,8 @@ export function createPart(options: PartOptions): Part {
 }
 
 /**
- * Holds the current process, if there is one. `end` also waits for a process that is being started.
+ * Keeps the current process of a part, if there is one. `end` also waits for a process that is
+ * being started.
  */
 function oneLifeAtATime(
   options: PartOptions,

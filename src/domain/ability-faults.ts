@@ -7,8 +7,8 @@ import { checkUrl, howToAllow } from './address';
 import type { Model } from './catalogue';
 import { list } from './resolution';
 
-// The generator also reads switches at the end of a prompt. These switches would change what was
-// priced.
+// The generator also reads switches at the end of a prompt, for example `--dur`. A switch would
+// change the video after the service has computed the price.
 const promptSwitches: Readonly<Record<string, string>> = {
   rs: 'resolution',
   resolution: 'resolution',
@@ -23,7 +23,7 @@ const promptSwitch = new RegExp(`--(${Object.keys(promptSwitches).join('|')})(?!
 
 export function promptLengthFaults(prompt: string, model: Model): Refusal[] {
   // Counts code points, not UTF-16 units. `length` is checked first, because it is cheap and never
-  // smaller.
+  // smaller than the number of code points.
   const chars = prompt.length > model.promptCharsMax ? [...prompt].length : prompt.length;
   if (chars <= model.promptCharsMax) return [];
   const message = `prompt: at most ${model.promptCharsMax} characters on model "${model.id}"; got ${chars}.`;

@@ -1,6 +1,6 @@
-// Decides which addresses a caller's URL may lead to. It is used when a task is created, and again
-// for the address that a socket is about to connect to. Hosts are read from the parsed URL, not
-// from the text: the parser turns `127.1`, `0x7f000001` and `①②⑦.⓪.⓪.①` into 127.0.0.1.
+// Decides which addresses a caller's URL may lead to. The check runs when a task is created, and
+// again for the address to which a socket is about to connect. Hosts are read from the parsed URL,
+// not from the text: the parser turns `127.1`, `0x7f000001` and `①②⑦.⓪.⓪.①` into 127.0.0.1.
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
@@ -17,7 +17,9 @@ type CheckedUrl =
       readonly url?: undefined;
       /** All faults, in one text. */
       readonly fault: string;
-      /** The `host:port` that an operator would have to allow; only if the host is not public. */
+      /**
+       * The `host:port` that an operator would have to allow. Set only if the host is not public.
+       */
       readonly insideHost?: string | undefined;
     };
 
@@ -64,7 +66,8 @@ function hostPortOf({ hostname, port, protocol }: URL): string {
   return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`;
 }
 
-// The host may contain characters that a shell acts on, and users copy the command.
+// Users copy a command with this host into a shell, so the host must not contain characters that a
+// shell interprets.
 const plainHostPort = /^(?:[a-z0-9.-]+|\[[0-9a-f:]+\]):\d+$/;
 
 /** Tells the caller how an operator can allow this host: a setting, or an option of `npm start`. */
@@ -100,8 +103,9 @@ export function isPublicAddress(address: string): boolean {
   return isIPv6(plain) && globalIpv6.check(plain, 'ipv6') && !specialIpv6.check(plain, 'ipv6');
 }
 
-// IANA's registries of special-purpose addresses. Of IPv6 only 2000::/3 is assigned at all, so
-// mapped, translated, unique local and link-local addresses need no entries.
+// The lists follow IANA's registries of special-purpose addresses. All public IPv6 addresses are in
+// 2000::/3. Mapped, translated, unique local and link-local addresses are outside of this block and
+// need no entries.
 const specialIpv4 = subnets('ipv4', [
   '0.0.0.0/8',
   '10.0.0.0/8',

@@ -18,7 +18,7 @@ export interface BudgetState {
   readonly period: BudgetPeriod;
   readonly limitMicros: number;
   readonly spentMicros: number;
-  /** The holds of unfinished tasks, including pending ones. */
+  /** The holds of all unfinished tasks, also of pending tasks, which have no transfer yet. */
   readonly heldMicros: number;
   readonly timeZone: string;
   /** Null if the budget never begins anew. */

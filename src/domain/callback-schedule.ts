@@ -1,6 +1,6 @@
 // The times of callback attempts, and the meaning of a receiver's answer. The gaps are those of the
-// Standard Webhooks example schedule. The random number is an argument, because a workflow must use
-// its own generator, which repeats its numbers in a replay.
+// Standard Webhooks example schedule. The random number is an argument, because a workflow needs
+// the random numbers of Temporal, which are the same in a replay.
 
 const second = 1_000;
 const minute = 60 * second;
@@ -25,8 +25,9 @@ const jitter = 0.2;
 const retryAfterMaxMs = 24 * hour;
 
 /**
- * Milliseconds from a failed attempt to the next one; null after the last attempt. A receiver may
- * ask for more time with Retry-After, at most for the gap that follows in the schedule.
+ * Returns the milliseconds from a failed attempt to the next attempt, or null after the last
+ * attempt. A receiver may ask for a longer wait with Retry-After. This wait is at most as long as
+ * the gap after the next attempt.
  */
 export function nextGapMs(
   attempt: number,
@@ -43,8 +44,8 @@ export function nextGapMs(
 type Verdict = 'delivered' | 'stopped' | 'again';
 
 /**
- * Any 2xx means delivered, and 410 means stop. After every other answer, a redirect or no answer,
- * the callback is tried again.
+ * Any 2xx status means that the callback was delivered, and 410 means that it is stopped. After any
+ * other status, redirects included, and after no answer, the callback is tried again.
  */
 export function verdictOf(status: number | null): Verdict {
   if (status !== null && status >= 200 && status < 300) return 'delivered';

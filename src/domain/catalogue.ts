@@ -33,12 +33,12 @@ export interface Channel {
   readonly pollIntervalMs: number;
   /**
    * Maximum number of our open jobs at the provider. Null if there is no limit, because the
-   * provider queues.
+   * provider queues jobs itself.
    */
   readonly jobsInFlightMax: number | null;
-  /** True if the provider answers a repeated Idempotency-Key with the first job. */
+  /** True if a create with a repeated Idempotency-Key returns the first job. */
   readonly honoursIdempotencyKey: boolean;
-  /** True if one list request can ask for many jobs. Otherwise each job is read by itself. */
+  /** True if one list request can ask for many jobs. Otherwise each job needs its own request. */
   readonly hasList: boolean;
   /** The time for which a new job may be missing from the provider's list. */
   readonly listLagMs: number;
@@ -51,7 +51,10 @@ export interface Model {
   readonly channels: readonly ChannelChoice[];
   /** For each value of `mode`: the catalogue entry that it selects. */
   readonly modes: Readonly<Record<string, string>>;
-  /** The mode that the model's name implies; the `mode` of a request is then ignored. */
+  /**
+   * The mode that the model's name implies, or null. If it is set, the `mode` of a request is
+   * ignored.
+   */
   readonly impliedMode: string | null;
   readonly resolutions: readonly Resolution[];
   readonly ratios: readonly Ratio[];
@@ -73,7 +76,8 @@ export interface Model {
 }
 
 /**
- * A draft is a preview. It is always 480p, and its tokens are multiplied by one of these factors.
+ * A draft is a preview and always 480p. Its tokens are multiplied by the factor for videos without
+ * or with audio.
  */
 interface DraftMode {
   readonly silentFactor: number;
@@ -82,7 +86,7 @@ interface DraftMode {
   readonly lastFrame?: boolean;
 }
 
-/** A channel that serves a model, and the model's name there. */
+/** A channel that serves a model, and the name of the model on that channel. */
 export interface ChannelChoice {
   readonly channel: string;
   readonly upstreamModel: string;
@@ -122,15 +126,16 @@ export interface SuperResolutionOffer {
 }
 
 /**
- * The entry with this name. Names come from callers, so names of the prototype must not be found.
+ * Returns the entry with this name. Names come from callers, so properties of the prototype, such
+ * as `constructor`, must not be found.
  */
 export function findModel(catalogue: Catalogue, name: string): Model | undefined {
   return Object.hasOwn(catalogue.models, name) ? catalogue.models[name] : undefined;
 }
 
 /**
- * The entry that applies for this `mode`, with all of its rules. The mode has no effect if the
- * model's name implies another one, or if the model has no entry for this mode.
+ * Returns the entry whose rules apply for this `mode`. The mode has no effect if the model's name
+ * implies a mode, or if the model has no entry for this mode.
  */
 export function selectEntry(catalogue: Catalogue, model: Model, mode: string | undefined): Model {
   if (mode === undefined || model.impliedMode !== null) return model;

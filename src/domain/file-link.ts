@@ -16,8 +16,8 @@ export function tokenOfLink(publicUrl: string, address: string): string | null {
 }
 
 /**
- * True if generators can reach links of this installation: its address is public, or allowed by an
- * operator.
+ * True if generators can reach links of this installation. `publicUrl` must be a public https
+ * address, or an operator must have allowed its host and port.
  */
 export function isReachable(publicUrl: string, allowHosts: readonly string[]): boolean {
   return (

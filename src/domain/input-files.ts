@@ -18,10 +18,13 @@ export interface InputFile {
   readonly sentAs: 'address' | 'inline';
 }
 
-/** Files, keyed by the text in the request: an id or a link. Null if there is no such file. */
+/**
+ * Files, keyed by the text in the request: an id or a link. The value is null if there is no such
+ * file.
+ */
 export type InputFiles = ReadonlyMap<string, InputFile | null>;
 
-// A request to the generator may have 64 MB, and base64 makes four bytes out of three.
+// A request to the generator may have at most 64 MB, and base64 turns three bytes into four.
 const inlineBytesMax = 45_000_000;
 
 const kinds = { images: 'image', videos: 'video', audios: 'audio' } as const;

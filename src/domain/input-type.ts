@@ -1,5 +1,6 @@
-// Determines the input type of a request and checks whether its media fit. The rules of the API
-// document are checked first. The model's own rules are checked only if the media fit those.
+// Determines the input type of a request and checks whether the media fit this type. The rules of
+// the API document are checked first. The model's own rules are checked only if the media fit the
+// rules of the API document.
 
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';
@@ -18,8 +19,8 @@ export function inferInputType({ images, videos, audios }: Media): InputType {
 }
 
 /**
- * Checks the API document's rules for the three types. `stated` is true if the caller sent the
- * type.
+ * Checks the API document's rules for the three input types. `stated` is true if the caller sent
+ * the input type, and false if the service inferred it.
  */
 export function inputTypeFaults(inputType: InputType, stated: boolean, media: Media): Refusal[] {
   const { images, videos, audios } = media;
@@ -137,8 +138,8 @@ function typeUnsupported(
 }
 
 /**
- * The type to suggest for these media. Two or more images alone could be frames; all other media
- * are references.
+ * Returns the input type to suggest for these media. Two or more images without other media could
+ * be frames; all other media are references.
  */
 function inferFitting(media: Media): InputType {
   const framesOnly = media.images.length >= 2 && media.videos.length + media.audios.length === 0;

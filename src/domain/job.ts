@@ -6,7 +6,7 @@ import type { Plan } from './plan-types';
 
 export type JobKind = 'generation' | 'super_resolution';
 
-/** The state of a job at its provider, in the same words for every protocol. */
+/** The state of a job at its provider, with the same names for every protocol. */
 export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'expired';
 
 export interface JobReport {
@@ -35,7 +35,9 @@ export interface JobResult {
 export interface JobFailure {
   readonly code: string;
   readonly sentence: string;
-  /** True if we failed the job ourselves, for example because a lost job cannot be identified. */
+  /**
+   * True if the service failed the job itself, for example because a lost job cannot be identified.
+   */
   readonly ours?: true;
 }
 
@@ -62,11 +64,12 @@ export interface RequestedJob extends JobInput {
 }
 
 export type PlacedJob =
-  /** The job has ended, however long it took. */
+  /** The job has ended. The activity `submitJob` stays open until then. */
   | { readonly outcome: 'ended'; readonly report: JobReport }
   | { readonly outcome: 'rejected'; readonly report: JobReport }
   /**
-   * All channels of the job are full. A watcher signals `turn` when one of them has a free slot.
+   * All channels of the job are full. A watcher signals `turn` when one of these channels has a
+   * free slot.
    */
   | { readonly outcome: 'waiting' };
 

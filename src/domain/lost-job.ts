@@ -5,7 +5,7 @@
 
 /** One job as a provider lists it. */
 export interface ListedJob {
-  /** Null if the provider sent no id, or one that is not readable. */
+  /** Null if the provider sent no id or an unreadable id. */
   readonly upstreamId: string | null;
   readonly seed: number | null;
   readonly createdAtMs: number | null;
@@ -66,7 +66,8 @@ export function findInListing(
     const owner = ownerOf(job);
     return owner?.upstreamModel === lost.upstreamModel ? [{ job, owner }] : [];
   });
-  // A provider may replace our seeds by its own. Then a job with another seed may still be ours.
+  // A provider may replace our seeds by seeds of its own. A job with another seed may then still be
+  // ours.
   const echoesSeeds =
     known.length > 0 &&
     known.every(({ job, owner }) => job.seed === null || job.seed === owner.seed);

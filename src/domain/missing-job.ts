@@ -5,17 +5,17 @@
 interface MissingJob {
   /** Seconds since the provider first answered 404 for the job; null if it never did. */
   readonly missingSeconds: number | null;
-  /** True if the job was reported as gone and has no slot any more. */
+  /** True if the job was already reported as gone and no longer has a slot. */
   readonly isGone: boolean;
 }
 
 interface GoneRules {
   readonly listLagMs: number;
-  /** The task of a gone job ends after this time. */
+  /** The task of a gone job ends this many seconds after the first 404 for the job. */
   readonly endAfterSeconds: number;
   /**
-   * True if the provider still lists another job of this channel. If it lists none, the channel's
-   * key or address is probably wrong, and no task ends for that reason.
+   * True if the provider still lists another job of this channel. If the provider lists no other
+   * job, the channel's key or address is probably wrong. A missing job then does not end its task.
    */
   readonly knowsOthers: boolean;
 }

@@ -1,6 +1,6 @@
 // Makes the Plan of a request from the catalogue, or returns all faults. A request that the model
 // cannot fulfil is refused here, not later by the generator. The functions are pure, so the caller
-// draws the random seed. The parser has already checked words and ranges.
+// draws the random seed. The parser has already checked allowed values and ranges.
 
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';
@@ -36,7 +36,9 @@ interface PlanGiven {
    * True under `npm start`. The refusal of a local address then names the option that allows it.
    */
   readonly isDevStack?: boolean;
-  /** The models to name in the refusal of an unknown model. By default all of the catalogue. */
+  /**
+   * The models to name in the refusal of an unknown model. By default all models of the catalogue.
+   */
   readonly models?: () => readonly string[];
 }
 
@@ -72,8 +74,8 @@ export function planTask(request: VideoRequest, catalogue: Catalogue, given: Pla
 const noFiles: InputFiles = new Map();
 
 /**
- * The plan of a request without faults. The model's defaults replace what the request does not
- * contain.
+ * Returns the plan of a request without faults. Fields that the request does not contain get the
+ * model's defaults.
  */
 function fillIn(
   request: VideoRequest,

@@ -1,6 +1,6 @@
 // The price of a task: the expected tokens, the amount to hold, and the amount to settle. All
-// arithmetic uses integers, and products are big integers. In the hold and in the settlement, each
-// line is rounded up to a whole micro-unit.
+// arithmetic uses integers, and products are computed as BigInt. In the hold and in the settlement,
+// each line is rounded up to a whole micro-unit.
 
 import type { Billing } from '../contract/task';
 import type { EnhancedResolution, Ratio, Resolution } from '../contract/vocabulary';
@@ -19,7 +19,10 @@ export interface Priced {
   /** -1 if the model chooses the length. */
   readonly durationSeconds: number;
   readonly hasVideo: boolean;
-  /** The measured length, else the length that the caller sent; null if both are unknown. */
+  /**
+   * The measured length of the reference videos, or else the length that the caller sent. Null if
+   * both are unknown.
+   */
   readonly inputVideoSeconds: number | null;
   readonly draft: boolean;
   /** Null if the model has no audio. */
@@ -31,7 +34,7 @@ export interface Priced {
 // Frames per second of every generated video, and pixels per token, as the generator defines them.
 const framesPerSecond = 24;
 const pixelsPerToken = 1024;
-// The length of the longest possible video and of the longest reference video. The hold uses it if
+// The maximum length of a generated video and of the reference videos. The hold uses this length if
 // the real length is unknown.
 const longestSeconds = 15;
 
@@ -181,7 +184,7 @@ function enhancementPrice({ enhancement, superResolution }: Priced): number | nu
 
 /**
  * The standard price is rounded before the factor is applied, so that the `professional` price is
- * an exact multiple of it.
+ * an exact multiple of the standard price.
  */
 export function microsPerMinute(
   offer: SuperResolutionOffer,
@@ -192,7 +195,7 @@ export function microsPerMinute(
   return ceilDivide(standard, 100n) * offer.factors[toolVersion];
 }
 
-/** The smallest tier whose short side is not below the limit. */
+/** The smallest tier whose short side is at least the limit. */
 function tierHolding(limit: number): EnhancedResolution {
   return enhancedResolutions.find((tier) => shortSides[tier] >= limit) ?? '4k';
 }

@@ -1,6 +1,6 @@
-// Determines the frame to generate, and whether the requested super-resolution is allowed for it.
-// The tables belong to the API contract. The catalogue entry says which of their values a model
-// supports.
+// Determines the frame to generate, and checks whether the requested super-resolution is allowed
+// for this frame. The tables in this file belong to the API contract. The catalogue entry of a
+// model lists the values that the model supports.
 
 import type { Refusal } from '../contract/error';
 import type { SuperResolutionConfig } from '../contract/request';
@@ -9,7 +9,7 @@ import { enhancedResolutions, resolutions } from '../contract/vocabulary';
 import type { Model, Size } from './catalogue';
 import { frameOfSize, sizeOf } from './catalogue';
 
-/** The nominal short side of each tier. */
+/** The nominal short side of each tier, in pixels. */
 export const shortSides: Readonly<Record<Resolution | EnhancedResolution, number>> = {
   '480p': 480,
   '720p': 720,
@@ -18,7 +18,7 @@ export const shortSides: Readonly<Record<Resolution | EnhancedResolution, number
   '4k': 2160,
 };
 
-/** The tiers above the base resolution. None is above 4k, so a 4k video cannot be enhanced. */
+/** The tiers above the base resolution. No tier is above 4k, so a 4k video cannot be enhanced. */
 export function targetsOf(base: Resolution): readonly EnhancedResolution[] {
   return enhancedResolutions.filter((tier) => shortSides[tier] > shortSides[base]);
 }
@@ -76,8 +76,8 @@ export function resolveFrame(asked: AskedFrame, model: Model): { frame: Frame; f
 const dimensions = /^([1-9]\d{1,4})[xX*]([1-9]\d{1,4})$/;
 
 /**
- * Reads `size`: a tier, or dimensions from the model's table. Returns null if it is absent or at
- * fault.
+ * Reads `size`: a tier, or dimensions from the model's table. Returns null if `size` is absent or
+ * invalid.
  */
 function readSize(
   size: string | undefined,
@@ -105,8 +105,8 @@ function readSize(
 const enhancementParam = 'metadata.super_resolution_config';
 
 /**
- * The reasons why this frame cannot be enhanced as requested. The parser has checked words and
- * ranges.
+ * Returns the reasons why this frame cannot be enhanced as requested. The parser has already
+ * checked allowed values and ranges.
  */
 export function enhancementFaults(
   config: SuperResolutionConfig,

@@ -1,5 +1,5 @@
-// The input and the answer of `storeResults`, which are recorded in workflow histories, and the
-// reasons why a result was removed.
+// The input and the result of the activity `storeResults`, which workflow histories record. The
+// file also has the reasons for which a result can be removed.
 
 import type { TaskObject } from '../contract/task';
 import type { GoneReason } from '../contract/vocabulary';
@@ -19,7 +19,7 @@ export const goneReasonOf: Readonly<Record<RemovedBecause, GoneReason>> = {
   lost: 'lost',
 };
 
-/** One result at its provider. */
+/** One result file at its provider. */
 export interface ResultSource {
   readonly role: ResultRole;
   readonly url: string;
@@ -39,7 +39,7 @@ export interface StoreResults {
 }
 
 export interface StoredResults {
-  /** Links of this service, by role. A role without a source has no link. */
+  /** Links of this service, keyed by role. A role without a source has no link. */
   readonly links: Readonly<Partial<Record<ResultRole, string>>>;
   /** Unix seconds until which the results are kept. */
   readonly expiresAt: number;

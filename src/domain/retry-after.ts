@@ -1,9 +1,9 @@
-// Parses the Retry-After header of a provider or a callback receiver. It sets no upper limit; its
-// callers do.
+// Parses the Retry-After header of a provider or a callback receiver. The result has no upper
+// limit; callers limit the wait.
 
 /**
- * Milliseconds to wait. The header may contain seconds or an HTTP date; null if it is absent or
- * unreadable.
+ * Returns the milliseconds to wait, or null if the header is absent or unreadable. The header may
+ * contain seconds or an HTTP date.
  */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | null {
   if (!header) return null;

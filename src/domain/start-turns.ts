@@ -1,13 +1,12 @@
-// The turns in which accounts start their pending tasks. The method is start-time fair queueing, as
-// for the slots of a channel (db/jobs/slots.ts). Each process keeps its own turns in memory. Each
-// process is fair by itself, so all processes together are fair too.
+// The turns in which accounts start their pending tasks. A turn is a number, and lower turns start
+// first. The method is start-time fair queueing, as for the slots of a channel (db/jobs/slots.ts).
+// Each process keeps its own turns in memory. Each process is fair by itself, so all processes
+// together are fair too.
 
 export interface StartTurns {
-  /** The highest turn given so far. An account without a recent turn begins here. */
+  /** The highest turn given so far. An account that is not in `last` gets this turn next. */
   readonly begun: number;
-  /**
-   * The last turn of each account, unless it is so old that the account begins at `begun` again.
-   */
+  /** The last turn of each account. Accounts whose last turn is too old are left out. */
   readonly last: Readonly<Record<string, number>>;
   give(accountId: string, turn: number): void;
 }
@@ -25,8 +24,8 @@ export function createStartTurns(): StartTurns {
     give(accountId, turn) {
       begun = Math.max(begun, turn);
       last.set(accountId, Math.max(turn, last.get(accountId) ?? 0));
-      // An account's next turn is at most one after its last. If that is not after `begun`, the
-      // account begins at `begun` again.
+      // The next turn of an account is at most its last turn plus one. If this is not above
+      // `begun`, the next turn is `begun`, and the last turn need not be kept.
       for (const [id, at] of last) if (at + 1 <= begun) last.delete(id);
     },
   };

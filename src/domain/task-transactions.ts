@@ -64,7 +64,9 @@ export type OpenedTask =
 export interface CloseTask {
   readonly taskId: string;
   readonly object: TaskObject;
-  /** The amount that was held. The transaction compares it with its own record. */
+  /**
+   * The amount that was held. The transaction checks that the hold in the ledger has this amount.
+   */
   readonly heldMicros: number;
   readonly charge: readonly BillingLine[];
   /**
@@ -75,8 +77,8 @@ export interface CloseTask {
 }
 
 /**
- * The first final state that is stored counts. `object` is the stored state, `first` is true if
- * this call stored it.
+ * Only the first final state of a task is stored. `object` is the stored state. `first` is true if
+ * this call stored that state.
  */
 export interface ClosedTask {
   readonly object: TaskObject;

@@ -24,7 +24,7 @@ export interface TaskIdentity {
   readonly labels?: Labels;
 }
 
-/** The video of a task at the moment of its success, so its link exists. */
+/** The video of a task that has just succeeded. No result was removed yet, so the link exists. */
 export type NewVideo = VideoResult & { readonly url: string };
 
 /**
@@ -113,8 +113,7 @@ export function failedObject(
 }
 
 /**
- * The object of a finished task after the results with these roles were removed, all for one
- * reason.
+ * The object of a finished task after the results with these roles were removed for this reason.
  */
 export function withoutResults(
   task: TaskObject,
@@ -206,9 +205,9 @@ const runningSteps: Readonly<Record<Stage, number>> = {
 };
 
 /**
- * The progress of a task as a number, stored as the version of its row. Of two objects, the one
- * with the higher number is newer. The numbers are recorded in rows: add numbers between them,
- * never change one.
+ * The progress of a task as a number, stored as the version of its row. Of two objects of a task,
+ * the object with the higher number is newer. Rows contain these numbers: new numbers may be added
+ * between them, but no number may change.
  */
 export function stepOf(task: Pick<TaskObject, 'status' | 'stage'>): number {
   switch (task.status) {

@@ -21,7 +21,10 @@ interface TraceParent {
   readonly spanId: string;
 }
 
-/** Parses a W3C traceparent. Null if it is absent, malformed, or has an id of zeros. */
+/**
+ * Parses a W3C traceparent. Returns null if the header is empty or malformed, or if an id is all
+ * zeros.
+ */
 export function parseTraceparent(header: string): TraceParent | null {
   if (header === '') return null;
   const [, version, traceId = '', spanId = ''] =
@@ -31,14 +34,16 @@ export function parseTraceparent(header: string): TraceParent | null {
 }
 
 /**
- * The sampled flag is always set. Otherwise the other side might not record its own part of the
- * trace.
+ * The sampled flag is always set. Without the flag, the receiver might not record its own part of
+ * the trace.
  */
 export function formatTraceparent({ traceId, spanId }: TraceParent): string {
   return `00-${traceId}-${spanId}-01`;
 }
 
-/** `submission` is the API's call that starts the workflow, `task` the whole life of the task. */
+/**
+ * `submission` is the API's call that starts the workflow; `task` is the whole life of the task.
+ */
 type TaskSpan = 'submission' | 'task';
 
 /**

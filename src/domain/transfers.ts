@@ -5,7 +5,7 @@
 import type { BillingKind, MovementKind } from '../contract/vocabulary';
 import type { BillingLine } from './plan-types';
 
-/** The reasons that a customer reads, for movements without their own reason. */
+/** The reasons that a customer reads for movements without a stored reason. */
 const reasons: Readonly<Record<MovementKind, string>> = {
   hold: 'held for a task',
   settle: 'charged from the hold',
@@ -27,7 +27,7 @@ export function reasonOf(movement: {
 }
 
 interface Movement {
-  /** The ids are recorded in the ledger: add new forms, never change one. */
+  /** The ledger records the ids: new forms of ids may be added, but no form may change. */
   readonly id: string;
   readonly kind: MovementKind;
   readonly debit: 'available' | 'held' | 'credits' | 'corrections';

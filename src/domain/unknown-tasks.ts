@@ -1,5 +1,5 @@
-// Decides whether too many open tasks are unknown to Temporal. The configured address or namespace
-// is then probably wrong.
+// Decides whether too many open tasks are unknown to Temporal. If so, Temporal's configured address
+// or namespace is probably wrong.
 
 interface Described {
   readonly unknown: number;

@@ -79,7 +79,7 @@ function lengthOf(head: Uint8Array): number | null {
   const duration = isLong ? u64(head, 24) : u32(head, 16);
   const isUnknown = scale === 0 || duration === 0 || (!isLong && duration === 0xffff_ffff);
   const milliseconds = isUnknown ? 0 : Math.ceil((duration / scale) * 1000);
-  // No generator takes a video of more than a day.
+  // A length of more than a day counts as unknown, because no generator takes such a video.
   return milliseconds > 0 && milliseconds <= 86_400_000 ? milliseconds : null;
 }
 

@@ -1,7 +1,7 @@
 // The folder that keeps downloaded and unpacked programs between runs. The folder is outside of any
-// clone, so that a fresh clone starts at once. Each entry has its version in its name. An entry is
-// filled in a temporary folder and moved into place when it is complete. A program is run only if
-// its content is the original and no other user could have changed it.
+// clone, so that a new clone needs no download. The name of each entry contains the version. An
+// entry is filled in a temporary folder, which is renamed when the entry is complete. An entry is
+// used only if its files are unchanged and no other user could have written to them.
 
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -28,7 +28,7 @@ interface Cached {
   fill(folder: string): Promise<void>;
 }
 
-/** The folder of an entry. It is filled if it is absent, incomplete or changed. */
+/** Returns the folder of an entry. The folder is filled if it is absent, incomplete or changed. */
 export async function cached(entry: Cached, cache = cacheFolder()): Promise<string> {
   const folder = join(cache, entry.name);
   await prepare(cache);
@@ -51,8 +51,8 @@ async function isWhole(folder: string, needs: readonly string[]): Promise<boolea
 }
 
 /**
- * Moves the filled folder to its place. If another process has filled the entry in the meantime,
- * its folder is used instead.
+ * Renames the filled folder to the final path. If another process has filled the entry in the
+ * meantime, the folder of that process is used.
  */
 async function put(draft: string, folder: string, needs: readonly string[]): Promise<void> {
   if (existsSync(folder) && !(await isWhole(folder, needs))) {
@@ -67,7 +67,7 @@ async function put(draft: string, folder: string, needs: readonly string[]): Pro
   }
 }
 
-/** Creates the folder. Fails if another user could write to it or replace it. */
+/** Creates the cache folder. Fails if another user could write to this folder or replace it. */
 async function prepare(cache: string): Promise<void> {
   await mkdir(dirname(cache), { recursive: true });
   await mkdir(cache, { mode: 0o755 }).catch((error: NodeJS.ErrnoException) => {

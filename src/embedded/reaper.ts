@@ -1,5 +1,6 @@
-// A small process that stops our children if we end without stopping them. It notices our end when
-// its input closes. The operating system closes that input however we end.
+// A small process, the reaper, that stops the children of this process if this process ends without
+// stopping them. The reaper notices the end because its standard input closes. The operating system
+// closes that input even if this process is killed.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 

@@ -1,5 +1,5 @@
 // A folder with a stored list of its files and their SHA-256. The folder is intact if every listed
-// file still has its content, and if no other user could have written to anything in it.
+// file still has its SHA-256, and if no other user could have written to the folder or its files.
 
 import { createHash } from 'node:crypto';
 import { createReadStream, type Stats } from 'node:fs';

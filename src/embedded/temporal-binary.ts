@@ -43,7 +43,10 @@ const testServer: PipPackage = {
   ],
 };
 
-/** Returns the path of the development server. `given` is TEMPORAL_CLI. */
+/**
+ * Returns the path of the development server. `given` is the value of the setting TEMPORAL_CLI;
+ * without this setting, the function searches for a suitable program.
+ */
 export async function findTemporal(
   given: string | null | undefined,
   cache = cacheFolder(),
@@ -57,7 +60,7 @@ export async function findTemporal(
   return fromCacheOrPip(server, cache);
 }
 
-/** Returns the path of the test server, which skips time in workflow tests. */
+/** Returns the path of the test server, which workflow tests use because it skips waiting times. */
 export function findTestServer(): Promise<string> {
   return fromCacheOrPip(testServer, cacheFolder());
 }

@@ -1,6 +1,6 @@
-// Runs a real Temporal development server with its Web UI as a child process. With a database file
-// the server recovers after a kill. Another server could have taken its port, so the server is
-// identified before it is used.
+// Runs a real Temporal development server with its Web UI as a child process. With a database file,
+// the development server still has its state after a kill. Another program could have taken the
+// port, so a check makes sure that our server answers there.
 
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -16,7 +16,7 @@ export interface EmbeddedTemporal {
 
 interface TemporalOptions {
   readonly binary: string;
-  /** If absent, the state is kept in memory only. */
+  /** Without this option, the server keeps its state in memory only. */
   readonly databaseFile?: string;
   readonly port?: number;
   readonly uiPort?: number;
@@ -58,8 +58,8 @@ export async function startTemporal(options: TemporalOptions): Promise<EmbeddedT
   };
 }
 
-// With a write-ahead log the server starts a third more tasks per second. A kill of the server
-// loses nothing.
+// With a write-ahead log the server starts a third more tasks per second. With
+// `synchronous=normal`, a kill of the server still loses nothing.
 const durably = (file: string) => [
   ...['--db-filename', file],
   ...['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=normal'],
@@ -88,7 +88,8 @@ async function answers(address: string): Promise<boolean> {
 }
 
 /**
- * Another server may have taken the first port. It probably does not also serve our metrics port.
+ * True if our server runs. Another server may have taken the port of our server, but such a server
+ * probably does not answer at our metrics port.
  */
 async function isOurs(metricsPort: number): Promise<boolean> {
   const reply = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);

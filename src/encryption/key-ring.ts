@@ -1,5 +1,5 @@
-// The keys that encrypt stored data of customers, and the only cipher, AES-256-GCM. Encrypted bytes
-// are a random nonce, the encrypted text, and the authentication tag.
+// Encrypts stored data of customers with AES-256-GCM, the only cipher of the service. Encrypted
+// bytes consist of a random nonce, the encrypted text, and the authentication tag.
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
@@ -15,7 +15,7 @@ export interface EncryptionKey {
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** The key with this id. Throws an error with the id if the ring has no such key. */
+/** Returns the key with this id. Throws an error that names the id if the ring has no such key. */
 export function keyWithId(ring: KeyRing, id: string): EncryptionKey {
   const key = ring.find((known) => known.id === id);
   if (!key) throw new Error(`ENCRYPTION_KEYS has no key "${id}".`);

@@ -1,5 +1,5 @@
-// Downloads a result from an address that a provider gave, as a stream. The request is guarded
-// (guarded-request.ts), and so is the request after each redirect.
+// Downloads a result from an address that a provider gave, as a stream. Every request is guarded
+// (guarded-request.ts), also the requests after redirects.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -15,11 +15,11 @@ export interface DownloadOptions
 
 interface Limits {
   readonly connectTimeoutMs: number;
-  /** The longest time until the head of the answer. */
+  /** The longest time from the start of the request to the head of the answer. */
   readonly timeoutMs: number;
   /**
-   * The interval of the check for silence. A transfer that brought no byte since the previous check
-   * is ended.
+   * The interval between two checks of the transfer. A check ends the transfer if no byte has
+   * arrived since the previous check.
    */
   readonly idleMs: number;
 }
@@ -30,13 +30,13 @@ export interface Download {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /**
-   * The stream ends with an error if the transfer is cut, silent or aborted. A caller that does not
-   * read the stream must destroy it.
+   * The stream ends with an error if the connection breaks, no byte arrives in time, or the
+   * transfer is aborted. A caller that does not read the stream must destroy the stream.
    */
   readonly body: Readable;
 }
 
-// Signed links of providers have about one thousand characters.
+// Signed links of providers have about one thousand characters, so this limit leaves enough room.
 const urlCharsMax = 4096;
 const redirectsMax = 3;
 
@@ -62,7 +62,7 @@ async function downloadOnce(url: string, options: DownloadOptions): Promise<Down
     { ...options, ...times, url, headers },
     { method: 'GET', urlCharsMax },
   );
-  // An error would be uncaught until the reader of the body adds its own listener.
+  // Without this listener, an error before the reader adds its own listener would be uncaught.
   response.on('error', () => undefined);
   const abort = () => response.destroy(signal?.reason);
   let received = -1;
@@ -80,7 +80,8 @@ async function downloadOnce(url: string, options: DownloadOptions): Promise<Down
   });
   signal?.addEventListener('abort', abort);
   if (signal?.aborted) abort();
-  response.read(0); // Starts the transfer: a late reader must not look like a silent server.
+  // Starts the transfer now. Otherwise the check would take a late reader for a silent server.
+  response.read(0);
   return { status: response.statusCode ?? 0, headers: response.headers, body: response };
 }
 

@@ -19,7 +19,9 @@ export interface GuardedRequest {
   readonly timeoutMs: number;
   /** The longest time without a byte in either direction. If absent, there is no such limit. */
   readonly silenceMs?: number;
-  /** Aborts the request. The promise is then rejected with the signal's reason. */
+  /**
+   * If this signal aborts, the request ends and its promise is rejected with the signal's reason.
+   */
   readonly signal?: AbortSignal | undefined;
   /** Name resolution and trusted certificates. Tests pass their own. */
   readonly resolve?: ResolveName;
@@ -33,8 +35,8 @@ interface What {
 }
 
 /**
- * A streamed body. It is sent after the receiver agrees to take it, or after a pause without an
- * answer.
+ * A streamed body. The body is sent after the receiver agrees to take the body, or after a pause
+ * without an answer.
  */
 interface Bytes {
   readonly stream: Readable;
@@ -115,7 +117,8 @@ function open(url: URL, request: GuardedRequest, { method, body }: What): http.C
     method,
     agent: false,
     maxHeaderSize: 16 * 1024,
-    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise switch the check off.
+    // Set explicitly: otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would turn the certificate check
+    // off.
     rejectUnauthorized: true,
     headers: { ...request.headers, ...length },
     // Node does not call `lookup` for a literal IP address, which checkUrl has already checked.
@@ -135,7 +138,7 @@ function open(url: URL, request: GuardedRequest, { method, body }: What): http.C
   outgoing.once('socket', (socket: Socket) => {
     socket.once('connect', () => {
       const inside = !exempt && !isPublicAddress(socket.remoteAddress ?? '');
-      if (inside) outgoing.destroy(notAllowed()); // Untested: the look-up before it refuses first.
+      if (inside) outgoing.destroy(notAllowed()); // Untested: the look-up refuses the host first.
     });
     socket.once(secure ? 'secureConnect' : 'connect', () => {
       clearTimeout(connecting);
@@ -152,8 +155,8 @@ function lengthOf(body: string | Bytes): number {
 }
 
 /**
- * Waits until the receiver agrees to take the body. So a refusal costs no transfer, and the
- * receiver does not close the connection before its answer is read.
+ * Sends the body after the receiver agrees to take the body. So a refused body is not transferred,
+ * and the receiver does not close the connection before we have read the answer.
  */
 function sendBytes(outgoing: http.ClientRequest, { stream }: Bytes): void {
   outgoing.setHeader('expect', '100-continue');

@@ -11,8 +11,8 @@ export type ResolveName = (name: string) => Promise<readonly string[]>;
 /** `servers` defaults to the machine's name servers. */
 export function createResolveName(servers?: readonly string[]): ResolveName {
   return async (name) => {
-    // Two tries of 2 s fit into the five seconds for a connection. Each call creates a
-    // resolver, because a resolver reads the machine's list of name servers only once.
+    // Two tries of 2 s fit into the five seconds for a connection. Each call creates a resolver,
+    // because a resolver reads the machine's list of name servers only when it is created.
     const resolver = new Resolver({ timeout: 2_000, tries: 2 });
     if (servers) resolver.setServers(servers);
     const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
@@ -27,7 +27,7 @@ export function createResolveName(servers?: readonly string[]): ResolveName {
   };
 }
 
-// Untested: the real name servers; the tests bring their own.
+// Untested: the name servers of the machine. The tests start name servers of their own.
 export const resolvePublicName = createResolveName();
 
 function saysNone(error: NodeJS.ErrnoException): boolean {

@@ -1,5 +1,5 @@
-// Stores files in a directory. API and worker share the directory: they run on one machine, or it
-// is a shared volume.
+// Stores files in a directory. API and worker must share the directory: either both run on one
+// machine, or the directory is a shared volume.
 
 import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -10,8 +10,8 @@ import { assert } from '../domain/assert';
 import { failAsStorage } from './file-faults';
 import { type Storage, StorageError, type StoredObject } from './storage';
 
-// The folder of unfinished writes. A complete file is moved from here to its key by a rename, which
-// is atomic.
+// The folder of unfinished writes. A rename, which is atomic, moves a complete file from this
+// folder to the path of its key.
 const unfinished = '.unfinished';
 
 /** Creates the directory if it is missing. */
@@ -64,8 +64,8 @@ function directory(folder: string): Storage {
   };
 }
 
-// The option `recursive` of opendir is not used: in Node 20 it leaves files out if a folder has
-// more than 32 entries.
+// The option `recursive` of opendir is not used: in Node 20 it omits files if a folder has more
+// than 32 entries.
 async function* filesBelow(folder: string): AsyncGenerator<string> {
   for await (const entry of await opendir(folder).catch(failAsStorage)) {
     const path = join(folder, entry.name);

@@ -8,11 +8,13 @@ import { headBytes } from '../domain/media-type';
 interface IncomingBytes {
   readonly head: Buffer;
   /**
-   * All bytes, including the head. Call this method once only. `take` gets each chunk and the
-   * length so far; if `take` throws, the stream fails.
+   * All bytes, including the head. Call this method only once. `take` is called with each chunk and
+   * the number of bytes so far; if `take` throws, the stream fails.
    */
   stream(take: (chunk: Buffer, length: number) => void): Readable;
-  /** The length and digest of all bytes. Call this method once, after the end of the stream. */
+  /**
+   * The length and digest of all bytes. Call this method only once, after the end of the stream.
+   */
   found(): { readonly length: number; readonly sha256: Buffer };
 }
 

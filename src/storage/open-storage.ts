@@ -1,4 +1,4 @@
-// Opens the storage of the settings: a bucket if S3_BUCKET is set, otherwise a folder.
+// Opens the storage that the settings choose: a bucket if S3_BUCKET is set, otherwise a folder.
 
 import { openDirectory } from './directory';
 import { createS3 } from './s3';
@@ -6,7 +6,7 @@ import type { Storage } from './storage';
 
 interface StorageSettings {
   readonly storageDir: string;
-  /** If it is set, the other settings of S3 are set too. */
+  /** If the bucket is set, the other S3 settings are set too. */
   readonly s3Bucket: string | null;
   readonly s3Endpoint: string | null;
   readonly s3Region: string;

@@ -1,5 +1,5 @@
-// Sends one HTTP request to an S3-compatible service. The time for the connection is limited, and
-// so is the time in which the service is silent.
+// Sends one HTTP request to an S3-compatible service. Two times are limited: the time for the
+// connection, and the time without a byte from the service.
 
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -8,20 +8,23 @@ import { StorageError } from './storage';
 
 export interface Limits {
   readonly connectTimeoutMs: number;
-  /** The longest time in which the service neither takes nor sends a byte while we wait for it. */
+  /**
+   * The longest time in which the service neither takes nor sends a byte while we wait for the
+   * service.
+   */
   readonly idleMs: number;
 }
 
-/** Sends the body and ends the request. The promise fails if the body cannot be sent. */
+/** Sends the body and ends the request. The promise is rejected if the body cannot be sent. */
 export type Send = (outgoing: ClientRequest) => Promise<void>;
 
 // A service that does not know `Expect: 100-continue` gets the body after this time.
 const continueWithinMs = 2_000;
 
 /**
- * Returns the answer, with its body unread. The body of the request is sent after the service
- * agrees to take it, or after a pause. So a refusal costs no transfer, and the service does not
- * close the connection before its answer is read.
+ * Returns the answer, whose body is not read yet. The body of the request is sent after the service
+ * agrees to take that body, or after a pause. So a refused body is not transferred, and the service
+ * does not close the connection before we have read the answer.
  */
 export async function exchange(
   outgoing: ClientRequest,
@@ -42,11 +45,11 @@ export async function exchange(
   sent.catch(() => undefined);
   try {
     const reply = await answered;
-    // A refusal in the middle of the body also ends the sending, whose error is then ignored.
+    // If the service refuses in the middle of the body, sending fails too. That error is ignored.
     await (isSuccess(reply) ? sent : sent.catch(() => undefined));
     return reply;
   } catch (error) {
-    // If the sending failed first, its error is the cause and more precise. It is thrown here.
+    // If sending failed first, its error is the cause. `await sent` then throws that error.
     await sent;
     throw error;
   }
@@ -62,7 +65,7 @@ export function isSuccess({ statusCode = 0 }: IncomingMessage): boolean {
 function answerTo(outgoing: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     outgoing.once('response', (reply) => {
-      // An error would be uncaught until the reader of the answer adds its own listener.
+      // Without this listener, an error before the reader adds its own listener would be uncaught.
       reply.on('error', () => undefined);
       resolve(reply);
     });
@@ -95,7 +98,9 @@ function limitTimes(outgoing: ClientRequest, { connectTimeoutMs, idleMs }: Limit
   });
 }
 
-/** True if the service waits for us: for bytes of the source, or for a reader of its answer. */
+/**
+ * True if the service waits for us: either for bytes of the source, or until its answer is read.
+ */
 function isOurs(outgoing: ClientRequest, reply: IncomingMessage | undefined): boolean {
   if (reply) return reply.readableLength > 0;
   return !outgoing.writableEnded && outgoing.writableLength === 0;

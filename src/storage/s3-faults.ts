@@ -31,7 +31,7 @@ export function codeIn(body: string): string {
   return /<Code>(\w{1,100})</.exec(body)?.[1] ?? '';
 }
 
-/** The kind of the fault if the answer contains no known error code. */
+/** The kind of the fault if the answer contains no error code of the list above. */
 function faultOfStatus(status: number): StorageFault {
   if (status === 507) return 'full';
   return status >= 500 || status === 408 || status === 429 ? 'away' : 'denied';

@@ -23,7 +23,7 @@ type Query = Readonly<Record<string, string>>;
 
 interface What {
   readonly method: 'GET' | 'PUT' | 'DELETE';
-  /** Absent if the request is about the bucket. */
+  /** Absent if the request is about the bucket itself. */
   readonly key?: string;
   readonly query?: Query;
   readonly headers?: Readonly<Record<string, string | number>>;
@@ -32,7 +32,10 @@ interface What {
 }
 
 export interface S3Requests {
-  /** The answer, with its body unread; null if there is no such key. Throws other refusals. */
+  /**
+   * Returns the answer, whose body is not read yet; null if there is no such key. Throws a
+   * StorageError for any other refusal.
+   */
   ask(what: What): Promise<http.IncomingMessage | null>;
   presign(key: string, query: Query): Promise<string>;
 }
@@ -42,8 +45,8 @@ const usual: Limits = { connectTimeoutMs: 5_000, idleMs: 60_000 };
 export function createS3Requests(settings: S3Settings): S3Requests {
   const limits = { ...usual, ...settings.limits };
   const protocol = settings.endpoint.startsWith('https:') ? https : http;
-  // Unused connections are closed after 3 s. If the service closed one first, a request on the
-  // connection could fail.
+  // Unused connections are closed after 3 s. If the service closed a connection first, a new
+  // request on that connection could fail.
   const agent = new protocol.Agent({ keepAlive: true, timeout: 3_000 });
   const cache = new Map<string, ArrayBuffer>();
   const sign = (key: string, query: Query, how: { method?: string; signQuery?: boolean }) =>
@@ -63,8 +66,8 @@ export function createS3Requests(settings: S3Settings): S3Requests {
         method,
         headers: { ...Object.fromEntries(signed), ...headers },
         timeout: limits.connectTimeoutMs,
-        // A streamed body cannot be sent twice. So its request gets a new connection, which the
-        // service cannot be about to close.
+        // A streamed body cannot be sent twice. So a request with such a body gets a new
+        // connection, because the service may be about to close an old connection.
         agent: send ? false : agent,
         ...(signal ? { signal } : {}),
       });

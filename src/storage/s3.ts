@@ -72,8 +72,8 @@ async function put(
     },
     send(outgoing) {
       outgoing.once('close', () => bytes.destroy());
-      // If all bytes were sent, the error is ignored. The service may close the connection after
-      // its answer, before our stream has ended.
+      // If all bytes were sent, an error is ignored: the service may close the connection right
+      // after its answer, before our stream has ended.
       return pipeline(body, outgoing).catch((error) => {
         if (!isWhole) throw error;
       });
@@ -99,8 +99,8 @@ async function drained(reply: Readable | null): Promise<string> {
 }
 
 /**
- * Passes on the bytes of the source. The last chunk is sent only after the length is checked. So no
- * object of a wrong length is ever complete.
+ * Yields the bytes of the source. The last chunk is yielded only after the length is checked. So S3
+ * never gets a complete object of a wrong length.
  */
 async function* measured(
   key: string,

@@ -6,23 +6,26 @@ import type { Readable } from 'node:stream';
 
 export interface Storage {
   /**
-   * Stores the bytes under the key. The bytes are streamed and are never all in memory. A write
-   * that fails leaves the previous object unchanged, and no part of the new object.
+   * Stores the bytes under the key. The bytes are streamed and are never all in memory. A failed
+   * write changes nothing: the previous object stays, and no part of the new object is stored.
    */
   write(key: string, bytes: Readable, options: WriteOptions): Promise<void>;
   /** The bytes of an object, or a range of them; null if there is no such object. */
   read(key: string, range?: ByteRange): Promise<Readable | null>;
-  /** Deletes the object. If there is no such object, nothing happens. */
+  /** Deletes the object. Does nothing if there is no such object. */
   remove(key: string): Promise<void>;
   /** The objects whose keys begin with the prefix. */
   list(prefix: string): AsyncIterable<StoredObject>;
-  /** A link that works without credentials for a while; null if the storage has no such links. */
+  /** Returns a temporary link that needs no credentials; null if the storage has no such links. */
   presigned(key: string, options: PresignOptions): Promise<string | null>;
 }
 
 export interface WriteOptions {
   readonly contentType: string;
-  /** A write of another length fails. Null: the length is unknown and is not checked. */
+  /**
+   * The number of bytes. A write with another number of bytes fails. Null: the number is unknown
+   * and is not checked.
+   */
   readonly length: number | null;
   readonly signal?: AbortSignal;
 }

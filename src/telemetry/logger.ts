@@ -94,8 +94,8 @@ function plainError(error: unknown, depth = 0): unknown {
 
 // An address keeps its host and path, but not its user, password and query. Keys are found by their
 // prefix (vk_, whsec_). Each entry is a mark, a pattern and its replacement. A line without the
-// mark has no match. A provider chooses parts of a line, so the time of a pattern must grow only in
-// proportion to the length of the line.
+// mark has no match. A provider chooses parts of a line, so the time to match a pattern must grow
+// only in proportion to the length of the line.
 const patterns: readonly (readonly [string, RegExp, string])[] = [
   ['://', /(?<=:\/\/)[^\s"'/?#@\\]*@/g, '…@'],
   ['://', /[?#](?<=:\/\/[^\s"'?#\\]*[?#])[^\s"'\\]*/g, '?…'],

@@ -1,6 +1,6 @@
-// The list of all metrics of the service. Dashboards and alerts use the names of metrics, and a
-// test compares them, so avoid renaming one. No label contains an account, a task or an address,
-// because the number of series would have no limit.
+// The list of all metrics of the service. Dashboards and alerts use the names of the metrics, so do
+// not rename a metric without need. A test checks that the names agree. No label contains an
+// account, a task or an address, because the number of series would then have no limit.
 
 export interface MetricDefinition {
   readonly kind: 'counter' | 'gauge' | 'histogram';
@@ -8,7 +8,10 @@ export interface MetricDefinition {
   readonly of: 'api' | 'worker' | 'both';
   readonly help: string;
   readonly labels?: readonly string[];
-  /** Values of the only label. Their series start at 0, so that the first increase is visible. */
+  /**
+   * The values of the only label. The series of these values start at 0, so that their first
+   * increase is visible.
+   */
   readonly known?: readonly string[];
   readonly buckets?: readonly number[];
 }

@@ -80,7 +80,10 @@ export function createTracing({ endpoint, service, log }: TracingOptions): Traci
 
 const seldomMs = 60_000;
 
-/** Logs errors of the SDK, at most one a minute. Most are about a collector that is down. */
+/**
+ * Logs errors of the SDK, at most one error per minute. Most errors are about a collector that is
+ * down.
+ */
 function throttled(log: Logger) {
   let quietUntil = Number.NEGATIVE_INFINITY;
   const warn = (message: string) => {

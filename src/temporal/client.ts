@@ -16,11 +16,11 @@ export interface TemporalClient {
    */
   submit(input: TaskInput): Promise<Submission>;
   /**
-   * Requests the cancellation of the workflow. `gone`: the workflow has ended or does not exist.
-   * `unavailable`: the request failed in another way.
+   * Requests the cancellation of the workflow. `asked`: Temporal accepted the request. `gone`: the
+   * workflow has ended or does not exist. `unavailable`: the request failed in another way.
    */
   cancel(taskId: string): Promise<'asked' | 'gone' | 'unavailable'>;
-  /** Starts the callback of a task that ended without its workflow. */
+  /** Starts the delivery of the callback of a task that was not ended by its own workflow. */
   deliverCallback(taskId: string): Promise<void>;
   /** True if Temporal answers within a second, else false. Never throws. */
   isReady(): Promise<boolean>;

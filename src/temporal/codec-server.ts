@@ -1,12 +1,12 @@
 // Decrypts payloads for the Temporal UI, in Temporal's codec protocol. The browser posts the
 // payloads of a page, and shows the decrypted payloads of the answer. A caller that reaches this
 // server can read every task. So by default the server listens on this machine only, and it refuses
-// pages of other origins than the UI's.
+// requests from pages of other origins than the UI's.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 
-// A page of a workflow's history in the UI has a few hundred payloads.
+// The longest body. A page of a workflow's history in the UI has only a few hundred payloads.
 const bodyBytesMax = 8 * 1024 * 1024;
 
 interface WirePayloads {

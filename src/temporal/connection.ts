@@ -1,6 +1,7 @@
 // Creates connections to Temporal on which every call has a time limit. The client's own methods
-// for a deadline or a namespace use async-local storage. Before Node 24, async-local storage slows
-// down every promise of the process: a GET spent a fifth of its time on it.
+// for a deadline or a namespace are not used, because they need async-local storage. Before Node
+// 24, async-local storage slows down every promise of the process: it took a fifth of the time of a
+// GET.
 
 import {
   Connection,
@@ -11,18 +12,19 @@ import {
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 
-// For calls during a request. A busy server needs about this time, and a caller waits for it.
+// The limit for calls during a request, whose caller waits. A busy server needs about this time.
 const checkMs = 1_500;
-// Every other call.
+// The limit for every other call.
 const callMs = 10_000;
-// A ping after 15 s and 5 s for its answer: a silent connection is replaced after 20 s. Temporal
-// servers close connections that ping more often than every 10 s.
+// The client sends a ping every 15 s, and the server has 5 s to answer. So a silent connection is
+// replaced after at most 20 s. Temporal servers close connections that ping more often than every
+// 10 s.
 const keepAlive = {
   'grpc.keepalive_permit_without_calls': 1,
   'grpc.keepalive_time_ms': 15_000,
   'grpc.keepalive_timeout_ms': 5_000,
 };
-// For readiness probes.
+// The limit for calls of readiness probes.
 const readyMs = 1_000;
 
 /**
@@ -38,7 +40,7 @@ class LeanConnection extends Connection {
 type Access = ConnectionOptions & { readonly namespace: string };
 type Limits = Readonly<Record<string, number>>;
 
-/** For the API, whose callers wait for these calls. */
+/** For the API. The limits are short, because a caller of the API waits for these calls. */
 export function lazyConnection(access: Access, acceptTimeoutMs: number): Connection {
   return connectWithin(access, {
     ExecuteMultiOperation: acceptTimeoutMs,
@@ -51,7 +53,7 @@ export function lazyConnection(access: Access, acceptTimeoutMs: number): Connect
   });
 }
 
-/** For a worker's own calls: no caller waits, so a busy server has more time. */
+/** For a worker's own calls. The limits are longer, because no caller waits for these calls. */
 export function connectForWorker(access: Access): Connection {
   return connectWithin(access, {});
 }

@@ -93,7 +93,7 @@ async function ensureSchedule(
     taskQueue: queues.tasks,
     workflowExecutionTimeout,
   };
-  // One run at a time: if a run takes longer than the interval, the next ones are skipped.
+  // Only one run at a time: while a run continues, the schedule skips further runs.
   const policies = { overlap: ScheduleOverlapPolicy.SKIP };
   const state = { triggerImmediately: true };
   try {
@@ -108,8 +108,8 @@ async function ensureSchedule(
 
 /**
  * The id contains the task queue, so that two services in one namespace have their own watchers.
- * With several shards, the id also contains their number. After a change of the number, new loops
- * can then start beside the previous loops, which end later.
+ * With several shards, the id also contains the shard and the number of shards. So after a change
+ * of that number, the new watchers have new ids and can start before the previous watchers end.
  */
 function watcherId(queues: Queues, channel: string, shard: number, shards: number): string {
   const name = `watch:${queues.tasks}:${channel}`;

@@ -103,12 +103,15 @@ function startOptions(taskQueue: string, input: TaskInput) {
     staticSummary: summaryOf(plan),
     memo: { accountId, traceId, model: plan.model },
     typedSearchAttributes: attributesAtStart({ accountId, plan }),
-    // Queued work of different accounts goes to the workers in turns.
+    // Temporal gives queued tasks of different accounts to the workers alternately.
     priority: { fairnessKey: accountId.slice(0, 64) },
   } as const;
 }
 
-/** Sets one time limit for all calls of an update-with-start. */
+/**
+ * Rejects if the work takes longer than the limit. All calls of an update-with-start share this
+ * limit.
+ */
 async function inTime<T>(limitMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -51,7 +51,10 @@ function lifeOfTasks(log: Logger, meters: Meters, keepSpan: KeepSpan) {
   } satisfies Partial<ActivityEvents>;
 }
 
-/** The span of the whole task. Its parent is the submission; its children are the activities. */
+/**
+ * The span of the whole task. Its parent is the span of the submission; its children are the spans
+ * of the activities.
+ */
 function spanOf({ taskId, traceId, createdAtMs, model, status }: ClosedTaskEvent): Span {
   return {
     name: 'task',

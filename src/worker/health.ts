@@ -1,5 +1,5 @@
 // Checks if a worker is ready. A worker is ready if Temporal lists recent polls of this process,
-// the database answers, and no watcher is silent while jobs are open.
+// the database answers, and every channel with open jobs was polled recently.
 
 import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
@@ -28,7 +28,8 @@ export const identity = `${process.pid}@${hostname()}`;
 const askMs = 3_000;
 // An idle worker polls again every minute. Two missed polls mean that the worker is not polling.
 const pollSilentMs = 150_000;
-// If the worker of a watcher dies, another worker continues the watcher within 15 s.
+// If the worker of a watcher dies, another worker continues the watcher within 15 s. So 120 s
+// without a poll mean a fault.
 const watcherSilentSeconds = 120;
 // Several probes within this time share one check.
 const freshForMs = 2_000;
@@ -85,7 +86,7 @@ async function polls(deps: HealthDeps, name: string, taskQueueType: number): Pro
   });
 }
 
-/** The answer; null if it fails or does not arrive in time. */
+/** Returns the answer; null if the call fails or the answer does not arrive in time. */
 async function within<T>(answer: Promise<T>): Promise<T | null> {
   const late = new Promise<null>((resolve) => setTimeout(resolve, askMs, null).unref());
   return Promise.race([answer.catch(() => null), late]);

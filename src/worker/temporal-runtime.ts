@@ -5,8 +5,8 @@ import { DefaultLogger, type LogEntry, Runtime } from '@temporalio/worker';
 import { freePorts } from '../embedded/ports';
 import type { Logger } from '../telemetry/logger';
 
-// Another program may take the free port before the core binds it. After three failures, there must
-// be another cause.
+// Another program may take the free port before the core binds it. Three failures in a row must
+// have another cause.
 const triesMax = 3;
 
 /** Call once per process. Returns the port of the core's metrics, or null without metrics. */
@@ -33,8 +33,8 @@ function install(log: Logger, metricsPort: number | undefined): void {
     useSecondsForDurations: true,
   };
   Runtime.install({
-    // Otherwise the SDK would stop the worker on a signal before main.ts can stop the process in
-    // order.
+    // The core handles no signal, because it would stop the worker before main.ts can stop the
+    // process in order.
     shutdownSignals: [],
     logger: temporalLogger(log),
     telemetryOptions: {

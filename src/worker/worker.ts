@@ -1,6 +1,6 @@
 // Runs the four Temporal workers of a worker process on one connection. They are for tasks, for the
 // activities of loops (watchers, reconciler and audit), for callbacks, and for copies of results.
-// Each has its own queue and slots. So slow callbacks or a slow storage cannot delay a task
+// Each worker has its own queue and slots. So slow callbacks or a slow storage cannot delay a task
 // (docs/decisions.md, 12).
 
 import { setMaxListeners } from 'node:events';
@@ -76,7 +76,8 @@ export async function startWorker(
   const { temporal } = settings;
   const connections = await connectTo(temporal);
   const stopping = new AbortController();
-  // Each watcher that pauses adds a listener. Node would warn from the eleventh listener on.
+  // Each watcher that pauses adds a listener to this signal. Node would warn from the eleventh
+  // listener on.
   setMaxListeners(0, stopping.signal);
 
   await ensureSearchAttributes(connections.client, temporal.namespace);
@@ -142,7 +143,7 @@ function createWorkers(
       maxConcurrentActivityTaskExecutions: settings.activitySlots,
       defaultHeartbeatThrottleInterval: beatsPassedOnEvery,
       // Local activities run the transactions of tasks. The limit is twice the default size of the
-      // database pool. Further transactions wait here, and not for a connection.
+      // database pool. Further transactions wait in the worker, not in the pool for a connection.
       maxConcurrentLocalActivityExecutions: 20,
       workflowTaskPollerBehavior: { type: 'autoscaling', minimum: 4, initial: 8, maximum: 32 },
       activityTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 4, maximum: 16 },
@@ -188,7 +189,7 @@ function composeActivities(
   const tasks = traced(createTaskActivities(submit), keepSpan);
   const loops = createLoopActivities({
     ...submit,
-    // The loops have their own state of channels, because a channel that is paused for creates may
+    // The loops have their own state of channels, because a channel that is paused for creates can
     // still answer polls.
     channels: channelsOf(),
     client,
@@ -214,10 +215,14 @@ function composeActivities(
   return { tasks, loops, callbacks, files };
 }
 
-/** Aborts when requests must end. The next attempt resolves what an aborted request left open. */
+/**
+ * Returns a signal that aborts when the requests of a stopping worker must end. The next attempt of
+ * the activity finds out what an aborted request has done.
+ */
 function lastSecondsOf(stopping: AbortSignal): AbortSignal {
   const lastSeconds = new AbortController();
-  // Each request in progress adds a listener. Node would warn from the eleventh listener on.
+  // Each request in progress adds a listener to this signal. Node would warn from the eleventh
+  // listener on.
   setMaxListeners(0, lastSeconds.signal);
   stopping.addEventListener('abort', () => {
     setTimeout(() => lastSeconds.abort(), requestsEndAfterMs).unref();

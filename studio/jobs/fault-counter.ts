@@ -1,5 +1,6 @@
 /*
- * Decides which scripted fault an attempt gets. It counts the attempts of each caller or file.
+ * Chooses the scripted fault of each attempt. Attempts are counted for each caller of a create and
+ * for each result file.
  */
 
 import type { Fault } from './fault-script';
@@ -18,7 +19,10 @@ export function createFaultCounter() {
   };
 }
 
-/** Each fault lasts for its `times` attempts; the next fault in the list follows. */
+/**
+ * Returns the fault of this attempt. Each fault of the list applies to `times` attempts, by default
+ * to one attempt.
+ */
 function faultOfAttempt<One extends Fault>(faults: One[], attempt: number): One | undefined {
   let left = attempt;
   for (const fault of faults) {

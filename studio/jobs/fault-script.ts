@@ -1,8 +1,8 @@
 /*
- * The fault script says how a job and its files behave. A test writes it into the field `studio` of
- * a create request, or sets it for all new jobs through the admin endpoint. Unknown names are
- * refused, because a test with a misspelt name could pass for the wrong reason. docs/studio.md
- * describes every name.
+ * The fault script says how a job and its files behave. A test writes the script into the field
+ * `studio` of a create request, or sets it for all new jobs through the admin endpoint. Unknown
+ * names are refused, because a test with a misspelt name could pass for the wrong reason.
+ * docs/studio.md describes every name.
  */
 
 import { z } from 'zod';
@@ -19,8 +19,8 @@ const text = z.string().min(1);
 const byteCount = z.int().min(0).max(100_000_000_000);
 
 /**
- * A fault applies to `times` attempts, by default to one. Later attempts get the next fault in the
- * list.
+ * A fault applies to `times` attempts, by default to one attempt. Later attempts get the next fault
+ * in the list.
  */
 const fault = names({
   status: z.int().min(200).max(599),
@@ -53,7 +53,7 @@ const innerScript = names({
   code: text,
   message: text,
   link_life_s: z.number().min(0).max(DAY_S),
-  /** Imitates a provider without idempotency keys, so that a caller has to find its lost job. */
+  /** If true, the studio ignores the key of a create, like a provider without idempotency keys. */
   ignore_idempotency_key: z.boolean(),
   create: oneOrMore(createFault),
   result: oneOrMore(resultFault),
@@ -61,7 +61,10 @@ const innerScript = names({
 
 const script = names({
   ...innerScript.shape,
-  /** The script of the enhancement that follows; the service passes it to the enhancer. */
+  /**
+   * The script of the enhancement that follows this generation. The service passes this script to
+   * the enhancer.
+   */
   enhance: innerScript,
 });
 
@@ -70,7 +73,7 @@ export type CreateFault = z.infer<typeof createFault>;
 export type ResultFault = z.infer<typeof resultFault>;
 export type Script = z.infer<typeof script>;
 
-/** Throws a refusal if the script is wrong. The refusal uses `name` for the script. */
+/** Throws a refusal if the script is invalid. The refusal calls the script `name`. */
 export function parseScript(value: unknown, name: string): Script {
   const { success, data, error } = script.safeParse(value ?? {});
   if (success) return data;
@@ -78,8 +81,8 @@ export function parseScript(value: unknown, name: string): Script {
 }
 
 /**
- * True if the job gets a real video. Jobs that do not succeed, and jobs with `render: none`, get
- * none.
+ * True if a real video is rendered for the job. Nothing is rendered for jobs that do not succeed
+ * and for jobs with `render: none`.
  */
 export function isRendered(script: Script): boolean {
   return script.render !== 'none' && (script.end ?? 'succeeded') === 'succeeded';
@@ -103,8 +106,8 @@ function refusal(issue: z.core.$ZodIssue, parent: string): ProtocolError {
     (path, key) => path + (typeof key === 'number' ? `[${key}]` : `.${String(key)}`),
     parent,
   );
-  // The value is neither a fault nor a list of faults. An inner issue with a path names the wrong
-  // value.
+  // If a value is neither a valid fault nor a valid list of faults, zod lists the issues of both
+  // choices. An issue with a path points to the wrong value inside a fault.
   const choices = issue.code === 'invalid_union' ? issue.errors.flat() : [];
   const inside = choices.find(({ path }) => path.length > 0);
   return inside ? refusal(inside, param) : invalid(param, issue.message);

@@ -1,5 +1,5 @@
 /*
- * Keeps all jobs in memory and in the journal. The list of acceptances also keeps jobs whose
+ * Keeps all jobs in memory and in the journal. The list of acceptances also contains jobs whose
  * records were deleted. With this list a test proves that a task was accepted exactly once.
  */
 
@@ -10,7 +10,7 @@ import { openJournal, readJournal } from './journal';
 interface Acceptance {
   id: string;
   kind: JobKind;
-  /** Milliseconds since 1970. */
+  /** The time of acceptance, in milliseconds since 1970. */
   at: number;
   client_request_id: string | null;
   idempotency_key: string | null;
@@ -25,7 +25,7 @@ type Line =
 export type JobRecords = ReturnType<typeof openJobRecords>;
 export type Jobs = ReadonlyMap<string, Job>;
 
-/** Acceptances are kept for as long as a record can live. */
+/** The record of a job is deleted after seven days at the latest. Acceptances are kept as long. */
 const SEVEN_DAYS_MS = 7 * 86_400_000;
 
 export function openJobRecords(dataDir: string, log: Log) {
@@ -74,7 +74,7 @@ export function openJobRecords(dataDir: string, log: Log) {
   return { ...lists, put, change, forget, close: () => journal.close() };
 }
 
-/** Applies one line of the journal. */
+/** Applies one line of the journal to `jobs` and `acceptances`. */
 function replay(line: Line, jobs: Map<string, Job>, acceptances: Acceptance[]): void {
   if ('put' in line) jobs.set(line.put.id, line.put);
   if ('accepted' in line && line.accepted) acceptances.push(line.accepted);
@@ -85,7 +85,7 @@ function replay(line: Line, jobs: Map<string, Job>, acceptances: Acceptance[]): 
   if ('forget' in line) jobs.delete(line.forget);
 }
 
-/** The fewest lines from which a restart reads the same state. */
+/** Returns the lines that the next start needs: recent acceptances and the record of each job. */
 function* linesToKeep(jobs: Jobs, acceptances: readonly Acceptance[]): Generator<Line> {
   const oldest = Date.now() - SEVEN_DAYS_MS;
   for (const accepted of acceptances) if (accepted.at >= oldest) yield { accepted };

@@ -1,7 +1,7 @@
 /*
- * All jobs, and the clock that advances them. The state of a job follows from its record and the
- * time. Every request therefore first applies the transitions that are due (`advanceDue`). A timer
- * does the same between requests. Rendering is done elsewhere.
+ * Stores all jobs and advances them. The state of a job depends on its record and on the time.
+ * Every protocol call therefore first applies the transitions that are due (`advanceDue`). A timer
+ * does the same between these calls. rendering/pool.ts renders the videos.
  */
 
 import TinyQueue from 'tinyqueue';
@@ -15,14 +15,15 @@ import { createTransitions } from './job-transitions';
 interface Parts extends Listeners {
   dataDir: string;
   log: Log;
-  /** Rendered jobs of one kind that run at once; the others stay queued. */
+  /** Maximum number of rendered jobs of one kind that run at the same time. Others stay queued. */
   runningMax: number;
 }
 
 export type JobStore = ReturnType<typeof createJobStore>;
 
 /**
- * A job thus starts and ends on time even if no request comes. One check of the heap costs little.
+ * The interval of the timer. With the timer, a job starts and ends on time even without requests.
+ * Each check reads only the first entry of the heap, so a short interval costs little.
  */
 const ADVANCE_MS = 50;
 
@@ -33,7 +34,10 @@ export function createJobStore(parts: Parts) {
   const timer = setInterval(advanceDue, ADVANCE_MS).unref();
   let closed = false;
 
-  /** Continues the jobs of the journal. Called once at the start, when all parts exist. */
+  /**
+   * Continues the jobs of the journal. Called exactly once, at the start, after all parts were
+   * created.
+   */
   function resume(): void {
     for (const job of records.jobs.values()) {
       if (job.status === 'running' && isRendered(job.script)) {
@@ -50,7 +54,7 @@ export function createJobStore(parts: Parts) {
     for (let next = dueJobs.peek(); next && next.at <= now; next = dueJobs.peek()) {
       dueJobs.pop();
       const job = records.jobs.get(next.id);
-      // The job may have changed since this entry was made. A newer entry then exists.
+      // This entry is outdated if the job has changed since. A newer entry of the job then exists.
       if (job && transitions.isDue(job, now)) transitions.advance(job, now);
     }
   }

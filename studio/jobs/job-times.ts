@@ -28,7 +28,10 @@ export function resultsExpireAt(job: Job): number {
   return (job.finishedAt ?? job.createdAt) + (life === undefined ? RESULT_LIFE_MS : life * 1000);
 }
 
-/** Returns when the record is deleted: after seven days, or one day after a cancellation. */
+/**
+ * Returns the time at which the record is deleted: seven days after the creation of the job, or one
+ * day after a cancellation.
+ */
 function forgetAt(job: Job): number {
   return job.status === 'cancelled'
     ? (job.finishedAt ?? job.createdAt) + DAY_MS

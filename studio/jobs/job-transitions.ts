@@ -13,7 +13,10 @@ import { plannedResult } from './planned-result';
 import { createRenderQueue } from './queue';
 
 export interface Listeners {
-  /** Called when a rendered job becomes `running`, and after a restart if it still is. */
+  /**
+   * Called when a rendered job becomes `running`. After a restart, called for each rendered job
+   * that is still `running`.
+   */
   onStart(job: Job): void;
   onEnd(job: Job): void;
   onForget(job: Job): void;
@@ -42,7 +45,7 @@ export function createTransitions(parts: Parts) {
   const isDue = (job: Job, now: number) => nextAt(job) <= now;
   const schedule = (job: Job) => parts.dueJobs.push({ at: nextAt(job), id: job.id });
 
-  /** Applies every transition that is due at `now`. */
+  /** Applies every transition of the job that is due at `now`. */
   function advance(job: Job, now: number): void {
     for (let at = nextAt(job); at <= now; at = nextAt(job)) {
       if (isFinal(job)) {
@@ -65,7 +68,7 @@ export function createTransitions(parts: Parts) {
     const status = job.failure ? 'failed' : (job.script.end ?? 'succeeded');
     if (status === 'succeeded') job.result ??= plannedResult(job);
     if (status === 'failed') job.failure ??= scriptedFailure(job);
-    // A rendering may end later than the `run_s` of its script.
+    // A rendering may take longer than the `run_s` seconds of the script.
     end(job, status, isRendered(job.script) ? Math.max(at, job.updatedAt) : at);
   }
 

@@ -27,7 +27,7 @@ export interface GenerationRequest {
   audios: string[];
   resolution: Resolution;
   ratio: string;
-  /** -1 means that the studio chooses. */
+  /** The length in seconds; -1 means that the studio chooses the length. */
   duration: number;
   seed: number;
   watermark: boolean;
@@ -55,7 +55,7 @@ export interface JobResult {
   inputVideoSeconds: number;
 }
 
-/** The fields of every job, whatever its kind. */
+/** The fields that generations and enhancements have in common. */
 export interface JobRecord {
   id: string;
   status: JobStatus;
@@ -63,7 +63,7 @@ export interface JobRecord {
   updatedAt: number;
   /** The earliest time at which the job may leave the queue. */
   readyAt: number;
-  /** The time at which the job expires, also if it is still in the queue. */
+  /** The time at which the job expires, even if the job is still in the queue. */
   expiresAt: number;
   startedAt?: number | undefined;
   finishedAt?: number | undefined;

@@ -1,8 +1,8 @@
 /*
  * The journal is one file with one JSON line per change. A line is written before the change is
  * answered, so `kill -9` loses nothing. There is no fsync, so a power failure may lose the last
- * second. A line that was cut short is skipped when it is read. The next line then starts with a
- * newline.
+ * second. After a failed write, the next line starts with a newline. Incomplete lines are skipped
+ * when the journal is read.
  */
 
 import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,10 @@ export function readJournal(folder: string): unknown[] {
   return readFileSync(path, 'utf8').split('\n').flatMap(parse);
 }
 
-/** Atomically replaces the journal by these lines, and opens it. Throws if the disk is full. */
+/**
+ * Atomically replaces all lines of the journal by `kept`, and opens the journal. Throws if the disk
+ * is full.
+ */
 export function openJournal(folder: string, kept: Iterable<unknown>) {
   const fresh = `${pathIn(folder)}.new`;
   const file = openSync(fresh, 'w');

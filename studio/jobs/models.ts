@@ -22,7 +22,8 @@ export interface Model {
   resolutions: readonly Resolution[];
   durations: { min: number; max: number; canChoose: boolean };
   /**
-   * `ends`: images may be the first and last frame. `middle`: images may be frames between these.
+   * `ends`: the model takes a first and a last frame. `middle`: the model also takes frames between
+   * the first and the last frame.
    */
   frameImages: { ends: boolean; middle: boolean };
   referenceImagesMax: number;
@@ -103,9 +104,9 @@ export function findModel(name: string): Model | undefined {
 }
 
 /**
- * Returns the size of an `adaptive` video, with even sides. It has the aspect of the given picture
- * and the area of the nearest table entry. If the picture has a ratio of the table, that entry is
- * returned.
+ * Returns the size of an `adaptive` video, with even sides. It has the aspect ratio of the given
+ * picture and the area of the nearest table entry. If the picture has a ratio of the table, that
+ * entry is returned.
  */
 export function adaptiveSize(sizes: Record<Ratio, Size>, shape: Size): Size {
   const entry = sizes[nearestRatio(shape)];
@@ -115,7 +116,10 @@ export function adaptiveSize(sizes: Record<Ratio, Size>, shape: Size): Size {
   return { width: even(Math.sqrt(area * aspect)), height: even(Math.sqrt(area / aspect)) };
 }
 
-/** Returns the nearest ratio of the table. Replies name it for an adaptive video. */
+/**
+ * Returns the ratio of the table that is nearest to this size. The reply for an adaptive video
+ * contains this ratio.
+ */
 export function nearestRatio(size: Size): Ratio {
   const aspect = Math.log(size.width / size.height);
   const distance = (ratio: Ratio) => {

@@ -1,13 +1,16 @@
 /*
- * Computes the size and length of a video from its order alone. Jobs that are not rendered report
- * these values, and a rendering starts from them.
+ * Computes the size and length of a video from its request alone. Jobs that are not rendered report
+ * these values. A rendering makes a video with this size and length.
  */
 
 import type { GenerationRequest, Job, JobResult } from './job';
 import type { Ratio, Size } from './models';
 import { adaptiveSize, FPS, findModel } from './models';
 
-/** An input video that was not opened counts as four seconds. */
+/**
+ * Jobs that are not rendered do not open their input videos. Each of these videos counts as four
+ * seconds.
+ */
 const UNSEEN_VIDEO_SECONDS = 4;
 
 export function plannedResult(job: Job): JobResult {

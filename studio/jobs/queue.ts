@@ -1,6 +1,6 @@
 /*
- * The render queue. A limited number of rendered jobs of one kind run at once. The others wait here
- * as `queued`, in the order in which they joined.
+ * The render queue. Of each kind, a limited number of rendered jobs run at the same time. Further
+ * rendered jobs wait here as `queued`, in the order in which they joined.
  */
 
 import type { Job, JobKind } from './job';

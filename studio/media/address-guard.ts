@@ -1,7 +1,7 @@
 /*
- * Decides which hosts a customer's URL may reach: public addresses only. The parsed URL is checked
- * first, then every address of its name, then the address of the socket. For development, exact
- * `host:port` pairs may be exempt.
+ * Callers choose the URLs of media, so the studio sends requests to public addresses only. The
+ * parsed URL is checked first, then every address of the host name, then the remote address of the
+ * socket. For development, exact `host:port` pairs can be exempted.
  */
 
 import { lookup as resolveName } from 'node:dns';
@@ -23,7 +23,7 @@ for (const range of [
   insideIPv4.addSubnet(net!, Number(bits), 'ipv4');
 }
 
-/** IPv6 has one public block. Some ranges in it are excluded. */
+/** All public IPv6 addresses are in this block. Some ranges inside the block are not public. */
 const publicIPv6 = new BlockList();
 publicIPv6.addSubnet('2000::', 3, 'ipv6');
 const insideIPv6 = new BlockList();
@@ -41,7 +41,7 @@ function isPublicAddress(address: string): boolean {
   return publicIPv6.check(address, 'ipv6') && !insideIPv6.check(address, 'ipv6');
 }
 
-/** True if this URL may be requested. Its name is not resolved here. */
+/** True if this URL may be requested. The host name is not resolved here. */
 export function isAllowedUrl(text: string, allowHosts: readonly string[]): boolean {
   // No valid address contains these characters, but the parser would silently drop or convert them.
   if (text.length > 2048 || /[\s\\\p{Cc}]/u.test(text) || !URL.canParse(text)) return false;
@@ -65,7 +65,8 @@ function isExempt(url: URL, allowHosts: readonly string[]): boolean {
 }
 
 /**
- * Refuses a name if any of its addresses is not public. A DNS rebinding attack mixes both kinds.
+ * Refuses a name if any of its addresses is not public. A DNS rebinding attack mixes public and
+ * internal addresses.
  */
 const guardedLookup: LookupFunction = (hostname, options, callback) => {
   resolveName(hostname, { ...options, all: true }, (error, found) => {
@@ -104,7 +105,7 @@ export function guardedCall(call: GuardedCall): Promise<IncomingMessage> {
     request.on('error', reject);
     request.on('response', resolve);
     request.on('socket', (socket) => {
-      // Checks the address again before anything is written to the socket.
+      // Checks the remote address before anything is written to the socket.
       socket.once('connect', () => {
         const address = socket.remoteAddress ?? '';
         if (!exempt && !isPublicAddress(address)) socket.destroy(new AddressRefused('refused'));

@@ -1,8 +1,9 @@
 /*
- * Opens videos and audio files that callers sent. The first bytes decide the type, never the name.
- * ffmpeg may use only that demuxer and no network, so a disguised playlist reaches nothing. The
- * packaged ffmpeg is of 2018 and opens only files made by the studio. Of other videos only the
- * length is read, and other audio must be WAV.
+ * Opens videos and audio files that callers sent. The first bytes of a file decide its type; the
+ * name is ignored. ffmpeg may use only the demuxer of this type and no network, so a disguised
+ * playlist cannot load anything. The packaged ffmpeg is from 2018, so it opens only files that the
+ * studio made. Without a newer ffmpeg, only the length of callers' videos is read, and callers'
+ * audio must be WAV.
  */
 
 import type { FileHandle } from 'node:fs/promises';
@@ -16,7 +17,7 @@ import { readWav } from './wav';
 type Demuxer = 'mov' | 'wav' | 'mp3';
 
 export interface Clip {
-  /** The input arguments for ffmpeg; undefined if this ffmpeg may not open the file. */
+  /** The input arguments for ffmpeg; undefined if ffmpeg is too old to open a file of a caller. */
   input: string[] | undefined;
   seconds: number;
   width: number;
@@ -78,7 +79,10 @@ async function sniff(path: string): Promise<Demuxer | undefined> {
   }
 }
 
-/** Decodes only one frame. The other values are read from what ffmpeg prints about the file. */
+/**
+ * Decodes one frame to check the file. The length, size and frame rate are read from the text that
+ * ffmpeg prints about the file.
+ */
 async function probe(
   path: string,
   demuxer: Demuxer,
@@ -131,8 +135,8 @@ async function readMovieSeconds(path: string): Promise<number | undefined> {
 }
 
 /**
- * Finds a box by its name. Undefined if there is none, or if the file ends inside a box: the
- * download is then incomplete.
+ * Finds a box of an mp4 file by its name. Returns undefined if no box has this name. Also returns
+ * undefined if the file ends inside a box, because the download is then incomplete.
  */
 async function findBox(handle: FileHandle, from: number, to: number, name: string) {
   const head = Buffer.alloc(16);
@@ -142,7 +146,7 @@ async function findBox(handle: FileHandle, from: number, to: number, name: strin
     const short = head.readUInt32BE(0);
     const isLong = short === 1;
     const length = isLong ? Number(head.readBigUInt64BE(8)) : short === 0 ? to - at : short;
-    // The rest of the file is padding.
+    // A length below 8 is not a box: the rest of the file is padding.
     if (length < 8) break;
     if (at + length > to) return undefined;
     const isIt = head.toString('latin1', 4, 8) === name;

@@ -1,7 +1,8 @@
 /*
- * Finds an ffmpeg with libx264: FFMPEG_PATH, otherwise PATH, otherwise the npm package. Runs ffmpeg
- * as a child process with a time limit. Its priority is low, so that the server stays responsive.
- * Only a modern ffmpeg may decode files of callers (docs/studio.md).
+ * Finds an ffmpeg with libx264. If FFMPEG_PATH is set, only that program is used; otherwise the
+ * ffmpeg on PATH, or else that of the npm package. Runs ffmpeg as a child process with a time
+ * limit. The child has a low priority, so that the server stays responsive. Only a modern ffmpeg
+ * may decode files of callers (docs/studio.md).
  */
 
 import type { ExecFileException } from 'node:child_process';
@@ -13,27 +14,29 @@ import type { Log } from '../http';
 export interface Ffmpeg {
   path: string;
   version: string;
-  /** True if this version gets security fixes. Only then it may open files of callers. */
+  /**
+   * True if this version still gets security fixes. Only such a version may open files of callers.
+   */
   isModern: boolean;
 }
 
 export class FfmpegFault extends Error {}
 
-/** The oldest major version that distributions with long support still fix. */
+/** The oldest major version for which long-term support distributions still publish fixes. */
 const MODERN_MAJOR = 5;
 
-/** A child that writes more to stderr is killed. */
+/** A child that writes more than this number of bytes to stderr is killed. */
 const STDERR_BYTES_MAX = 2 ** 26;
 
-/** The end of stderr explains a failure. */
+/** An error contains only the end of stderr, because the end explains the failure. */
 const EXPLANATION_CHARS_MAX = 8000;
 
 const run = promisify(execFile);
 const found = new Map<string, Promise<Ffmpeg>>();
 
 /**
- * Searches once per process. A failed search is repeated, because ffmpeg may have been installed
- * since.
+ * Keeps the result of a successful search for the whole process. After a failed search, the next
+ * call searches again, because ffmpeg may have been installed since.
  */
 export function findFfmpeg(given: string | undefined, log: Log): Promise<Ffmpeg> {
   const key = given ?? '';
@@ -59,7 +62,7 @@ async function searchFfmpeg(given: string | undefined, log: Log): Promise<Ffmpeg
   throw new FfmpegFault('No ffmpeg with libx264 was found; install one or set FFMPEG_PATH.');
 }
 
-/** Undefined if the package has no binary for this platform. */
+/** Returns undefined if the npm package has no binary for this platform. */
 function packagedPath(): string | undefined {
   try {
     const installer: { path: string } = require('@ffmpeg-installer/ffmpeg');
@@ -86,7 +89,7 @@ interface Run {
   args: string[];
   timeoutMs: number;
   signal: AbortSignal;
-  /** Runs with normal priority, because a request waits for it. */
+  /** If true, ffmpeg runs with normal priority, because an HTTP request waits for the result. */
   isAwaited?: boolean;
 }
 
@@ -118,7 +121,7 @@ function lowerPriority(pid: number): void {
   try {
     setPriority(pid, 10);
   } catch {
-    // The child may have ended, or the platform may forbid it. Rendering works without a low
-    // priority.
+    // The child may have ended, or the platform may forbid the change. Rendering also works with
+    // normal priority.
   }
 }

@@ -1,7 +1,7 @@
 /*
- * Provides the media of an order. Media are fetched from public addresses, with limits on size and
- * time. Inline media are kept as files beside the journal. Media made by the studio are read from
- * its own disk.
+ * Provides the input media of a job. Media are fetched from public addresses, with limits on size
+ * and time. Inline media are kept as files beside the journal. Media that this studio made are read
+ * from disk.
  */
 
 import { createHash } from 'node:crypto';
@@ -22,12 +22,12 @@ import { AddressRefused, guardedCall } from './address-guard';
 
 type MediaKind = 'image' | 'video' | 'audio';
 
-/** Fails the job because of its media; the message is meant for the caller. */
+/** An error in the input media, which fails the job. The caller sees the message. */
 export class MediaFault extends Error {}
 
 export interface MediaFile {
   path: string;
-  /** True if this studio made the file. Any ffmpeg may then open it. */
+  /** True if this studio made the file. Even an old ffmpeg may open such a file. */
   isFromStudio: boolean;
 }
 
@@ -37,7 +37,8 @@ interface Parts {
   dataDir: string;
   allowHosts: readonly string[];
   /**
-   * Returns the file behind one of the studio's own addresses; undefined for every other address.
+   * If `url` is an address of this studio, returns the path of the file on disk. Otherwise returns
+   * undefined.
    */
   ownFile(url: string): Promise<string | undefined>;
 }
@@ -58,7 +59,7 @@ const BYTES_MAX: Record<MediaKind, number> = {
   audio: 15_000_000,
 };
 
-/** The time limit of a download, so that a slow sender cannot hold a rendering for longer. */
+/** The time limit of each request of a download, so that a slow server cannot block a rendering. */
 const FETCH_MS = 60_000;
 const REDIRECTS_MAX = 3;
 const EIGHT_DAYS_MS = 8 * 86_400_000;
@@ -83,7 +84,10 @@ export function createMediaStore({ dataDir, allowHosts, ownFile }: Parts) {
     return `input:${name}`;
   }
 
-  /** Fetches one file into `folder`. Throws a MediaFault with the reason of a failure. */
+  /**
+   * Returns one file of the input media. If the file has to be downloaded, it is stored in
+   * `folder`. Throws a MediaFault with the reason if the file cannot be provided.
+   */
   async function fetch(
     url: string,
     kind: MediaKind,

@@ -7,7 +7,7 @@ import sharp from 'sharp';
 import type { Size } from '../jobs/models';
 import { MediaFault } from './media-store';
 
-// Each picture is used once, so a cache would only use memory.
+// Each picture is used exactly once, so a cache would only waste memory.
 sharp.cache(false);
 
 const FORMATS = ['jpeg', 'png', 'webp', 'gif', 'tiff', 'heif'];

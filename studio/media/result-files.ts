@@ -1,7 +1,7 @@
 /*
- * The files of finished jobs, in one folder per job. They are served under signed links, and
- * deleted after the links have expired. Jobs that were not rendered share one placeholder file from
- * studio/assets.
+ * Keeps the files of finished jobs, in one folder per job. The files are served under signed links,
+ * and deleted after these links have expired. Jobs that were not rendered share one placeholder
+ * file from studio/assets.
  */
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';

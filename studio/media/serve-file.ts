@@ -1,6 +1,6 @@
 /*
- * Sends a file with byte ranges, because players seek. A scripted fault can change what is sent,
- * for example to zero bytes instead of the file.
+ * Sends a file, and supports byte ranges because players seek. A scripted fault can change the
+ * reply, for example send a stream of zeros instead of the file.
  */
 
 import { createReadStream } from 'node:fs';
@@ -15,7 +15,7 @@ export interface Content {
   /** The file extension determines the content type. */
   name: string;
   size: number;
-  /** Both `start` and `end` are included. */
+  /** Reads the bytes from `start` to `end`, both included. */
   open(start: number, end: number): Readable;
 }
 
@@ -48,7 +48,7 @@ export async function serveContent(
     'Accept-Ranges': 'bytes',
     'Cache-Control': 'private, max-age=3600',
     'X-Content-Type-Options': 'nosniff',
-    // A page of another origin that has the link may show and download the file.
+    // A page of another origin may show and download the file if the page has the link.
     'Access-Control-Allow-Origin': '*',
     'Cross-Origin-Resource-Policy': 'cross-origin',
   };
@@ -66,9 +66,9 @@ export async function serveContent(
   const body = open(start, end);
   const isCut = fault.stop_after_bytes !== undefined;
   const sent = isCut || fault.bytes_per_s ? slowOrCut(body, fault) : body;
-  // The client may disconnect at any time.
+  // The client may disconnect at any time, which is no error of the studio.
   await pipeline(sent, response, { end: !isCut }).catch(() => response.destroy());
-  // Unlike destroy(), this call first sends the bytes in the buffer.
+  // Unlike destroy(), destroySoon() first sends the bytes in the buffer.
   if (isCut) request.socket.destroySoon();
 }
 

@@ -22,7 +22,8 @@ export function createSignedAddresses(dataDir: string, baseUrl: () => string) {
   }
 
   /**
-   * Returns the job and file of a link. Throws if the signature is wrong or the link has expired.
+   * Returns the job id and the file name of a link. Throws if the signature is wrong or the link
+   * has expired.
    */
   function open(path: string, query: URLSearchParams): { jobId: string; name: ResultName } {
     const match = /^\/files\/([\w-]+)\/(video\.mp4|last-frame\.png)$/.exec(path);

@@ -1,6 +1,6 @@
 /*
- * Extracts the samples of a WAV file. An old ffmpeg then reads raw numbers and never parses a
- * caller's file.
+ * Extracts the samples of a WAV file. An old ffmpeg reads only these raw samples, so it never
+ * parses a file of a caller.
  */
 
 import { MediaFault } from './media-store';
@@ -16,7 +16,7 @@ const PCM = 1;
 const FLOAT = 3;
 const EXTENSIBLE = 0xfffe;
 
-/** The name that ffmpeg has for each accepted sample format, by format code and bits. */
+/** The name in ffmpeg of each accepted sample format. A key is the WAV format code and the bits. */
 const FORMATS: Record<string, string> = {
   [`${PCM}/8`]: 'u8',
   [`${PCM}/16`]: 's16le',

@@ -1,7 +1,7 @@
 /*
- * The admin endpoint for tests: the global script, and counts of requests and accepted jobs. It has
- * its own key, and without a key in the settings there is no endpoint. Its own requests are not
- * counted.
+ * The admin endpoint for tests: the global script, and counts of requests and accepted jobs. The
+ * endpoint has its own key. If that key is not set, the endpoint does not exist. Requests to the
+ * endpoint are not counted.
  */
 
 import type { Exchange } from '../http';

@@ -1,6 +1,6 @@
 /*
  * Parses the `content` list of a create request: text, images with their roles, videos, audio. A
- * list with frames may not have reference media.
+ * list with frames must not contain reference media.
  */
 
 import { isObject } from '../http';

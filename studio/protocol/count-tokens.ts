@@ -1,7 +1,7 @@
 /*
- * Counts the tokens of a generation as real bills do. The count has one frame more than the
- * published estimate, and a minimum if there is input video. A draft counts fewer tokens. All
- * results are rounded down.
+ * Counts the tokens of a generation as the real provider bills them. The bill has one frame more
+ * than the provider's published estimate. If there is input video, the count has a minimum. A draft
+ * counts fewer tokens. All results are rounded down.
  */
 
 import { FPS } from '../jobs/models';
@@ -24,6 +24,6 @@ export function countTokens(consumption: Consumption): number {
   const floorSeconds = consumption.hasInputVideo ? Math.ceil((outputSeconds * 5) / 3) : 0;
   const tokens = Math.max(byFrames, Math.floor((floorSeconds * pixels * FPS) / 1024));
   if (!consumption.isDraft) return tokens;
-  // Integer arithmetic: 0.7 and 0.6 are not exact in binary.
+  // Calculates with integers, because 0.7 and 0.6 are not exact in binary.
   return Math.floor((tokens * (consumption.hasAudio ? 6 : 7)) / 10);
 }

@@ -1,7 +1,7 @@
 /*
  * Parses the part of a create call that both protocols share: the script, the fault that applies,
- * and the job of an earlier call with the same idempotency key. Each protocol parses the order and
- * answers itself.
+ * and the job of an earlier call with the same idempotency key. Each protocol itself parses the
+ * rest of the body and sends the reply.
  */
 
 import type { Exchange } from '../http';
@@ -19,7 +19,7 @@ export interface CreateCall {
   fault: CreateFault | undefined;
   /** The job of an earlier call with the same idempotency key. */
   earlier: Job | undefined;
-  /** The fields of a new job that do not depend on its order. */
+  /** Returns the fields of a new job that do not depend on the requested video. */
   newRecord(expiresAfterMs: number): Omit<JobRecord, 'id'>;
 }
 
@@ -36,7 +36,8 @@ export function createCallParser(jobs: Jobs, globalScript: () => Script) {
   ): CreateCall {
     const everywhere = globalScript();
     const ofKind = kind === 'generation' ? everywhere : (everywhere.enhance ?? {});
-    // Names in the request's own script replace the global ones. `create` is replaced as a whole.
+    // A field of the request's own script replaces the same field of the global script. A list of
+    // faults is replaced as a whole.
     const script = { ...ofKind, ...parseScript(given(body, 'studio'), 'studio') };
     const key = script.ignore_idempotency_key ? undefined : sentKey;
     return {

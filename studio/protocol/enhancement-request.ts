@@ -20,7 +20,8 @@ export function parseEnhancementRequest(body: Body): EnhancementRequest {
     throw invalid('resolution_limit', 'it cannot be sent together with resolution');
   }
   if (resolution === undefined && resolutionLimit === undefined) throw missing('resolution');
-  // Both fields are only checked. A scene changes nothing, and the token was used before.
+  // These two fields are only checked here. A scene does not change the video, and `parseCall` has
+  // already used the token.
   optionalWord(body, 'scene', SCENES);
   optionalString(body, 'client_token', 64);
   return {

@@ -1,6 +1,7 @@
 /*
- * The two calls of the enhancer: submit and poll. They differ from those of the generator. Every
- * reply has `success`, a finished job is `completed`, and an error may come with HTTP 200.
+ * The two calls of the enhancer: submit and poll. These calls differ from the calls of the
+ * generator: every reply has `success`, a finished job is `completed`, and an error may come with
+ * HTTP 200.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -23,7 +24,7 @@ interface Parts {
   parseCall: CallParser;
 }
 
-/** A caller sets no deadline for an enhancement, so the generator's default applies. */
+/** An enhancement request has no deadline field, so the generator's default of 48 hours applies. */
 const EXPIRES_AFTER_MS = 172_800_000;
 
 const WORDS: Record<Job['status'], string> = {
@@ -40,7 +41,7 @@ export function createEnhancer({ store, files, parseCall }: Parts) {
     const body = await readJsonObject(exchange.request);
     const call = parseCall(exchange, 'enhancement', body, clientToken(body));
     if (failBeforeAcceptance(exchange, call.fault)) return;
-    // As at the provider, the body is checked even if its token is known.
+    // As at the provider, the body is checked even if a job with the same token exists.
     const request = parseEnhancementRequest(body);
     let job = call.earlier;
     if (!job) {

@@ -1,6 +1,6 @@
 /*
- * Reads known fields of a body with their types. As at the provider, known fields are checked
- * strictly, unknown fields are ignored, and null counts as absent.
+ * Reads the fields of a body and checks their types. As at the provider, documented fields are
+ * checked strictly, other fields are ignored, and null counts as absent.
  */
 
 import { isObject } from '../http';

@@ -1,5 +1,6 @@
 /*
- * The list call, with filters and pages. The newest job comes first. An empty parameter is absent.
+ * The list call, with filters and pages. The newest job comes first. An empty parameter counts as
+ * absent.
  */
 
 import type { GenerationJob, Job } from '../jobs/job';

@@ -1,6 +1,6 @@
 /*
  * Parses the body of a create request. Throws the first error, with the provider's code. Every
- * known field is checked strictly, also against the model's abilities.
+ * documented field is checked strictly, also against the abilities of the model.
  */
 
 import { randomInt } from 'node:crypto';

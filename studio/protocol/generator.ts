@@ -1,6 +1,6 @@
 /*
- * The four calls of the generator: create, get, list and delete. They leave times and states to the
- * job store.
+ * The four calls of the generator: create, get, list and delete. The job store manages the times
+ * and states of the jobs.
  */
 
 import { randomInt } from 'node:crypto';

@@ -1,14 +1,14 @@
 /*
  * Turns a composition (a stack of moving layers) into the arguments of one ffmpeg call. Each
  * picture is decoded once and repeated, which is fast. Positions are ffmpeg expressions over the
- * time `t` in seconds. They never contain the caller's text.
+ * time `t` in seconds. These expressions never contain the caller's text.
  */
 
 import type { Size } from '../jobs/models';
 import { FPS } from '../jobs/models';
 
 export interface Layer {
-  /** The input arguments for ffmpeg: `-i file`, or a clip with its format. */
+  /** The input arguments for ffmpeg: `-i file` for a picture; a clip also has format options. */
   input: string[];
   /** Filters of this layer only. */
   filters?: string[];
@@ -17,12 +17,12 @@ export interface Layer {
 }
 
 export interface Composition {
-  /** Layers are composed at the size `canvas`. The file has the size `size`. */
+  /** Layers are composed at the size `canvas`. The result is scaled to `size` for the file. */
   canvas: Size;
   size: Size;
   seconds: number;
   layers: Layer[];
-  /** Layers that the PNG of the last frame does not have. */
+  /** Layers that appear in the video but not in the PNG of the last frame. */
   overlays: Layer[];
   /**
    * The clips of the soundtrack, one after another. An empty list means a tone, undefined means no
@@ -51,7 +51,7 @@ export function ffmpegArguments(composition: Composition): string[] {
   composition.layers.forEach((layer, at) => {
     addLayer(layer, at);
   });
-  // `-frames:v` is not used because it may cut the sound short.
+  // The filter `trim` sets the number of frames, because `-frames:v` may cut the sound short.
   graph.push(`[${last}]setsar=1,trim=end_frame=${frames}[plain]`);
   last = 'plain';
   if (composition.lastFrameFile !== undefined) {
@@ -77,7 +77,7 @@ export function ffmpegArguments(composition: Composition): string[] {
   ];
 }
 
-/** From about full HD on, a fast encoding is worth a file that is a tenth larger. */
+/** Videos of about full HD or more use a faster preset, which makes the file a tenth larger. */
 export function encoder({ width, height }: Size): string[] {
   const preset = width * height > 1_500_000 ? 'ultrafast' : 'superfast';
   return ['-c:v', 'libx264', '-preset', preset, '-crf', '22', '-g', '48', '-pix_fmt', 'yuv420p'];

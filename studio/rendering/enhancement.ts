@@ -1,6 +1,6 @@
 /*
- * Enlarges one video. For another frame rate, frames are repeated or left out. Then each frame is
- * scaled with Lanczos. The sound is copied.
+ * Enlarges one video. If the frame rate changes, frames are repeated or left out. Then each frame
+ * is scaled with Lanczos. The sound is copied.
  */
 
 import { mkdir, rename } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import type { RenderTools } from './generation';
 
 const INPUT_BYTES_MAX = 1_000_000_000;
 
-/** The provider enlarges videos of up to 2K. */
+/** Like the provider, the studio enlarges only videos of up to 2K. */
 const INPUT_SIDE = { long: 2560, short: 1440 };
 
 /** A job that takes longer fails. */
@@ -79,6 +79,7 @@ function targetSize(request: EnhancementRequest, clip: Size): Size {
 
 function changeRate(clip: Clip, fps: number): string[] {
   if (fps === clip.fps) return [];
-  // The last picture is shown a little longer, because the filter may drop the last frames.
+  // The filter `fps` may drop the last frames. The last picture is therefore first repeated for
+  // half a second.
   return ['tpad=stop_mode=clone:stop_duration=0.5', `fps=${fps}`];
 }

@@ -26,23 +26,24 @@ export interface RenderTools {
   ffmpeg: Ffmpeg;
   media: MediaStore;
   signal: AbortSignal;
-  /** Deleted after the job has ended. */
+  /** This folder is deleted after the job has ended. */
   workFolder: string;
   resultFolder: string;
 }
 
 /**
- * A small machine renders fifteen seconds of 4k in two minutes. The limit is for processes that
- * hang.
+ * This limit ends only processes that hang. Even a small machine renders fifteen seconds of 4k in
+ * two minutes.
  */
 const RENDER_MS = 600_000;
 
 /**
- * Larger videos are composed at half their size and enlarged. This is faster and hardly visible.
+ * Videos with more pixels are composed at half their width and height and then enlarged. This is
+ * faster, and the difference is hardly visible.
  */
 const COMPOSED_PIXELS_MAX = 2_200_000;
 
-/** The provider's limits for the size of a reference video. */
+/** The provider's limits for the number of pixels in a frame of a reference video. */
 const VIDEO_PIXELS = { min: 409_600, max: 2_086_876 };
 
 interface Inputs {
@@ -136,7 +137,7 @@ async function fetchInputs(request: GenerationRequest, tools: RenderTools): Prom
   return inputs;
 }
 
-/** Checks the size of a video. A video that this ffmpeg may not open is not checked. */
+/** Checks the size of a video. A video that ffmpeg must not open is not checked. */
 function checkPicture(label: string, { input, width, height }: Clip): void {
   if (!input) return;
   const { min, max } = VIDEO_PIXELS;
@@ -146,8 +147,8 @@ function checkPicture(label: string, { input, width, height }: Clip): void {
 }
 
 /**
- * Each clip may have 2 to 15 seconds, and all together at most 15. Containers round their length,
- * so 0.1 s more is allowed.
+ * Each clip may be 2 to 15 seconds long, and all clips together at most 15 seconds. Containers
+ * round the length, so a deviation of 0.1 s is allowed.
  */
 function checkLengths(kind: string, clips: Clip[]): void {
   const grace = 0.1;

@@ -1,7 +1,7 @@
 /*
  * Makes the layers of a video: the scene, the frames, reference media as cards, the prompt as a
- * title, and the marks of a draft and of generated work. Positions are fractions of the canvas, so
- * videos of every size look alike.
+ * title, and the marks for drafts and for generated videos. Positions are fractions of the canvas,
+ * so videos of every size look alike.
  */
 
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export interface Stage {
   folder: string;
 }
 
-/** A caller's picture on disk. Error messages name it by `label`. */
+/** A caller's picture on disk. Error messages call the picture `label`. */
 export interface Picture {
   path: string;
   label: string;
@@ -31,7 +31,7 @@ export interface Picture {
 
 const TITLE_LETTERS_MAX = 160;
 
-/** Filters that repeat a single picture as frames, so that it can fade. */
+/** Filters that repeat a single picture as frames, so that the picture can fade. */
 const REPEATED = ['format=yuva420p', 'loop=loop=-1:size=1:start=0', `setpts=N/(${FPS}*TB)`];
 
 export async function sceneLayers(scene: Part[], stage: Stage): Promise<Layer[]> {
@@ -45,8 +45,8 @@ export async function sceneLayers(scene: Part[], stage: Stage): Promise<Layer[]>
 }
 
 /**
- * Places the frames at even distances. The video starts exactly on the first frame and ends exactly
- * on the last. In between, each frame dissolves into the next.
+ * Shows the caller's frames at equal intervals. The video starts exactly with the first frame and
+ * ends exactly with the last frame. Between them, each frame dissolves into the next frame.
  */
 export async function stillLayers(pictures: Picture[], stage: Stage): Promise<Layer[]> {
   const gap = stage.seconds / Math.max(1, pictures.length - 1);
@@ -93,8 +93,8 @@ async function cardContent(
 }
 
 /**
- * Shows the prompt as a title. The title fades out before the end if the last frame is an image of
- * the caller.
+ * Shows the prompt as a title. If the caller sent frames, the title fades out before the end,
+ * because the end of the video must show the caller's image without the title.
  */
 export async function titleLayers(request: GenerationRequest, stage: Stage): Promise<Layer[]> {
   const letters = [...request.prompt.replace(/\s+/g, ' ').trim()];
@@ -103,7 +103,7 @@ export async function titleLayers(request: GenerationRequest, stage: Stage): Pro
   const text = isCut ? `${letters.slice(0, TITLE_LETTERS_MAX - 3).join('')}…` : letters.join('');
   const { canvas, seconds } = stage;
   const path = join(stage.folder, 'title.png');
-  // A short prompt gets one line, a long one up to four.
+  // A short prompt gets one line; a long prompt gets up to four lines.
   const lines = Math.min(4, Math.ceil(text.length / 30));
   const box = {
     width: Math.round(canvas.width * 0.84),
@@ -123,7 +123,10 @@ export async function titleLayers(request: GenerationRequest, stage: Stage): Pro
   ];
 }
 
-/** Marks a video as a draft, and as generated. The PNG of the last frame has neither mark. */
+/**
+ * Makes the draft mark and the watermark, if the request asks for them. The PNG of the last frame
+ * has neither mark.
+ */
 export async function markLayers(request: GenerationRequest, stage: Stage): Promise<Layer[]> {
   const { width, height } = stage.canvas;
   const layers: Layer[] = [];

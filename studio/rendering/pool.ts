@@ -81,8 +81,8 @@ export function createRenderPool(parts: Parts) {
 }
 
 /**
- * Renders in a new work folder. After a kill of the studio, an old ffmpeg may still write to an
- * older folder.
+ * Renders in a new work folder. If the studio was killed before, an old ffmpeg may still write to
+ * an old folder.
  */
 async function renderInOwnFolder(job: Job, signal: AbortSignal, parts: Parts): Promise<JobResult> {
   const { media, log } = parts;

@@ -27,7 +27,7 @@ const STILLS: Record<string, [string, number, number, number]> = {
 };
 const NAMES = [...Object.keys(STILLS), 'mountains.mp4', 'chime.wav'];
 
-/** A sample that takes longer fails. */
+/** The time limit of ffmpeg for one sample. */
 const MAKE_MS = 60_000;
 
 interface SampleOptions {

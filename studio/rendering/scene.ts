@@ -1,6 +1,6 @@
 /*
- * Draws the background scene of a video as SVG: sky, sun and three rows of hills. Everything
- * follows from prompt and seed, so the same request always gives the same frames. A drawing
+ * Draws the background scene of a video as SVG: sky, sun and three rows of hills. The prompt and
+ * the seed determine everything, so the same request always gives the same frames. A drawing
  * contains only numbers and fixed words, never the caller's text.
  */
 
@@ -8,7 +8,9 @@ import { createHash } from 'node:crypto';
 import type { Size } from '../jobs/models';
 import { even } from '../jobs/models';
 
-/** One drawing and its position. During the video it moves to the right by `travel` pixels. */
+/**
+ * One drawing and its position. During the video the drawing moves to the right by `travel` pixels.
+ */
 export interface Part {
   svg: string;
   left: number;
@@ -44,7 +46,7 @@ export function drawScene(prompt: string, seed: number, canvas: Size): Part[] {
   return [{ svg: drawSky(canvas, sky), left: 0, top: 0, travel: 0 }, sun, ...hills];
 }
 
-/** The scene as one still picture. */
+/** Returns the scene as one still picture. */
 export function drawStill(prompt: string, seed: number, canvas: Size): string {
   const placed = drawScene(prompt, seed, canvas).map(({ svg, left, top }) => {
     return svg.replace('<svg', `<svg x="${left}" y="${top}"`);
@@ -65,7 +67,7 @@ function drawSun(side: number): string {
   );
 }
 
-/** The outline is the sum of a broad and a fine wave. */
+/** The outline of the hills is the sum of a broad and a fine wave. */
 function drawHills(
   { width, height }: Size,
   color: string,
@@ -96,8 +98,8 @@ function hsl(hue: number, saturation: number, lightness: number): string {
 type Between = ReturnType<typeof createRandom>;
 
 /**
- * Returns a function that returns random numbers. Their sequence follows from the text and the
- * seed.
+ * Returns a source of pseudo-random numbers. The same text and seed always give the same sequence
+ * of numbers.
  */
 function createRandom(text: string, seed: number) {
   let count = 0;

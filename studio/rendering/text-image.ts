@@ -1,6 +1,6 @@
 /*
  * Draws text as a picture: white on a translucent ground, as large as the box allows. The font
- * comes with the project, because a machine may not have one.
+ * comes with the project, because a machine may have no fonts.
  */
 
 import sharp from 'sharp';
@@ -8,14 +8,14 @@ import type { Size } from '../jobs/models';
 
 const FONT_FILE = require.resolve('dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf');
 
-/** Writes a PNG and returns its size. */
+/** Writes a PNG and returns its size in pixels. */
 export async function drawText(text: string, box: Size, target: string): Promise<Size> {
   const padding = Math.ceil(box.height * 0.08);
   const letters = await sharp({
     text: {
       ...{ text: `<span foreground="white">${escapeMarkup(text)}</span>`, rgba: true },
       ...{ font: 'DejaVu Sans Bold', fontfile: FONT_FILE, align: 'centre', wrap: 'word-char' },
-      // If no resolution is given, sharp uses the largest letters that fit.
+      // Without the option `dpi`, sharp chooses the largest letters that fit into this box.
       ...{ width: box.width - 2 * padding, height: box.height - 2 * padding },
     },
   })
@@ -32,8 +32,8 @@ export async function drawText(text: string, box: Size, target: string): Promise
 }
 
 function escapeMarkup(text: string): string {
-  // Pango refuses control characters and single surrogates, and a prompt may contain them.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is to be found
+  // A prompt may contain control characters and unpaired surrogates, which Pango refuses.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: this expression replaces them
   const clean = text.replace(/[\u0000-\u001f\u007f]+/g, ' ').replace(/\p{Surrogate}/gu, '\ufffd');
   return clean.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
 }

@@ -46,8 +46,8 @@ export function createAccept(deps: ApiDeps, replay: Replay, atOnce: AtOnce): Acc
     }
     slot?.leave();
     if (stored.outcome !== 'known') return notStored(task, stored);
-    // `replay.of` returns null if the first call with this key was refused meanwhile and its row is
-    // deleted. This call is then a new create.
+    // `replay.of` returns null if the first call with this key was refused in the meantime and the
+    // row of the task was deleted. In this case, this call is a new create.
     return (await replay.of(stored.task, task.requestHash)) ?? accept(ctx, task);
   };
   return accept;
@@ -99,9 +99,9 @@ function inputOf(
 }
 
 /**
- * Answers `pending` without waiting for the workflow. Without a slot the starter starts the task.
- * With a slot, which is a probe here, the task is started now, to find out whether Temporal answers
- * again.
+ * Answers `pending` without waiting for the workflow. Without a slot the starter starts the task. A
+ * slot is always a probe here: this call starts the task at once, to find out whether Temporal
+ * answers again.
  */
 async function answerPending(
   deps: ApiDeps,
@@ -118,7 +118,7 @@ async function answerPending(
     slot?.leave();
     if (!isRetryable(error)) throw error;
     observer.failed(error, ctx.state.requestId);
-    // If only the answer of the statement was lost, the row is marked and its task will be started.
+    // If the statement succeeded and only its answer was lost, the starter will start the task.
     return isOutcomeUnknown(error) ? maybeStarted(taskId) : maybeStored(taskId);
   }
   if (slot && row) {
@@ -143,8 +143,8 @@ async function startAndWait(
   if (submission.outcome === 'accepted') return { outcome: 'created', task: submission.task };
   if (submission.outcome === 'refused') return new Refused(submission.refusal);
   try {
-    // Temporal neither accepted nor refused the task, so the row tells whether it exists. The
-    // caller now gets its id, so the task is not withdrawn any more.
+    // Temporal neither accepted nor refused the task, so the row tells whether the task exists. The
+    // caller now gets the id of the task, so the reconciler must not withdraw the task any more.
     const row = await markAnswered(deps.db, input.taskId, startAgainSeconds);
     return await answerRow(deps, input, row);
   } catch (error) {

@@ -44,7 +44,8 @@ export function maybeStored(taskId: string): CreateOutcome {
 }
 
 /**
- * The refusal of a create whose task was stored and may be started, if the database cannot be read.
+ * The refusal of a create if its task was stored and may be started, but the database cannot be
+ * read.
  */
 export function maybeStarted(taskId: string): CreateOutcome {
   return unknown(taskId, 'If it was, its Location shows it shortly');

@@ -10,7 +10,8 @@ import type { ApiDeps } from '../deps';
 type InputDeps = Pick<ApiDeps, 'db' | 'storage' | 'settings'>;
 
 /**
- * Undefined if the request names no file, which is the usual case. The database is not read then.
+ * Returns undefined if the request names no file, which is the usual case. In this case, the
+ * database is not read.
  */
 export function findInputs(
   deps: InputDeps,

@@ -18,8 +18,8 @@ type Planned =
   | { readonly plan?: undefined; readonly refusal: Refusal };
 
 /**
- * Faults of the request are reported first, all in one refusal. Then come the models and channels
- * that the key may not use.
+ * Faults of the request are reported first, all in one refusal. A model or channel that the key may
+ * not use is reported only if there is no such fault.
  */
 export async function planForCaller(
   parsed: ParsedRequest,
@@ -62,8 +62,8 @@ function planOrFaults(
 }
 
 /**
- * Returns the plan with only the permitted channels. Refuses it if the model is not permitted or no
- * channel is left.
+ * Returns the plan with only the permitted channels. Refuses the plan if its model is not permitted
+ * or no channel is left.
  */
 function permitted(plan: Plan, caller: Caller): Planned {
   const { models, channels } = caller;

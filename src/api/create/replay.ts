@@ -13,7 +13,7 @@ import { hashOfRequest } from './request-hash';
 export interface Replay {
   /** The reply to a repeated create; null if there is no task with this id. */
   find(taskId: string, parsed: ParsedRequest): Promise<CreateOutcome | null>;
-  /** As `find`, for a row that was found when this call tried to store its task. */
+  /** Like `find`, but for a row that was found when this call tried to store its task. */
   of(row: StoredTask, requestHash: string): Promise<CreateOutcome | null>;
 }
 

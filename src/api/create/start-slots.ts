@@ -17,11 +17,11 @@ export interface StartSlot {
 export interface StartSlots {
   /** A slot for a create; null if the starter must start the task. */
   take(accountId: string): StartSlot | null;
-  /** A slot for the starter. `share` says how many of these the starter may take. */
+  /** A slot for the starter. `share` says how many slots the starter may take. */
   enter(accountId: string): StartSlot;
   /**
-   * The number of tasks that the starter may claim now. `running` is the number of its starts in
-   * progress.
+   * Says how many tasks the starter may claim now. `running` is the number of starts that the
+   * starter has in progress.
    */
   share(running: number): Share;
 }
@@ -39,8 +39,8 @@ interface Account {
 }
 
 // Sixteen starts at once keep a small Temporal server busy, so an account may have sixteen if no
-// other account is present. Otherwise it may have four, because each of its starts delays the tasks
-// of the other accounts (docs/decisions.md, 27).
+// other account is present. If other accounts are present, each start delays their tasks, so an
+// account may have only four (docs/decisions.md, 27).
 const aloneMax = 16;
 const besideOthersMax = 4;
 const starterMax = 16;

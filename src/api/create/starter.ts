@@ -30,14 +30,15 @@ interface StarterDeps {
 }
 
 /**
- * Longer than a create waits for its start (ACCEPT_TIMEOUT_MS, at most 30 s). Shorter than the
- * minute after which the reconciler withdraws or starts the task.
+ * The lease must be longer than a create waits for the start of its task (ACCEPT_TIMEOUT_MS, at
+ * most 30 s). The lease must be shorter than the minute after which the reconciler withdraws or
+ * starts the task.
  */
 export const leaseSeconds = 35;
 // A task whose start failed is due again after this time, so that other tasks go first.
 export const startAgainSeconds = 5;
-// The loop claims at least this often. Nothing wakes it for tasks of a process that died, or for
-// tasks that are due again.
+// The loop claims tasks at least this often. Nothing wakes the loop for tasks of a process that
+// died, or for tasks that are due again.
 const idleMs = 1_000;
 
 export function createStarter(deps: StarterDeps): Starter {
@@ -70,7 +71,7 @@ export function createStarter(deps: StarterDeps): Starter {
     while (!isClosed) {
       alarm = new AbortController();
       await claim().catch((error: unknown) => onError('claim', error));
-      // `wake` ends the pause, also if it was called while `claim` was running.
+      // `wake` ends the pause, even if `wake` was called while `claim` was running.
       await pause(idleMs, undefined, alarm).catch(() => undefined);
     }
   };
@@ -98,8 +99,9 @@ async function submit(deps: StarterDeps, input: TaskInput, slot: StartSlot): Pro
     if (outcome === 'unanswered' || outcome === 'busy') {
       await releaseStart(db, taskId, startAgainSeconds);
     }
-    // The workflow has ended but the row is still pending: one of the two databases was restored
-    // from a backup. An ended workflow cannot open the task, so the task fails.
+    // The workflow has ended, but the row is still pending: the database of the service or that of
+    // Temporal was restored from a backup. An ended workflow cannot open the task, so the task
+    // fails.
     if (outcome === 'ended') {
       await failPending(db, taskId, stoppedMessage);
     }

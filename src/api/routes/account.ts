@@ -28,7 +28,7 @@ export function accountRoutes(router: KeyedRouter, { db }: { readonly db: Knex }
       after: afterOf(reader, numberOf),
     }));
     const { accountId } = ctx.state.caller;
-    // One row more than the limit shows whether there is another page.
+    // One row more than the limit is read, to see whether there is another page.
     const found = await statement(db, { accountId, limit: limit + 1, after });
     const page = found.slice(0, limit);
     const next = found.length > limit ? String(page.at(-1)?.seq) : null;

@@ -9,7 +9,6 @@ import type { ApiDeps } from '../deps';
 import { answerPageFile, lazily, type PageFile, pageFile } from './page-file';
 
 export function docsRoutes(router: ApiRouter, { settings }: ApiDeps): void {
-  // The version of the document is the version of the service.
   const { publicUrl, version } = settings;
   const openApi = lazily(() =>
     pageFile(
@@ -62,9 +61,9 @@ const indexHtml = `<!doctype html>
 </html>
 `;
 
-// The page sends requests to PUBLIC_URL, the server that the document names. The policy blocks them
-// if the page was opened under another host. The key is kept only in the page's memory, and no
-// external validator is called.
+// The page sends requests to PUBLIC_URL, the server that the document names. If the page was opened
+// under another host, the Content-Security-Policy blocks these requests. The key is kept only in
+// the memory of the page, and no external validator is called.
 const startScript = `SwaggerUIBundle({
   dom_id: '#docs',
   url: '/openapi.json',

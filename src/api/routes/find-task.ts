@@ -19,7 +19,7 @@ export interface FindTask {
   /** Undefined if there is no such task, or it belongs to another account. */
   (taskId: string, asker: Asker): Promise<Found | undefined>;
   /**
-   * Removes a task from memory. To be called after this process has changed the object of a final
+   * Removes a task from memory. Must be called after this process has changed the object of a final
    * task.
    */
   forget(taskId: string): void;
@@ -36,7 +36,8 @@ export interface Asker {
 // expires.
 const rememberedMax = 10_000;
 const finalForMs = 5_000;
-// A short time, because a caller may read a task while its create is still in progress.
+// An unknown id is cached only for a short time, because a caller may read a task while its create
+// is still in progress.
 const unknownForMs = 2_000;
 
 export function createFindTask(deps: ApiDeps, unknownLookups: Buckets): FindTask {

@@ -11,7 +11,8 @@ import { answerJsonText } from '../context';
 import type { ApiDeps } from '../deps';
 import { afterOf, limitOf, type QueryReader, readQuery } from './paging';
 
-// A task has at most this many labels, while a query string has room for hundreds.
+// A task has at most this many labels, so a list accepts at most this many label filters. A query
+// string has room for hundreds.
 const labelsMax = 16;
 const labelPrefix = 'label.';
 const parameters = ['limit', 'after', 'status', 'model', 'created_after', 'created_before'];

@@ -24,8 +24,8 @@ interface Offer extends Pick<Catalogue, 'currency' | 'superResolution'> {
 }
 
 /**
- * The models, modes and super-resolution that this key may use. Others would be refused with 403
- * and are not shown.
+ * Returns the models, modes and super-resolution that this key may use. All others are left out,
+ * because a request for them gets a 403.
  */
 function offerFor(catalogue: Catalogue, caller: Caller): Offer {
   const usable = usableModels(catalogue, caller);
@@ -85,7 +85,10 @@ function shown(model: Model, { currency, superResolution }: Offer) {
   };
 }
 
-/** `WxH` by tier and ratio. The size of an `adaptive` ratio is known only after generation. */
+/**
+ * Returns sizes as `WxH`, by tier and ratio. The ratio `adaptive` is left out, because its size is
+ * known only after the generation.
+ */
 function sizesOf(model: Model): Record<string, Record<string, string>> {
   const tiers = model.resolutions.map((resolution) => {
     const sizes = model.ratios.flatMap((ratio) => {

@@ -13,8 +13,8 @@ export interface QueryReader {
   /** The text of a parameter; null if it is absent, empty or repeated. */
   text(name: string): string | null;
   /**
-   * The text of a numeric parameter, unchecked; null if absent or repeated. Unlike `text`, it
-   * returns an empty value, so that the caller refuses it.
+   * The text of a numeric parameter, unchecked; null if the parameter is absent or repeated. Unlike
+   * `text`, `digits` also returns an empty text, so that the caller can refuse an empty parameter.
    */
   digits(name: string): string | null;
   /**

@@ -67,8 +67,9 @@ function pageFiles(): Record<string, () => PageFile> {
 }
 
 /**
- * A file of an installed package. Its path is relative to the folder of the module `found`.
- * Browsers cannot resolve package names, so the import of "preact" is replaced by its path.
+ * A file of an installed package. The path `file` is relative to the folder of the module `found`.
+ * Browsers cannot resolve package names, so the name in the import of "preact" is replaced by a
+ * path.
  */
 function vendored(found: string, file: string): () => PageFile {
   return lazily(() => {

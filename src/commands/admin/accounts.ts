@@ -191,8 +191,8 @@ const moneyOf = ({ available, held, currency }: ReturnType<typeof shownAccount>)
 });
 
 /**
- * The error 23514 means that a check constraint of the ledger failed. A balance must be a safe
- * integer.
+ * The error 23514 means that a check constraint of the ledger failed. This constraint requires that
+ * a balance is a safe integer.
  */
 function beyondRange(error: unknown): never {
   if ((error as { code?: unknown }).code !== '23514') throw error;

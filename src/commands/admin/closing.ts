@@ -19,8 +19,8 @@ const disable: AdminCommand = {
   changes: accountChanges,
   about: 'starts no more tasks of it at once, and refuses its keys within 30 seconds',
   async run(context, input) {
-    // This line throws if Temporal is not configured. It stands first, so that nothing has changed
-    // yet.
+    // This line throws if Temporal is not configured. It comes before the first change, so that an
+    // error leaves everything unchanged.
     const temporal = input.flag('cancel') ? context.temporal() : null;
     const disabled = await setDisabled(context, input, true);
     if (!temporal) return disabled;

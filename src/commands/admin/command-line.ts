@@ -10,7 +10,9 @@ import { CommandError } from '../command';
 export interface AdminContext {
   readonly config: Config;
   readonly now: () => number;
-  /** In a command that changes something: the transaction that also writes the row of the log. */
+  /**
+   * In a command that changes something, `db` returns the transaction that also writes the log row.
+   */
   readonly db: () => Knex;
   /** The database outside that transaction, for use in `afterwards`. */
   readonly committed: () => Knex;
@@ -28,8 +30,8 @@ export interface Answer {
   /** The id of what the command created. */
   readonly created?: string;
   /**
-   * Runs after the commit, and its answer is printed instead. Changes inside `logged` are one more
-   * transaction, which also writes a row of the log.
+   * Runs after the commit. The answer of `afterwards` is printed instead of the first answer.
+   * Changes inside `logged` are a second transaction, which also writes a row of the admin log.
    */
   readonly afterwards?: (logged: Logged) => Promise<Answer>;
 }
@@ -51,9 +53,9 @@ export interface AdminCommand {
   readonly options?: Readonly<Record<string, Option>>;
   readonly about: string;
   /**
-   * Returns what the command changes with this input, for the log of operators. Null if the command
-   * only reads. The database then refuses all writes. The same holds without this function, except
-   * in a migration.
+   * Returns what the command changes with this input, for the log of operators. Returns null if the
+   * command only reads; the database then refuses all writes. A command without this function also
+   * counts as reading only, unless `migrates` is true.
    */
   readonly changes?: (input: Input) => Subject | null;
   /** True if the command changes the schema. Such a command also runs on an outdated schema. */
@@ -84,7 +86,7 @@ const logOptions = {
   why: { value: 'TEXT', about: 'why, for the log' },
 } as const;
 
-/** The options of a command, with `--as` and `--why` if it changes something. */
+/** The options of a command. A command that changes something also has `--as` and `--why`. */
 export function optionsOf({ options, changes }: AdminCommand): Readonly<Record<string, Option>> {
   return { ...options, ...(changes ? logOptions : {}) };
 }

@@ -102,8 +102,8 @@ function keyTable(keys: readonly KeyRow[]): string {
 }
 
 /**
- * Refuses a model or channel that is not in the catalogue. A key that is limited to it could do
- * nothing.
+ * Refuses a model or channel that is not in the catalogue. A key that is limited to such a model or
+ * channel could create no task.
  */
 export async function limitsOf(config: Config, input: Input): Promise<KeyLimits> {
   const models = wordsOf(input, 'models');

@@ -1,6 +1,6 @@
 // Formats text output: tables, and the fields of one thing below each other. Numbers are
-// right-aligned, and times are UTC to the second. Some texts come from callers and providers.
-// Characters that change what a terminal shows are replaced in cells and escaped elsewhere.
+// right-aligned, and times are UTC to the second. Some texts come from callers and providers. So
+// characters that change what a terminal shows are replaced in cells, and escaped in other texts.
 
 import { formatMicros } from '../../domain/money';
 
@@ -61,8 +61,8 @@ function textOf(cell: Cell): string {
 export const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
 
 /**
- * Escapes unprintable characters, except line feeds, as JSON does. A JSON document keeps its
- * values.
+ * Escapes unprintable characters, except line feeds, as JSON does. So the values of a JSON document
+ * do not change.
  */
 export function escaped(text: string): string {
   return text.replace(unprintable, (found) =>

@@ -6,7 +6,7 @@ import { lazyConnection } from '../../temporal/connection';
 import { encryptionWith } from '../../temporal/payload-codec';
 import { temporalAccess } from '../checks';
 
-// A distant server answers within this time, and an operator can wait for it.
+// A distant server answers within five seconds, and an operator can wait for this time.
 const connectTimeout = 5_000;
 
 export function openTemporal(config: Config) {

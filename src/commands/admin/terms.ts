@@ -19,7 +19,10 @@ const terms: AdminCommand = {
   name: 'accounts terms',
   operands: ['ID'],
   options: {
-    'running-max': { value: 'N', about: 'its tasks at a generator at once, or none for no limit' },
+    'running-max': {
+      value: 'N',
+      about: 'its tasks with a generation job at once, or none for no limit',
+    },
     'queued-max': { value: 'N', about: 'its unfinished tasks, or none for QUEUED_TASKS_MAX' },
     'create-rate': { value: 'N', about: 'creates a second of all its keys together, or none' },
     'read-rate': { value: 'N', about: 'reads of tasks a second of all its keys, or none' },

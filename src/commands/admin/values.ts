@@ -70,7 +70,7 @@ export function momentOf(text: string, name: string): Date {
   );
 }
 
-/** Parses a text by a person: one readable line of limited length. */
+/** Parses a text that a person typed: one line of 1 to 200 characters. */
 export function nameOf(text: string, name: string): string {
   const trimmed = text.trim();
   if (trimmed !== '' && trimmed.length <= 200 && !/\p{Cc}/u.test(trimmed)) return trimmed;
@@ -86,8 +86,8 @@ export async function knownAccount(db: Knex, accountId: string): Promise<Account
 export async function knownKey(db: Knex, keyId: string): Promise<KeyRow> {
   const key = (await listKeys(db)).find((row) => row.keyId === keyId);
   if (key) return key;
-  // An operator may have typed a key instead of its id. A key is a secret, so the error does not
-  // repeat it.
+  // An operator may have typed the key instead of its id. A key is a secret, so the error message
+  // does not contain the key.
   const shown = isWellFormedKey(keyId) ? 'with this id, which is the key itself' : keyId;
   throw new CommandError(`There is no key ${shown}. "keys list" shows the ids.`);
 }

@@ -1,4 +1,5 @@
-// Look-ups of files by their links and ids. The other files of this folder contain the writes.
+// Look-ups of files by their links and ids. The statements that change files are in the other files
+// of this folder.
 
 import type { Knex } from 'knex';
 import type { Media } from '../../domain/media-type';
@@ -43,8 +44,8 @@ export const fileColumns = `
   removed_because as "removedBecause"`;
 
 /**
- * Finds files by the tokens of their links. Concurrent calls share one statement, because a link
- * may be on a page that many people open at once.
+ * Finds files by the tokens of their links. Concurrent calls share one statement, because many
+ * people may open a page with such links at the same time.
  */
 export function gatheredFindFile(db: Knex): (token: string) => Promise<FileRow | null> {
   return gathered(async (tokens) => {
@@ -63,7 +64,9 @@ export function unsealedFile(db: Knex, row: FileRow): FileRow {
   return { ...row, sourceUrl: unseal(db, row.sourceUrl), name: unseal(db, row.name) };
 }
 
-/** The stored files of an account with these ids, or with these tokens in their links. */
+/**
+ * The stored files of an account that have not expired and have one of these ids or link tokens.
+ */
 export async function findStoredFiles(
   db: Knex,
   accountId: string,

@@ -1,5 +1,5 @@
-// The results of tasks. The row of a result is stored before its first byte is copied. So no object
-// in the storage is without a row, and a repeated copy gives the same links.
+// The results of tasks. The row of a result is stored before the first byte of the result is
+// copied. So every object in the storage has a row, and a repeated copy gives the same links.
 
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
@@ -35,7 +35,9 @@ export interface ResultRow {
   readonly contentType: string | null;
   readonly length: number | null;
   readonly expiresAt: number;
-  /** The size of a stored video in pixels, if its file contains it. */
+  /**
+   * The width and height of a stored video in pixels; null if the video file does not state them.
+   */
   readonly size: Size | null;
 }
 
@@ -47,13 +49,14 @@ const columns = `
   content_type as "contentType", length, floor(extract(epoch from expires_at))::int as "expiresAt",
   case when width is not null then json_build_object('width', width, 'height', height) end as size`;
 
-/** The life of a provider's link for which the provider gives no time. */
+/** The assumed lifetime of a provider's link if the provider gives no expiry time. */
 const sourceLife = `interval '24 hours'`;
 
 /**
  * Stores a row for each result that is to be copied, and moves the task to the stage `storing`.
- * Rows of an earlier attempt are returned unchanged. If there are none and the task has ended, no
- * row is stored or returned. `keptDays` applies to accounts without files_kept_days of their own.
+ * Rows of an earlier attempt are returned unchanged. If the task has ended and has no such rows,
+ * nothing is stored and the returned list is empty. `keptDays` applies to accounts whose
+ * files_kept_days is null.
  */
 export async function awaitResults(
   db: Knex,
@@ -80,7 +83,7 @@ export async function awaitResults(
     object: JSON.stringify(object),
     version: stepOf(object),
   });
-  // An earlier attempt may have stored the rows, or the task may have ended.
+  // If fewer rows were stored, an earlier attempt has stored them, or the task has ended.
   return stored.length === rows.length ? unsealed(db, stored) : findResults(db, taskId);
 }
 
@@ -150,7 +153,7 @@ const updateStored = prepare(
  returning id`,
 );
 
-/** Stores another link that the provider gave to a result that is still awaited. */
+/** Stores a new link of the provider for a result that is still to be copied. */
 export async function renewSource(db: Knex, id: string, url: string): Promise<void> {
   await db.raw(
     `update files set source_url = ?, source_expires_at = now() + ${sourceLife}
@@ -160,8 +163,9 @@ export async function renewSource(db: Knex, id: string, url: string): Promise<vo
 }
 
 /**
- * Ends the upload of a video and stores the outcome in the object of the task. A failure does not
- * replace a stored outcome, because an earlier attempt may still run after a retry has begun.
+ * Marks the upload of a video as ended, and stores the outcome in the object of the task. A failure
+ * does not replace the stored outcome of another attempt: an earlier attempt may still run after a
+ * retry has begun.
  */
 export async function endOutputUpload(
   db: Knex,
@@ -183,9 +187,9 @@ export async function endOutputUpload(
 }
 
 /**
- * Tasks that succeeded at least this long ago and have results that must still be copied or
- * uploaded. The tasks are drawn at random, so that every task is chosen at some time even if there
- * are many.
+ * Tasks that succeeded at least `afterSeconds` ago and have results that must still be copied or
+ * uploaded. The tasks are drawn at random. So each task is drawn at some time, even if there are
+ * many such tasks.
  */
 export async function drawAwaited(
   db: Knex,

@@ -1,6 +1,6 @@
 // Files that are not kept any more. The row of a result and the object of its task change in one
-// transaction, so that every reply about the task shows the reason. The bytes are deleted by the
-// callers of this file.
+// transaction, so that every reply about the task shows why the result is gone. The callers of
+// these functions delete the bytes.
 
 import type { Knex } from 'knex';
 import { goneReasonOf, type RemovedBecause, type ResultRole } from '../../domain/results';
@@ -10,7 +10,7 @@ import { changeFinalObject } from '../tasks';
 interface ExpiredFile {
   readonly id: string;
   readonly key: string;
-  /** Null for an upload. */
+  /** The task and the role of a result; null for an upload. */
   readonly result: { readonly taskId: string; readonly role: ResultRole } | null;
 }
 
@@ -26,7 +26,7 @@ export async function listExpired(db: Knex, limit: number): Promise<readonly Exp
   return rows;
 }
 
-/** Records that this file has expired. The caller has deleted its bytes. */
+/** Records that this file has expired. The caller must have deleted the bytes before. */
 export async function markExpired(db: Knex, { id, result }: ExpiredFile): Promise<void> {
   if (result) return removeResults(db, result.taskId, 'expired', [result.role]);
   await db.raw(
@@ -37,8 +37,9 @@ export async function markExpired(db: Knex, { id, result }: ExpiredFile): Promis
 }
 
 /**
- * Marks results of a task as removed and takes their links from the object of the task. A result
- * that was removed before keeps its reason. Only a result that is still awaited can be lost.
+ * Marks results of a task as removed and removes their links from the object of the task. A result
+ * that is already removed keeps the reason of its removal. The reason `lost` applies only to
+ * results that are still awaited.
  */
 export async function removeResults(
   db: Knex,
@@ -61,7 +62,10 @@ export async function removeResults(
   );
 }
 
-/** The files that have these keys in the storage. `kept`: the file is awaited or stored. */
+/**
+ * Returns the state of the file for each storage key. `kept`: the file is awaited or stored. A key
+ * without a file is absent.
+ */
 export async function findRowsOfKeys(
   db: Knex,
   keys: readonly string[],

@@ -1,7 +1,7 @@
-// Uploaded files. The row is stored as `awaited` before the first byte, and counts towards the
-// limits of its account from then on. It is `stored` once the storage has all bytes. If the process
-// dies during an upload, the row expires and the reconciler deletes its bytes
-// (activities/reconcile/expired-files.ts).
+// Uploaded files. The row of an upload is inserted as `awaited` before the first byte is stored.
+// From then on the upload counts towards the limits of the account. The state becomes `stored`
+// after the storage has received all bytes. If the process dies during an upload, the row expires
+// and the reconciler deletes the bytes (activities/reconcile/expired-files.ts).
 
 import type { Knex } from 'knex';
 import type { Media } from '../../domain/media-type';
@@ -16,11 +16,15 @@ interface NewUpload {
   readonly name: string | null;
   readonly media: Media;
   readonly contentType: string;
-  /** The length that counts until the real length is known. The real length is never larger. */
+  /**
+   * The bytes that count towards the upload limit of the account until the real length is known.
+   * The real length is never larger.
+   */
   readonly reservedBytes: number;
 }
 
-// An API process waits ten minutes for the body of an upload. The rest is time to store the body.
+// An API process waits ten minutes for the body of an upload. The other twenty minutes are for
+// storing the body.
 const unfinishedFor = `interval '30 minutes'`;
 
 interface UploadLimits {
@@ -28,7 +32,7 @@ interface UploadLimits {
   readonly bytesMax: number;
 }
 
-/** The number and the bytes of the uploads of an account, without removed ones. */
+/** The number and the total bytes of those uploads of an account that are not removed. */
 export interface Uploaded {
   readonly files: number;
   readonly bytes: number;
@@ -36,8 +40,8 @@ export interface Uploaded {
 
 /**
  * Stores the row of an upload and returns null if the upload may begin. Returns `disabled` for a
- * disabled account. Returns the number and bytes of its uploads if the account would exceed a
- * limit.
+ * disabled account. Returns the number and the bytes of the account's uploads if the new upload
+ * would exceed a limit.
  */
 export async function beginUpload(
   db: Knex,
@@ -74,7 +78,7 @@ export async function beginUpload(
 
 /**
  * Marks an upload as stored and returns its row. Returns null if the upload has expired or was
- * removed meanwhile. `keptDays` applies to accounts without files_kept_days of their own.
+ * removed meanwhile. `keptDays` applies to accounts whose files_kept_days is null.
  */
 export async function finishUpload(
   db: Knex,
@@ -145,8 +149,8 @@ export async function listUploads(
 }
 
 /**
- * Marks an upload as removed and returns the key of its bytes, which the caller deletes. Returns
- * null if the account has no such upload.
+ * Marks an upload as removed and returns its storage key, so that the caller can delete the bytes.
+ * Returns null if the account has no such upload.
  */
 export async function removeUpload(
   db: Knex,

@@ -20,8 +20,8 @@ interface AccountUsage {
 }
 
 /**
- * The bytes of stored files by role. It reads every stored file, so it must not run at every
- * scrape.
+ * The bytes of stored files by role. The query reads the row of every stored file, so it must not
+ * run at every scrape.
  */
 export async function readStoredBytes(db: Knex): Promise<readonly RoleUsage[]> {
   const { rows } = await db.raw<{ rows: RoleUsage[] }>(`

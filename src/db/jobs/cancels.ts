@@ -1,12 +1,14 @@
-// Jobs that outlive their task: marks such a job as to be cancelled, as closed, or as given up. The
-// request to the provider is in activities/jobs/read-and-cancel-job.ts.
+// Jobs that may still run after their task has ended. Each function here marks such jobs as to be
+// cancelled, as closed, or as given up. The request to the provider is in
+// activities/jobs/read-and-cancel-job.ts.
 
 import type { Knex } from 'knex';
 import type { JobName } from '../../domain/job';
 
 /**
- * True for a job that was sent and may still run upstream. The report of a job without an upstream
- * id is our own and not the provider's, so it does not show that the job has ended.
+ * True for a job that was sent and may still run upstream. If a job has no upstream id, its report
+ * comes from this service and not from the provider. Such a report does not show that the job has
+ * ended.
  */
 const mayRun = `
   sent_at is not null
@@ -14,7 +16,8 @@ const mayRun = `
 
 /**
  * Part of the statement that closes a task. If the task failed, its jobs that may still run are
- * marked as to be cancelled. So they are cancelled even if the workflow ends without doing so.
+ * marked as to be cancelled. So the reconciler cancels them even if the workflow ends before it has
+ * cancelled them.
  */
 export const closeJobsOfTask = `
   update jobs
@@ -22,7 +25,7 @@ export const closeJobsOfTask = `
          cancel = case when :status = 'failed' and ${mayRun} then 'wanted' else cancel end
     from closed where task_id = :taskId`;
 
-/** Marks the jobs of an ended task that may still run. The reconciler then cancels them. */
+/** Marks those jobs of an ended task that may still run. The reconciler then cancels these jobs. */
 export async function wantCancel(db: Knex, taskId: string): Promise<void> {
   await db.raw(
     `update jobs set cancel = 'wanted'

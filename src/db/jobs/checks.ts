@@ -1,18 +1,20 @@
-// Schedules the checks that find jobs whose worker died while it placed them. All times come from
-// the clock of the database, because the clock of a worker may be wrong.
+// Schedules checks of jobs that are being placed. The checks find jobs whose worker has died. All
+// times come from the clock of the database, because the clock of a worker may be wrong.
 
 import type { Knex } from 'knex';
 import type { JobName } from '../../domain/job';
 
 export interface PlacementCheck extends JobName {
-  /** The attempt and the heartbeat of the activity at the previous check; null if unknown. */
+  /**
+   * The attempt and the heartbeat of the activity at the previous check; null if no check saw them.
+   */
   readonly seen: string | null;
 }
 
 /**
- * Claims the jobs whose check is due. They are planned, sending, or waiting with a turn. Concurrent
- * callers get different jobs. The interval grows with the age of the plan, because a channel may be
- * down for hours.
+ * Claims the jobs whose check is due. Such a job is planned, is sending, or is waiting and has a
+ * turn. Concurrent callers get different jobs. The time until the next check grows with the time
+ * since the job was planned, because a channel may be down for hours.
  */
 export async function claimChecks(db: Knex, limit: number): Promise<readonly PlacementCheck[]> {
   const { rows } = await db.raw<{ rows: PlacementCheck[] }>(
@@ -28,7 +30,7 @@ export async function claimChecks(db: Knex, limit: number): Promise<readonly Pla
   return rows;
 }
 
-/** Stores what a check has seen of the activity, and schedules the next check. */
+/** Stores the attempt and the heartbeat that a check has seen, and schedules the next check. */
 export async function storeSeen(
   db: Knex,
   { taskId, kind }: JobName,

@@ -1,4 +1,4 @@
-// Stores which open jobs their provider does not know any more. The rules are in
+// Marks open jobs that their provider does not know any more. The rules are in
 // src/domain/missing-job.ts.
 
 import type { Knex } from 'knex';

@@ -15,10 +15,10 @@ export interface Job {
   readonly upstreamModel: string | null;
   readonly upstreamId: string | null;
   readonly sentAt: Date | null;
-  /** Time since `sentAt`. Both come from the clock of the database. */
+  /** Time since `sentAt`, by the clock of the database; 0 if `sentAt` is null. */
   readonly sentAgoMs: number;
   readonly report: JobReport | null;
-  /** Since this time the job counts as gone and holds no slot; null if its provider knows it. */
+  /** Since this time the job counts as gone and holds no slot; null if the job is not gone. */
   readonly goneAt: Date | null;
   /**
    * "wanted": the task has ended, so the job must be cancelled. "given up": no cancel succeeded.
@@ -62,9 +62,10 @@ export async function sinceEndMs(db: Knex, taskId: string): Promise<number> {
 }
 
 /**
- * True if the create of another task with the same seed was lost at about the same time. A job with
- * this seed could then belong to either task. All channels are searched, because two of them may
- * use the same account of a provider.
+ * True if the create of another task with the same seed may be lost too. Creates that were sent
+ * more than ten minutes before this one do not count. A job with this seed could then belong to
+ * either task. All channels are searched, because two channels may use the same account of a
+ * provider.
  */
 export async function hasLostTwin(
   db: Knex,
@@ -108,8 +109,8 @@ export async function listOwners(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-// Every channel that has a job, also if it has left the catalogue. The recursion needs one index
-// look-up per channel; a `distinct` would read all jobs.
+// Every channel that has a job, including channels that are no longer in the catalogue. The
+// recursion needs one index look-up per channel; a `distinct` would read all jobs.
 const everyChannel = `
   channels as (
     (select channel from jobs where channel is not null order by channel limit 1)
@@ -126,14 +127,16 @@ export interface OpenJob {
   readonly activityId: string;
   readonly status: JobStatus;
   readonly ageSeconds: number;
-  /** Time since the provider first answered that it does not know the job; null if it knows it. */
+  /**
+   * Time since the provider's first answer that the job is unknown; null if the job is not missing.
+   */
   readonly missingSeconds: number | null;
   /** True if the job was counted as gone and holds no slot any more. */
   readonly isGone: boolean;
 }
 
-// The jobs of a watcher's shard. A hash may be negative, so the mask removes its sign bit. abs()
-// would fail for the lowest integer.
+// True for the jobs of a watcher's shard. A hash may be negative, so the mask removes the sign bit.
+// abs() would fail for the lowest integer.
 const isOfShard = '(? = 1 or (hashtext(task_id) & 2147483647) % ? = ?)';
 
 export async function listOpenJobs(
@@ -154,7 +157,10 @@ export async function listOpenJobs(
   return rows;
 }
 
-/** Ended jobs whose task has not acknowledged the end and was not notified recently. */
+/**
+ * Ended jobs whose task has not acknowledged the end. A job whose task was notified within the last
+ * `notifiedBeforeSeconds` is left out.
+ */
 export async function listUnacknowledged(
   db: Knex,
   channel: string,

@@ -13,7 +13,7 @@ export interface QueuePosition {
   readonly ahead: number;
 }
 
-// The waiting tasks, in the order in which they get their turns (slots.ts).
+// The tasks that wait for a slot, in the order in which they get turns (slots.ts).
 const waitingPositions = `
   select task_id as id, position::int from (
     select task_id, row_number() over (partition by account_id
@@ -24,8 +24,8 @@ const waitingPositions = `
                            where task_id = any(:ids) and state = 'waiting')) queue
    where task_id = any(:ids)`;
 
-// The pending tasks, in the order in which they are started. The tasks of the account that wait for
-// a slot are in front of them.
+// The pending tasks, in the order in which they are started. Those tasks of the same account that
+// already wait for a slot come before all pending tasks.
 const pendingPositions = `
   select id, (nth + waiting.count)::int as position from (
     select id, account_id, row_number() over (partition by account_id order by created_at) as nth

@@ -1,18 +1,18 @@
-// Slots limit the number of jobs that a channel or an account has in progress. A job without a free
-// slot waits in a queue until a channel gives it a turn. Accounts take turns by weight. Within an
-// account the job that has waited longest is first.
+// Slots limit the number of jobs that a channel or an account has in progress. If no slot is free,
+// a job waits in a queue until a channel gives the job a turn. A turn reserves a slot. Turns are
+// divided between accounts by weight. Within an account the job that has waited longest is first.
 
 import type { Knex } from 'knex';
 import type { JobInput, JobName } from '../../domain/job';
 import { prepare } from '../prepared-statement';
 import type { Destination } from './steps';
 
-// A job that gets a turn has a slot reserved for this time.
+// A turn reserves a slot for this time.
 const promise = `interval '30 seconds'`;
-// True for a job that did not use its last turn. It is skipped for one minute after its first turn,
-// for two minutes after the second, and for five minutes at most.
+// True while a job must not get another turn, because it did not use its last turn: for one minute
+// after the first turn, for two minutes after the second, and for at most five minutes.
 const isPassedOver = `coalesce(turn_at + least(${promise} * 2 ^ least(turns, 10), interval '5 minutes'), '-infinity') > now()`;
-// A job that did not use its turn is behind all jobs that already waited at the time of this turn.
+// A job that did not use its last turn queues as if it had begun to wait at the time of that turn.
 const waitsSince = 'coalesce(turn_at, waiting_since)';
 const turnsMax = 500;
 
@@ -23,7 +23,10 @@ const keepsSlot = `
 const usedSlots = `
   select count(*) from jobs where channel = :channel and task_id <> :taskId and ${keepsSlot}`;
 
-/** The number of other tasks of the account that are at a generator, over all channels. */
+/**
+ * The number of other tasks of the account whose generation uses or has reserved a slot, in any
+ * channel.
+ */
 const atGenerator = (accountId: string) => `
   select count(*) from jobs
    where account_id = ${accountId} and task_id <> :taskId and kind = 'generation'
@@ -33,8 +36,8 @@ const waitsHere = `
   state = 'waiting' and channels @> array[:channel] and task_id <> :taskId
   and not ${isPassedOver}`;
 
-// The queues: all pairs of an account and a kind that have waiting jobs. Each costs one look-up in
-// the index `jobs_queues`, so a long queue costs no more than a short one.
+// The queues: all pairs of an account and a kind that have waiting jobs. Each pair costs one
+// look-up in the index `jobs_queues`, so a long queue costs no more than a short queue.
 const queues = `
   queued as (
     (select account_id, kind from jobs where state = 'waiting' order by 1, 2 limit 1)
@@ -46,14 +49,15 @@ const queues = `
          order by 1, 2 limit 1) after
   )`;
 
-/** The first jobs of a queue that wait for this channel. */
+/** Selects the first jobs of a queue. Jobs that do not wait for this channel are left out. */
 const firstOf = (limit: string) => `
   select task_id, ${waitsSince} as since from jobs
    where account_id = queued.account_id and kind = queued.kind and ${waitsHere}
    order by ${waitsSince}, task_id limit ${limit}`;
 
-// True if a waiting job must get the slot first. The jobs of an account that is at its own limit do
-// not count. On a channel without a limit only the waiting jobs of the same account count.
+// True if another waiting job must get a slot before this job. The jobs of an account that has
+// reached its own limit do not count. If the channel has no limit, only the waiting jobs of the
+// same account count.
 const othersWait = `
   exists (with recursive ${queues}
           select 1 from queued left join accounts on id = account_id
@@ -77,10 +81,10 @@ const isFree = `
        else ${hasItsTurn} or not ${othersWait} end`;
 
 /**
- * planned or waiting → sending, stored before a create request is sent. `moved`: the job is past
- * this step or its task has ended, so nothing may be sent. `full`: the channel or the account has
- * no free slot, or other jobs are first. The statement locks the row of the task. So a transaction
- * that ends the task waits for this statement and closes the job.
+ * planned or waiting → sending. This is stored before a create request is sent. `moved`: the job is
+ * already past this step or its task has ended, so nothing may be sent. `full`: the channel or the
+ * account has no free slot, or other waiting jobs come first. The statement locks the row of the
+ * task. So a transaction that ends the task waits for this statement and then closes the job.
  */
 export async function takeSlot(
   db: Knex,
@@ -123,8 +127,9 @@ function takingSlot(condition: string): string {
 const takeUnlimited = prepare('take_slot', takingSlot(hasNoLimit));
 
 /**
- * For each waiting account: the number of its next turn, and the number of jobs that its own limit
- * still allows. An account that was away begins at the highest turn of the channel.
+ * For each account with waiting jobs: the number of its next turn, and the number of jobs that its
+ * own limit still allows. The next turn is never below the highest turn of the channel, so an
+ * account that did not wait for some time gets no advantage.
  */
 const shares = `
   select queued.account_id, weight, greatest(last.turn + 1.0 / weight, begun.turn, 0) as turn,
@@ -137,17 +142,18 @@ const shares = `
       on last.channel = :channel and last.account_id = queued.account_id`;
 
 /**
- * Gives a turn to as many waiting jobs as the channel and their accounts have free slots, and
- * reserves these slots.
+ * Gives turns to waiting jobs and reserves a slot for each turn. The free slots of the channel and
+ * the limits of the accounts determine the number of turns.
  */
 export async function giveTurns(
   db: Knex,
   channel: string,
   slots: number | null,
 ): Promise<readonly JobName[]> {
-  // Most rounds find no waiting job and need no locks.
+  // This query runs before the locks, because most rounds of a watcher find no waiting job.
   const { rows: waiting } = await db.raw<{ rows: unknown[] }>(
-    // This order makes PostgreSQL use the index `jobs_queues`, also with outdated statistics.
+    // With this order PostgreSQL uses the index `jobs_queues` even if the statistics of the table
+    // are outdated.
     `select 1 from jobs where state = 'waiting' order by account_id, kind limit 1`,
   );
   if (waiting.length === 0) return [];
@@ -190,8 +196,8 @@ export async function giveTurns(
 }
 
 /**
- * waiting → planned, for jobs whose channels have all left the catalogue. No channel will give them
- * a turn, so their activities retry until a channel is back.
+ * waiting → planned, for jobs whose channels are all missing in the catalogue. No channel can give
+ * such a job a turn, so its activity retries until one of the channels is back.
  */
 export async function releaseStranded(
   db: Knex,
@@ -210,7 +216,7 @@ export async function releaseStranded(
 }
 
 /**
- * Takes back the turns of tasks that could not be notified. Their jobs keep their place in the
+ * Takes back turns if their tasks could not be notified. The jobs keep their positions in the
  * queue.
  */
 export async function takeBackTurns(db: Knex, names: readonly JobName[]): Promise<void> {
@@ -226,15 +232,15 @@ export async function takeBackTurns(db: Knex, names: readonly JobName[]): Promis
   );
 }
 
-/** One lock per channel, so that channels do not wait for each other. */
+/** Each channel has its own lock, so that channels do not wait for each other. */
 async function lockSlots(trx: Knex.Transaction, channel: string): Promise<void> {
   await trx.raw('select pg_advisory_xact_lock(hashtext(?))', [`slots:${channel}`]);
 }
 
 /**
- * Locks the accounts that have a limit of their own, because this limit counts over all channels.
- * The order is always the channel's lock first and then the accounts by id, so that there is no
- * deadlock.
+ * Locks the accounts that have a `running_max`, because this limit counts the jobs in all channels.
+ * The lock of the channel is always taken first, and then the accounts in the order of their ids.
+ * This order prevents deadlocks.
  */
 async function lockAccounts(
   trx: Knex.Transaction,

@@ -1,7 +1,6 @@
 // Writes the states of a job: planned → waiting → sending → open → reported → closed. The step to
-// `sending` and the turns of waiting jobs are in slots.ts. No task is generated twice, because
-// `sending` is stored before the create request is sent, and the upstream id as soon as it is
-// known.
+// `sending` and the turns of waiting jobs are in slots.ts. No task is generated twice: `sending` is
+// stored before the create request is sent, and the upstream id is stored as soon as it is known.
 
 import type { Knex } from 'knex';
 import type { TaskObject } from '../../contract/task';
@@ -16,7 +15,7 @@ export interface JobNews extends JobName {
   readonly report: JobReport;
 }
 
-/** A channel to which the job may be sent, and the name of the model there. */
+/** A channel to which the job may be sent, and the name of the model at this channel. */
 export interface Destination {
   readonly channel: string;
   readonly upstreamModel: string;
@@ -33,7 +32,8 @@ export const eraseReports = `
 
 /**
  * planned or waiting → waiting, because all channels of the job are full. The first channel with a
- * free slot gives the job a turn. Returns false if the job is past this step or its task has ended.
+ * free slot gives the job a turn. Returns false if the job is already past this step or its task
+ * has ended.
  */
 export async function waitForTurn(
   db: Knex,
@@ -54,9 +54,9 @@ export async function waitForTurn(
 
 /**
  * sending → planned: the channel did not accept the job, so the next channel may be tried. If the
- * task has ended meanwhile, the job stays closed. Only its `sent_at` is removed then, because no
- * create is on its way. Returns false if another attempt has taken the job over; it may have sent
- * the create again.
+ * task has ended meanwhile, the job stays closed, and only `sent_at` is removed: no create request
+ * is in progress any more. Returns false if another attempt has taken the job over. That attempt
+ * may have sent the create again.
  */
 export async function forgetSending(
   db: Knex,
@@ -76,10 +76,10 @@ export async function forgetSending(
 }
 
 /**
- * sending → open, with the upstream id and the activity that waits for the end. A rejection that an
- * earlier attempt stored is removed. If the task has ended, the job stays closed. `refused`: the
- * job already has another upstream id, or the upstream job belongs to another task. The latter can
- * only happen after a search for a lost job.
+ * sending → open: stores the upstream id and the activity that waits for the end of the job. A
+ * rejection that an earlier attempt stored is removed. If the task has ended, the job stays closed.
+ * `refused`: the job already has another upstream id, or the upstream job belongs to another task.
+ * The second case is possible only after a search for a lost job.
  */
 export async function storeOpened(
   db: Knex,
@@ -107,8 +107,8 @@ const openSent = prepare<{ state: string }>(
 );
 
 /**
- * Stores the reason why no channel has the job, for operators. The state does not change. Nothing
- * is stored if a later attempt has taken the job over.
+ * Stores for operators why no channel accepted the job. The state of the job does not change.
+ * Nothing is stored if a later attempt has taken the job over.
  */
 export async function storeRejected(
   db: Knex,
@@ -124,9 +124,10 @@ export async function storeRejected(
 }
 
 /**
- * open → open or reported: stores any number of reports in one statement. The row of a task changes
- * too if its job began to run. The success of a generation also plans the super-resolution, if the
- * task has one. The version of a task only grows, so two watchers of one channel do no harm.
+ * open → open or reported: stores any number of reports in one statement. If a job has begun to
+ * run, the row of its task changes too. If a generation has succeeded and the task has a
+ * super-resolution, the job for it is planned too. The version of a task never decreases, so two
+ * concurrent watchers of one channel do no harm.
  */
 export async function storeReports(
   db: Knex,
@@ -173,8 +174,8 @@ export async function storeReports(
 }
 
 /**
- * Moves the row of the task to super-resolution and closes the job of the generation, whose end the
- * workflow has acknowledged.
+ * Moves the task to the stage `super_resolution` and closes the job of the generation. The workflow
+ * has acknowledged the end of that job.
  */
 export async function beginEnhancing(db: Knex, taskId: string): Promise<void> {
   const known = (await liveObjects(db, [taskId])).get(taskId);
@@ -205,8 +206,8 @@ async function liveObjects(
 }
 
 /**
- * Records the time at which the tasks of these jobs were notified of the end. A task that does not
- * acknowledge the end is notified again.
+ * Records the current time as the time at which the tasks of these jobs were notified. A task that
+ * does not acknowledge the end of its job is notified again.
  */
 export async function markNotified(db: Knex, names: readonly JobName[]): Promise<void> {
   if (names.length === 0) return;
@@ -219,8 +220,8 @@ export async function markNotified(db: Knex, names: readonly JobName[]): Promise
 }
 
 /**
- * reported → closed: this activity has ended. If another activity waits for the job by now, the job
- * stays reported, so that this activity is notified.
+ * reported → closed: the activity `activityId` has ended. If another activity now waits for the
+ * job, the job stays reported, so that the other activity is notified.
  */
 export async function closeReported(
   db: Knex,

@@ -1,14 +1,15 @@
-// A new attempt of the activity takes over a job that an earlier attempt has sent. From then on
-// only the answers of the new attempt count (forgetSending in steps.ts).
+// A new attempt of the activity takes over a job that an earlier attempt has sent. From then on, a
+// rejection that the earlier attempt receives is ignored (forgetSending and storeRejected in
+// steps.ts).
 
 import type { Knex } from 'knex';
 import type { JobName } from '../../domain/job';
 import { type Job, jobColumns, unsealedJob } from './queries';
 
 /**
- * Takes the job over and returns it; null if it does not exist. Both happen in one statement,
- * because the earlier attempt may still send the job to its next channel. If a channel has accepted
- * the job, this activity now waits for its end.
+ * Takes the job over and returns the job; null if there is no such job. One statement does both,
+ * because the earlier attempt may still send the job to the next channel. If a channel has accepted
+ * the job, this activity now waits for the end of the job.
  */
 export async function takeOver(
   db: Knex,

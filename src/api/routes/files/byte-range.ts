@@ -1,5 +1,5 @@
-// Reads the `Range` header of a request for bytes. Only a single range is supported. Several
-// ranges, or a header that is no byte range, are ignored, as the standard allows.
+// Reads the `Range` header of a request for bytes. Only a single range is supported. A header with
+// several ranges, or without a valid byte range, is ignored, as the standard allows.
 
 import type { ByteRange } from '../../../storage/storage';
 

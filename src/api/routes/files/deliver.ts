@@ -1,5 +1,5 @@
 // GET and HEAD /files/{token}.{ext}: the public link of a file. The link needs no key, because its
-// token is random and cannot be guessed. A change of the row revokes the link.
+// token is random and cannot be guessed. To revoke a link, the service changes the row of the file.
 
 import { LRUCache } from 'lru-cache';
 import type { Refusal } from '../../../contract/error';
@@ -13,7 +13,7 @@ import { passThrough } from './pass-through';
 import { allowAnyPage, sendBytes } from './send-bytes';
 
 // A player requests ranges while the video plays, so the presigned link is valid for an hour. A
-// reload of the page gets a new one.
+// reload of the page gets a new link.
 const presignedSeconds = 3_600;
 
 export function deliveryRoutes(router: ApiRouter, deps: ApiDeps, unknownLookups: Buckets): void {
@@ -35,8 +35,8 @@ const tokenShape = /^[\w-]{32,64}$/;
 const knownMax = 10_000;
 
 /**
- * An address that has looked up too many unknown links is refused before the look-up. This does not
- * apply to links that this process has found before.
+ * A client address that has looked up too many unknown links is refused before the look-up. Links
+ * that this process has found before are still looked up.
  */
 function createFindLinked({ db }: ApiDeps, unknownLookups: Buckets) {
   const find = gatheredFindFile(db);

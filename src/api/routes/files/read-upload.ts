@@ -23,7 +23,7 @@ export interface SentFile {
   readonly complete: Promise<void>;
 }
 
-/** True for an upload. The time limit for other bodies does not apply to it. */
+/** True for an upload. The time limit for other bodies does not apply to an upload. */
 export function isUpload({ method, url = '' }: IncomingMessage): boolean {
   return method === 'POST' && /^\/v1\/files(?:\?|$)/.test(url);
 }
@@ -47,8 +47,8 @@ export async function readUpload(ctx: ApiCall): Promise<SentFile> {
   const declaredBytes = declared === undefined ? null : Number(declared);
   const bytesMax = isForm ? largestBytes + formBytes : bytesMaxOf(type);
   if (declaredBytes !== null && declaredBytes > bytesMax) throw tooLarge(bytesMax, declaredBytes);
-  // A client that sends nothing for this long is disconnected. Each received byte restarts the
-  // time.
+  // A client that sends nothing for this long is disconnected. Each received byte restarts this
+  // time limit.
   req.socket.setTimeout(30_000);
   return isForm ? readForm(req, declaredBytes) : readBody(ctx, declaredBytes);
 }
@@ -82,8 +82,8 @@ async function readForm(request: IncomingMessage, declaredBytes: number | null):
     };
     form.once('filesLimit', () => fail(oneFile('more than one')));
     form.on('error', () => fail(malformed()));
-    // The parser stops without an event at a large part without headers. The time limit for
-    // requests then closes the connection.
+    // If a form has a large part without headers, the parser stops without an event. In this case,
+    // the time limit for requests closes the connection.
     const left = () => fail(cutOff());
     request.socket.once('close', left);
     form.once('finish', () => {
@@ -104,7 +104,7 @@ async function readForm(request: IncomingMessage, declaredBytes: number | null):
       resolve({ bytes: sent, name: nameOf(name ?? null), declaredBytes, complete });
     });
   });
-  complete.catch(() => undefined); // The reader of the file gets the error too.
+  complete.catch(() => undefined); // The reader of the file also gets this error.
   request.pipe(form);
   const first = await Promise.race([found, complete]);
   if (!first) throw oneFile('none');

@@ -10,8 +10,8 @@ import { bytesAsked } from './byte-range';
 
 type SendDeps = Pick<ApiDeps, 'storage' | 'observer'>;
 
-// Without progress for this long the connection is closed: the client does not read, or the storage
-// does not answer.
+// After this time without progress, the connection is closed: the client does not read, or the
+// storage does not answer.
 const stalledMs = 30_000;
 // A browser may show a removed file from its cache, but only for this time.
 const cachedSecondsMax = 86_400;
@@ -50,7 +50,7 @@ export async function sendBytes(deps: SendDeps, ctx: ApiCall, file: FileRow): Pr
 /** Ends the connection if reading the bytes fails, or if there is no progress for a while. */
 export function cutStalled(ctx: ApiCall, bytes: Readable, observer: ApiDeps['observer']): void {
   bytes.once('error', (error) => {
-    // If the client has disconnected, the error says only that.
+    // A client that disconnects also causes an error here. Such an error is not logged.
     if (!ctx.res.destroyed) observer.failed(error, ctx.state.requestId);
     ctx.res.destroy();
   });

@@ -1,6 +1,6 @@
 // Stores an uploaded file. The first bytes show its type, and its row reserves the space. Then the
 // bytes are counted, hashed and streamed into the storage. A failed upload leaves neither a row nor
-// bytes. If they cannot be deleted now, the reconciler deletes them.
+// bytes. If the row or the bytes cannot be deleted now, the reconciler deletes them later.
 
 import { randomBytes } from 'node:crypto';
 import type { FileRow } from '../../../db/files/links';
@@ -57,7 +57,7 @@ export async function storeUpload(deps: ApiDeps, ctx: KeyedCall, sent: SentFile)
     throw error;
   }
   const durationMs = video?.milliseconds() ?? null;
-  // An error of `finishUpload` does not delete the bytes: the row may be stored although the answer
+  // If `finishUpload` fails, the bytes are not deleted: the row may be stored although the answer
   // of the statement was lost.
   const known = { ...incoming.found(), durationMs };
   const stored = await finishUpload(deps.db, id, known, deps.settings.filesKeptDays);

@@ -40,7 +40,7 @@ export function uploadRoutes(router: KeyedRouter, deps: ApiDeps, unknownLookups:
       after: afterOf(reader, (text) => (isFileId(text) ? text : null)),
     }));
     const { accountId } = ctx.state.caller;
-    // One row more than the limit shows whether there is another page.
+    // One row more than the limit is read, to see whether there is another page.
     const found = await listUploads(db, { accountId, limit: limit + 1, after });
     const page = found.slice(0, limit);
     const next = found.length > limit ? (page.at(-1)?.id ?? null) : null;
