@@ -91,7 +91,7 @@ function breakWhileItAnswers(status: number): void {
   };
 }
 
-test('a callback stays recorded as delivered if an earlier call of the same attempt fails later', async () => {
+test('a callback stays recorded as delivered if a slower call of the same attempt fails later', async () => {
   const id = await aTask();
   const held: ServerResponse[] = [];
   world.sink.answer = (_, response) => void held.push(response);
@@ -128,7 +128,7 @@ test.each([204, 500])(
   },
 );
 
-test('a callback arrives with one id although database connections are killed during its attempt', async () => {
+test('if database connections are killed during an attempt, all requests of the callback have the same id', async () => {
   const id = await aTask();
   const killer = connect({ url: world.database.url, poolMax: 1, applicationName: 'killer' });
   let killed = 0;

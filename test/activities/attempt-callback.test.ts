@@ -91,7 +91,7 @@ test('a callback whose tenth attempt fails is recorded and counted as exhausted'
   });
 });
 
-test('a callback to a forbidden address is not sent, and its error says only that', async () => {
+test('a callback to a forbidden address is not sent, and its error says that the address is not allowed', async () => {
   const id = await aTask();
   const outcome = await deliver(id, { allowHosts: [] });
   expect(outcome).toMatchObject({ state: 'pending', error: 'The address is not allowed.' });

@@ -97,7 +97,7 @@ test('a post to an unknown name, or to a name whose name server fails, is a conn
   }
 });
 
-test('a silent name server fails only posts to its own names, at the connection time limit', async () => {
+test('if a name server does not answer, only posts to its own names fail, at the connection time limit', async () => {
   nameServer.names.set('silent.example.com', 'silent');
   nameServer.names.set('inside.example.com', [['10.0.0.1']]);
   let finished = 0;

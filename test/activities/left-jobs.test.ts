@@ -65,7 +65,7 @@ test.each(['planned', 'waiting', 'sending', 'reported'])(
   },
 );
 
-test('the cancel of a job that fails is repeated for two hours and then recorded as given up', async () => {
+test('a failing cancel of a job is repeated for two hours and then recorded as given up', async () => {
   const input = await upstream.input();
   await upstream.attempt(input);
   await end(input.taskId, '1 second');

@@ -99,11 +99,11 @@ test('a lost resend of a callback continues as the same delivery, with its own c
 
 test.each<[string, number, CallbackState]>([
   ['due in a minute', -minute, 'pending'],
-  ['due nine minutes ago', 9 * minute, 'pending'],
+  ['nine minutes overdue', 9 * minute, 'pending'],
   ['delivered', 11 * minute, 'delivered'],
   ['exhausted', 11 * minute, 'exhausted'],
   ['stopped', 11 * minute, 'stopped'],
-])('a callback that is %s is left alone', async (_, overdueSeconds, state) => {
+])('a callback that is %s is not restarted', async (_, overdueSeconds, state) => {
   const id = await aCallback(overdueSeconds, state);
   expect(await restartLostCallbacks(deps())).toBe(0);
   expect(await workflowOf(id)).toBeNull();

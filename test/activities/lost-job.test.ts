@@ -65,7 +65,7 @@ async function knownJobs(count: number): Promise<void> {
   }
 }
 
-test('a lost job is found by its seed even if the list shows a model in place of the endpoint id', async () => {
+test('a lost job is found by its seed even if the list shows a model instead of the endpoint id', async () => {
   const input = await lostInput();
   await settle(input);
   await expectAdopted(input);
@@ -191,7 +191,7 @@ test('if the provider replaces seeds, the task waits and then fails, and only on
   expect(ark.creates.get(input.taskId)).toBe(1);
 });
 
-test('a listed job with another seed may be the lost job unless the provider is known to echo seeds', async () => {
+test('the task waits if a listed job has another seed and no job has shown that the list echoes seeds', async () => {
   ark.onCreate = () => 'cut before';
   const input = await upstream.input();
   await waits(input);
@@ -202,7 +202,7 @@ test('a listed job with another seed may be the lost job unless the provider is 
   expect(ark.creates.get(input.taskId)).toBeUndefined();
 });
 
-test('a create that did not arrive is sent again once the list proves that its job does not exist', async () => {
+test('a create that did not arrive is sent again after the list has proved that its job does not exist', async () => {
   await knownJobs(2);
   ark.onCreate = () => 'cut before';
   const input = await upstream.input();
@@ -282,7 +282,7 @@ test('a lost task waits while a lost task of another channel has the same seed',
   await waits(await twinOf(first));
 });
 
-test('a create is not repeated once the provider may have forgotten its idempotency key', async () => {
+test('a create is not repeated after the time for which the provider remembers the idempotency key', async () => {
   const keyed = await startUpstream(database.db, (base) => [
     { ...base, baseUrl: ark.url, honoursIdempotencyKey: true },
   ]);

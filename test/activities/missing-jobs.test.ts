@@ -67,7 +67,7 @@ const noticed = ({ input }: { input: JobInput }, outcome = 'noticed') =>
 const slotFor = (other: JobInput) =>
   takeSlot(database.db, other, { channel: 'studio', upstreamModel: 'm' }, 2, 'first');
 
-test('a job that its provider does not list is read by itself until the job ends', async () => {
+test('a job that its provider does not list is read by separate requests until the job ends', async () => {
   const { input, job } = await openJob();
   await openJob();
   ark.order = (jobs) => jobs.filter(({ id }) => id !== job.id);
@@ -78,7 +78,7 @@ test('a job that its provider does not list is read by itself until the job ends
   expect(eventsOf('jobGone')).toEqual([]);
 });
 
-test('a job that its provider does not know is reported once and loses its slot', async () => {
+test('a job that its provider does not know is reported exactly once and loses its slot', async () => {
   const gone = await openJob();
   await openJob();
   const other = await upstream.input();

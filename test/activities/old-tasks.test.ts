@@ -147,7 +147,7 @@ test('old tasks are deleted with all their rows, and younger and unfinished task
   expect(await deleteOld()).toBe(5);
 });
 
-test('a pass over the old tasks reads each task once, even if no task is deleted', async () => {
+test('paging through the old tasks reads each task exactly once, even if no task is deleted', async () => {
   const accountId = await anAccountWith(db, 'acct', 1_000_000);
   const others = await anAccountWith(db, 'acct_others', 1_000_000);
   const ids = [];
@@ -225,7 +225,7 @@ test('the deletion of old tasks changes no balance, no revenue, no budget and no
   });
 });
 
-test('an old task whose movements are not all found is not deleted', async () => {
+test('an old task is not deleted if not all of its movements are found', async () => {
   const accountId = await anAccountWith(db, 'acct', 1_000_000);
   const id = await plant(accountId);
   expect(await auditNewMovements(db)).toEqual([]);

@@ -58,7 +58,7 @@ test('a pending task that Temporal refuses to start is reported, and the others 
   for (const id of ids) await failPending(database.db, id, 'over');
 });
 
-test('while Temporal starts no pending task, a run tries only three of them', async () => {
+test('if Temporal starts no pending task, a run of the reconciler tries only three tasks', async () => {
   const ids: string[] = [];
   while (ids.length < 8) ids.push(await forgotten());
   let tries = 0;

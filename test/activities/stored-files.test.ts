@@ -88,7 +88,7 @@ const stateOf = (taskId: string) =>
 const objectOf = async (taskId: string) => (await db('tasks').where({ id: taskId }).first()).object;
 const bytesOf = (taskId: string) => lengthOf(storage, `results/${taskId}/video`);
 
-test('the bytes of an expired file are deleted, the row says why, and other files stay', async () => {
+test('the bytes of an expired file are deleted, its row records the reason, and other files stay', async () => {
   const old = await aResult({ state: 'stored', expires_at: db.raw(`now() - interval '1 second'`) });
   const young = await aResult({ state: 'stored' });
   const refusing = {
@@ -105,7 +105,7 @@ test('the bytes of an expired file are deleted, the row says why, and other file
   expect(await removeExpired({ db, storage })).toBe(0);
 });
 
-test('an upload whose API process died is removed after half an hour, and cannot be finished then', async () => {
+test('an upload whose API process died is removed after half an hour, and can no longer be finished', async () => {
   const { accountId } = await createAccount(db, {
     name: 'uploads',
     pepper: 'a pepper for tests',
@@ -180,7 +180,7 @@ test.each<[string, Readonly<Record<string, unknown>>]>([
     'a lost upload of a stored video',
     { state: 'stored', output_upload_url: 'https://bucket.example.com/video.mp4' },
   ],
-])('%s is started again once after the end of its task', async (_, columns) => {
+])('%s is started again after the end of its task', async (_, columns) => {
   const temporal = await connectTemporal();
   try {
     const taskId = await aResult(columns);
@@ -196,7 +196,7 @@ test.each<[string, Readonly<Record<string, unknown>>]>([
   }
 });
 
-test('a video whose channel left the catalogue counts as lost a day after its link expired, not before', async () => {
+test('a video whose channel left the catalogue counts as lost only a day after the video’s link expired', async () => {
   const asked = async (hoursAgo: number) => {
     const source_expires_at = db.raw(`now() - make_interval(hours => ?)`, [hoursAgo]);
     const taskId = await aResult({ source_url: 'https://example.com/1.mp4', source_expires_at });

@@ -121,7 +121,7 @@ test('no create is sent for a task that has ended', async () => {
   expect(await upstream.accepted(input.taskId)).toBe(0);
 });
 
-test('a job waits for a full channel although its other channel is down', async () => {
+test('a job waits for a full channel even if its other channel is down', async () => {
   await open((base) => [
     { ...base, id: 'full', jobsInFlightMax: 1 },
     { ...base, id: 'down', baseUrl: 'http://127.0.0.1:1/api/v3', jobsInFlightMax: 5 },
@@ -193,7 +193,7 @@ test('a create that a paused worker did not send is sent by the next attempt wit
   expect(await upstream.accepted(input.taskId)).toBe(1);
 });
 
-test('at a provider without a list or idempotency keys a lost create fails the task, and is not repeated', async () => {
+test('if a provider has neither a list nor idempotency keys, a lost create fails the task and is not repeated', async () => {
   await open((base) => [{ ...base, honoursIdempotencyKey: false, hasList: false }]);
   await upstream.script({ ignore_idempotency_key: true });
   const input = await upstream.input({ create: { lose_reply: true, times: 1 } });

@@ -73,7 +73,7 @@ const upload = (taskId: string, over: Partial<UploadDeps> = {}): Promise<void> =
 const outcomeOf = async (taskId: string) =>
   (await database.db('tasks').where({ id: taskId }).first()).object.output_upload;
 
-test('an upload to an internal address makes no connection and ends', async () => {
+test('an upload to an internal address fails without a connection', async () => {
   const before = canaries.connections();
   const taskId = await aVideo({ output_upload_url: `https://127.0.0.1:${canaries.port}/?key=x` });
   await upload(taskId);
@@ -113,7 +113,7 @@ test('nothing is uploaded before the video is stored', async () => {
   expect(await outcomeOf(taskId)).toBeUndefined();
 });
 
-test('an upload is repeated if the storage ends the read early', async () => {
+test('an upload is attempted again if reading the video from the storage fails', async () => {
   const receiver = createServer((request) => void request.resume());
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   const host = `127.0.0.1:${(receiver.address() as AddressInfo).port}`;
@@ -127,7 +127,7 @@ test('an upload is repeated if the storage ends the read early', async () => {
   receiver.close();
 });
 
-test('if the video is lost, its upload ends', async () => {
+test('the upload of a lost video ends as failed', async () => {
   const removed = { state: 'removed', removed_because: 'lost' };
   const taskId = await aVideo({ output_upload_url: dead, ...removed });
   await upload(taskId);
@@ -137,7 +137,7 @@ test('if the video is lost, its upload ends', async () => {
   });
 });
 
-test('an upload stays recorded as succeeded if an earlier call of the activity is refused later', async () => {
+test('an upload stays succeeded if a concurrent call of the activity is refused afterwards', async () => {
   const answers: ((status: number) => void)[] = [];
   const host = await serve((request, response) => {
     request.resume().on('end', () => answers.push((status) => response.writeHead(status).end()));

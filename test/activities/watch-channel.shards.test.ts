@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 test.each([1, 4])(
-  'a watcher loop with shards=%s ends and ensures that the right loops run if the catalogue has two shards',
+  'if the catalogue has two shards, a watcher loop with shards=%s ends and requests a start of the right loops',
   async (shards) => {
     const stopping = new AbortController();
     const ensured: (readonly string[])[] = [];

@@ -31,14 +31,14 @@ async function half(): Promise<IncomingMessage> {
 
 const refusal = { refusal: { code: 'invalid_json' } };
 
-test('the read of a body ends with a refusal if its caller disconnects in the middle', async () => {
+test('the read of a body ends with a refusal if the caller disconnects in the middle of the body', async () => {
   const read = readJsonBody(await half(), 1_000);
   const refused = expect(read).rejects.toMatchObject(refusal);
   setTimeout(() => socket.destroy(), 50);
   await refused;
 });
 
-test('the read of a body ends with a refusal if its caller disconnected before the read', async () => {
+test('the read of a body ends with a refusal if the caller disconnected before the read', async () => {
   const request = await half();
   socket.destroy();
   await new Promise((resolve) => request.once('close', resolve));

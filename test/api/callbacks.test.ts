@@ -135,7 +135,7 @@ test("the callback log of another account's task is the same 404 as that of an u
   expect(foreign.text).toBe(unknown.text);
 });
 
-test('the callback log of a pending task is shown to its owner only', async () => {
+test('the callback log of a pending task is shown only to the owner of the task', async () => {
   api.temporal.answer = 'unanswered';
   const { json } = await api.create({ metadata: { callback_url: url } });
   api.temporal.answer = 'accept';

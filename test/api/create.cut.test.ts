@@ -22,7 +22,7 @@ const storedIds = async () => (await api.db('tasks').select('id')).map(({ id }) 
 /** The first statement looks up the Idempotency-Key, and the second statement stores the task. */
 const storing = 2;
 
-test('a stored create whose answer was lost is a 503 with the task id, and is withdrawn if it is not repeated', async () => {
+test('if the database connection is cut after a task was stored, the create is a 503 with the task id, and the task is withdrawn unless the call is repeated', async () => {
   const before = api.temporal.submitted.length;
   cutter.cutAt(storing, 'after');
   const { status, json, headers } = await api.create({}, key('not-repeated'));
@@ -38,7 +38,7 @@ test('a stored create whose answer was lost is a 503 with the task id, and is wi
   expect((await api.call('GET', `${create}/${id}`)).status).toBe(404);
 });
 
-test('a stored create whose answer was lost gives one task when it is repeated', async () => {
+test('if the database connection is cut after a task was stored, a repeated call returns the same task', async () => {
   cutter.cutAt(storing, 'after');
   const first = await api.create({}, key('repeated'));
   expect(first.status).toBe(503);
@@ -48,7 +48,7 @@ test('a stored create whose answer was lost gives one task when it is repeated',
   expect(await withdrawUnanswered(api.db, -1)).toEqual([]);
 });
 
-test('a create that was cut before it was stored leaves nothing, and a repeated call creates the task', async () => {
+test('if the database connection is cut before a task is stored, nothing is stored, and a repeated call creates the task', async () => {
   const before = await storedIds();
   cutter.cutAt(storing, 'before');
   expect((await api.create({}, key('never-stored'))).status).toBe(503);

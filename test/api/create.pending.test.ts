@@ -49,7 +49,7 @@ async function withdrawWhenMarked(where: string): Promise<void> {
       when (new.answered and not old.answered and ${where}) execute function withdraw()`);
 }
 
-test('while Temporal is away, a create is answered without waiting for the start of its workflow', async () => {
+test('while Temporal is unavailable, a create is answered without waiting for the start of its workflow', async () => {
   await withTemporalAway();
   let answer = () => {};
   api.temporal.gate = new Promise((resolve) => {
@@ -63,7 +63,7 @@ test('while Temporal is away, a create is answered without waiting for the start
   answer();
 });
 
-test('a create whose row may have been marked as answered is not reported as withdrawn', async () => {
+test('if a task may have been marked as answered, the 503 of its create does not promise that nothing is charged', async () => {
   await withTemporalAway();
   cutter.cutAt(marking, 'after');
   const { status, json, headers } = await api.create();
@@ -75,7 +75,7 @@ test('a create whose row may have been marked as answered is not reported as wit
   expect(await api.db('tasks').select('answered').where({ id })).toEqual([{ answered: true }]);
 });
 
-test('a create whose row was withdrawn in the meantime is a 503 without the task id', async () => {
+test('a create whose row is withdrawn before the answer is a 503 without the task id', async () => {
   await withTemporalAway();
   await withdrawWhenMarked('true');
   const { status, json, headers } = await api.create();

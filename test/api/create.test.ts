@@ -193,7 +193,7 @@ describe('Idempotency-Key', () => {
     expect(api.temporal.submitted).toHaveLength(before + 1);
   });
 
-  test('a task whose id a repeated call has received fails instead of being refused', async () => {
+  test('if a repeated call has already received the task id and the balance is too low, the task fails, and no call gets a 402', async () => {
     const { accountId, apiKey } = await api.anAccount(6_000_000);
     let open = () => {};
     api.temporal.gate = new Promise((resolve) => {
@@ -437,7 +437,7 @@ describe('the money of a create', () => {
 });
 
 describe('limits on creates', () => {
-  test('a key above its create rate gets a 429 with Retry-After, but its replays are still answered', async () => {
+  test('a key above its create rate gets a 429 with Retry-After, but replays of earlier creates are still answered', async () => {
     const limited = await startApi({ createRatePerSecond: 1, createBurst: 5 });
     try {
       const headers = { 'idempotency-key': 'mine' };

@@ -82,7 +82,7 @@ export function testHostile(api: () => TestApi, size: HostileSize): void {
 
   const asked = fc.asyncProperty(hostileBody, (body) => expectSameQuote(api(), body));
   test(
-    `${quotes} quotes get the same refusal as a create with the same body, or none`,
+    `each of ${quotes} quotes is accepted or refused like a create with the same body`,
     () => fc.assert(asked, runs(quotes)),
     within,
   );

@@ -24,7 +24,7 @@ async function statusesOf(times: number, ask: () => Promise<{ status: number }>)
 }
 
 describe('the limits of a key', () => {
-  test('faulty creates count, and the body of a call above the limit is not read', async () => {
+  test('faulty creates count towards the limit, and the body of a call above the limit is not read', async () => {
     api = await startApi({ requestRatePerSecond: 1 });
     const statuses = await statusesOf(6, () => api.call('POST', create, '{"no json'));
     expect(statuses).toEqual([400, 400, 400, 400, 400, 429]);
@@ -163,7 +163,7 @@ describe('the limits of an address', () => {
     expect((await api.call('GET', '/v1/models')).status).toBe(200);
   });
 
-  test('a known key is looked up again even if its address has used up the limit for unknown keys', async () => {
+  test('a known key is looked up again even if the caller’s address has used up the limit for unknown keys', async () => {
     api = await startApi({ unknownRatePerSecond: 1 });
     await api.call('GET', '/v1/models');
     api.clock += 21_000;

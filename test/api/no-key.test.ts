@@ -55,7 +55,7 @@ function withoutBody(method: string, path: string, bytes = 1_000): Promise<Incom
   });
 }
 
-test('the only documented routes outside /v1 are those of the service itself and the file links', () => {
+test('the only documented routes outside /v1 are probes, version, API documents and file links', () => {
   const open = documentedRoutes().filter((route) => !route.includes(' /v1/'));
   expect(open.sort()).toEqual([
     'GET /',
@@ -68,12 +68,12 @@ test('the only documented routes outside /v1 are those of the service itself and
   ]);
 });
 
-test('the test finds more than ten routes that need a key', () => {
+test('more than ten documented routes need a key', () => {
   expect(keyedRoutes().length).toBeGreaterThan(10);
 });
 
 test.each(spellings)(
-  'without a key every route is a 401 or a 404 if its path is written %s',
+  'without a key, a call of any route is a 401 or a 404 if the path is written %s',
   async (_, spelled) => {
     const statements = countStatements(api.apiDb);
     for (const [method, path] of keyedRoutes()) {

@@ -97,7 +97,7 @@ test('the create rate of an account limits all its keys together, in addition to
   expect((await allowed(6, creating(api.apiKey))).count).toBe(5);
 });
 
-test('a read must pass the rates of its key and its account, and the headers show the nearer limit', async () => {
+test('a read counts against the rates of its key and of its account, and the headers show the limit with fewer reads left', async () => {
   api = await startApi({ readRatePerSecond: 2 });
   const key = await aKey({ readRate: 1 });
   expect((await reading(key)()).headers.get('ratelimit-limit')).toBe('5');

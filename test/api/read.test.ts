@@ -49,7 +49,7 @@ describe('reading and cancelling a task', () => {
   });
 
   test.each(['GET', 'DELETE'])(
-    '%s of another account’s task gets the same 404, byte for byte, as an unknown task',
+    '%s of another account’s task gets the same 404, byte for byte, as for an unknown task',
     async (method) => {
       const id = await aTask();
       const { apiKey } = await api.anAccount();
@@ -124,7 +124,7 @@ describe('the state that GET shows', () => {
     ['accept', 'submitted'],
     ['unanswered', 'pending'],
   ] as const)(
-    'is readable while Temporal is unreachable (start of the workflow: %s, status: %s)',
+    'can be read while Temporal is unreachable (Temporal’s answer to the start: %s, status: %s)',
     async (answer, status) => {
       api.temporal.answer = answer;
       const id = await aTask();

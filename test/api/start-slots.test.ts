@@ -13,7 +13,7 @@ function slotsAt(clock: { ms: number }) {
   return { slots, startUnanswered, taken };
 }
 
-test('an account alone gets 16 start slots, and an account beside another account gets four', () => {
+test('the first account gets 16 start slots, and a second account beside it gets four', () => {
   const { taken } = slotsAt({ ms: 0 });
   expect(taken('a', 20)).toHaveLength(16);
   expect(taken('b', 20)).toHaveLength(4);

@@ -15,7 +15,7 @@ afterEach(async () => {
   expect(failures).toEqual([]);
 });
 
-test('the concurrent lists of one account are limited, and another account does not wait', async () => {
+test('the concurrent list calls of one account are limited, and a call of another account does not wait', async () => {
   api = await startApi({ listsAtOncePerAccountMax: 2 });
   const other = await api.anAccount();
   await api.create();
@@ -31,7 +31,7 @@ test('the concurrent lists of one account are limited, and another account does 
   api.failures.splice(0);
 });
 
-test('the concurrent creates of one account are limited, and another account does not wait', async () => {
+test('the concurrent creates of one account are limited, and creates of another account do not wait', async () => {
   api = await startApi({ changesAtOncePerAccountMax: 2 });
   const other = await api.anAccount();
   const budget = { accountId: api.accountId, keyId: null, period: 'day' } as const;

@@ -358,7 +358,7 @@ describe('documents and probes', () => {
     expect([missing.status, JSON.parse(missing.text).parts.temporal]).toEqual([503, false]);
   });
 
-  test('concurrent calls of /readyz share one statement', async () => {
+  test('concurrent calls of /readyz share one database query', async () => {
     const { max } = api.apiDb.client.pool;
     const taken = await Promise.all(Array.from({ length: max }, () => api.apiDb.transaction()));
     const statements = countStatements(api.apiDb);

@@ -90,7 +90,7 @@ describe('the catalogue of the local studio', () => {
     },
   );
 
-  test('has five models with every ratio and every input type, except frames for the model 1.0', () => {
+  test('has five models with every ratio and every input type, except that studio-1.0 accepts no frames', () => {
     expect(Object.keys(models)).toEqual([
       'studio-2.0',
       'studio-2.0-fast',
@@ -147,7 +147,7 @@ describe('the catalogue of the local studio', () => {
     ['studio-1.5-pro', '1080p', false, false, 8],
     ['studio-1.0', '720p', false, false, 15],
   ])(
-    'has a price for %s in %s with input video %s and audio %s, which is %s',
+    'prices %s in %s (with input video: %s, with audio: %s) at %s per million tokens',
     (model, resolution, video, audio, price) => {
       const { plan } = planTask(
         aRequest({
@@ -174,7 +174,7 @@ describe('the catalogue of the local studio', () => {
     expect(channels.studio).toMatchObject({ protocol: 'ark', apiKeyEnv: 'STUDIO_API_KEY' });
   });
 
-  test('gets the variables in its addresses from the environment', () => {
+  test('replaces the variables in its addresses with values of the environment', () => {
     const catalogue = parseCatalogue(catalogueText, { STUDIO_URL: 'http://10.0.0.7:99' });
     expect(catalogue.channels.studio?.baseUrl).toBe('http://10.0.0.7:99/api/v3');
     expect(catalogue.channels['studio-enhancer']?.baseUrl).toBe('http://10.0.0.7:99');
@@ -206,7 +206,7 @@ describe('the example catalogue for real providers', () => {
     },
   );
 
-  test('has two providers, and names their keys without containing them', () => {
+  test('has two providers, and contains the names of their key variables but not the keys', () => {
     expect(
       Object.values(ark.channels).map(({ id, protocol, apiKeyEnv }) => [id, protocol, apiKeyEnv]),
     ).toEqual([
@@ -240,7 +240,7 @@ function keysIn(schema: any): string[] {
   ];
 }
 
-test('docs/catalogue.md explains every key and no other', () => {
+test('docs/catalogue.md explains every key of the catalogue and no other key', () => {
   const page = readFileSync(join(__dirname, '../../docs/catalogue.md'), 'utf8');
   const keys = new Set(keysIn(catalogueFileSchema));
   expect(keys.size).toBeGreaterThan(40);
@@ -422,7 +422,7 @@ describe('an invalid catalogue', () => {
     expect(faultsOf(withChanges(changes))).toHaveLength(3);
   });
 
-  test('is refused with an address that names an unset variable', () => {
+  test('is refused if an address names a variable that is not set', () => {
     const text = withChanges({ 'channels/studio/baseUrl': ['$', '{NOWHERE}/x'].join('') });
     expect(faultsOf(text)[0]).toBe('channels.studio.baseUrl: the environment has no NOWHERE');
   });

@@ -179,7 +179,7 @@ export function testFileFaults(kills: readonly Kill[], each: number): void {
     180_000,
   );
 
-  test('after all kills, all tasks end as without a kill, and every file has its object', async () => {
+  test('after all kills, every task has the same end as without a kill, and every stored file has its bytes in the bucket', async () => {
     await Promise.all(unfinished);
     const storage = createS3(files.s3.settings, files.s3.folder);
     await untilStored(files);

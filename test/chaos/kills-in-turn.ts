@@ -31,7 +31,7 @@ export function testKillsInTurn({
   afterAll(() => world?.close(), openWithinMs);
 
   test(
-    `${kills} kills of ${[...new Set(parts)].join(', ')} in turn lose no accepted create (CHAOS_SEED=${seed})`,
+    `no accepted task is lost by ${kills} kills of ${[...new Set(parts)].join(', ')} in turn (CHAOS_SEED=${seed})`,
     async () => {
       for (let n = 0; n < kills; n += 1) {
         const crowd = startCrowd(world, { posts: creates, clients: 8, random });

@@ -41,7 +41,7 @@ const fallSilent = (name: 'api to postgres' | 'worker to postgres') => {
   world.links[name].break('falls silent for good');
 };
 
-test('if the connections of an API to PostgreSQL fall silent, /readyz answers 503, and callers are answered again', async () => {
+test('if the connections of an API to PostgreSQL fall silent, /readyz is a 503, and callers get answers again afterwards', async () => {
   const link = world.links['api to postgres'];
   const reads = () => Array.from({ length: 40 }, (_, n) => answerMs(`/v1/account?${n}`));
   await Promise.all(reads());
@@ -69,7 +69,7 @@ test('the end of a job is noticed although all connections of its worker to Post
   expect(await brokenPromises(world, [task.entry])).toEqual([]);
 }, 180_000);
 
-test('a worker without a database loses its watchers to a healthy worker', async () => {
+test('the watchers of a worker without a database move to a healthy worker', async () => {
   const healthy = world.stack.another('worker-2', 'worker', world.stack.addresses.environment);
   await healthy.start();
   fallSilent('worker to postgres');

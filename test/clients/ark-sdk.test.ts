@@ -84,7 +84,7 @@ const python = hasTool('python3', '-m', 'pip', '--version');
     expect(seen.faults[name]).toEqual(expected);
   });
 
-  test('the SDK repeats a create whose reply is lost: two jobs without an Idempotency-Key, one with it', async () => {
+  test('a create that the SDK repeats after a lost reply makes two jobs without an Idempotency-Key, and one job with such a key', async () => {
     expect(seen.retries.after_overload).toBe(true);
     const accepted = async (name: string) =>
       (await studio.call('GET', `/admin/accepted?client_request_id=${name}`)).json.total;

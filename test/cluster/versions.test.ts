@@ -32,7 +32,7 @@ afterAll(async () => {
   await world?.close();
 }, openWithinMs);
 
-/** Repeats the command of docs/operations.md. The command fails until a worker of the build polls. */
+/** Repeats the command of docs/operations.md; it fails until a worker of the build polls. */
 async function setCurrent(build: string): Promise<void> {
   const set = () =>
     promisify(execFile)(cli, [
@@ -76,7 +76,7 @@ function startLong(count: number): Promise<Created[]> {
   return Promise.all(Array.from({ length: count }, create));
 }
 
-test('a running task stays on its worker build, new tasks begin on the current build, and the old workers may stop', async () => {
+test('a running task stays on its worker build, new tasks begin on the current build, and the old workers can be stopped', async () => {
   const { random } = seedOf();
   await setCurrent('one');
   const old = await startLong(20);

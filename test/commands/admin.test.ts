@@ -77,7 +77,7 @@ describe('accounts', () => {
     });
   });
 
-  test('the first key can be limited or left out', async () => {
+  test('the first key of a new account can be limited or left out', async () => {
     const words = 'accounts create --name limited --models studio-2.0 --channels studio --json';
     const { json } = await admin(words);
     expect((await admin(`keys list --account ${json.accountId} --json`)).json).toMatchObject([
@@ -271,7 +271,7 @@ describe('accounts', () => {
     await connection.close();
   });
 
-  test('accounts disable --cancel disables the account and reports uncancelled tasks, if Temporal does not answer', async () => {
+  test('if Temporal does not answer, accounts disable --cancel disables the account and reports the uncancelled tasks', async () => {
     const id = await anAccount('10');
     await openNew(database.db, anOpening(id, aTaskId(), 1_000_000));
     const words = `accounts disable ${id} --cancel`;
@@ -602,7 +602,7 @@ describe('the books', () => {
     }
   });
 
-  test('the next page of a statement begins after the given number of a movement', async () => {
+  test('the next page of a statement begins after the given movement number', async () => {
     const id = await anAccount('1');
     await admin(`accounts credit ${id} 2`);
     await admin(`accounts credit ${id} 3`);
@@ -630,7 +630,7 @@ describe('the books', () => {
 });
 
 describe('reconcile lost', () => {
-  test('confirms a loss for two hours, or for the given number of hours', async () => {
+  test('confirms the loss of workflows for two hours, or for the given number of hours', async () => {
     expect(await isLossConfirmed(database.db)).toBe(false);
     for (const [line, hours] of [
       ['reconcile lost --json', 2],
@@ -751,7 +751,7 @@ describe('wrong use', () => {
     expect(asJson.json).toEqual({ error: expect.stringContaining(reason), exitCode });
   });
 
-  test('keys revoke refuses a key in place of its id, and does not print the key', async () => {
+  test('keys revoke refuses a key that is given instead of a key id, and does not print the key', async () => {
     const key = makeApiKey();
     const { exitCode, err } = await admin(`keys revoke ${key}`);
     expect({ exitCode, err }).toEqual({
@@ -760,7 +760,7 @@ describe('wrong use', () => {
     });
   });
 
-  test('a database that does not answer is reported in one sentence', async () => {
+  test('a database that does not answer causes an error message of one sentence', async () => {
     const { exitCode, err } = await admin('accounts list', {
       DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
     });

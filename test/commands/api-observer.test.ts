@@ -39,7 +39,7 @@ test('calls without a valid key are counted but not logged', async () => {
   expect(await metrics()).toMatch(/video_http_refusals_total\{code="invalid_api_key".*\} 2/);
 });
 
-test('a create and a refusal are logged with one line each', () => {
+test('every create and every refusal is logged in one line', () => {
   const { lines } = observe([{}, { method: 'GET', status: 404, code: 'task_not_found' }]);
   expect(lines.map((line) => (JSON.parse(line) as { status: number }).status)).toEqual([200, 404]);
 });

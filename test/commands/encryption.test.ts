@@ -90,7 +90,7 @@ async function readAll(db: Knex, id: string) {
   };
 }
 
-test('rows under an older key are counted and encrypted with the first key, and their texts stay the same', async () => {
+test('rows encrypted with an older key are counted and encrypted again with the first key; their texts stay the same', async () => {
   const accountId = await anAccountWith(database.db, 'acct', 1_000_000);
   const [old, both] = [withKeys(older), withKeys(newer, older)];
   const ids = [];

@@ -237,7 +237,7 @@ describe('an erased account', () => {
     });
   });
 
-  test('is disabled until it is enabled again', async () => {
+  test('stays disabled until an operator enables it', async () => {
     const { accountId } = content;
     const shown = (await admin(`accounts show ${accountId} --json`)).json;
     expect(shown).toMatchObject({

@@ -100,7 +100,7 @@ describe('a large body that is refused unread', () => {
 
   // The pause of 7.5 s is longer than the 5 s without a byte after which the server closes the
   // connection.
-  test('is not awaited for ever if the client sends nothing', async () => {
+  test('is awaited only for a limited time if the client sends nothing', async () => {
     const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
     sockets = [...sockets, socket];
     let failed = false;

@@ -39,7 +39,7 @@ describe('admin migrate', () => {
       ...over,
     });
 
-  test('migrates, prints the steps and ends with 0', async () => {
+  test('migrates, prints the steps and exits with 0', async () => {
     const { code, out } = await run();
     expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('0001_schema') });
     await checkSchema(database.db);
@@ -48,7 +48,7 @@ describe('admin migrate', () => {
   test.each([
     ['a Temporal that does not answer', { TEMPORAL_ADDRESS: '127.0.0.1:1' }],
     ['a namespace that Temporal does not have', { TEMPORAL_NAMESPACE: 'no-such-namespace' }],
-  ])('reports %s in one sentence', async (_, over) => {
+  ])('prints one sentence about %s', async (_, over) => {
     expect(await run(over)).toMatchObject({
       code: 1,
       err: expect.stringMatching(/^Temporal at \S+ \(TEMPORAL_ADDRESS\) does not answer for .*\n$/),

@@ -196,7 +196,7 @@ test('the log of operators contains no secret', async () => {
   }
 });
 
-test('without --as the log row names the login', async () => {
+test('the log row names the login of the operator if --as is absent', async () => {
   const { accountId } = await aCustomer();
   expect(await acts(accountId)).toMatchObject([{ who: userInfo().username, why: null }]);
 });
@@ -208,7 +208,7 @@ test('the logged command has quotes around words with spaces', async () => {
   expect(row?.command).toBe(`accounts credit ${accountId} 1 --reason "paid by hand"`);
 });
 
-test('a failed command and a command that only shows write no log row', async () => {
+test('a command that fails or only shows data writes no log row', async () => {
   const { accountId, keyId } = await aCustomer();
   const known = await acts();
   const { exitCode } = await admin(

@@ -15,7 +15,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const git = (...args: string[]) =>
   execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: 'pipe' }).trim();
 
-test('the commit is that of the cloned folder', () => {
+test('the reported commit is the checked-out commit of the cloned folder', () => {
   git('init', '--quiet');
   const author = ['-c', 'user.name=a', '-c', 'user.email=a@example.com'];
   git(...author, 'commit', '--quiet', '--allow-empty', '--message', 'first');
@@ -24,7 +24,7 @@ test('the commit is that of the cloned folder', () => {
   expect(commit).toBe(git('rev-parse', 'HEAD'));
 });
 
-test('the commit is unknown without a repository, without a commit, and in a damaged repository', () => {
+test('the reported commit is "unknown" without a repository, without a commit, and in a damaged repository', () => {
   expect(projectCommit(folder)).toBe('unknown');
   git('init', '--quiet');
   expect(projectCommit(folder)).toBe('unknown');
@@ -33,7 +33,7 @@ test('the commit is unknown without a repository, without a commit, and in a dam
   expect(projectCommit(folder)).toBe('unknown');
 });
 
-test('the commit is unknown without the program git', () => {
+test('the reported commit is "unknown" if git is not installed', () => {
   git('init', '--quiet');
   const { PATH } = process.env;
   process.env.PATH = folder;

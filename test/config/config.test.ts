@@ -68,21 +68,18 @@ describe('an invalid value', () => {
     ['CURRENCY', 'yuan', 'three capital letters'],
     ['LOG_LEVEL', 'verbose', 'one of trace, debug, info, warn, error, fatal'],
     ['LOG_FORMAT', 'xml', 'one of json, pretty'],
-  ])(
-    'of the setting %s=%s is reported with the given and the wanted value',
-    (name, given, wanted) => {
-      expect(faultsOf('dev', { [name]: given })).toEqual([
-        `${name} is ${JSON.stringify(given)}; wanted: ${wanted}.`,
-      ]);
-    },
-  );
+  ])('in %s=%s is reported with the given value and the rule', (name, given, wanted) => {
+    expect(faultsOf('dev', { [name]: given })).toEqual([
+      `${name} is ${JSON.stringify(given)}; wanted: ${wanted}.`,
+    ]);
+  });
 
   test.each([
     ['DATABASE_URL', 'mysql://root:hunter2@db/x', 'postgres:// or postgresql://'],
     ['API_KEY_PEPPER', 'hunter2', 'at least 16 characters'],
     ['STUDIO_API_KEY', 'hunter2', 'at least 8 characters'],
     ['STUDIO_ADMIN_KEY', 'hunter2', 'at least 8 characters'],
-  ])('of the secret setting %s is not repeated in the message', (name, given, wanted) => {
+  ])('in the secret setting %s is not quoted in the message', (name, given, wanted) => {
     const [fault = ''] = faultsOf('dev', { [name]: given });
     expect(fault).toContain(`${name} is set to something else; wanted: `);
     expect(fault).toContain(wanted);
@@ -96,7 +93,7 @@ describe('an invalid value', () => {
       'the same id twice',
       `a:${Buffer.alloc(32, 1).toString('base64')},a:${Buffer.alloc(32, 2).toString('base64')}`,
     ],
-  ])('of ENCRYPTION_KEYS with %s is refused and not quoted', (_, given) => {
+  ])('in ENCRYPTION_KEYS (%s) is refused and not quoted', (_, given) => {
     const [fault = ''] = faultsOf('dev', { ENCRYPTION_KEYS: given });
     expect(fault).toMatch(/^ENCRYPTION_KEYS is set to something else; wanted: id:key pairs/);
     expect(fault).not.toContain(given);
@@ -128,7 +125,7 @@ describe('a missing setting', () => {
     ['studio', ['STUDIO_API_KEY']],
     ['admin', []],
     ['dev', []],
-  ] as const)('prevents the start of the process %s for each of %j', (process, names) => {
+  ] as const)('prevents the start of the process %s if it is one of %j', (process, names) => {
     const faults = faultsOf(process, {});
     expect(faults).toHaveLength(names.length);
     names.forEach((name, at) => {
@@ -171,18 +168,18 @@ describe('a missing setting', () => {
     for (const { otherwise } of secrets) expect(otherwise).toBe('');
   });
 
-  test('every setting whose name contains KEY, PEPPER, SECRET or PASSWORD is treated as a secret', () => {
+  test('with KEY, PEPPER, SECRET or PASSWORD in its name is always a secret', () => {
     const sounding = settingRows().filter(({ name }) => /KEY|PEPPER|SECRET|PASSWORD/.test(name));
     expect(sounding.filter(({ secret }) => !secret)).toEqual([]);
   });
 
-  test('may also be an empty value', () => {
+  test('may also be a setting with an empty value', () => {
     const config = readConfig('dev', { PORT: '', DATABASE_URL: '', PLAYGROUND: '' });
     expect(config).toMatchObject({ port: 8080, databaseUrl: null, playground: false });
     expect(faultsOf('api', { ...complete, API_KEY_PEPPER: '' })).toHaveLength(1);
   });
 
-  test('can be demanded by a command although its process does not need the setting', () => {
+  test('can be required by a single command although its process starts without the setting', () => {
     const config = readConfig('admin', { TEMPORAL_ADDRESS: 'temporal:7233' });
     expect(() => demand(config, ['TEMPORAL_ADDRESS'])).not.toThrow();
     expect(() => demand(config, ['DATABASE_URL', 'API_KEY_PEPPER', 'TEMPORAL_ADDRESS'])).toThrow(
@@ -207,11 +204,11 @@ describe('a valid value', () => {
       ['https://a.example', 'https://b.example'],
     ],
     ['METRICS_PORT', '9464', 'metricsPort', 9464],
-  ])('of the setting %s=%s is read', (name, given, key, value) => {
+  ])('in %s=%s is read', (name, given, key, value) => {
     expect(readConfig('dev', { [name]: given })).toMatchObject({ [key]: value });
   });
 
-  test('unknown variables stay in the environment, because the catalogue may name them', () => {
+  test('of a variable that is no setting stays in the environment, because the catalogue may name that variable', () => {
     const config = readConfig('dev', { ARK_API_KEY: 'x', PORTS: 'y' });
     expect(config.environment).toEqual({ ARK_API_KEY: 'x', PORTS: 'y' });
   });
@@ -315,19 +312,19 @@ describe('a secret in a file', () => {
     expect(faults).toEqual([expect.stringMatching(/^API_KEY_PEPPER is set to something else;/)]);
   });
 
-  test('may be the API key of a channel, whose name only the catalogue knows', () => {
+  test('may be the API key of a channel, although its variable is named only in the catalogue', () => {
     const { environment } = readConfig('dev', { ARK_API_KEY_FILE: fileWith('an upstream key\n') });
     expect(environment.ARK_API_KEY).toBe('an upstream key');
   });
 
-  test('is in the environment of the config as a value, so that another process can read it', () => {
+  test('is copied into the environment of the config, from which another process can read it', () => {
     const { API_KEY_PEPPER, ...others } = complete;
     const given = { ...others, API_KEY_PEPPER_FILE: fileWith(API_KEY_PEPPER) };
     const { environment } = readConfig('api', given);
     expect(readConfig('api', environment).apiKeyPepper).toBe(API_KEY_PEPPER);
   });
 
-  test('is refused together with the setting itself, and if the file is empty', () => {
+  test('is refused if the setting itself is also set, or if the file is empty', () => {
     const both = { ...complete, API_KEY_PEPPER_FILE: fileWith('another pepper for tests') };
     expect(faultsOf('api', both)).toEqual([
       'API_KEY_PEPPER and API_KEY_PEPPER_FILE are both set. Set one of them.',

@@ -129,7 +129,7 @@ test.each<[Record<string, unknown>, string[]]>([
     ],
   ],
 ])(
-  'for the super-resolution options %j only the faults that no other fault causes are reported',
+  'for the super-resolution options %j, faults that a misspelt name causes are not reported',
   (config, messages) => {
     const { faults } = parseRequest({ ...base, metadata: { super_resolution_config: config } });
     expect(combineFaults(faults, []).map(({ message }) => message)).toEqual(messages);
@@ -141,7 +141,7 @@ test('a misspelt prompt is not also reported as missing', () => {
   expect(combineFaults(faults, []).map(({ param }) => param)).toEqual(['promt', 'seconds']);
 });
 
-test('a fault that the default of a misspelt field causes is not reported', () => {
+test('a fault in the default value that replaces a misspelt field is not reported', () => {
   const { faults } = parseRequest({ ...base, resolutoin: '4k' });
   const ofDefault = { code: 'unsupported_value', param: 'size', message: 'size: …' } as const;
   expect(combineFaults(faults, [ofDefault]).map(({ param }) => param)).toEqual(['resolutoin']);

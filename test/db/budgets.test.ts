@@ -162,7 +162,7 @@ test('the days and months of a budget begin at midnight in the time zone of the 
   }
 });
 
-test('a create with a known id returns the stored task, even if the budget is used up', async () => {
+test('a repeated create with the same task id finds the stored task, even if the budget is used up', async () => {
   const { create, limit } = await anAccount();
   await limit('total', 10);
   const id = aTaskId();

@@ -97,7 +97,7 @@ describe('turns of accounts', () => {
     }
   });
 
-  test('accounts share several slots that are free at once by weight as well', async () => {
+  test('if several slots are free at the same time, accounts also share them by weight', async () => {
     const channel = aChannel();
     const [one, three] = [await anAccount(), await anAccount({ weight: 3 })];
     for (const account of [one, three]) await wait(account, 30, [channel]);
@@ -173,7 +173,7 @@ describe('the limit of running tasks of an account', () => {
     },
   );
 
-  test('is not exceeded by watchers that give turns at the same time', async () => {
+  test('is not exceeded if several watchers give turns to jobs at the same time', async () => {
     const accounts = [await anAccount({ running_max: 4 }), await anAccount({ running_max: 4 })];
     const channels = [aChannel(), aChannel(), aChannel()];
     for (const account of accounts) await wait(account, 20, channels);

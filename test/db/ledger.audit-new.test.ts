@@ -100,7 +100,7 @@ describe('in new movements of an audited account, the scheduled audit', () => {
   });
 });
 
-test('the full audit finds a changed old movement; the scheduled audit finds it only after balances differ', async () => {
+test('the full audit finds a changed old movement; the scheduled audit finds it only if the balances differ too', async () => {
   await someBooks(database.db, 'a');
   expect(await found()).toEqual([]);
   await dropGuards(database.db);

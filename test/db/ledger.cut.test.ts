@@ -94,7 +94,7 @@ describe.each<When>(['before', 'after'])('if the connection is cut %s a statemen
   );
 
   test.each(cuts)(
-    'the repeated call for %s has the usual result (statement %i)',
+    'a second try of "%s" has the usual result (statement %i)',
     async (name, statement) => {
       const operation = operations[name]!;
       tries += 1;

@@ -30,7 +30,7 @@ export function testKilledSessions({ rounds }: KilledSize): void {
   let tasks = 0;
   const each = Array.from({ length: rounds }, (_, n) => n + 1);
   test.each(each)(
-    'every task is opened and closed once although sessions are killed, and the books agree (round %i)',
+    'every task is opened and closed exactly once although sessions are killed, and the books agree (round %i)',
     async (round) => {
       const { db } = database;
       const accountId = await anAccountWith(db, `killed_${round}`, 1_000_000);

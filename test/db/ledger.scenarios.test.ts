@@ -182,7 +182,7 @@ const anyLine = fc.oneof(
 );
 const accountOf: Readonly<Record<string, string>> = { t: 'a', u: 'a', v: 'b' };
 
-test('random operations, repeated and in any order, give the balances of the model', async () => {
+test('random ledger operations, repeated and in any order, give the balances that a simple model computes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyLine, { minLength: 5, maxLength: 30 }), async (lines) => {
       const text = lines.map((words) => words.join(' ')).join('\n');

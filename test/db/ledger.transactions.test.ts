@@ -83,7 +83,7 @@ describe('openTask', () => {
     expect(await findTask(test_.db, input.taskId)).toBeNull();
   });
 
-  test('lets a task without enough money fail uncharged if the caller already has its id', async () => {
+  test('ends a task without enough money as failed and uncharged if the caller already has the task id', async () => {
     const accountId = await anAccount(hold - 1);
     const input = aTaskInput({ accountId });
     await storePending(test_.db, input, { answered: true });
@@ -96,7 +96,7 @@ describe('openTask', () => {
     expect(await funds(accountId)).toEqual([hold - 1, 0, 0]);
   });
 
-  test('does not open a task past its deadline, and the task ends as expired', async () => {
+  test('does not open a task whose deadline has passed, and the task ends as expired', async () => {
     const accountId = await anAccount(10_000_000);
     const input = aTaskInput({ accountId, createdAtMs: 0 });
     await storePending(test_.db, input, { answered: true });
@@ -168,17 +168,20 @@ describe('closeTask', () => {
     ['as much as the hold', 108_900, 5_009_400],
     ['more than the hold', 200_000, 9_200_000],
     ['more than the whole balance', 400_000, 18_400_000],
-  ])('charges a task exactly if its tokens cost %s', async (_, completionTokens, charged) => {
-    const accountId = await anAccount(10_000_000);
-    const input = aTaskInput({ accountId });
-    await openNew(test_.db, opening(input));
-    const charge = settlementFor(input.plan, { completionTokens, outputMilliseconds: null });
-    const object = failedObject(input.taskId);
-    await closeTask(test_.db, { taskId: input.taskId, object, heldMicros: hold, charge });
-    expect(await funds(accountId)).toEqual([10_000_000 - charged, 0, 0]);
-  });
+  ])(
+    'charges exactly the cost of the tokens if that cost is %s',
+    async (_, completionTokens, charged) => {
+      const accountId = await anAccount(10_000_000);
+      const input = aTaskInput({ accountId });
+      await openNew(test_.db, opening(input));
+      const charge = settlementFor(input.plan, { completionTokens, outputMilliseconds: null });
+      const object = failedObject(input.taskId);
+      await closeTask(test_.db, { taskId: input.taskId, object, heldMicros: hold, charge });
+      expect(await funds(accountId)).toEqual([10_000_000 - charged, 0, 0]);
+    },
+  );
 
-  test('stores one of several concurrent closings, and all closings return its object', async () => {
+  test('stores only the first of several concurrent calls, and every call returns the stored object', async () => {
     const accountId = await anAccount(10_000_000);
     const input = aTaskInput({ accountId, plan: anEnhancedPlan() });
     await openNew(test_.db, opening(input));
@@ -207,7 +210,7 @@ describe('the books', () => {
     await expect(test_.db.raw('truncate transfers')).rejects.toThrow(/never changed/);
   });
 
-  test('record a repeated credit once, and refuse its reference with another amount', async () => {
+  test('record a repeated credit only once, and refuse the same reference with another amount', async () => {
     const accountId = await anAccount(0);
     const credit = { accountId, amountMicros: 5, reference: 'invoice-1', reason: '' };
     expect(await creditAccount(test_.db, credit)).toBe('created');

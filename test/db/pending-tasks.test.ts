@@ -43,13 +43,13 @@ describe('acceptTask', () => {
     expect((await accept(account, 40)).outcome).toBe('stored');
   });
 
-  test('stores no more unfinished tasks than the limit of the account', async () => {
+  test('stores no further task if the account has reached its limit of unfinished tasks', async () => {
     const account = await anAccount(100);
     for (let n = 0; n < 5; n += 1) expect((await accept(account, 1)).outcome).toBe('stored');
     expect(await accept(account, 1)).toMatchObject({ outcome: 'full', unfinished: 5 });
   });
 
-  test('returns the stored task if the id is known, also for twenty concurrent calls', async () => {
+  test('returns the stored task if the same id is sent again, also in twenty concurrent calls', async () => {
     const account = await anAccount(100);
     const id = aTaskId();
     const calls = Array.from({ length: 20 }, () => accept(account, 10, id));
@@ -89,7 +89,7 @@ describe('claimStarts', () => {
   };
   beforeEach(() => database.db.raw('delete from tasks'));
 
-  test('gives each row to exactly one of several concurrent callers', async () => {
+  test('gives each pending task to exactly one of several concurrent callers', async () => {
     const ids = await queue(await anAccount(0), 500);
     const claims = await Promise.all(
       [0, 1, 2].map(async () => {
@@ -101,14 +101,14 @@ describe('claimStarts', () => {
     expect(claims.flat().sort()).toEqual([...ids].sort());
   });
 
-  test('gives turns to accounts, and within an account claims the oldest task first', async () => {
+  test('claims tasks of different accounts alternately, and within an account the oldest task first', async () => {
     const burst = await queue(await anAccount(0), 20);
     const quiet = await queue(await anAccount(0), 2);
     expect((await claim(4)).sort()).toEqual([...burst.slice(0, 2), ...quiet].sort());
     expect((await claim(3)).sort()).toEqual(burst.slice(2, 5).sort());
   });
 
-  test('skips accounts that already have their share of starts in progress', async () => {
+  test('skips accounts that already have their maximum of starts in progress', async () => {
     const account = await anAccount(0);
     await queue(account, 2);
     const quiet = await queue(await anAccount(0), 1);
@@ -116,7 +116,7 @@ describe('claimStarts', () => {
     expect(await claim(3, { perAccountMax: 1 })).toHaveLength(1);
   });
 
-  test('gives turns to accounts by weight over many claims, and each account gets its turns', async () => {
+  test('claims tasks in proportion to the weights of the accounts, and claims from every account regularly', async () => {
     const ids = new Map<string, string>();
     const weights = [1, 2, 5, 1, 1];
     const accounts: string[] = [];
@@ -165,7 +165,7 @@ describe('claimStarts', () => {
     );
   });
 
-  test('skips rows that are leased, unanswered or no longer pending', async () => {
+  test('skips tasks that are leased or no longer pending, and tasks whose create was not answered yet', async () => {
     const account = await anAccount(0);
     const [first = '', second = ''] = await queue(account, 2);
     const { input } = anOpening(account, aTaskId(), 1);

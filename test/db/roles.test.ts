@@ -100,7 +100,7 @@ test.each([
 describe('a migration', () => {
   const owned = () => database.db;
 
-  test('grants both roles privileges on every table, except operator_log for the service', async () => {
+  test('grants both roles privileges on every table, but the role of the service none on operator_log', async () => {
     const { rows } = await owned().raw(
       `select tablename from pg_tables where schemaname = 'public' order by 1`,
     );
@@ -118,7 +118,7 @@ describe('a migration', () => {
     }
   });
 
-  test('grants the privileges to a role that is added later, and revokes any other privilege', async () => {
+  test('grants a role that is added later the privileges of the service, and revokes its other privileges', async () => {
     const role = `late_${Date.now()}`;
     await owned().raw('create role ??', [role]);
     try {

@@ -40,7 +40,7 @@ test.each(['a text', '', 'sealed:', 'sealed:2026:abcd', 'sealed::x', '雨の街 
   },
 );
 
-test('a sealed JSON value keeps its open fields readable, and is unsealed to its exact text', async () => {
+test('sealing a JSON value leaves chosen fields readable, and unsealing restores the exact text', async () => {
   const value = { prompt: 'hidden', n: 1.5, labels: { a: 'open' } };
   const db = withKeys(newer);
   const stored = JSON.stringify(sealValue(db, value, { labels: value.labels }));
@@ -56,7 +56,7 @@ test('a sealed JSON value keeps its open fields readable, and is unsealed to its
   expect(unsealJson(withKeys(), plain)).toBe(plain);
 });
 
-test('without keys sealing changes no value, and null stays null', () => {
+test('without encryption keys, sealing changes no value, and null stays null', () => {
   const db = withKeys();
   const value = { prompt: 'open' };
   expect([seal(db, 'open'), sealValue(db, value), unsealValue(db, value)]).toEqual([
@@ -67,7 +67,7 @@ test('without keys sealing changes no value, and null stays null', () => {
   expect([seal(db, null), unseal(db, null), unsealValue(db, null)]).toEqual([null, null, null]);
 });
 
-test('a transaction has the keys of its connection', async () => {
+test('a transaction encrypts with the keys of its database connection', async () => {
   const db = withKeys(newer);
   await db.transaction(async (outer) => {
     await outer.transaction(async (inner) => {
@@ -76,7 +76,7 @@ test('a transaction has the keys of its connection', async () => {
   });
 });
 
-test('a text is read with its replaced key, but not if the key is missing or the text is damaged', () => {
+test('a text can be decrypted with a replaced key, but not if the key is missing or the text is damaged', () => {
   const stored = seal(withKeys(older), 'hidden');
   expect(unseal(withKeys(newer, older), stored)).toBe('hidden');
   expect(() => unseal(withKeys(newer), stored)).toThrow('ENCRYPTION_KEYS has no key "2025".');
@@ -107,7 +107,7 @@ test('a job that has ended is not cancelled, even if its report is sealed', asyn
   }
 });
 
-test('a process does not start if a key of the database is missing or has another value', async () => {
+test('a process does not start if an encryption key that the database uses is missing or has another value', async () => {
   await checkSchema(withKeys(older), { seals: true });
   await checkSchema(withKeys(older), { seals: true });
   await checkSchema(withKeys(newer, older), { seals: true });
@@ -124,12 +124,12 @@ test('a process does not start if a key of the database is missing or has anothe
   );
 });
 
-test('a process that only reads stores no key in the database', async () => {
+test('a process that only reads adds no row to the table encryption_keys', async () => {
   await checkSchema(withKeys(older));
   expect(await database.db('encryption_keys')).toEqual([]);
 });
 
-test('every process ends with one sentence if a key is missing', async () => {
+test('every process exits with a one-sentence message if an encryption key is missing', async () => {
   const owner = connect({
     ...{ url: database.url, poolMax: 1, applicationName: 'test', encryptionKeys: [older] },
   });

@@ -34,7 +34,7 @@ afterAll(async () => {
 
 const accepting = { leaseSeconds: 60, unfinishedTasksMax: 1_000, queuedTasksMax: 1_000 };
 
-test('concurrent creates stay within a budget under another default isolation', async () => {
+test('concurrent creates stay within a budget if the server has another default isolation level', async () => {
   const accountId = await anAccountWith(db, 'acct_budget', 1_000_000);
   const { keyId } = await createKey(db, { accountId, pepper: 'pepper' });
   await setBudget(db, { accountId, keyId: null, period: 'total', limitMicros: 109 });
@@ -46,7 +46,7 @@ test('concurrent creates stay within a budget under another default isolation', 
   expect(outcomes.filter((outcome) => outcome === 'over_budget')).toHaveLength(50);
 });
 
-test('times and days are those of UTC under another default time zone', async () => {
+test('times and days are in UTC if the server has another default time zone', async () => {
   const accountId = await anAccountWith(db, 'acct_times', 1_000_000);
   const { keyId } = await createKey(db, { accountId, pepper: 'pepper' });
   await setBudget(db, { accountId, keyId: null, period: 'day', limitMicros: 100 });
@@ -58,7 +58,7 @@ test('times and days are those of UTC under another default time zone', async ()
   expect((day?.beginsAnewAt?.getTime() ?? 1) % 86_400_000).toBe(0);
 });
 
-test('the schema check refuses a connection whose settings were dropped by a pooler', async () => {
+test('the schema check refuses a connection if a pooler has dropped the settings of the connection', async () => {
   await checkSchema(db);
   const dropped = knex({ client: 'pg', connection: database.url });
   try {

@@ -69,14 +69,17 @@ const work: Readonly<Record<string, (accountId: string) => Promise<unknown>>> = 
     creditAccount(db, { accountId, amountMicros: 1, reference: 'again', reason: 'x' }),
 };
 
-test.each(Object.keys(work))('%s fails in time if its connection falls silent', async (name) => {
-  const account = await anAccountWith(database.db, 'a', 5);
-  await silenceThePool();
-  expect(isRetryable(await outcomeOf(() => work[name]!(account)))).toBe(true);
-  await work[name]!(account);
-});
+test.each(Object.keys(work))(
+  '%s fails within the time limit if the database connection becomes silent',
+  async (name) => {
+    const account = await anAccountWith(database.db, 'a', 5);
+    await silenceThePool();
+    expect(isRetryable(await outcomeOf(() => work[name]!(account)))).toBe(true);
+    await work[name]!(account);
+  },
+);
 
-test('all callers are answered in time, even if there are more callers than connections', async () => {
+test('on silent connections every call ends within the time limit, even with more callers than connections', async () => {
   await silenceThePool();
   const callers = Array.from({ length: 40 }, () => outcomeOf(() => db.raw('select 1')));
   for (const error of await Promise.all(callers)) {
@@ -85,7 +88,7 @@ test('all callers are answered in time, even if there are more callers than conn
   await db.raw('select 1');
 });
 
-test('closing a pool leaves no silent socket open', async () => {
+test('closing a pool also closes the connections on which the database no longer answers', async () => {
   await silenceThePool();
   const before = openSockets();
   await db.destroy();
@@ -106,7 +109,7 @@ test('a statement in withSlowStatements is not cancelled, and the usual limit ap
   expect(isRetryable(await outcomeOf(() => db.raw('select pg_sleep(60)')))).toBe(true);
 });
 
-test('the listening connection reconnects after it fell silent', async () => {
+test('the listening connection reconnects if the database no longer answers on it', async () => {
   const troubles: unknown[] = [];
   const listener: TaskListener = createTaskListener(throughLink(), (error) => troubles.push(error));
   const notified = async () => {

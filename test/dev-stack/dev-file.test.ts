@@ -19,7 +19,7 @@ const writeText = (text: string) => writeFile(join(data.path, 'dev.json'), text)
 const write = (stack: number) =>
   writeText(JSON.stringify({ pids: { stack }, databaseUrl: owner, environment: settings }));
 
-test('unset and empty settings come from the stack', async () => {
+test('a command takes unset and empty settings from the running development stack', async () => {
   await write(process.pid);
   const given = { DATA_DIR: data.path, LOG_LEVEL: 'warn', API_KEY_PEPPER: '' };
   expect(await withDevStack(given, false)).toEqual({
@@ -29,13 +29,13 @@ test('unset and empty settings come from the stack', async () => {
   });
 });
 
-test('settings from the environment are kept', async () => {
+test('a command keeps the settings from its environment while a development stack runs', async () => {
   await write(process.pid);
   const given = { DATA_DIR: data.path, API_KEY_PEPPER: 'mine' };
   expect(await withDevStack(given, false)).toMatchObject({ API_KEY_PEPPER: 'mine' });
 });
 
-test('commands of an operator use the database as its owner', async () => {
+test('admin commands connect to the database of the development stack as the owner of the tables', async () => {
   await write(process.pid);
   const given = { DATA_DIR: data.path };
   expect(await withDevStack(given, true)).toMatchObject({ DATABASE_URL: owner });
@@ -43,7 +43,7 @@ test('commands of an operator use the database as its owner', async () => {
   expect(await withDevStack(named, false)).toMatchObject({ ...settings, DATABASE_URL: owner });
 });
 
-test('with another DATABASE_URL no setting and no secret comes from the stack', async () => {
+test('a command with another DATABASE_URL takes no setting and no secret from the development stack', async () => {
   await write(process.pid);
   const given = { DATA_DIR: data.path, DATABASE_URL: 'postgres://production/video' };
   expect(await withDevStack(given, false)).toEqual(given);

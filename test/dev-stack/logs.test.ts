@@ -61,7 +61,7 @@ test('the terminal shows the task, the channel and the code of a warning', async
   await rm(folder, { recursive: true });
 });
 
-test('the reported cause of an exit is the last line that is a warning, an error or no log line', () => {
+test('the reported cause of an exit is the last line that is a warning, an error, or not in the log format', () => {
   const last = lines((log) => {
     log.error('no database');
     log.info('stopping');

@@ -23,7 +23,7 @@ test('a step prints a line at its beginning, and a line with its duration at its
   expect(text).toBe('… starting the API\n✓ starting the API (25.0 s)\n');
 });
 
-test('a failed step prints a line, and the error reaches the caller', async () => {
+test('a failed step prints a line, and the caller gets the error', async () => {
   const failing = progress.step('starting the API', () => Promise.reject(new Error('no port')));
   await expect(failing).rejects.toThrow('no port');
   expect(text).toBe('… starting the API\n✗ starting the API (0.0 s)\n');

@@ -63,7 +63,7 @@ async function startApi(): Promise<{ process: RunningProcess; url: string }> {
   return { process, url: `http://127.0.0.1:${port}` };
 }
 
-test('dev.json exists once everything is ready, and only its owner can read it', async () => {
+test('after the start of the stack dev.json exists, and only the owner of the file can read it', async () => {
   expect(statSync(join(data.path, 'dev.json')).mode & 0o777).toBe(0o600);
   const file = data.devFile();
   expect(file).toMatchObject({
@@ -89,7 +89,7 @@ test('dev.json exists once everything is ready, and only its owner can read it',
 
 const statusOf = async (url: string) => (await fetch(url)).status;
 
-test('the banner lists every address, and every step shows its time', () => {
+test('npm start prints every address, and the duration of every step', () => {
   const { apiUrl, apiKey, temporalUi } = data.devFile();
   for (const text of [apiUrl, apiKey, temporalUi, `${apiUrl}/docs`, `${apiUrl}/`, 'curl -s']) {
     expect(stack.said()).toContain(text);
@@ -102,7 +102,7 @@ test('the banner lists every address, and every step shows its time', () => {
   }
 });
 
-test('--receiver allows a local callback address, and the refusal of another address names the option', async () => {
+test('the option --receiver allows a local callback address, and the refusal of another address names the option', async () => {
   const quoted = (callback_url: string) =>
     api('POST', '/v1/videos/quotes', { ...textTask(), metadata: { callback_url } });
   expect((await quoted(`http://${allowedReceiver}/hook`)).status).toBe(200);
@@ -152,7 +152,7 @@ test('the admin command finds the stack by DATA_DIR, and exits with 0, 1 or 2', 
   expect(wrongUse).toMatchObject({ code: 2, out: '' });
 });
 
-test('a second start on the same data folder is refused and changes nothing', async () => {
+test('a second stack with the same data folder is refused and changes nothing', async () => {
   const before = data.devFile();
   const { code, err } = await runProcess(['dev'], environment({ PORT: '0' }));
   expect({ code, err }).toEqual({
@@ -175,7 +175,7 @@ test('a port in use is reported with the setting to change', async () => {
   await other.remove();
 });
 
-test('a killed part is restarted, and dev.json is updated', async () => {
+test('a killed process of the stack is restarted, and dev.json is updated', async () => {
   const { pids: before } = data.devFile();
   process.kill(before.api, 'SIGKILL');
   await until('another API runs', () => {
@@ -197,12 +197,12 @@ test('a stopped stack exits with 0 and leaves no process', async () => {
   expect(existsSync(join(data.path, 'dev.json'))).toBe(false);
 });
 
-test('a task is kept after a stop and a new start', async () => {
+test('the stack still has its tasks after a stop and a new start', async () => {
   stack = await startStack();
   expect((await taskAt()).status).toBe('succeeded');
 });
 
-test('a task is kept after kill -9 of all processes, and a separate API can read the task', async () => {
+test('the stack still has its tasks after kill -9 of all its processes, and a separate API can read them', async () => {
   const before = data.devFile();
   process.kill(-stack.pid, 'SIGKILL');
   for (const pid of Object.values(before.pids as Record<string, number>)) {

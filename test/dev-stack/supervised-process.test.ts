@@ -79,7 +79,7 @@ test('after ten short runs in a row the process is not restarted', async () => {
   expect(deaths.at(-1)?.againInMs).toBeNull();
 });
 
-test('a run of a minute resets the pause before a restart', async () => {
+test('after a run of at least a minute the pause before a restart is short again', async () => {
   const { part, deaths, die } = aPart(true);
   await part.start();
   await die();

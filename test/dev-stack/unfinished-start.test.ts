@@ -30,7 +30,7 @@ function recorded(): number[] {
   }
 }
 
-test('an interrupted start ends, and the parts that already run end too', async () => {
+test('an interrupted start of the stack ends, and the processes that already run end too', async () => {
   const stack = startProcess(['dev'], { DATA_DIR: data.path, PORT: '0' });
   await until('two parts run', () => {
     if (stack.hasEnded()) throw new Error(`It ended:\n${stack.said()}`);
@@ -42,7 +42,7 @@ test('an interrupted start ends, and the parts that already run end too', async 
   await until('nobody is left', () => !pids.some(isAlive));
 });
 
-test('if a part cannot start, the other parts are stopped and not started again', async () => {
+test('if one process of the stack cannot start, the other processes are stopped and not restarted', async () => {
   const settings = { TEMPORAL_NAMESPACE: 'nobody-made-this' };
   const stack = startProcess(['dev'], { DATA_DIR: data.path, PORT: '0', ...settings });
   const pids = new Set<number>();

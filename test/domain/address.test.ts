@@ -38,7 +38,7 @@ test.each([
   expect(check(text).fault).toMatch(fault);
 });
 
-test('all faults of an address are reported together, with the host and port to allow', () => {
+test('all faults of an address are reported together, and the report names the host and port to allow', () => {
   const https = { ...rules, schemes: ['https'] as const };
   expect(checkUrl('http://127.1:9000/x', https)).toEqual({
     fault:
@@ -55,9 +55,12 @@ test.each([
   ['[::1]:9000', true, /npm start -- --receiver \[::1\]:9000$/],
   ['a;reboot:80', true, /with DANGEROUSLY_ALLOW_HOSTS\.$/],
   ['127.0.0.1:9000', false, /with DANGEROUSLY_ALLOW_HOSTS\.$/],
-])('the message says how to allow %s (development stack: %s)', (hostPort, isDevStack, expected) => {
-  expect(howToAllow(hostPort, isDevStack)).toMatch(expected);
-});
+])(
+  'the refusal of the host %s says how to allow the host (in a development stack: %s)',
+  (hostPort, isDevStack, expected) => {
+    expect(howToAllow(hostPort, isDevStack)).toMatch(expected);
+  },
+);
 
 test.each(brokenUrls)('the broken URL %j is refused', (url) => {
   expect(check(url).fault).toBeDefined();

@@ -22,7 +22,7 @@ test.each([
   [9, 168 * hour, 24 * hour], // at most one day
   [10, null, null],
 ])(
-  'after attempt %i with Retry-After %p the next attempt comes in %p ms',
+  'the gap after callback attempt %i with Retry-After %p is %p ms (null: no further attempt)',
   (attempt, retryAfter, gap) => {
     expect(nextGapMs(attempt, 0.5, retryAfter)).toBe(gap);
   },
@@ -56,7 +56,7 @@ test.each([
   ['1.5e3x', null],
   [new Date(now + 5_000).toUTCString(), 5_000],
   [new Date(now - 5_000).toUTCString(), 0],
-])('the header Retry-After %p is read as %p ms', (header, ms) => {
+])('the header Retry-After %p is read as %p ms (null: ignored)', (header, ms) => {
   expect(retryAfterMs(header, now)).toBe(ms);
 });
 
@@ -74,6 +74,6 @@ test.each([
   [500, 'again'],
   [503, 'again'],
   [null, 'again'],
-])('the answer of a receiver with the status %p means "%s"', (status, verdict) => {
+])('the outcome of a callback attempt with the answer status %p is "%s"', (status, verdict) => {
   expect(verdictOf(status)).toBe(verdict);
 });

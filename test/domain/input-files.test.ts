@@ -26,7 +26,7 @@ const faultsOf = (
     ({ param, message }) => `${param} | ${message}`,
   );
 
-test('a file of the right kind and an external address are accepted', () => {
+test('an uploaded file of the right kind and an external address are accepted as inputs', () => {
   const images = ['file_1', 'https://example.com/a.png'];
   expect(faultsOf({ images }, { file_1: file() })).toEqual([]);
 });
@@ -70,7 +70,7 @@ test.each([
   expect(measuredSeconds(videos, files)).toBe(seconds);
 });
 
-test('fileIds maps each sent text to its file id, and is undefined without files', () => {
+test('fileIds maps each address in the request to its file id, and is undefined without files', () => {
   expect(fileIds(new Map([['https://x/files/t.png', file()]]))).toEqual({
     'https://x/files/t.png': 'file_1',
   });

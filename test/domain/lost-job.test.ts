@@ -81,7 +81,7 @@ test.each<[string, readonly ListedJob[], ReadonlyMap<string, JobOwner>, string]>
     'unclear',
   ],
 ])(
-  'the search for a lost job has the expected result for a listing with %s',
+  'the search for a lost job gives the expected result if the listing contains %s',
   (_, jobs, known, found) => {
     expect(findInListing({ jobs, isComplete: true, sinceMs }, known, lost).found).toBe(found);
   },

@@ -13,7 +13,7 @@ test.each([
   ['was reported as gone by a provider that knows none of our jobs', 90_000, true, false, 'wait'],
   ['is missing at a provider that knows none of our jobs', 61, false, false, 'report as gone'],
 ] as const)(
-  'the next step is right for a job that %s',
+  'the expected next step is chosen for a job that %s',
   (_, missingSeconds, isGone, knowsOthers, step) => {
     expect(nextStepOf({ missingSeconds, isGone }, { ...rules, knowsOthers })).toBe(step);
   },

@@ -350,13 +350,13 @@ describe('the mode of a request', () => {
     ['studio-1.5-pro', 'fast', 'studio-1.5-pro'],
     ['studio-1.0', 'pro', 'studio-1.0'],
   ])(
-    'for the model %s with the mode %s selects the entry %s, and the plan keeps the sent model',
+    'sent with the model %s and the value %s selects the entry %s, and the plan keeps the sent model',
     (model, mode, entry) => {
       expect(planOf({ model, mode })).toMatchObject({ model, entry });
     },
   );
 
-  test('selects an entry with its tiers and its price', () => {
+  test('selects the catalogue entry whose resolutions and price apply', () => {
     expect(faultsOf({ mode: 'fast', resolution: '1080p' })).toEqual([
       'resolution unsupported_value',
     ]);
@@ -438,7 +438,7 @@ describe('the addresses', () => {
     ).toEqual([]);
   });
 
-  test('with an allowed host are exempt from the rules', () => {
+  test('with an allowed host are exempt from the rules for hosts and schemes', () => {
     const url = 'http://127.0.0.1:8090/samples/a.png';
     const { request } = parseRequest({ model: 'studio-2.0', prompt: 'x', images: [url] });
     expect(
@@ -481,7 +481,7 @@ describe('the faults of a request', () => {
     expect(lines.at(-1)).toBe('There are 350 more faults like these.');
   });
 
-  test('do not include super-resolution if the resolution is unreadable', () => {
+  test('do not include faults of super-resolution if the resolution is unreadable', () => {
     const body = {
       resolution: 'huge',
       input_type: 'video',
@@ -509,7 +509,7 @@ describe('the faults of a request', () => {
     expect(faultsOf({ model: '', ...body })).toEqual(['model invalid_value', ...expected]);
   });
 
-  test('do not include the capabilities of the model if the mode is unreadable', () => {
+  test('do not include missing capabilities of the model if the mode is unreadable', () => {
     const body = { mode: 5, resolution: '4k', metadata: { draft: true } };
     expect(faultsOf(body)).toEqual(['mode invalid_value']);
     expect(faultsOf({ ...body, mode: null })).toEqual([
@@ -518,7 +518,7 @@ describe('the faults of a request', () => {
     ]);
   });
 
-  test('do not include the capabilities of the model if the model is unknown', () => {
+  test('do not include missing capabilities of the model if the model is unknown', () => {
     const config = { super_resolution_config: { resolution: '720p', resolution_limit: null } };
     for (const body of [{ metadata: config }, { size: '1x1' }, { duration: 15 }]) {
       expect(faultsOf({ model: 'sora', ...body })).toEqual(['model model_not_found']);

@@ -125,7 +125,7 @@ describe('videos with known token counts', () => {
         charged: 13_559_400,
       },
     ],
-  ])('the hold covers the charge for %s, and the charge is exact', (_, sample) => {
+  ])('the charge for %s is exact, and the hold covers this charge', (_, sample) => {
     const { model = modelOf('studio-2.0'), reference, seconds, tokens, held, charged } = sample;
     const task = priced({
       model,
@@ -257,7 +257,7 @@ describe('the price per million tokens', () => {
     ['1.5 silent', { model: modelOf('studio-1.5-pro'), audio: false }, 8_000_000],
     ['1.0', { model: modelOf('studio-1.0') }, 15_000_000],
     ['a model whose prices do not depend on audio', { model: family25, audio: false }, 70_000_000],
-  ])('is found for %s', (_, task, perMillion) => {
+  ])('is the expected one for %s', (_, task, perMillion) => {
     expect(holdFor(priced(task)).price.microsPerMillionTokens).toBe(perMillion);
   });
 });
@@ -272,7 +272,7 @@ describe('a draft', () => {
     ['silent', false, 35_447, 283_576],
     ['with sound', true, 30_384, 486_144],
   ])(
-    'that is %s is held with the same share of tokens as the generator counts',
+    'that is %s is held with the share of tokens that the generator counts for such drafts',
     (_, audio, tokens, amountMicros) => {
       expect(holdFor(draft(audio)).hold).toMatchObject({ tokens, amountMicros });
     },
@@ -320,7 +320,7 @@ describe('super-resolution', () => {
     ['a short side of 1441, counted as 4k', limit(1441), 6_000_000],
     ['a short side of 2160, counted as 4k', limit(2160), 6_000_000],
   ])(
-    'has its price per minute for %s, and professional costs ten times as much',
+    'has the expected price per minute for %s, and the version professional costs ten times as much',
     (_, over, perMinute) => {
       const priceOf = (toolVersion: 'standard' | 'professional') =>
         holdFor(enhanced({ ...over, toolVersion })).price.enhancementMicrosPerMinute;
@@ -348,7 +348,7 @@ describe('super-resolution', () => {
     expect(settled(task, 1, 7_042)[1]).toMatchObject({ quantity: 7_042, amountMicros: 176_050 });
   });
 
-  test('costs exactly ten times as much for professional, also at prices with decimals', () => {
+  test('costs exactly ten times as much with the version professional, also if prices must be rounded', () => {
     const offer = catalogue.superResolution!;
     const odd = {
       ...offer,
@@ -382,14 +382,14 @@ describe('the amount of a line', () => {
     },
   );
 
-  test('is rounded alike in hold and settlement, so the held tokens cost exactly the hold', () => {
+  test('is rounded in the same way in hold and settlement, so the held tokens cost exactly the hold', () => {
     const task = priced({ model: odd });
     const { hold } = holdFor(task);
     expect(settled(task, hold.tokens)).toEqual(hold.lines);
     expect(settled(task, null)).toEqual(hold.lines);
   });
 
-  test('throws if it is not a safe integer', () => {
+  test('is refused with an error if the amount is not a safe integer', () => {
     expect(() => settled(priced({ model: odd }), Number.MAX_SAFE_INTEGER)).toThrow(/safe integer/);
   });
 });

@@ -37,19 +37,24 @@ test('super-resolution of a video in 4k is refused', () => {
   expect(paramsOf(enhance({ resolution: '4k' }, { resolution_limit: 2160 }))).toEqual([at]);
 });
 
-test('the target of super-resolution must be above the default resolution if none is sent', () => {
+test('the target of super-resolution must be above the default resolution if the request has no resolution', () => {
   expect(paramsOf(enhance({}, { resolution: '720p' }))).toEqual([`${at}.resolution`]);
   expect(paramsOf(enhance({}, { resolution: '1080p' }))).toEqual([]);
 });
 
 test.each([
-  ['720p 1:1 is 960 high', { resolution: '720p', ratio: '1:1' }, 960, 961],
-  ['480p 16:9 is 496 high', { resolution: '480p', ratio: '16:9' }, 496, 497],
-  ['720p 21:9 is 630 high', { resolution: '720p', ratio: '21:9' }, 630, 631],
-  ['portrait counts its width', { resolution: '1080p', ratio: '9:16' }, 1080, 1081],
-  ['adaptive counts the nominal side', { resolution: '720p' }, 720, 721],
-  ['adaptive 480p counts 480', { resolution: '480p', ratio: 'adaptive' }, 480, 481],
-  ['adaptive 1080p counts 1080', { resolution: '1080p' }, 1080, 1081],
+  ['960 pixels for 720p 1:1', { resolution: '720p', ratio: '1:1' }, 960, 961],
+  ['496 pixels for 480p 16:9', { resolution: '480p', ratio: '16:9' }, 496, 497],
+  ['630 pixels for 720p 21:9', { resolution: '720p', ratio: '21:9' }, 630, 631],
+  ['1080 pixels, the width, for 1080p 9:16', { resolution: '1080p', ratio: '9:16' }, 1080, 1081],
+  ['720 pixels for 720p without a fixed ratio', { resolution: '720p' }, 720, 721],
+  [
+    '480 pixels for 480p without a fixed ratio',
+    { resolution: '480p', ratio: 'adaptive' },
+    480,
+    481,
+  ],
+  ['1080 pixels for 1080p without a fixed ratio', { resolution: '1080p' }, 1080, 1081],
 ])(
   'resolution_limit must be above the short side of the video: %s',
   (_, base, refused, allowed) => {
@@ -60,7 +65,7 @@ test.each([
   },
 );
 
-test('the target of super-resolution of a draft must be above 480p', () => {
+test('super-resolution of a draft to 720p is allowed, because a draft has 480p', () => {
   const planned = enhance({ model: 'studio-1.5-pro' }, { resolution: '720p' }, { draft: true });
   expect(planned.plan).toMatchObject({ resolution: '480p', enhancement: { resolution: '720p' } });
 });

@@ -14,7 +14,7 @@ test.each([
   [200, 200, 100, false],
   [5, 200, 0, true],
 ])(
-  '%i of %i unknown tasks at a limit of %i %% are too many: %s',
+  'if %i of %i tasks are unknown and the limit is %i %%, these are too many: %s',
   (unknown, described, percentMax, tooMany) => {
     expect(areTooManyUnknown({ unknown, described, percentMax })).toBe(tooMany);
   },

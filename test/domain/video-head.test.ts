@@ -22,7 +22,7 @@ const movieHead = (content: Buffer) => box('moov', box('mvhd', content));
 
 describe('the length of a video', () => {
   test.each([1, 2, 7, 8, 9, 100, 1_000, 100_000])(
-    'is found in chunks of %i bytes',
+    'is found if the file is read in chunks of %i bytes',
     (chunkBytes) => {
       expect(lengthOf(mp4(4.5), chunkBytes)).toBe(4_500);
     },
@@ -49,18 +49,18 @@ describe('the length of a video', () => {
   });
 
   test.each([
-    ['no scale', 0, 100],
-    ['no duration, as of a video in fragments', 600, 0],
+    ['a time scale of 0', 0, 100],
+    ['a duration of 0, as in a fragmented video', 600, 0],
     ['an unknown duration', 600, 0xffff_ffff],
-    ['a duration of days', 1, 1_000_000],
-  ])('is null with %s', (_, scale, duration) => {
+    ['a duration of several days', 1, 1_000_000],
+  ])('is null if the movie header has %s', (_, scale, duration) => {
     const content = Buffer.alloc(100);
     content.writeUInt32BE(scale, 12);
     content.writeUInt32BE(duration, 16);
     expect(lengthOf(movieHead(content))).toBeNull();
   });
 
-  test('is null after a box without a size and for a file that is cut', () => {
+  test('is null after a box without a size and for a truncated file', () => {
     expect(lengthOf(Buffer.concat([Buffer.alloc(8), mp4(3)]))).toBeNull();
     expect(lengthOf(mp4(3).subarray(0, 1_040))).toBeNull();
   });
@@ -82,30 +82,33 @@ describe('the size of a video', () => {
       box('mdat', Buffer.alloc(1_000)),
     ]);
 
-  test.each([1, 7, 100, 100_000])('is found in chunks of %i bytes', (chunkBytes) => {
-    const bytes = ofTracks(track(864, 496));
-    expect(sizeOf(bytes, chunkBytes)).toEqual({ width: 864, height: 496 });
-  });
+  test.each([1, 7, 100, 100_000])(
+    'is found if the file is read in chunks of %i bytes',
+    (chunkBytes) => {
+      const bytes = ofTracks(track(864, 496));
+      expect(sizeOf(bytes, chunkBytes)).toEqual({ width: 864, height: 496 });
+    },
+  );
 
-  test('is that of the first track with pixels, in both versions of the track header', () => {
+  test('is the size of the first track that has pixels, in both versions of the track header', () => {
     const bytes = ofTracks(track(0, 0), track(786, 1180, 1), track(320, 180));
     expect(sizeOf(bytes, 9)).toEqual({ width: 786, height: 1180 });
   });
 
-  test('in a real file is the size that another MP4 reader finds', () => {
+  test('is the same as the size that another MP4 reader finds in a real file', () => {
     const bytes = readFileSync('studio/assets/placeholder.mp4');
     const { width, height } = readMovie(bytes).video;
     expect(sizeOf(bytes, 50)).toEqual({ width, height });
   });
 
-  test('is null for a sound track, for a short track header and for a file that is cut', () => {
+  test('is null for a sound track, for a short track header and for a truncated file', () => {
     expect(sizeOf(ofTracks(track(0, 0)))).toBeNull();
     expect(sizeOf(ofTracks(box('trak', box('tkhd', Buffer.alloc(20)))))).toBeNull();
     expect(sizeOf(ofTracks(track(864, 496)).subarray(0, 200))).toBeNull();
   });
 });
 
-test('the length and the size found in random bytes are positive numbers or null', () => {
+test('the length and the size of a video read from random bytes are positive numbers or null', () => {
   const chunks = fc.array(fc.uint8Array({ maxLength: 64 }));
   fc.assert(
     fc.property(chunks, (list) => {

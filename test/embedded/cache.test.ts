@@ -39,21 +39,21 @@ beforeEach(() => {
   fills = 0;
 });
 
-test('the second start uses the entry that the first start stored', async () => {
+test('the second start uses the cache entry that the first start stored', async () => {
   const folder = await cached(tool, cache);
   expect(await cached(tool, cache)).toBe(folder);
   expect(fills).toBe(1);
   expect(await readdir(cache)).toEqual(['tool-1.0']);
 });
 
-test('several simultaneous starts leave one complete entry', async () => {
+test('several simultaneous starts leave one complete cache entry', async () => {
   const folders = await Promise.all([1, 2, 3].map(() => cached(tool, cache)));
   expect(new Set(folders)).toEqual(new Set([join(cache, 'tool-1.0')]));
   expect(await readFile(join(cache, 'tool-1.0/bin/tool'), 'utf8')).toBe('whole');
   expect(await readdir(cache)).toEqual(['tool-1.0']);
 });
 
-test('an unfinished folder of a dead process is not used, and is removed after an hour', async () => {
+test('an unfinished cache folder of a dead process is not used, and is removed after an hour', async () => {
   const draft = join(cache, 'tool-1.0.Ab12Cd');
   await mkdir(join(draft, 'bin'), { recursive: true });
   await writeFile(join(draft, 'bin/tool'), 'ha');
@@ -71,7 +71,7 @@ test('an incomplete cache entry is filled again', async () => {
   expect(existsSync(join(folder, 'lib'))).toBe(false);
 });
 
-test('a failed fill leaves no file, and the next fill succeeds', async () => {
+test('a failed fill of the cache leaves no file, and the next fill succeeds', async () => {
   const broken = {
     ...tool,
     async fill(folder: string) {
@@ -84,16 +84,16 @@ test('a failed fill leaves no file, and the next fill succeeds', async () => {
   await cached(tool, cache);
 });
 
-test('each version of a program has a separate entry', async () => {
+test('each version of a program has a separate cache entry', async () => {
   await cached(tool, cache);
   await cached({ ...tool, name: 'tool-1.1' }, cache);
   expect((await readdir(cache)).sort()).toEqual(['tool-1.0', 'tool-1.1']);
 });
 
-describe('a file that another user planted', () => {
+describe('a file that another user put into the cache', () => {
   const planted = () => join(cache, 'tool-1.0', 'bin', 'tool');
 
-  test('is replaced if the cache never filled the folder', async () => {
+  test('is replaced if the service itself did not fill the folder', async () => {
     await mkdir(dirname(planted()), { recursive: true });
     await writeFile(planted(), 'evil');
     await cached(tool, cache);
@@ -107,7 +107,7 @@ describe('a file that another user planted', () => {
     expect(await readFile(planted(), 'utf8')).toBe('whole');
   });
 
-  test('is replaced if it is a link', async () => {
+  test('is replaced if the file is a symbolic link', async () => {
     await cached(tool, cache);
     await rm(planted());
     await symlink('/bin/sh', planted());
@@ -117,8 +117,8 @@ describe('a file that another user planted', () => {
 
   test.each([
     ['the file', 'bin/tool'],
-    ['a folder in it', 'bin'],
-    ['the entry', ''],
+    ['a folder of the cache entry', 'bin'],
+    ['the whole cache entry', ''],
   ])('is replaced if other users may write to %s', async (_what, path) => {
     const folder = await cached(tool, cache);
     const mode = (await stat(join(folder, path))).mode & 0o777;
@@ -142,7 +142,7 @@ describe('a file that another user planted', () => {
     await expect(cached(tool, cache)).rejects.toThrow(/is not safe .* it belongs to user 65534/);
   });
 
-  test('stops the start if another user can write to the cache or move it', async () => {
+  test('stops the start if another user can write to the cache or move the cache', async () => {
     await chmod(cache, 0o777);
     await expect(cached(tool, cache)).rejects.toThrow(/is not safe .* other users can write to it/);
     await expect(cached(tool, join(cache, 'inner'))).rejects.toThrow(/everybody can write to/);

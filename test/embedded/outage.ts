@@ -55,7 +55,7 @@ export function testOutage({ rounds }: { readonly rounds: number }): void {
 
   const each = Array.from({ length: rounds }, () => ends).flat();
   test.each(each)(
-    'after %s of PostgreSQL callers get 503 with Retry-After until PostgreSQL runs again',
+    'after %s of PostgreSQL, callers get 503 with Retry-After until PostgreSQL runs again',
     async (_how, end) => {
       const { process: api, get } = outage.api;
       const served = { status: 200, json: { available: '1.000000' } };

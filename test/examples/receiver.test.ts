@@ -66,14 +66,17 @@ test.each([
   ['no secret', ''],
   ['a secret without whsec_', 'c2VjcmV0'],
   ['a truncated secret', 'whsec_abc'],
-])('the receiver started with %s exits with one sentence', async (_, wrong) => {
-  const env = { WEBHOOK_SECRET: wrong, PORT: '0' };
-  const program = runProgram(process.execPath, [receiverFile], { env });
-  expect(await program.code).toBe(1);
-  expect(program.err()).toMatch(
-    /^WEBHOOK_SECRET must be the whsec_… of your account; .*prints it\.\n$/,
-  );
-});
+])(
+  'the example receiver prints one sentence and exits if it is started with %s',
+  async (_, wrong) => {
+    const env = { WEBHOOK_SECRET: wrong, PORT: '0' };
+    const program = runProgram(process.execPath, [receiverFile], { env });
+    expect(await program.code).toBe(1);
+    expect(program.err()).toMatch(
+      /^WEBHOOK_SECRET must be the whsec_… of your account; .*prints it\.\n$/,
+    );
+  },
+);
 
 test('the receiver verifies, accepts and processes a delivery', async () => {
   const id = await aFinalTask(database, url);
@@ -83,7 +86,7 @@ test('the receiver verifies, accepts and processes a delivery', async () => {
   );
 });
 
-test('the receiver that fails once answers 500 to the first attempt of a message and 204 to the next', async () => {
+test('examples/fails-once.mjs answers 500 to the first attempt of a message and 204 to the second attempt', async () => {
   const [port] = await freePorts(1);
   const file = join(__dirname, '../../examples/fails-once.mjs');
   const program = runProgram(process.execPath, [file], { env: { PORT: String(port) } });

@@ -22,7 +22,7 @@ beforeAll(async () => {
   modules = modulesIn(code);
 });
 
-test('the bundle contains the workflows and the rules they use, and no other code of this project', () => {
+test('the workflow bundle contains the workflows and the rules that they use, and no other code of this project', () => {
   const ours = modules.filter((path) => !path.includes('node_modules/'));
   expect(ours).toContain('workflows/generate-video.ts');
   expect(ours).toContain('src/domain/task.ts');
@@ -30,7 +30,7 @@ test('the bundle contains the workflows and the rules they use, and no other cod
   expect(ours.filter((path) => !inside.test(path))).toEqual([]);
 });
 
-test('the bundle contains only the packages of Temporal', () => {
+test("the workflow bundle contains only Temporal's packages and their dependencies", () => {
   const packages = modules.flatMap(
     (path) => /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
   );
@@ -43,12 +43,12 @@ test('the bundle contains only the packages of Temporal', () => {
   ]);
 });
 
-test('the bundle requires no Node module', () => {
+test('the workflow bundle requires no Node module', () => {
   expect(modules.filter((path) => /^external |(^|\/)node:/.test(path))).toEqual([]);
   expect(code).not.toMatch(/\brequire\((["'])node:/);
 });
 
-test('the bundle is smaller than its limit', () => {
+test('the workflow bundle is smaller than its size limit', () => {
   expect(Buffer.byteLength(code)).toBeLessThan(bytesMax);
   // A bundle of less than half the limit would mean that the test read the wrong file.
   expect(Buffer.byteLength(code)).toBeGreaterThan(bytesMax / 2);

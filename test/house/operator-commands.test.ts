@@ -12,7 +12,7 @@ describe('admin commands', () => {
     commandsIn(read(page)).map((words) => [page, words] as const),
   );
 
-  test('occur in the pages', () => {
+  test('are found in the documents', () => {
     expect(named.length).toBeGreaterThan(50);
   });
 

@@ -126,11 +126,11 @@ function processOf(name: string): ProcessName {
 }
 
 describe('docker-compose.yml', () => {
-  test('the test finds the process table', () => {
+  test('this test finds the table of processes in the code', () => {
     expect(table).toEqual(['api', 'worker', 'studio', 'codec', 'admin', 'dev']);
   });
 
-  test('has the services of a complete system without a profile, and the other services in profiles', () => {
+  test('starts the services of a complete system by default, and all other services only with a profile', () => {
     const inProfile = (wanted?: string) =>
       Object.keys(services).filter((name) => services[name]?.profiles?.[0] === wanted);
     expect(inProfile()).toEqual([
@@ -158,14 +158,14 @@ describe('docker-compose.yml', () => {
     ]);
   });
 
-  test('the second API is defined like the first', () => {
+  test('the service api-2 is defined like the service api', () => {
     const { networks: _, ...first } = services.api as Service;
     const { networks: __, ...second } = services['api-2'] as Service;
     expect(second).toEqual(first);
     expect(networksOf('api-2')).toEqual(networksOf('api'));
   });
 
-  test('the next workers differ from the present ones by their build', () => {
+  test('the service worker-next differs from the service worker only in its build and its profile', () => {
     const {
       networks: _,
       image,
@@ -203,7 +203,7 @@ describe('docker-compose.yml', () => {
 
   // For a new setting, add a line to x-settings if API and worker read the setting. Otherwise add
   // the line to the service that reads the setting.
-  test('passes every setting of .env to a service, except those of development and of the image', () => {
+  test('passes every setting of .env to a service, except the settings of development and of the image', () => {
     const ofDevelopment = ['DEV_STACK', 'DATA_DIR', 'TEMPORAL_CLI', 'FFMPEG_PATH'];
     const ofContainers = new Set([
       ...Object.keys(environmentIn(stageOf('base'))),
@@ -230,7 +230,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test('passes every limit and rate to the service that reads it', () => {
+  test('passes every setting of a limit or a rate to the service that reads the setting', () => {
     const limits = [...settings].filter((name) =>
       /_(PER_SECOND|MAX|BURST|TIMEOUT_MS|SLOTS|PROXIES|SECONDS)$/.test(name),
     );
@@ -280,7 +280,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test('every internal address names a service and a port on which it listens', () => {
+  test('every internal address names a service and the port on which that service listens', () => {
     const ports: Readonly<Record<string, string>> = {
       postgres: '5432',
       temporal: '7233',
@@ -321,7 +321,7 @@ describe('docker-compose.yml', () => {
     expect(published).toEqual([environmentOf(name)[setting]]);
   });
 
-  test('the proxy leads to both APIs, and publishes the ports on which it listens', () => {
+  test('the proxy forwards calls to both APIs, and publishes the ports on which the proxy listens', () => {
     const caddyfile = read('deploy/compose/Caddyfile');
     const apis = ['api', 'api-2'].map((name) => `${name}:${environmentOf(name).PORT}`);
     expect(caddyfile).toContain(`reverse_proxy ${apis.join(' ')} {`);
@@ -393,7 +393,7 @@ describe('docker-compose.yml', () => {
     expect(mounted.filter((source) => !existsSync(join(root, source)))).toEqual([]);
   });
 
-  test('Prometheus reads names and ports that exist', () => {
+  test('Prometheus scrapes only services and ports that exist', () => {
     const { scrape_configs: jobs, alerting } = parse(read('ops/prometheus.yaml')) as {
       scrape_configs: { dns_sd_configs: { names: string[]; port: number }[] }[];
       alerting: { alertmanagers: { dns_sd_configs: { names: string[] }[] }[] };
@@ -436,7 +436,7 @@ describe('docker-compose.yml', () => {
     },
   );
 
-  test('all lasting data is on a volume', () => {
+  test('all persistent data is on volumes', () => {
     // From release 18 on, the image of PostgreSQL stores its data in a subfolder of this folder.
     expect(services.postgres?.volumes).toContain('postgres:/var/lib/postgresql');
     expect(services.studio?.volumes).toEqual(['studio:/data']);
@@ -463,7 +463,7 @@ describe('docker-compose.yml', () => {
     },
   );
 
-  test('Temporal has the fairness limits of the development server', () => {
+  test('Temporal has the same fairness limits as the development server', () => {
     const [config] = services.temporal?.configs ?? [];
     expect(config?.target).toBe(services.temporal?.environment?.DYNAMIC_CONFIG_FILE_PATH);
     const content = parse(compose.configs[config?.source ?? '']?.content ?? '') as Record<
@@ -511,7 +511,7 @@ describe('docker-compose.yml', () => {
   });
 });
 
-test('deploy/compose/keys.yaml gives every worker the same further key', () => {
+test('deploy/compose/keys.yaml gives every worker the same additional channel key', () => {
   const { services: given } = parse(read('deploy/compose/keys.yaml')) as typeof compose;
   const workers = Object.keys(services).filter((name) => services[name]?.command?.[0] === 'worker');
   expect(Object.keys(given)).toEqual(workers);
@@ -532,7 +532,7 @@ describe('the .env files in docs/operations.md', () => {
   const configOf = (name: string, given: Readonly<Record<string, string>> = {}) =>
     readConfig(processOf(name), environmentOf(name, given));
 
-  test('have only settings and channel keys, and each process can start with them', () => {
+  test('contain only settings and channel keys, and each process can start with these files', () => {
     expect(files).toHaveLength(2);
     for (const [index, file] of files.entries()) {
       const names = Object.keys(file).filter((name) => !ofCompose.includes(name));
@@ -546,7 +546,7 @@ describe('the .env files in docs/operations.md', () => {
     }
   });
 
-  test('enable the playground and allow the address of the studio, in the demo', () => {
+  test('enable, for the demo, the playground and the address of the studio', () => {
     const demo = files[1];
     const api = configOf('api', demo);
     expect([api.playground, api.publicUrl]).toEqual([true, 'http://127.0.0.1:8080']);
@@ -611,7 +611,7 @@ describe('Dockerfile', () => {
     }
   });
 
-  test('only the image of the studio has an ffmpeg', () => {
+  test('only the image of the studio contains ffmpeg', () => {
     expect(allOf(studio, 'RUN').join()).toContain(' ffmpeg ');
     expect([...packages, ...base, ...service].join()).not.toContain('ffmpeg');
     const { dependencies } = JSON.parse(read('package.json')) as { dependencies: object };
@@ -639,7 +639,7 @@ describe('Dockerfile', () => {
     expect(base).toContain('COPY --from=build /app/dist dist');
   });
 
-  test('the image starts the process that its argument names, by default api or studio', () => {
+  test('the image starts the process that its argument names; without an argument, api or studio', () => {
     const [entry = ''] = allOf(base, 'ENTRYPOINT');
     expect(JSON.parse(entry)).toEqual([
       'node',

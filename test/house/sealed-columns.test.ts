@@ -6,7 +6,7 @@ import { codeOf, filesIn } from './sources';
 
 const open = ['billing', 'labels', 'status'];
 
-test('no statement reads a sealed field', () => {
+test('no SQL statement reads a sealed field', () => {
   const read = filesIn('src', '.ts').flatMap((file) =>
     [...codeOf(file).matchAll(/\b(?:request|object|report)\s*(?:#>>?|->>?)\s*'([^']+)'/g)].map(
       ([, path]) => path,

@@ -65,7 +65,7 @@ test('a download fails if the connection is cut', async () => {
   await expect(text((await download(host)).body)).rejects.toThrow();
 });
 
-test('a download fails with a timeout if the server falls silent', async () => {
+test('a download fails with a timeout if the server stops sending', async () => {
   const host = await serve((_, response) => {
     response.writeHead(200, { 'content-length': 100 });
     response.write('half');

@@ -68,7 +68,7 @@ test('an upload sends the body after a pause if the receiver does not answer the
   expect(await put(host)).toBe(200);
 });
 
-test('an upload returns the status of a redirect and does not call its target', async () => {
+test('an upload returns the status of a redirect and makes no connection to the new address', async () => {
   const location = `https://127.0.0.1:${canaries.port}/`;
   const before = canaries.connections();
   const host = await serve((request, response) => {
@@ -107,12 +107,12 @@ test('an upload fails if the receiver cuts the connection', async () => {
   await expect(put(host)).rejects.toMatchObject({ name: 'GuardedFailure' });
 });
 
-test('an upload fails if the receiver answers 200 before it got all bytes', async () => {
+test('an upload fails if the receiver answers 200 before all bytes were sent', async () => {
   const host = await serve((_, response) => response.writeHead(200).end(), 'checkContinue');
   await expect(put(host)).rejects.toMatchObject({ code: 'broken_reply' });
 });
 
-test('an upload fails with the error of its source', async () => {
+test('an upload fails with the error of the stream that it reads', async () => {
   const host = await serve(async (request) => void (await buffer(request).catch(() => null)));
   const bytes = Readable.from(
     (function* () {

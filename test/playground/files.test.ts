@@ -35,7 +35,7 @@ on.describeInBrowser('files on the playground', (site) => {
     expect(reply.status).toBe(200);
   };
 
-  test('the form uploads a dropped and a chosen image, shows both, and sends both with the task', async () => {
+  test('the form uploads a dropped image and a selected image, shows both, and sends both with the task', async () => {
     const { page, complaints } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill('dawn becomes night');
     await page.getByRole('radio', { name: 'First & last frame' }).check({ force: true });
@@ -70,7 +70,7 @@ on.describeInBrowser('files on the playground', (site) => {
     await page.context().close();
   });
 
-  test('the form refuses a file of a wrong type and shows the reason', async () => {
+  test('the form refuses a file of the wrong type and shows the reason', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await page.getByRole('radio', { name: 'First & last frame' }).check({ force: true });
     await drop(page, 'image', 'note.txt', 'text/plain', Buffer.from('no picture'));

@@ -54,7 +54,7 @@ test.each([
   expect(status).toBe(404);
 });
 
-test('/playground.json has the samples and the address of workflows, needs no key and contains no key', async () => {
+test('/playground.json needs no key, and contains the samples and the address of the Temporal UI, but no key', async () => {
   const { json, text } = await service.call('GET', '/playground.json', undefined, {
     authorization: '',
   });
@@ -65,7 +65,7 @@ test('/playground.json has the samples and the address of workflows, needs no ke
   expect(text).not.toContain(service.apiKey);
 });
 
-test('with a disabled playground, / answers the version and its files are not served', async () => {
+test('if the playground is disabled, / answers with the version, and the files of the playground are not served', async () => {
   const plain = await startService({ withoutWorker: true, settings: { playground: false } });
   try {
     const root = await plain.call('GET', '/');

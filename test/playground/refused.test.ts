@@ -53,7 +53,7 @@ on.describeInBrowser('the playground with unsuccessful tasks', (site) => {
     await page.context().close();
   });
 
-  test('the button cancels a task, and the page shows the cancellation', async () => {
+  test('the button "Cancel task" cancels the task, and the page shows the cancellation', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill('a long night');
     await on.direct(page, { render: 'none', queue_s: 600 });

@@ -25,7 +25,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('the backup script makes a dump and records its time', () => {
+test('the backup script makes a dump and records the time of the dump', () => {
   expect(backup().status).toBe(0);
   expect(dumps()).toEqual([expect.stringMatching(/^video-\d{4}-\d\d-\d\dT\d{6}Z\.dump$/)]);
   expect(metric()).toMatch(/^backup_finished_timestamp_seconds\{database="video"\} \d{10}\n$/);

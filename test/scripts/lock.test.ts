@@ -40,7 +40,7 @@ function holder(name: string): ChildProcess {
 
 const has = (name: string) => existsSync(join(folder, name));
 
-test('a second process waits until the first releases the lock', async () => {
+test('a second process waits until the first process releases the lock', async () => {
   const first = holder('first');
   await until('the first has it', () => has('first'));
   holder('second');

@@ -20,12 +20,12 @@ export function testStorage(open: () => Promise<Storage>): void {
     expect(await bytesOf(await storage.read('results/one.mp4', { first: 2, last: 4 }))).toBe('234');
   });
 
-  test('a write without a known length stores all bytes', async () => {
+  test('a write whose length is not given stores all bytes', async () => {
     await storage.write('results/two.mp4', sent('abc', 'def'), video);
     expect(await bytesOf(await storage.read('results/two.mp4'))).toBe('abcdef');
   });
 
-  test('the read of a missing object returns null, and its removal is no error', async () => {
+  test('the read of a missing object returns null, and the removal of a missing object is no error', async () => {
     expect(await storage.read('results/none.mp4')).toBeNull();
     await storage.remove('results/none.mp4');
   });
@@ -37,11 +37,11 @@ export function testStorage(open: () => Promise<Storage>): void {
   });
 
   test.each([
-    ['with fewer bytes than its length', () => sent('1234'), {}],
-    ['with more bytes than its length', () => sent('12345', '6'), {}],
+    ['with fewer bytes than announced', () => sent('1234'), {}],
+    ['with more bytes than announced', () => sent('12345', '6'), {}],
     ['whose source fails', () => cutOff(), {}],
     ['that is aborted', () => sent('12345'), { signal: AbortSignal.abort() }],
-  ])('a write %s leaves the object as it was', async (_, bytes, extra) => {
+  ])('a write %s fails and does not change the stored object', async (_, bytes, extra) => {
     await storage.write('results/four.mp4', sent('old'), { ...video, length: 3 });
     const write = storage.write('results/four.mp4', bytes(), { ...video, length: 5, ...extra });
     await expect(write).rejects.toThrow();

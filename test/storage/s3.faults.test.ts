@@ -45,14 +45,14 @@ async function firstOf(objects: AsyncIterable<unknown>): Promise<unknown> {
   return null;
 }
 
-test('a wrong access key or secret is reported as "denied"', async () => {
+test('a wrong access key or secret is reported as the fault "denied"', async () => {
   const wrong = storageWith({ accessKeyId: 'another-key' });
   expect(await faultsOf(wrong)).toEqual(Array(4).fill('denied'));
   const secret = storageWith({ secretAccessKey: 'another-secret' });
   expect(await faultsOf(secret)).toEqual(Array(4).fill('denied'));
 });
 
-test('a missing bucket is reported as "no bucket"', async () => {
+test('a missing bucket is reported as the fault "no bucket"', async () => {
   await server.createBucket('vanishing');
   const storage = storageWith({ bucket: 'vanishing' });
   await storage.remove('a.mp4');
@@ -60,13 +60,13 @@ test('a missing bucket is reported as "no bucket"', async () => {
   expect(await faultsOf(storage)).toEqual(Array(4).fill('no bucket'));
 });
 
-test('an S3 server that cannot be reached is reported as "away"', async () => {
+test('an S3 server that cannot be reached is reported as the fault "away"', async () => {
   const [port] = await freePorts(1);
   const storage = storageWith({ endpoint: `http://127.0.0.1:${port}` });
   expect(await faultsOf(storage)).toEqual(Array(4).fill('away'));
 });
 
-test('a write passes on an error of its source unchanged', async () => {
+test('a write fails with the unchanged error of its source', async () => {
   const broken = Readable.from(
     (async function* () {
       yield Buffer.from('a');
@@ -77,7 +77,7 @@ test('a write passes on an error of its source unchanged', async () => {
   await expect(write).rejects.toThrow('The source was cut.');
 });
 
-test('a write fails with "away" if the S3 server is killed, and no part of the object is stored', async () => {
+test('a write fails with the fault "away" if the S3 server is killed, and no part of the object is stored', async () => {
   const storage = createS3(server.settings, server.folder);
   const chunk = Buffer.alloc(65_536);
   const source = Readable.from(
@@ -96,7 +96,7 @@ test('a write fails with "away" if the S3 server is killed, and no part of the o
   expect(await lengthOf(storage, 'cut.mp4')).toBe(3);
 });
 
-test('a presigned link works without a key for its object only, and sets the content type', async () => {
+test('a presigned link needs no key, gives access to a single object, and sets the content type', async () => {
   const storage = createS3(server.settings, server.folder);
   await storage.write('linked.mp4', three(), video);
   const link = await storage.presigned('linked.mp4', { seconds: 60, contentType: 'video/webm' });
@@ -108,7 +108,7 @@ test('a presigned link works without a key for its object only, and sets the con
   expect(other.status).toBe(403);
 });
 
-describe('if the S3 server answers', () => {
+describe('with a faulty S3 server', () => {
   test.each([
     [507, 'InsufficientStorage', 'full'],
     [403, 'QuotaExceeded', 'full'],
@@ -116,26 +116,29 @@ describe('if the S3 server answers', () => {
     [500, 'InternalError', 'away'],
     [400, 'AuthorizationHeaderMalformed', 'denied'],
     [400, 'IncompleteBody', 'wrong length'],
-  ])('with %i %s, the write fails with the fault "%s"', async (status, code, fault) => {
-    const endpoint = await serve((_, response) => {
-      response.writeHead(status, { 'content-type': 'application/xml' });
-      response.end(`<Error><Code>${code}</Code><Message>The reason.</Message></Error>`);
-    });
-    const write = storageWith({ endpoint }).write('a.mp4', three(), video);
-    await expect(write).rejects.toMatchObject({
-      fault,
-      message: `S3 answered ${status} ${code} The reason.`,
-    });
-  });
+  ])(
+    'a write that is answered with %i %s fails with the fault "%s"',
+    async (status, code, fault) => {
+      const endpoint = await serve((_, response) => {
+        response.writeHead(status, { 'content-type': 'application/xml' });
+        response.end(`<Error><Code>${code}</Code><Message>The reason.</Message></Error>`);
+      });
+      const write = storageWith({ endpoint }).write('a.mp4', three(), video);
+      await expect(write).rejects.toMatchObject({
+        fault,
+        message: `S3 answered ${status} ${code} The reason.`,
+      });
+    },
+  );
 
   const limits = { idleMs: 300 };
 
-  test('with nothing, every call fails with the fault "away"', async () => {
+  test('every call without an answer fails with the fault "away"', async () => {
     const endpoint = await serve(() => undefined);
     expect(await faultsOf(storageWith({ endpoint, limits }))).toEqual(Array(4).fill('away'));
   });
 
-  test('with half of an object, the reader gets an error', async () => {
+  test('the reader of an incomplete object gets an error', async () => {
     const endpoint = await serve((_, response) => {
       response.writeHead(200, { 'content-length': 10 });
       response.write('half.');
@@ -144,7 +147,7 @@ describe('if the S3 server answers', () => {
     await expect(buffer(bytes as Readable)).rejects.toMatchObject({ fault: 'away' });
   });
 
-  test('without 100 Continue, the body is sent after a pause', async () => {
+  test('a body is sent after a pause if the server does not answer 100 Continue', async () => {
     const received: string[] = [];
     const endpoint = await serve(async (request, response) => {
       received.push((await buffer(request)).toString());
@@ -157,7 +160,7 @@ describe('if the S3 server answers', () => {
   });
 });
 
-test('a write succeeds if its source is slower than the time limit of the S3 server', async () => {
+test('a write succeeds even if its source pauses for longer than the idle time limit of the S3 connection', async () => {
   const slow = Readable.from(
     (async function* () {
       yield Buffer.from('a');

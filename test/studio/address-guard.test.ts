@@ -5,20 +5,20 @@ import dns from 'node:dns';
 import { guardedCall, isAllowedUrl } from '../../studio/media/address-guard';
 import { brokenUrls, insideHosts, publicHosts } from '../support/hosts';
 
-test.each(insideHosts)('http://%s/ is not called', (host) => {
+test.each(insideHosts)('the studio does not call the internal host %s', (host) => {
   expect(isAllowedUrl(`http://${host}/`, [])).toBe(false);
   expect(isAllowedUrl(`https://${host}:8443/`, [])).toBe(false);
 });
 
-test.each(brokenUrls)('the invalid address %j is not called', (url) => {
+test.each(brokenUrls)('the studio does not call the invalid address %j', (url) => {
   expect(isAllowedUrl(url, [])).toBe(false);
 });
 
-test.each(publicHosts)('the public host %s may be called', (host) => {
+test.each(publicHosts)('the studio may call the public host %s', (host) => {
   expect(isAllowedUrl(`https://${host}/a.png`, [])).toBe(true);
 });
 
-test('an exemption covers exactly one host and port', () => {
+test('an exemption from the address check covers exactly one host and port', () => {
   const exempt = ['127.0.0.1:8090', 'localhost:443'];
   expect(isAllowedUrl('http://127.0.0.1:8090/a', exempt)).toBe(true);
   expect(isAllowedUrl('https://localhost/a', exempt)).toBe(true);

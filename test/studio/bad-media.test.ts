@@ -104,7 +104,7 @@ test('the studio’s own media are checked like other media', async () => {
   expect((await failureOf(twice)).message).toMatch(/nothing\.wav does not exist/);
 });
 
-test('media whose total length is too long fail the job', async () => {
+test('a job fails if its audio files are too long in total', async () => {
   const clips = Array.from({ length: 3 }, () => video(studio.sample('mountains.mp4')));
   const sounds = Array.from({ length: 3 }, () => audio(`http://${host}/six-seconds.wav`));
   expect((await failureOf([...clips, ...sounds])).message).toBe(
@@ -117,7 +117,7 @@ test('an audio file that is too large is refused during its download', async () 
   expect(error.message).toMatch(/is larger than 15 MB/);
 });
 
-test('the failure names the invalid file among valid files', async () => {
+test('the error of a job names the one invalid file among valid files', async () => {
   const good = image(studio.sample('dawn.jpg'), 'reference_image');
   const bad = image(`http://${host}/small`, 'reference_image');
   expect((await failureOf([good, bad, good])).message).toMatch(/^Image 2 \(reference_image\) is/);
@@ -133,7 +133,7 @@ test('an image without a content type is recognised by its bytes', async () => {
   expect(asked).toEqual(['/plain']);
 });
 
-test('the studio still works after all failures of media', async () => {
+test('the studio still completes a job after all jobs with bad media', async () => {
   await studio.reaching(await studio.accepted({}), 'succeeded');
 });
 

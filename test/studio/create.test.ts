@@ -233,12 +233,12 @@ describe('an idempotency key', () => {
     expect(mine).toHaveLength(1);
   });
 
-  test('that is missing leads to one job per request', async () => {
+  test('is optional: each request without a key creates a job', async () => {
     const [first, second] = [await studio.accepted({}), await studio.accepted({})];
     expect(first).not.toBe(second);
   });
 
-  test('is ignored if the script says ignore_idempotency_key', async () => {
+  test('is ignored if the script sets ignore_idempotency_key', async () => {
     await studio.call('POST', '/admin/script', { ignore_idempotency_key: true });
     const headers = { 'idempotency-key': 'unheard' };
     const [first, second] = [

@@ -15,7 +15,7 @@ const poll = async (id: string) => (await studio.call('GET', `/api/v1/tasks/${id
 const submitted = async (over: object): Promise<string> =>
   (await studio.enhance(over)).json.task_id;
 
-describe('submitting', () => {
+describe('submitting an enhancement', () => {
   test.each<[string, object]>([
     ['a resolution', {}],
     ['a short side', { resolution: undefined, resolution_limit: 64 }],
@@ -77,7 +77,7 @@ describe('submitting', () => {
     });
   });
 
-  test('a wrong key is refused in the enhancer’s envelope', async () => {
+  test('a wrong key is refused with an error in the format of the enhancer', async () => {
     const { status, json } = await studio.enhance({}, { authorization: 'Bearer wrong' });
     expect(status).toBe(401);
     expect(json).toMatchObject({ success: false, error: { code: 'AuthenticationError' } });
@@ -97,7 +97,7 @@ describe('submitting', () => {
   });
 });
 
-describe('polling', () => {
+describe('polling an enhancement', () => {
   test('a job goes from queued to running to completed', async () => {
     const id = await submitted(scripted({ queue_s: 100, run_s: 100 }));
     expect(await poll(id)).toEqual({
@@ -123,7 +123,7 @@ describe('polling', () => {
     expect((await fetch(reply.result.video_url)).status).toBe(403);
   });
 
-  test('a failed job is answered with success: true and its error', async () => {
+  test('the reply for a failed job has success: true and the error of the job', async () => {
     const failure = { code: 'VideoTooDark', message: 'Nothing to be seen.' };
     const id = await submitted(scripted({ end: 'failed', ...failure }));
     const reply = await studio.reaching(id, 'failed');
@@ -150,7 +150,7 @@ describe('polling', () => {
   });
 });
 
-describe('faults of the submission', () => {
+describe('faults when an enhancement is submitted', () => {
   test('a refusal may come with status 200', async () => {
     const { status, json } = await studio.enhance(
       scripted({ create: { status: 200, code: 'QuotaExceeded' } }),
@@ -178,7 +178,7 @@ describe('faults of the submission', () => {
     expect(statuses).toEqual([503, 503, 200]);
   });
 
-  test('reset cuts the connection', async () => {
+  test('the fault reset cuts the connection', async () => {
     const request = studio.call('POST', enhancePath, { studio: { create: { reset: true } } });
     await expect(request).rejects.toThrow();
   });

@@ -63,7 +63,7 @@ describe('faults of the create call', () => {
   const attempt = (create: object, caller: Record<string, string>) =>
     studio.create(scripted({ create }), caller);
 
-  test('lose_reply accepts the job and cuts the connection at the first create only', async () => {
+  test('lose_reply accepts every job, but cuts the connection of the first create instead of a reply', async () => {
     const caller = aCaller();
     await expect(attempt({ lose_reply: true }, caller)).rejects.toThrow();
     expect(await acceptedFor(caller)).toBe(1);
@@ -85,7 +85,7 @@ describe('faults of the create call', () => {
     expect(await acceptedFor(caller)).toBe(0);
   });
 
-  test('html answers with the page of a proxy', async () => {
+  test('html answers with the error page of a proxy', async () => {
     const caller = aCaller();
     const request = (script: object) =>
       fetch(`${studio.url}${tasksPath}`, {
@@ -119,7 +119,7 @@ describe('faults of the create call', () => {
     expect(await acceptedFor(caller)).toBe(0);
   });
 
-  test('times sets the number of refusals', async () => {
+  test('the field times sets the number of refusals', async () => {
     const caller = aCaller();
     const create = { status: 429, times: 2 };
     const answers = [];

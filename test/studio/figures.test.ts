@@ -37,7 +37,7 @@ describe('pixels', () => {
   afterAll(() => studio?.close());
 
   test.each(rows)(
-    'a video of %s in %s and %s is billed for %s pixels',
+    'a video of the model %s with resolution %s and ratio %s is billed for %s pixels',
     async (model, resolution, ratio, size) => {
       const [width = 0, height = 0] = size.split('x').map(Number);
       const id = await studio.accepted({ model, resolution, ratio, duration: 4 });
@@ -52,10 +52,13 @@ describe('pixels', () => {
     ['a picture with a ratio of the table', '720p', '1920x1080', '1280x720'],
     ['a picture with the shape of another resolution', '720p', '834x1112', '834x1112'],
     ['a square', '480p', '512x512', '640x640'],
-  ])('%s at %s: an image of %s makes an adaptive video of %s', (_, resolution, given, made) => {
-    const model = findModel('studio-2.0') as Model;
-    expect(adaptiveSize(model.sizes[resolution], sizeOf(given))).toEqual(sizeOf(made));
-  });
+  ])(
+    '%s at %s: an image of %s pixels makes an adaptive video of %s pixels',
+    (_, resolution, given, made) => {
+      const model = findModel('studio-2.0') as Model;
+      expect(adaptiveSize(model.sizes[resolution], sizeOf(given))).toEqual(sizeOf(made));
+    },
+  );
 
   test('an adaptive size has at most one percent more pixels than the largest entry of its resolution', () => {
     const model = findModel('studio-2.0') as Model;
@@ -87,7 +90,7 @@ describe('tokens', () => {
     ['a draft with sound', '864x496', 4, { isDraft: true }, 24_356],
     ['a silent draft', '864x496', 4, { isDraft: true, hasAudio: false }, 28_415],
   ])(
-    'a video with %s (size %s, %i s, %j) costs %i tokens',
+    '%s: a video of %s pixels with %i s of output and the values %j costs %i tokens',
     (_, size, outputSeconds, over, tokens) => {
       const consumption = { ...plain, ...sizeOf(size), outputSeconds, ...over };
       expect(countTokens(consumption)).toBe(tokens);

@@ -19,7 +19,7 @@ afterAll(async () => {
   await disk?.remove();
 });
 
-test('a rendering fails on a full disk, and the next one succeeds', async () => {
+test('a rendering fails on a full disk, and the next rendering succeeds after space is freed', async () => {
   if (!studio || !disk) return;
   disk.leaveFree(60_000);
   const { error } = await studio.reaching(await studio.accepted(shortFilm), 'failed');

@@ -24,7 +24,7 @@ afterAll(() => studio?.close());
 const id = (name: string) => ids[name] ?? name;
 
 test.each<[string, string, string[], number]>([
-  ['everything, the newest first', '', ['older', 'failed', 'running', 'queued', 'succeeded'], 5],
+  ['everything', '', ['older', 'failed', 'running', 'queued', 'succeeded'], 5],
   ['the first page', 'page_num=1&page_size=2', ['older', 'failed'], 5],
   ['the last page', 'page_num=3&page_size=2', ['succeeded'], 5],
   ['a page beyond the last', 'page_num=500&page_size=500', [], 5],
@@ -33,14 +33,17 @@ test.each<[string, string, string[], number]>([
   ['one model', 'filter.model=studio-1.5-pro', ['older'], 1],
   ['an unknown model', 'filter.model=other', [], 0],
   ['two filters at once', 'filter.model=studio-2.0&filter.status=running', ['running'], 1],
-])('the list shows %s', async (_, query, names, total) => {
-  const { status, json } = await studio.list(query);
-  expect(status).toBe(200);
-  expect(json.items.map((item: { id: string }) => item.id)).toEqual(names.map(id));
-  expect(json.total).toBe(total);
-});
+])(
+  'a list request for %s returns the expected jobs, the newest first',
+  async (_, query, names, total) => {
+    const { status, json } = await studio.list(query);
+    expect(status).toBe(200);
+    expect(json.items.map((item: { id: string }) => item.id)).toEqual(names.map(id));
+    expect(json.total).toBe(total);
+  },
+);
 
-test('a list by ids shows each job once, and no unknown ids or enhancements', async () => {
+test('a list by ids shows each job exactly once, and shows neither unknown ids nor enhancements', async () => {
   const enhancement = (await studio.enhance({})).json.task_id;
   const asked = [
     id('succeeded'),

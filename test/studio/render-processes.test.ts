@@ -77,17 +77,20 @@ test('two simultaneous requests for a sample start one rendering', async () => {
 test.each([
   ['a program that cannot encode H.264', 'libvpx', /is not an ffmpeg with libx264/],
   ['a missing program', null, /is not an ffmpeg with libx264/],
-])('%s fails the job with a message about the program', async (_, encoder, message) => {
-  const path = join(folder, 'other');
-  if (encoder) {
-    await writeFile(path, waiting(encoder));
-    await chmod(path, 0o755);
-  }
-  const other = await openStudio({ ffmpegPath: path });
-  const { error } = await other.reaching(await other.accepted(request), 'failed');
-  expect(error.message).toMatch(message);
-  await other.close();
-});
+])(
+  'with %s as ffmpeg, a job fails with a message about the program',
+  async (_, encoder, message) => {
+    const path = join(folder, 'other');
+    if (encoder) {
+      await writeFile(path, waiting(encoder));
+      await chmod(path, 0o755);
+    }
+    const other = await openStudio({ ffmpegPath: path });
+    const { error } = await other.reaching(await other.accepted(request), 'failed');
+    expect(error.message).toMatch(message);
+    await other.close();
+  },
+);
 
 /** Returns the highest number of processes that ran at once. */
 function mostAtOnce(): number {

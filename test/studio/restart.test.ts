@@ -74,7 +74,7 @@ test('after kill -9 every job has its previous status, and an interrupted render
   expect(film.length).toBeGreaterThan(20_000);
 });
 
-test('after kill -9 every answered create has its job, and each idempotency key has one job', async () => {
+test('after kill -9 every answered create has its job, and each idempotency key has exactly one job', async () => {
   const sent: string[] = [];
   const answered: string[] = [];
   const untilCut = async () => {

@@ -36,7 +36,7 @@ async function readAll(reply: IncomingMessage) {
 
 const wholeSize = async () => (await readAll(await open(await linkOf({})))).bytes;
 
-test('link_life_s sets when a link expires', async () => {
+test('link_life_s sets the time at which a result link expires', async () => {
   const url = await linkOf({ link_life_s: 60 });
   clock.advance(58_000);
   expect((await fetch(url)).status).toBe(200);
@@ -51,15 +51,18 @@ test.each<[object, number, string]>([
   [{ status: 403 }, 403, 'AccessDenied'],
   [{ status: 404 }, 404, 'NotFound'],
   [{ status: 503, code: 'SlowDown' }, 503, 'SlowDown'],
-])('a download with the fault %j is refused once with %i %s', async (fault, status, code) => {
-  const url = await linkWith(fault);
-  const refused = await fetch(url);
-  expect(refused.status).toBe(status);
-  expect(await refused.json()).toMatchObject({ error: { code } });
-  expect((await fetch(url)).status).toBe(200);
-});
+])(
+  'a download with the fault %j is refused exactly once with %i %s',
+  async (fault, status, code) => {
+    const url = await linkWith(fault);
+    const refused = await fetch(url);
+    expect(refused.status).toBe(status);
+    expect(await refused.json()).toMatchObject({ error: { code } });
+    expect((await fetch(url)).status).toBe(200);
+  },
+);
 
-test('faults in a list apply one after another, each to its number of downloads', async () => {
+test('faults in a list apply one after another, and times sets the number of downloads for each fault', async () => {
   const url = await linkWith([{ code: 'video_not_ready', times: 3 }, { status: 403 }]);
   const seen = [];
   for (let count = 0; count < 5; count += 1) seen.push((await fetch(url)).status);
@@ -110,12 +113,12 @@ test('size_bytes streams a body of 2 GB', async () => {
   expect(bytes).toBeGreaterThan(50_000_000);
 });
 
-test('size_bytes sends exactly this many bytes', async () => {
+test('size_bytes sends exactly the given number of bytes', async () => {
   const reply = await open(await linkWith({ size_bytes: 1_000_001 }));
   expect(await readAll(reply)).toEqual({ bytes: 1_000_001, isWhole: true });
 });
 
-test('the same faults apply to the result link of an enhancement', async () => {
+test('faults of downloads also apply to the result link of an enhancement', async () => {
   const script = { render: 'none', result: { status: 404 } };
   const { json } = await studio.enhance({ studio: script });
   const { result } = await studio.reaching(json.task_id, 'completed');

@@ -41,7 +41,7 @@ test('a draft has a mark and costs fewer tokens', async () => {
   expect(draft.reply.usage.completion_tokens).toBe(Math.floor((whole * 6) / 10));
 });
 
-test('the studio lists the whole address of every sample, makes the samples itself and keeps them', async () => {
+test('the studio lists the complete address of every sample, makes the samples itself and keeps them', async () => {
   const reply = await fetch(studio.sample(''));
   const { samples } = (await reply.json()) as { samples: string[] };
   expect(samples).toEqual(

@@ -98,7 +98,7 @@ describe('a delete request', () => {
 });
 
 describe('expiry', () => {
-  test('counts from the creation of the job, time in the queue included', async () => {
+  test('is counted from the creation of the job, including the time in the queue', async () => {
     const id = await studio.accepted({
       execution_expires_after: 3600,
       ...scripted({ queue_s: 2000, run_s: 2000 }),
@@ -122,7 +122,7 @@ describe('expiry', () => {
     expect((await studio.get(id)).json.status).toBe('expired');
   });
 
-  test('deletes a record after seven days', async () => {
+  test('deletes the record of a job after seven days', async () => {
     const id = await studio.accepted({});
     await studio.reaching(id, 'succeeded');
     clock.advance(7 * dayMs - 60_000);
@@ -144,7 +144,7 @@ describe('expiry', () => {
 });
 
 describe('a result link', () => {
-  test('needs no key, serves byte ranges and lives for a day', async () => {
+  test('needs no key, serves byte ranges and is valid for a day', async () => {
     const id = await studio.accepted({ return_last_frame: true });
     const { content } = await studio.reaching(id, 'succeeded');
     const whole = await fetch(content.video_url);
@@ -214,7 +214,7 @@ describe('the render queue', () => {
     await narrow.reaching(await narrow.accepted({}), 'succeeded');
   });
 
-  test('shows all of a hundred waiting jobs', async () => {
+  test('can contain a hundred waiting jobs, and the list counts all of them', async () => {
     const ids = await Promise.all(Array.from({ length: 101 }, () => rendered()));
     expect(new Set(ids).size).toBe(101);
     const { json } = await narrow.list('filter.status=queued&page_size=1');

@@ -28,7 +28,7 @@ test.each([
   },
 );
 
-test('a video of the newer family has sound of the same length', async () => {
+test('a studio-2.0 video has sound of the same length as its picture', async () => {
   const request = { ratio: '4:3', resolution: '720p', duration: 4, return_last_frame: true };
   const { movie, reply, lastFrame } = await rendered(studio, request);
   expect(movie.video).toMatchObject({ codec: 'avc1', samples: 96, width: 1112, height: 834 });
@@ -41,7 +41,7 @@ test('a video of the newer family has sound of the same length', async () => {
   expect(lastFrame?.subarray(1, 4).toString()).toBe('PNG');
 });
 
-test('an adaptive video has the shape of the first image, and is billed for that size', async () => {
+test('an adaptive video has the shape of the first image, and is billed for its own size', async () => {
   const request = { duration: 4, resolution: '480p', generate_audio: false };
   const content = [text('x'), image(studio.sample('forest.jpg'))];
   const { movie, reply } = await rendered(studio, { ...request, content });

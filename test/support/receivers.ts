@@ -105,7 +105,7 @@ export function itReceives(
     await until('it was taken', () => timesTaken(id) === 1);
   });
 
-  test(`${name} processes a message once if it is sent twice`, async () => {
+  test(`${name} processes a message exactly once even if the message is sent twice`, async () => {
     const [id, last] = [await aTask(), await aTask()];
     await deliver(id);
     await beginResend(database().db, id);
@@ -118,7 +118,7 @@ export function itReceives(
   test.each([
     ['unsigned', {}],
     ['signed for another body', { body: '{"id":"x"}' }],
-    ['signed by a stranger', { secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}` }],
+    ['signed with another secret', { secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}` }],
     ['six minutes old', { age: 360 }],
   ])(`${name} refuses a message that is %s`, async (kind, over) => {
     const body = '{"id":"task_x","status":"succeeded"}';
@@ -128,7 +128,7 @@ export function itReceives(
     expect(status).toBe(400);
   });
 
-  test(`${name} accepts both secrets during a rotation, and only the new one after it`, async () => {
+  test(`${name} accepts both secrets during a rotation, and only the new secret afterwards`, async () => {
     const { accountId, secret } = receiver();
     await rotateSecret(database().db, accountId, 3_600_000);
     expect(await activeSecrets(database().db, accountId)).toHaveLength(2);

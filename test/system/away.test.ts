@@ -31,7 +31,7 @@ async function running(id: string): Promise<void> {
   await until('it runs', async () => (await get(id)).json.status === 'running');
 }
 
-test('with all workers down, live and finished tasks can be read', async () => {
+test('if no worker runs, running and finished tasks can still be read', async () => {
   const done = (await service.create(textTask())).json.id;
   await service.finished(done);
   const live = (await service.create(textTask({ run_s: 600 }))).json.id;
@@ -101,7 +101,7 @@ test('a pending task fails without a charge if the balance is too low when the t
   expect(differences).toEqual([]);
 });
 
-test('a finished task that Temporal no longer has can be read, but not cancelled', async () => {
+test('a finished task whose workflow Temporal has deleted can be read, but not cancelled', async () => {
   const { id } = (await service.create(textTask())).json;
   const before = await service.finished(id);
   const connection = await Connection.connect({ address: own.address() });

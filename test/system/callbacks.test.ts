@@ -77,7 +77,7 @@ test.each<[string, object, (id: string) => Promise<unknown>, object]>([
     { status: 'failed', error: { code: 'task_error' } },
   ],
 ])(
-  'the callback of a task that %s arrives once, after a GET shows the same state',
+  'the callback of a task that %s arrives exactly once, and not before a GET shows the same state',
   async (_, studio, then, end) => {
     let readable: unknown;
     sink.answer = async (received, response) => {
@@ -97,7 +97,7 @@ test.each<[string, object, (id: string) => Promise<unknown>, object]>([
   },
 );
 
-test('a pending task that is refused later sends a failed callback, signed with the secret of its account', async () => {
+test('a pending task that is refused later sends a callback with the status failed, signed with the secret of its account', async () => {
   const poor = await service.anAccount(12_000_000);
   const headers = { authorization: `Bearer ${poor.apiKey}` };
   await service.stopWorker();

@@ -101,7 +101,7 @@ afterAll(() => run?.close());
 const numbered = cases.map((one, number) => [one.name, one.first, number] as const);
 
 test.each(numbered)(
-  'a task ends if %s and the %s reads the change first',
+  'a task still ends if %s (the %s reads the change first)',
   (_name, _first, number) => {
     const { own, tasks } = run.played[number] as Played;
     const { cancelled = [], first, name } = cases[number] as Case;
@@ -132,7 +132,7 @@ test('after changes of the catalogue, the ledger agrees and no amount is held', 
 });
 
 test.each(sides)(
-  'a new key and a new address of a channel are used if the %s reads them first',
+  'a new key and a new address of a channel are used (the %s reads the change first)',
   (first) => {
     const find = (name: string) =>
       run.played[cases.findIndex((one) => one.first === first && one.name === name)]?.own;
@@ -141,7 +141,7 @@ test.each(sides)(
   },
 );
 
-test('a channel has as many watchers as the catalogue says after each change of their number', async () => {
+test('after each change of the number of watchers in the catalogue, a channel has that number of watchers', async () => {
   const { service, played } = run;
   const wanted = 'its channel gets two watchers';
   const { own } = played[cases.findIndex(({ name }) => name === wanted)] as Played;

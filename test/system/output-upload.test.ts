@@ -78,7 +78,7 @@ const taking = () => {
 const eventsOf = (id: string) =>
   service.events.filter(({ name, args }) => name === 'outputUpload' && args[0] === id);
 
-test('the video is uploaded to a presigned PUT of an S3 bucket, and is also kept by the service', async () => {
+test('the video is uploaded to a presigned PUT address of an S3 bucket, and is also kept by the service', async () => {
   const { endpoint, bucket, ...keys } = s3.settings;
   const client = new AwsClient({ ...keys, service: 's3', retries: 0 });
   const url = new URL(`${endpoint}/${bucket}/mine.mp4`);
@@ -97,7 +97,7 @@ test('the video is uploaded to a presigned PUT of an S3 bucket, and is also kept
   expect(JSON.stringify(await read(json.id))).not.toContain('X-Amz');
 });
 
-test('a task succeeds if the receiver of its upload answers 403, and shows this answer', async () => {
+test('a task succeeds although the receiver of its upload answers 403, and the task shows this answer', async () => {
   answer = (request, response) => {
     request.resume();
     response.writeHead(403).end();
@@ -112,7 +112,7 @@ test('a task succeeds if the receiver of its upload answers 403, and shows this 
   expect(JSON.stringify([service.events, await read(json.id)])).not.toContain('planted-secret');
 });
 
-test('a receiver that hangs does not delay its task, and the upload is repeated until it succeeds', async () => {
+test('an upload receiver that does not answer does not delay the task, and the upload is repeated until it succeeds', async () => {
   answer = () => undefined;
   const { json } = await task(address);
   const final = await service.finished(json.id);
@@ -146,7 +146,7 @@ test('an upload succeeds although the worker stops in the middle of the upload',
   expect(took).toEqual([(await rowOf(json.id)).sha256]);
 });
 
-test('a video that is stored after the end of its task is uploaded after that', async () => {
+test('a video that is stored only after the end of its task is still uploaded', async () => {
   storage.isAway = true;
   const took = taking();
   const { json } = await task(address);
@@ -158,7 +158,7 @@ test('a video that is stored after the end of its task is uploaded after that', 
   expect(took).toEqual([(await rowOf(json.id)).sha256]);
 });
 
-test('a video that is deleted before its upload is not uploaded, and the upload fails', async () => {
+test('if a video is deleted before its upload, the upload fails and sends nothing', async () => {
   answer = () => undefined;
   const { json } = await task(address);
   await service.finished(json.id);

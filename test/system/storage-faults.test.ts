@@ -166,7 +166,7 @@ test.each<[string, StorageFault, Break]>([
   },
 );
 
-test('a full disk for the temporary files of a bucket is reported as full, and an upload succeeds after the repair', async () => {
+test('if the disk for the temporary files of a bucket is full, an upload is refused with the storage fault "full", and succeeds after the repair', async () => {
   const mend = await fillDiskBeforeBucket();
   if (!mend) return;
   await expectRefused('full');

@@ -105,7 +105,7 @@ test('a video is still available an hour later although its link at the provider
   });
 });
 
-test('while the storage is away, the stage of a task is "storing", and a cancellation does not undo its success', async () => {
+test('while the storage is unavailable, the stage of a task is "storing", and a cancellation does not prevent the success of the task', async () => {
   storage.isAway = true;
   const { json } = await service.create(textTask());
   const shown = async () =>
@@ -119,7 +119,7 @@ test('while the storage is away, the stage of a task is "storing", and a cancell
   expect((await played(task.video_url)).status).toBe(200);
 });
 
-test('a task ends although the storage stays away, and its link works after the later copy', async () => {
+test('a task ends although the storage stays unavailable, and the link to the video works after a later copy', async () => {
   storage.isAway = true;
   const { json } = await hasty.create(textTask());
   const task = await hasty.finished(json.id);
@@ -184,7 +184,7 @@ describe('if the provider’s link expires before the copy is done', () => {
     expect((await played(link)).status).toBe(410);
   });
 
-  test('the video is still awaited while the provider cannot be reached, and is stored afterwards', async () => {
+  test('the service waits while the provider cannot be reached, and then stores the video', async () => {
     const id = await anAwaited();
     const { worker } = hasty.catalogues;
     const away = Object.entries(worker.channels).map(([name, channel]) => [

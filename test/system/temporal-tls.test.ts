@@ -70,13 +70,13 @@ describe.each([
   ['the API', askAsApi],
   ['the worker', askAsWorker],
 ])('%s', (_who, ask) => {
-  test('connects to Temporal with a client certificate, an authority and a server name', async () => {
+  test('connects to Temporal with a client certificate, a CA certificate and a server name', async () => {
     await ask(whole);
   });
 
   test.each([
     ['without a client certificate', { TEMPORAL_TLS_CERT: '', TEMPORAL_TLS_KEY: '' }],
-    ['without the authority', { TEMPORAL_TLS_CA: '' }],
+    ['without the CA certificate', { TEMPORAL_TLS_CA: '' }],
     ['with another server name', { TEMPORAL_TLS_SERVER_NAME: 'elsewhere' }],
   ])('cannot connect to Temporal %s', async (_what, over) => {
     await expect(ask({ ...whole, ...over })).rejects.toThrow();

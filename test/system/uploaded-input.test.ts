@@ -36,7 +36,7 @@ test('a task with an uploaded image as its reference succeeds', async () => {
   expect([task.status, task.error]).toEqual(['succeeded', undefined]);
 }, 180_000);
 
-test('an enlarged video in the ratio of its first frame is shown with its real width and height', async () => {
+test('the task of an enlarged video shows the real width and height if the ratio comes from the first frame', async () => {
   const portrait = sharp({ create: { width: 611, height: 917, channels: 3, background: '#369' } });
   const file = await upload('portrait.png', await portrait.png().toBuffer());
   const { status, json } = await service.create({

@@ -95,7 +95,7 @@ async function becomes(missing: Partial<typeof parts>) {
   expect(answer).toEqual(wanted);
 }
 
-test('a worker is ready once Temporal has seen its polls', async () => {
+test('a worker is ready after Temporal has seen its polls', async () => {
   await isReady();
   expect(await readyz()).toEqual({ status: 200, ready: true, parts });
 });

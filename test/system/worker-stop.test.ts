@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
-test('a worker that is stopped during a slow create of a job stops in time, and the job is created once', async () => {
+test('a worker that is stopped during a slow create of a job stops in time, and the job is created exactly once', async () => {
   const slow = { create: { delay_s: 30, times: 1 } };
   const { json } = await service.create(textTask(slow));
   await until('the create is on its way', async () => {

@@ -4,7 +4,7 @@ import { createLogger } from '../../src/telemetry/logger';
 import { createMeters } from '../../src/telemetry/meters';
 import { createEvents } from '../../src/worker/activity-events';
 
-test('the log lines of a refused create and a failed job have the code, and the first also the field', () => {
+test('the log lines of a refused create and of a failed job have the code of the provider, and the line of the create also has the field', () => {
   const lines: unknown[] = [];
   const output = { write: (line: string) => void lines.push(JSON.parse(line)) };
   const log = createLogger({ level: 'info', format: 'json', name: 'worker' }, output);

@@ -23,7 +23,7 @@ const cases = parse(readFileSync(join(opsFolder, 'alert-cases.yaml'), 'utf8'), {
 }) as Readonly<Record<string, { readonly fires: Case; readonly quiet?: Case }>>;
 const always = ['VideoWatchdog'];
 
-test('every alert has a case in which it fires and one in which it does not', () => {
+test('every alert has a case in which it fires, and every alert except VideoWatchdog has a case in which it does not fire', () => {
   expect(Object.keys(cases).sort()).toEqual(
     alerts()
       .map(({ title }) => title)

@@ -22,7 +22,7 @@ export function testDeadlines(
   deadlines: readonly Deadline[],
 ): void {
   test.each(deadlines.map((deadline) => [deadline.seconds, deadline.stage, deadline] as const))(
-    'a task with %i s to its deadline that is still %s expires within two seconds of the deadline and costs nothing',
+    'a task that has %i s until its deadline and is still %s expires within two seconds of the deadline and costs nothing',
     (_seconds, _stage, deadline) =>
       inWorld(env(), workflows, (world) => expectExpired(world, deadline)),
     60_000,

@@ -90,7 +90,7 @@ test.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])(
   },
 );
 
-test('the nine pauses of a delivery follow the schedule within a fifth, and then the delivery is exhausted', async () => {
+test('the nine pauses of a delivery differ from the schedule by at most 20 %, and then the delivery is exhausted', async () => {
   expect(await deliver([500])).toBe('exhausted');
   expect(made).toHaveLength(attemptsMax);
   const minutes = [5 / 60, 5, 30, 120, 300, 600, 840, 1200, 1440];

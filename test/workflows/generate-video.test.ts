@@ -235,7 +235,7 @@ describe('the results', () => {
       expect((await task.result()).data[0]).toMatchObject({ ratio: '3:4', width: 786 });
     }));
 
-  test('are still copied after the task has succeeded if the copy takes too long', () =>
+  test('are copied by another workflow if the copy takes too long; the task succeeds before', () =>
     runReal(async (world) => {
       world.script.store = (results) => ({
         links: ourLinks(results),
@@ -382,7 +382,7 @@ describe('failure', () => {
       expect(object).not.toHaveProperty('video_url');
     }));
 
-  test('a job that the provider refuses fails the task with the sentence of the refusal', () =>
+  test('a job that the provider refuses fails the task, and the task shows the message of the refusal', () =>
     run(async (world) => {
       const failure = { code: 'InvalidParameter', sentence: 'The prompt was refused.' };
       world.script.submit = ({ kind }) => ({
@@ -503,8 +503,8 @@ describe('cancelling', () => {
     }));
 });
 
-describe('a channel with a limit', () => {
-  test('makes a task wait if it is full, and the task submits its job when it gets its turn', () =>
+describe('a full channel', () => {
+  test('makes a task wait until its turn, and the task then submits its job', () =>
     run(async (world) => {
       const answers: PlacedJob[] = [{ outcome: 'waiting' }];
       world.script.submit = () =>
@@ -522,7 +522,7 @@ describe('a channel with a limit', () => {
 });
 
 describe('the history', () => {
-  test('of a task that waits two days has as many events as that of a task that waits a minute', () =>
+  test('of a task that waits two days has as many events as the history of a task that waits a minute', () =>
     run(async (world) => {
       const live = async (wait: string) => {
         const task = await world.start(aTaskInput());

@@ -32,7 +32,7 @@ async function run<T>(activities: object, type: string, ...args: object[]): Prom
 
 const watch = { channel: 'studio', shard: 0, shards: 1 };
 
-test('a watcher continues as new until its channel is gone', async () => {
+test('a watcher continues as new until its channel is removed', async () => {
   let rounds = 0;
   const watchJobs = async () => {
     rounds += 1;
@@ -42,7 +42,7 @@ test('a watcher continues as new until its channel is gone', async () => {
   expect(rounds).toBe(3);
 });
 
-test('the next attempt continues a watcher whose worker stops', async () => {
+test('a watcher whose worker stops is continued by the next attempt of its activity', async () => {
   let rounds = 0;
   const watchJobs = async () => {
     rounds += 1;

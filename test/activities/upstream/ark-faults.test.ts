@@ -56,7 +56,7 @@ test.each([
   ['x'.repeat(101), undefined],
   [{ name: 'ratio' }, undefined],
 ])(
-  'a fault keeps the refused param %j as %j, because only a parameter’s name may be logged',
+  'the param %j of a refusal is kept as %j, because only the name of a parameter may be logged',
   (param, kept) => {
     const json = { error: { code: 'InvalidParameter', param } };
     expect(classifyFault({ ...answer(400, null), json }).param).toBe(kept);
@@ -72,11 +72,14 @@ test.each([
   ['InvalidParameter.duration', /value of duration/],
   ['InvalidParameter.<script>', /one of the parameters/],
   ['SomethingNew', /could not finish/],
-])('the error code %s gets one of our own sentences', (code, sentence) => {
-  const fault = failureOf('failed', { code, message: 'raw upstream text' });
-  expect(fault.sentence).toMatch(sentence);
-  expect(fault.sentence).not.toMatch(/raw upstream text/);
-});
+])(
+  'the provider’s error code %s is translated into a sentence of the service',
+  (code, sentence) => {
+    const fault = failureOf('failed', { code, message: 'raw upstream text' });
+    expect(fault.sentence).toMatch(sentence);
+    expect(fault.sentence).not.toMatch(/raw upstream text/);
+  },
+);
 
 test('the sentence of an expired or cancelled job says how the job ended', () => {
   expect(failureOf('expired', null).sentence).toMatch(/expire/);

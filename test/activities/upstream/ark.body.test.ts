@@ -72,7 +72,7 @@ describe('the body of a generation', () => {
     ]);
   });
 
-  test('has the unknown metadata of the caller, which cannot replace our fields', () => {
+  test('has the caller’s undocumented metadata, which cannot replace the fields of the service', () => {
     const passThrough = { camera: 'fixed', model: 'dearer', resolution: '4k' };
     const input = aJobInput({ request: aRequest({ metadata: { passThrough } }) });
     expect(generationBody(input, 'm')).toMatchObject({

@@ -23,7 +23,7 @@ const list = () => {
   });
 };
 
-test('a listed job is compared by the parameters it echoes, not by its model', async () => {
+test('a listed job is compared by the parameters that it shows, and not by its model', async () => {
   ark.add({ seed: 42 });
   ark.add({ seed: 42, duration: 9 });
   ark.add({ seed: undefined, resolution: undefined });
@@ -53,7 +53,7 @@ test.each<[string, boolean, number, () => void]>([
     },
   ],
   [
-    'several pages, more than the asked time needs',
+    'a list with older pages than needed',
     true,
     500,
     () => {
@@ -130,7 +130,7 @@ test.each<[string, boolean, number, () => void]>([
       ark.echo = (job) => (job.created_at === oldest ? { ...job, created_at: undefined } : job);
     },
   ],
-])('the listing from %s has isComplete=%s', async (_, isComplete, count, arrange) => {
+])('a job listing read from %s has isComplete=%s', async (_, isComplete, count, arrange) => {
   arrange();
   const listing = await list();
   expect(listing?.isComplete).toBe(isComplete);
@@ -148,7 +148,7 @@ test('an answer without a list is a fault, not an empty list', async () => {
   await expect(list()).rejects.toMatchObject({ code: 'NotAList' });
 });
 
-test('the jobs of a provider without a list are read one by one', async () => {
+test('the jobs of a provider without list requests are read one by one', async () => {
   fill(60);
   const pages: number[] = [];
   ark.onPage = (page) => pages.push(page);

@@ -25,6 +25,6 @@ test.each<[string, Partial<PlayedJob>, object]>([
   ['a seed as text', { seed: '42' }, { seed: null }],
   ['tokens with a fraction', { usage: { completion_tokens: 1.5 } }, { completionTokens: null }],
   ['tokens below zero', { usage: { completion_tokens: -1 } }, { completionTokens: null }],
-])('%s in a provider’s answer is not passed on unchanged', async (_, over, result) => {
+])('%s in a provider’s answer is rounded down or ignored', async (_, over, result) => {
   expect(await readingOf(over)).toMatchObject({ status: 'succeeded', result });
 });

@@ -36,7 +36,7 @@ test('a Retry-After header delays creates by two minutes at most', async () => {
   expect((await ask(undefined, 'POST')).retryAfterMs).toBe(120_000);
 });
 
-test('hanging creates do not delay a read', async () => {
+test('a read is answered while 70 creates are waiting for their answers', async () => {
   const hanging = await startServer((request, response) => {
     if (request.method === 'GET') response.end('{}');
   });
@@ -70,7 +70,7 @@ test('an invalid Retry-After header is ignored', async () => {
   expect((await ask()).retryAfterMs).toBeNull();
 });
 
-test('a process that is about to stop fails every request to a provider with STOPPING', async () => {
+test('a process that is about to stop fails every request to a provider with the code STOPPING', async () => {
   await expect(ask(AbortSignal.abort())).rejects.toMatchObject({ code: 'STOPPING' });
 });
 

@@ -19,7 +19,7 @@ afterAll(() => {
   server.close();
 });
 
-test('the results of other jobs are passed on while a tenth of the reads hang', async () => {
+test('the results of other jobs are returned while a tenth of the reads get no answer', async () => {
   const enhancer = createMediakit({
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     apiKey: 'key',

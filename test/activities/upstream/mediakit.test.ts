@@ -135,7 +135,7 @@ test('an answer of the enhancer that does not follow the protocol is a fault, no
   await expect(enhancer.read('enh-1')).rejects.toMatchObject({ kind: 'ambiguous' });
 });
 
-test('a batch of reads leaves out an unknown job, and fails if the provider answers 429', async () => {
+test('a batch of reads leaves out a job with the answer 404, and fails after an answer 429', async () => {
   service.say = ({ path }) =>
     path.endsWith('/gone')
       ? { status: 404, body: { error: { code: 'NotFound' } } }
@@ -156,7 +156,7 @@ test('after an answer 429 the remaining jobs of a batch are not read', async () 
   expect(reads).toBeLessThan(ids.length);
 });
 
-test('a batch of reads leaves out one unreadable job, and fails if no job can be read', async () => {
+test('a batch of reads leaves out a job whose read fails, and fails itself if all reads fail', async () => {
   const broken = { status: 500, body: { error: { code: 'InternalError' } } };
   service.say = ({ path }) =>
     path.endsWith('/bad') ? broken : { body: { success: true, status: 'processing' } };

@@ -51,7 +51,7 @@ test.each([
   expect(report).toMatchObject({ status: 'succeeded', result: { videoUrl: video_url } });
 });
 
-test('the host of the channel itself is allowed for results', async () => {
+test('a video URL on the host of the channel itself is allowed', async () => {
   const report = await reportWith({ video_url: `${provider.url}/video.mp4` });
   expect(report?.status).toBe('succeeded');
 });

@@ -150,7 +150,7 @@ test('deleting the content of another account’s task is the same 404 as for an
   expect(await lengths(task)).toEqual([1_000, 1_000]);
 });
 
-test('if the storage is away, a deletion stops the links at once, and a repeated call deletes the bytes', async () => {
+test('if the storage is unavailable, a deletion stops the links at once, and a repeated call deletes the bytes', async () => {
   const task = await aFinished();
   const failures = api.failures.length;
   const working = api.storage.remove;

@@ -116,7 +116,7 @@ test('an expired file is a 410 even before it is deleted', async () => {
   expect((await read(link(past))).reply.status).toBe(410);
 });
 
-test('unknown file links are a 404 and limited by address, and known file links are not limited', async () => {
+test('requests for unknown file links get a 404 and are rate-limited by client address, and existing file links are not limited', async () => {
   const unknown = () => `${api.url}/files/${randomBytes(24).toString('base64url')}.mp4`;
   const statuses: number[] = [];
   for (let call = 0; call < 8; call += 1) statuses.push((await read(unknown())).reply.status);

@@ -78,7 +78,7 @@ const read = async ({ token }: Planted, init: RequestInit = {}) => {
   return { reply, body: Buffer.from(await reply.arrayBuffer()) };
 };
 
-test('GET, a byte range and HEAD of an unstored result work, and no header reveals the provider', async () => {
+test('an unstored result can be read with GET, with a byte range and with HEAD, and no header reveals the provider', async () => {
   const file = await awaited();
   const whole = await read(file);
   expect([whole.reply.status, whole.body.equals(bytes)]).toEqual([200, true]);

@@ -21,7 +21,7 @@ test.each([
   ['before', 'awaited', 0],
   ['after', 'stored', 1],
 ] as const)(
-  'if the database connection is cut %s an upload is recorded, its row is %s',
+  'if the database connection is cut %s the end of an upload is recorded, the row has the state %s',
   async (when, state, left) => {
     const { db, storage } = api;
     await db('files').delete();

@@ -190,7 +190,7 @@ describe('refused uploads leave neither a row nor bytes', () => {
     });
   });
 
-  test('a body that is too large by its Content-Length is refused before it is read', async () => {
+  test('a body with a too large Content-Length is refused before the body is read', async () => {
     await leavesNothing(async () => {
       for (const [type, bytes] of [
         ['video/mp4', 50 * mb + 1],
