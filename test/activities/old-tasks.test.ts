@@ -17,6 +17,7 @@ import { reasonOf } from '../../src/domain/transfers';
 import { aClosing, anAccountWith, anOpening, openNew, storePending } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
+import { until } from '../support/until';
 
 let database: TestDatabase;
 let db: Knex;
@@ -302,19 +303,25 @@ test('the sums of the ledger stay right if old tasks are deleted during creates,
       expect(await spentOf()).toEqual(spent);
     }
   };
-  let killed = 0;
-  const kill = async () => {
-    while (!isDone && killed < 10) {
-      const { rows } = await db.raw(
-        `select pg_terminate_backend(pid) from pg_stat_activity
-          where datname = current_database() and application_name = 'retention'
-            and query like 'select close_tasks%' and state = 'active'`,
-      );
-      killed += rows.length;
+  let interrupted = 0;
+  const killActive = () =>
+    db.raw(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and application_name = 'retention'
+          and query like 'select close_tasks%' and state = 'active'`,
+    );
+  const kill = async (lock: Knex.Transaction) => {
+    // Until the lock is released, a call that deletes the locked movement cannot end.
+    await until('a call was interrupted', async () => {
+      await killActive();
+      return interrupted > 0;
+    });
+    await lock.commit();
+    while (!isDone && interrupted < 10) {
+      await killActive();
       await new Promise((resolve) => setTimeout(resolve, 15));
     }
   };
-  let interrupted = 0;
   const leave = async () => {
     while ((await db('tasks').where({ key_id: keyId }).first('id')) !== undefined) {
       const batch = await listOldTasks(service, null, kept, 7).catch(() => []);
@@ -327,8 +334,10 @@ test('the sums of the ledger stay right if old tasks are deleted during creates,
     }
     isDone = true;
   };
-  await Promise.all([create(), auditAgain(), kill(), leave(), leave()]);
-  expect(Math.min(made, killed, interrupted)).toBeGreaterThan(0);
+  const lock = await db.transaction();
+  await lock('transfers').where({ key_id: keyId }).forUpdate().first('id');
+  await Promise.all([create(), auditAgain(), kill(lock), leave(), leave()]);
+  expect(made).toBeGreaterThan(0);
   expect(await db('tasks').count('* as n').first()).toEqual({ n: made });
   const [closing] = await db('transfers').where({ kind: 'closing' });
   expect(closing).toMatchObject({ amount: 100 * 40, closes: count * 2 + 100 });

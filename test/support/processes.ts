@@ -119,6 +119,7 @@ export async function aDataDir(): Promise<DataDir> {
         return null;
       }
     },
-    remove: () => rm(path, { recursive: true, force: true }),
+    // The child processes of a killed program may still write for a moment.
+    remove: () => rm(path, { recursive: true, force: true, maxRetries: 10 }),
   };
 }

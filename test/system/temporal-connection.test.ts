@@ -10,11 +10,11 @@ import { connectTemporal, temporalAddress } from '../support/temporal';
 test('calls of the API to Temporal use no async-local storage', async () => {
   const namespace = 'default';
   const temporal = createTemporalClient({
-    connection: lazyConnection({ address: temporalAddress(), namespace }, 200),
+    connection: lazyConnection({ address: temporalAddress(), namespace }, 2_000),
     namespace,
     encryptionKeys: [],
     taskQueue: `nobody-works-here-${process.pid}`,
-    acceptTimeoutMs: 200,
+    acceptTimeoutMs: 2_000,
   });
   const taskId = aTaskId();
   const kept = jest.spyOn(AsyncLocalStorage.prototype, 'run');
