@@ -49,8 +49,8 @@ export interface ActivityEvents {
     why: string,
   ): void;
   /**
-   * An attempt to upload a video to an address of the caller has ended. `again`: another attempt
-   * follows.
+   * An attempt to upload a video to the URL that the caller gave has ended. `again`: another
+   * attempt follows. `succeeded` and `failed`: no other attempt follows.
    */
   outputUpload(
     taskId: string,
@@ -65,7 +65,8 @@ export interface ActivityEvents {
 }
 
 /**
- * The result of an attempt to upload. `not_sent`: the address is not allowed, or the storage does
+ * The result of one attempt to upload a video. `accepted` and `refused`: the receiver answered.
+ * `no_answer`: the receiver did not answer. `not_sent`: the URL is not allowed, or the storage does
  * not have the video.
  */
 export type UploadResult = 'accepted' | 'refused' | 'no_answer' | 'not_sent';

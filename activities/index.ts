@@ -1,6 +1,7 @@
 // All activities, created with their dependencies. The histories of workflows contain the names of
-// activities. So names may be added, but never changed. The four groups run on separate task
-// queues, so that a busy group does not delay another group.
+// activities. So names may be added, but never changed. There are four groups: activities of tasks,
+// of loops, of callbacks and of files. Each group runs on a separate task queue, so that a busy
+// group does not delay another group.
 
 import type { AuditDeps } from './audit-books';
 import { createAuditActivities } from './audit-books';
@@ -15,7 +16,10 @@ import type { ReconcileDeps } from './reconcile/reconcile';
 import { createReconcileActivities } from './reconcile/reconcile';
 import { createFileActivities, type FileDeps } from './results/store-results';
 
-/** The activities of a task, except the one that stores its results. */
+/**
+ * The activities of a task. The activities that store its results are created by
+ * createFileActivities.
+ */
 export function createTaskActivities(deps: SubmitDeps) {
   return {
     ...createBillingActivities(deps),

@@ -56,7 +56,7 @@ export async function writeResults(
   await writeFile(file, `${JSON.stringify(results, null, 2)}\n`);
 }
 
-/** The findings of the previous runs. A row that is not measured again keeps its findings. */
+/** The findings of the previous runs. A benchmark that is not run again keeps its findings. */
 function keptFindings(file: string): { row: string }[] {
   try {
     return (JSON.parse(readFileSync(file, 'utf8')) as { findings: { row: string }[] }).findings;

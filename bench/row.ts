@@ -1,5 +1,5 @@
-// The types of a row and of its findings. A row is one measurement of the bench and has one or
-// more findings. A row that cannot be measured correctly throws, and the run ends.
+// The types of a benchmark row and of its findings. A row is one measurement of the bench and has
+// one or more findings. A row that cannot be measured correctly throws, and the run ends.
 
 import { type Compared, quantile } from './support/rounds';
 import type { World } from './world';
@@ -12,7 +12,7 @@ export interface Finding {
   readonly reference?: number | string;
   readonly ratio?: number;
   readonly spread?: readonly [number, number];
-  /** For example "≥ 0.8". Absent if the figure is only reported. */
+  /** The wanted value, for example "≥ 0.8". Absent if the figure is only reported. */
   readonly wanted?: string;
   readonly met?: boolean;
   readonly note?: string;

@@ -55,7 +55,8 @@ function create(request: IncomingMessage, body: Record<string, unknown>) {
   counts.creates += 1;
   const taskId = String(request.headers['x-client-request-id']);
   const known = byTask.get(taskId);
-  // A second create for the same task. Rows compare `creates` with the number of tasks, and fail.
+  // This is a second create for the same task. The bench compares `creates` with the number of
+  // tasks, and fails if they differ.
   if (known) return { status: 200, body: { id: known.id } };
   const model = String(body.model) as keyof typeof statusOfModel;
   const now = Date.now();

@@ -1,6 +1,6 @@
-// Starts the environment of all rows, once in a run. The service runs as separate processes on an
-// embedded PostgreSQL and Temporal. A stand-in generator replaces the provider. The bare references
-// use the same servers.
+// Starts the environment of the measurements, once in a run of the bench. The service runs as
+// separate processes on an embedded PostgreSQL and Temporal. A stand-in generator replaces the
+// provider. The bare references use the same servers.
 
 import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -36,7 +36,7 @@ interface Settings {
   readonly rounds: number;
   /** The time limit for creating the waiting tasks. */
   readonly creatingSeconds: number;
-  /** The number of old tasks, of six rows each, in the row `retention`. */
+  /** The number of old tasks for `retention`. Each task has six database rows. */
   readonly oldTasks: number;
   /** Small sizes, only to check that every row works. The figures are not usable. */
   readonly quick: boolean;

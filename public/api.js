@@ -70,7 +70,7 @@ export function createApi(key, { onSignedOut } = {}) {
   };
 }
 
-/** Loads the data that needs no key: the samples, and the address of the Temporal UI. */
+/** Loads the data that needs no key: the samples, and the URL of the Temporal UI. */
 export async function loadSurroundings() {
   const reply = await send('/playground.json', {});
   return reply.json();

@@ -1,5 +1,5 @@
-// The root of the page: sign-in, and the view that the address names. Each key has its own
-// `Workbench`, so a change of the key removes all state of the old session.
+// The root of the page: sign-in, and the view that the URL names. Each API key has its own
+// `Workbench`, so a sign-in with another API key removes all state of the old session.
 
 import { AccountPage } from './account.js';
 import { createApi, loadSurroundings } from './api.js';
@@ -17,7 +17,7 @@ function App() {
   const [key, setKey] = useState(() => recall('key', ''));
   const [notice, setNotice] = useState('');
   const enter = (fresh) => {
-    // The new session must not see drafts and notes of the previous one.
+    // The new session must not show the draft and the notes of the previous session.
     forgetEverything();
     remember('key', fresh);
     setNotice('');

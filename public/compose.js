@@ -108,8 +108,9 @@ function useSending({ api, draft, model, account, form }) {
 
 /**
  * Returns the faults that are shown before the user sends the form. Fields without a value show no
- * fault, because the user may still fill them in. If there is only one frame, the field `images`
- * shows only faults of the address of this frame, because the user may still add the second frame.
+ * fault, because the user may still fill them in. The input type `first_last_frame` needs
+ * two images or more. While there is only one, the field `images` shows only the faults of this
+ * image.
  */
 function early(fields, body) {
   const valueAt = (name) => name.split('.').reduce((at, part) => at?.[part], body);

@@ -9,8 +9,8 @@ import { note, recall, remember } from './session.js';
 const againMs = 2_000;
 
 /**
- * Returns `{ state, fault, create, stop, clearFault }`. The state is 'idle' or 'sending'. After a
- * call without an answer the state is 'waiting'.
+ * Returns `{ state, fault, create, stop, clearFault }`. The state is 'idle' or 'sending', or
+ * 'waiting' after a call without an answer.
  */
 export function useAttempt(api, onCreated) {
   const [state, setState] = useState('idle');

@@ -1,5 +1,4 @@
-// Hooks for state that changes outside the components: the clock, the address, and answers of the
-// API.
+// Hooks for state that changes outside the components: the clock, the URL, and answers of the API.
 
 import { Unreachable } from './api.js';
 import { useCallback, useEffect, useRef, useState } from './preact.js';
@@ -15,8 +14,8 @@ export function useNow(everyMs = 1000, running = true) {
 }
 
 /**
- * Returns the current view. The part of the address after # names the view, so that a reload or a
- * link shows the same view.
+ * Returns the current view. The part of the URL after # names the view, so that a reload or a link
+ * shows the same view.
  */
 export function useRoute() {
   const [route, setRoute] = useState(readRoute);

@@ -1,5 +1,5 @@
-// The field for images, videos or audios of a task. Files are uploaded, chosen from the samples, or
-// entered as addresses. Their order matters for frames.
+// The field for images, videos or audios of a task. The user uploads files, chooses samples or
+// enters URLs. The order of the images matters for frames.
 
 import { html, newId, useState } from './preact.js';
 import { fileName } from './session.js';
@@ -71,7 +71,7 @@ function UploadButton({ kind, take }) {
 }
 
 /**
- * Adds the typed address on blur or on Enter. The default action of Enter is prevented, because it
+ * Adds the typed URL on blur or on Enter. The default action of Enter is prevented, because it
  * would submit the form.
  */
 function AddressInput({ name, kind, isWrong, onAdd }) {

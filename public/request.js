@@ -106,8 +106,9 @@ export function takesTools({ inputType }, { features }) {
 }
 
 /**
- * Returns the request body, and the faults that the page finds before it sends the request: labels
- * that are not `name=value`, and further metadata that is not a JSON object.
+ * Returns the request body and the faults that the page finds before it sends the request. There
+ * are two kinds of fault: a label that is not `name=value`, and further metadata that is not a JSON
+ * object.
  */
 export function requestOf(draft, model) {
   const media = mediaOf(draft, model).map(({ name }) => [name, draft[name]]);
@@ -186,14 +187,14 @@ function furtherOf(text) {
     const more = JSON.parse(text);
     if (more !== null && typeof more === 'object' && !Array.isArray(more)) return { more };
   } catch {
-    // The fault below explains what to enter.
+    // The text is not JSON. The fault below tells the user what to enter.
   }
   return { more: {}, fault: 'This must be a JSON object, for example {"camera": "slow"}.' };
 }
 
 /**
- * Returns the number if the text is a number. Otherwise returns the text, and the refusal of the
- * API explains the fault.
+ * Returns the number if the text is a number. Otherwise returns the text. The API then refuses the
+ * request and explains the fault.
  */
 function numberOr(text) {
   const trimmed = text.trim();

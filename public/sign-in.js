@@ -1,4 +1,4 @@
-// The sign-in page. It checks a key by reading the account of the key.
+// The sign-in page. It checks an API key by reading the account of the key.
 
 import { createApi, Unreachable } from './api.js';
 import { Text } from './controls.js';

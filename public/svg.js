@@ -1,4 +1,5 @@
-// Small drawings: a frame with a given ratio, and the animation that runs while a video is made.
+// Small drawings: a rectangle with a given ratio, and the animation that runs while a video is
+// made.
 
 import { html } from './preact.js';
 

@@ -6,7 +6,7 @@ import { noteFile } from './session.js';
 
 /**
  * `take(files)` uploads at most `room` files. After each upload, `take` calls `onStored` with the
- * link of the file, unless the file is not of the wanted kind.
+ * link of the file. A file of another kind than `kind` is reported as a fault instead.
  */
 export function useUploads(api, { kind, room, onStored }) {
   const [busy, setBusy] = useState('');

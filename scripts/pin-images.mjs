@@ -1,6 +1,6 @@
-// `npm run pin`: appends its digest to each image tag in Dockerfile and docker-compose.yml. Then
-// every build and start uses the image that was tested. The script needs docker with buildx and
-// access to the registries. With renovate.json, a bot does the same for newer versions.
+// `npm run pin`: appends the digest of each image to its tag in Dockerfile and docker-compose.yml.
+// Then every build and start uses the image that was tested. The script needs docker with buildx
+// and access to the registries. With renovate.json, a bot does the same for newer versions.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -31,7 +31,7 @@ export interface PartOptions {
 }
 
 /**
- * The addresses of the studio. They are set after the studio listens, because port 0 means any free
+ * The base URLs of the studio. They are set after the studio listens, because port 0 means any free
  * port.
  */
 interface Addresses {
@@ -75,8 +75,8 @@ export function composeStudio(options: PartOptions, addresses: Addresses, log: L
   const enhancer = createEnhancer({ store, files, parseCall });
 
   /**
-   * If `url` is an address of this studio, returns the path of the file on disk, so that no request
-   * is needed. Otherwise returns undefined.
+   * If `url` belongs to this studio, returns the path of the file on disk, so that no request is
+   * needed. Otherwise returns undefined.
    */
   async function ownFile(url: string): Promise<string | undefined> {
     const own = ownPath(url, addresses);
@@ -94,10 +94,7 @@ export function composeStudio(options: PartOptions, addresses: Addresses, log: L
   return { store, files, samples, admin, generator, enhancer, close };
 }
 
-/**
- * If `url` is an address of this studio, returns the path and the query of `url`. Otherwise returns
- * undefined.
- */
+/** If `url` belongs to this studio, returns its path and its query. Otherwise returns undefined. */
 function ownPath(url: string, { base, own }: Addresses) {
   const root = [base, own].find((ours) => ours !== '' && url.startsWith(`${ours}/`));
   if (root === undefined) return undefined;

@@ -1,7 +1,7 @@
 /*
- * HTTP helpers for every route. They parse the address of a request, give the request an id, read
- * JSON up to a size limit, and send replies. They use plain node:http, because the scripted faults
- * need access to the socket.
+ * HTTP helpers for every route. They parse the URL of a request, give the request an id, read JSON
+ * up to a size limit, and send replies. They use plain node:http, because the scripted faults need
+ * access to the socket.
  */
 
 import { randomBytes } from 'node:crypto';

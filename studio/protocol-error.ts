@@ -1,7 +1,7 @@
 /*
- * The errors that the studio answers with. Codes, types and the shape of the body are those of the
- * provider; the sentences are the studio's own. Routes throw these errors, and the router renders
- * all of them in the same way.
+ * The errors in the studio's replies. Codes, types and the shape of the body are those of the
+ * provider; the messages are the studio's own. Routes throw these errors, and the router sends all
+ * of them in the same way.
  */
 
 export class ProtocolError extends Error {

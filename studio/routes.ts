@@ -11,7 +11,7 @@ import { ProtocolError } from './protocol-error';
 
 interface Keys {
   apiKey: string;
-  /** Without this key there is no admin endpoint. */
+  /** If this key is not set, there is no admin endpoint. */
   adminKey?: string | undefined;
 }
 

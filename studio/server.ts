@@ -18,12 +18,10 @@ export interface StudioOptions extends PartOptions {
   host: string;
   /** 0 means any free port. */
   port: number;
-  /**
-   * The prefix of result and sample links. The default is the address on which the studio listens.
-   */
+  /** The prefix of result and sample links. The default is the URL on which the studio listens. */
   publicUrl?: string | undefined;
   apiKey: string;
-  /** Without this key there is no admin endpoint. */
+  /** If this key is not set, there is no admin endpoint. */
   adminKey?: string | undefined;
   log?: Log | undefined;
 }
@@ -60,7 +58,7 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
   return { url: addresses.own, close: () => (closing ??= end()) };
 }
 
-/** Listens, and returns an address at which this machine can reach the studio. */
+/** Listens, and returns a URL at which this machine can reach the studio. */
 async function listen(server: Server, options: { host: string; port: number }): Promise<string> {
   await new Promise<void>((listening, failed) => {
     server.once('error', failed);

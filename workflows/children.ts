@@ -14,8 +14,8 @@ export async function announce(task: TaskState): Promise<void> {
 }
 
 /**
- * Starts the workflow that finishes the copies and makes the upload. Does nothing for a failed
- * task, or if nothing is left to copy or upload.
+ * Starts the workflow that finishes the copies and makes the upload. Does nothing if the task did
+ * not succeed, or if nothing is left to copy or upload.
  */
 export async function storeTheRest(task: TaskState, final: TaskObject): Promise<void> {
   const { stored } = task;

@@ -77,9 +77,10 @@ async function admit(task: TaskState): Promise<boolean> {
 }
 
 /**
- * Ends a workflow whose task was not opened. The row of a refused task is deleted, and its workflow
- * fails so that the id can be used again (docs/decisions.md, 2). If the task had already ended, its
- * callback may not have been started, so this function starts the callback.
+ * Ends a workflow whose task was not opened. If openTask refused the task, openTask has also
+ * deleted its row. The workflow then fails, so that the id can be used again (docs/decisions.md,
+ * 2). If the task had already ended, its callback may not have been started, so this function
+ * starts the callback.
  */
 async function leave(task: TaskState): Promise<TaskObject> {
   await condition(allHandlersFinished);

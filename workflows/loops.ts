@@ -1,6 +1,6 @@
-// The workflows that belong to no task: watchers, reconciler and audit. Each of them only runs one
-// activity. On a deploy they move to the new code, while a task stays on the build on which it
-// began.
+// The workflows that belong to no task: watchers, reconciler and audit. Each workflow only runs one
+// activity. On a deploy these workflows move to the new code. The workflow of a task stays on the
+// build on which the task began.
 
 import {
   continueAsNew,
@@ -13,8 +13,8 @@ import type { AuditReport, ReconcileReport, WatchInput } from './messages';
 import { auditPolicy, reconcilePolicy, watchPolicy } from './policies';
 import { movesWithDeploys } from './versioning';
 
-// The task queue of these activities. It is separate from the queue of tasks, so that neither can
-// starve the other.
+// The Temporal task queue of these activities. The activities of video tasks use another queue, so
+// neither kind of activity can delay the other.
 const loopsQueue = () => `${workflowInfo().taskQueue}-loops`;
 
 /**

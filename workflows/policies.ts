@@ -48,7 +48,7 @@ export const lastCheckPolicy: ActivityOptions = {
   retry: { initialInterval: '1 s', maximumAttempts: 3 },
 };
 
-/** A few attempts within a minute. After that the reconciler repeats the cancel. */
+/** For cancelJob: a few attempts within a minute. After that the reconciler repeats the cancel. */
 export const cancelPolicy: ActivityOptions = {
   summary: 'asks the provider to stop the job',
   startToCloseTimeout: '30 s',
@@ -57,10 +57,11 @@ export const cancelPolicy: ActivityOptions = {
 };
 
 /**
- * Of the 40 s, at most 15 s are for the receiver, and the rest is for the database. If a worker
- * dies, the missing heartbeat shows that within 15 s. Attempts are unlimited: without the database
- * nothing can be sent or recorded, but the callback is still owed. A cancel waits for the request
- * in progress, so that the answer of the receiver is recorded.
+ * For one attempt of a callback. Of the 40 s, at most 15 s are for the receiver, and the rest is
+ * for the database. If a worker dies, the missing heartbeat shows that within 15 s. Attempts are
+ * unlimited: without the database nothing can be sent or recorded, but the callback must still be
+ * delivered. A cancel waits for the request in progress, so that the answer of the receiver is
+ * recorded.
  */
 export const callbackPolicy: ActivityOptions = {
   startToCloseTimeout: '40 s',

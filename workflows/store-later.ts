@@ -1,5 +1,5 @@
-// Finishes the copies that the task did not wait for, and uploads the video to the caller's
-// address. The workflow ends when both are done or have failed for good.
+// Finishes the copies that the task did not wait for, and uploads the video to the caller's URL.
+// The workflow ends when both are done or have failed permanently.
 
 import { proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { createFileActivities } from '../activities';

@@ -45,7 +45,7 @@ export class TaskState {
   readonly deadlineAtMs: number;
   readonly hasCallback: boolean;
   readonly jobs = new TaskJobs();
-  /** The reason why the task was refused. The row of a refused task is deleted. */
+  /** The reason why openTask refused the task. openTask then also deletes the row of the task. */
   refusal: Refusal | undefined;
   /**
    * Our links to the results. They are set when storeResults has answered, even if the copies are
@@ -102,7 +102,10 @@ export class TaskState {
     return { taskId, accountId, kind, plan, traceId };
   }
 
-  /** Stores the task object after the row is no longer pending, and answers the waiting create. */
+  /**
+   * Stores the object of a task whose row is no longer pending. The waiting create is then
+   * answered.
+   */
   admitted(object: TaskObject): void {
     this.shown = object;
     this.decide();

@@ -1,5 +1,5 @@
-// Sends a POST to an address that a caller chose. Redirects are not followed, and only the first
-// bytes of the answer are read.
+// Sends a POST to a URL that a caller chose. Redirects are not followed, and only the first bytes
+// of the answer are read.
 
 import type { IncomingMessage } from 'node:http';
 import { type GuardedRequest, sendGuarded } from '../../src/outbound/guarded-request';
@@ -21,8 +21,8 @@ interface GuardedReply {
 export async function guardedPost(request: GuardedPost): Promise<GuardedReply> {
   const { body, signal, timeoutMs } = request;
   const endsAt = performance.now() + timeoutMs;
-  // The longest address that can be stored has 2,048 characters. The create of the task has already
-  // checked the limit of the field.
+  // A stored URL has at most 2,048 characters. The API has already checked the length when the task
+  // was created.
   const what = { method: 'POST', urlCharsMax: 2048, body } as const;
   const { outgoing, response } = await sendGuarded(request, what);
   const stop = () => outgoing.destroy();

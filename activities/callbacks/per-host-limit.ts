@@ -1,12 +1,13 @@
-// Limits the concurrent deliveries to one receiver or of one account, in this process. A delivery
-// that gets no slot is told how long to wait before it tries again. This wait is computed from the
-// recent answer times of the receiver. So even if thousands of deliveries wait, each delivery
-// usually tries only once more, and not once per second.
+// Limits how many deliveries run at the same time in this process, for each receiver and for each
+// account. If no slot is free, the caller is told how long to wait before it tries again. The wait
+// is computed from the recent answer times of the receiver. So even if thousands of deliveries
+// wait, each delivery usually tries only once more, and not once per second.
 
 interface HostShare {
   /**
-   * Takes a slot for each of these names. If a name has no free slot, takes no slot and returns the
-   * time to wait. Call `leave` when the delivery is done.
+   * Takes a slot for each name. A name stands for a receiver, an account or all deliveries. If a
+   * name has no free slot, takes no slot at all and returns the time to wait. Call `leave` of the
+   * slot when the delivery is done.
    */
   enter(names: readonly ShareName[]): Slot | { readonly comeBackInMs: number };
 }
@@ -26,7 +27,7 @@ interface Share {
   running: number;
   /** The mean duration of recent deliveries. */
   meanMs: number;
-  /** The latest time at which a waiting delivery was told to try again. */
+  /** The latest of the times that waiting deliveries got for their next attempt. */
   turnAtMs: number;
 }
 
@@ -35,7 +36,7 @@ interface Share {
 const soonestMs = 1_000;
 const latestMs = 10 * 60_000;
 // If more names than this are stored, the names without running or waiting deliveries are removed.
-// 10,000 names take about a megabyte.
+// 10,000 names need about a megabyte of memory.
 const rememberedMax = 10_000;
 
 export function createHostShare(now: () => number): HostShare {

@@ -20,7 +20,10 @@ const clockSlackMs = 5 * 60_000;
  */
 export const clearsUpWithinMs = 10 * 60_000;
 
-/** Returns null if the provider has no list. */
+/**
+ * Returns `one` if exactly one listed job must be ours, `none` if a complete list contains no job
+ * of ours, and `unclear` otherwise. Returns null if the provider has no list.
+ */
 export async function findLostJob(
   { db }: JobDeps,
   input: JobInput,

@@ -1,7 +1,7 @@
-// Makes the addresses of input files when a job is sent. If the storage can sign links, the address
-// is a link of the storage. Otherwise the address is a link of this service, if the generator can
-// reach this service. Otherwise the bytes themselves are sent as a data URL. A link of the storage
-// is valid for the time limit of the task, but for at most seven days.
+// Makes the URLs of input files when a job is sent. If the storage can sign links, the URL is a
+// signed link of the storage. Otherwise the URL is a link of this service, if the generator can
+// reach this service. Otherwise the file itself is sent as a data URL. A signed link is valid for
+// the time limit of the task, but for at most seven days.
 
 import { buffer } from 'node:stream/consumers';
 import type { Knex } from 'knex';
@@ -13,7 +13,7 @@ import type { Storage } from '../../src/storage/storage';
 
 interface InputStorage {
   readonly storage: Storage;
-  /** The address of the API, with which links of this service begin. */
+  /** The public URL of the API. Each link of this service begins with this URL. */
   readonly publicUrl: string;
   readonly allowHosts: readonly string[];
 }
@@ -27,8 +27,8 @@ export interface InputDeps {
 const presignedSecondsMax = 604_800;
 
 /**
- * Returns the input with the addresses of its files. If a file was removed after the create of the
- * task, `inputIsGone` is set, and the addresses are not replaced.
+ * Replaces each uploaded file in the input by a URL that the generator can read. If a file was
+ * removed after the create of the task, replaces nothing and sets `inputIsGone`.
  */
 export async function withInputAddresses(
   deps: InputDeps,

@@ -75,8 +75,8 @@ export class Absences {
   }
 
   /**
-   * Returns true if the provider lists none of our jobs. After that, returns false for 30 s, so
-   * that the alert is not raised in each round.
+   * Returns true if the provider lists none of our jobs. Then returns false for 30 s, so that the
+   * alert is not raised in each round.
    */
   isUnlistedNews(): boolean {
     const now = performance.now();
@@ -99,9 +99,9 @@ interface MissingOutcome {
 }
 
 /**
- * Evaluates a round: reads jobs individually that were absent often enough, and stores which jobs
- * are missing, gone or back. `asked` contains the polled jobs, and `listed` contains the upstream
- * ids that the provider listed.
+ * Evaluates a round. Reads each job individually that was absent often enough, and stores which
+ * jobs are missing, gone or back. `asked` contains the polled jobs, and `listed` contains the
+ * upstream ids that the provider listed.
  */
 export async function checkMissing(
   deps: MissingDeps,

@@ -1,6 +1,6 @@
-// Sends one create to one channel and interprets the answer. If it is not clear whether the job was
-// accepted, an error is thrown, and Temporal retries the activity by jobPolicy. Clear outcomes are
-// returned.
+// Sends one create to one channel and interprets the answer. If the answer is clear, the outcome is
+// returned. If it is not clear whether the channel accepted the job, an error is thrown, and
+// Temporal retries the activity by jobPolicy.
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { wantCancel } from '../../src/db/jobs/cancels';
@@ -21,7 +21,7 @@ import { withNewLink } from './base-video';
 
 /**
  * The outcome of an attempt to place a job. `open`: a channel has accepted the job, so the activity
- * waits for the job's end.
+ * waits for the job's end. A `PlacedJob` is the result of the activity, which ends at once.
  */
 export type Submitted = PlacedJob | 'open';
 
@@ -35,8 +35,9 @@ export interface Candidate extends KnownChannel {
 export const sendWithinMs = 5_000;
 
 /**
- * This long after `sent_at`, the list shows the job if it was accepted. Earlier, a list without the
- * job proves nothing: the create may be sent late and answered late, and the list may lag.
+ * Returns the time after `sent_at` from which the list shows the job if it was accepted. Before
+ * that time, a list without the job proves nothing: the create may be sent late or answered late,
+ * and the list may be updated late.
  */
 export function settledAfterMs({ requestTimeoutMs, listLagMs }: Channel): number {
   return sendWithinMs + requestTimeoutMs + listLagMs;
@@ -120,8 +121,8 @@ export async function adopt(
 }
 
 /**
- * Alerts an operator and returns a failure that ends the task with a refund. A new create could
- * generate the video a second time.
+ * Alerts an operator and returns a failure that ends the task with a refund. The create is not sent
+ * again, because a new create could generate the video a second time.
  */
 export async function failUnresolved(
   deps: JobDeps,

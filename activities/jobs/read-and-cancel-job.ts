@@ -65,9 +65,9 @@ async function cancelUpstream(deps: JobDeps, input: JobInput, job: SentJob): Pro
 }
 
 /**
- * Returns the upstream id of the job. If the answer of the create was lost, the job is looked up.
- * Returns an empty list if the provider certainly has no such job, and throws if that is not
- * certain.
+ * Returns a list with the upstream id of the job. If the answer of the create was lost, the job is
+ * looked up. Returns an empty list if the provider certainly has no such job. Throws an error if
+ * that is not certain.
  */
 async function upstreamIdsOf(
   deps: JobDeps,

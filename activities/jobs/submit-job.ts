@@ -1,5 +1,5 @@
-// Chooses the channel of a job. If a create may have arrived, no other create is sent until the
-// outcome is clear: the create is repeated with its idempotency key, or its job is looked up. If a
+// Chooses the channel of a job. If a create may have arrived, its outcome is found out first:
+// either the same create is repeated with its idempotency key, or its job is looked up. If a
 // channel may have accepted a job, the job is never offered to another channel (docs/decisions.md,
 // 5 to 7). place-job.ts sends a single create.
 
@@ -95,8 +95,8 @@ async function tryChannels(deps: JobDeps, input: RequestedJob): Promise<Submitte
  * earlier attempt died while it was sending the create.
  */
 async function resume(deps: JobDeps, input: RequestedJob): Promise<Submitted> {
-  // After this statement, a report of the job's end completes this activity. If the end was stored
-  // earlier, the returned row contains the report.
+  // After `takeOver`, a report of the job's end completes this activity. If the end was stored
+  // earlier, the row that `takeOver` returns contains the report.
   const [activityId, attempt] = [waitingActivity(), thisAttempt()];
   const job = await takeOver(deps.db, input, { activityId, attempt });
   if (job?.upstreamId) {

@@ -110,8 +110,8 @@ async function goRound(round: Round): Promise<number> {
   // lock.
   if (shard === 0) await offerFreeSlots(deps, channel);
   await recoverStalledPlacements(deps);
-  // A round is recorded only if a poll was answered or no job was due. So the reconciler reports a
-  // channel if it answers no poll for a long time.
+  // A round is recorded only if a poll was answered or no job was due. So if a channel answers no
+  // poll for a long time, the reconciler reports the channel.
   if (asked || due.length === 0) await recordRound(deps.db, channel, shard);
   round.advance();
   deps.events.watchRound(channel, open.length, changed, performance.now() - started);

@@ -45,8 +45,8 @@ async function closeRow(deps: CloseDeps, row: OpenRow): Promise<boolean> {
   const { first } = await deps.closeTask({ taskId: row.id, object, heldMicros, charge: [] });
   if (!first) return false; // Untested: the workflow ended the task at the same moment.
   deps.events.finding('closed', row.id, message);
-  // The transaction recorded that the callback is owed. If the delivery cannot be started now, a
-  // later run of the reconciler starts the delivery.
+  // The transaction recorded that a callback must be delivered. If the delivery cannot be started
+  // now, a later run of the reconciler starts the delivery.
   // Untested: Temporal becomes unavailable at that moment; lost callbacks are tested.
   if (row.callbackUrl) await deps.startDelivery({ taskId: row.id }).catch(() => undefined);
   return true;

@@ -8,8 +8,9 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 const attemptsBeforeStuck = 4;
 
 /**
- * `unknown`: Temporal lost the workflow, or removed the workflow after the retention period.
- * `stuck`: the workflow is open, but its workflow task keeps failing.
+ * `live`: the workflow is open and runs. `stuck`: the workflow is open, but its workflow task keeps
+ * failing. `ended`: the workflow has ended. `unknown`: Temporal lost the workflow, or removed the
+ * workflow after the retention period.
  */
 export async function stateOf(
   client: Client,

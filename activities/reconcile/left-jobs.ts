@@ -1,7 +1,7 @@
 // Cancels jobs that are still open after the end of their task. The workflow cancels most of these
 // jobs at once. Three kinds of jobs are left: jobs of tasks that the workflow did not end, jobs
-// that were stored after the end of the task, and jobs whose cancel failed or came while a create
-// was in progress. It does no harm if a job is cancelled twice.
+// that were stored after the end of the task, and jobs whose cancel failed or was requested while a
+// create was in progress. It does no harm if a job is cancelled twice.
 
 import { giveUpCancel } from '../../src/db/jobs/cancels';
 import { type LeftJob, listJobsOfEnded } from '../../src/db/reconcile';
@@ -22,8 +22,8 @@ const leftMax = 200;
 // that does not answer would delay the cancels of other channels and the next run.
 const slowMax = 3;
 const slowMs = 5_000;
-// This time is longer than a create and its look-up can take. If a provider refuses the cancel of a
-// job for this long, the job runs to its end.
+// This time is longer than a create and its look-up together. If the provider refuses to cancel a
+// job for this long, the reconciler gives up, and the job runs to its end.
 const givenUpSeconds = 2 * 3_600;
 
 export async function stopLeftJobs(deps: StopDeps): Promise<void> {

@@ -1,7 +1,7 @@
-// Starts lost deliveries of callbacks again. A delivery is lost if its workflow was terminated,
-// Temporal lost its data, or the worker that closed the task died before it started the delivery.
-// The row of the task records that the callback is owed, so the reconciler finds the lost delivery.
-// A delivery that is started again continues with its next attempt.
+// Starts lost deliveries of callbacks again. A delivery is lost if its workflow was terminated, if
+// Temporal lost its data, or if the worker that closed the task died before it started the
+// delivery. The row of the task records that a callback must be delivered, so the reconciler finds
+// the lost delivery. A delivery that is started again continues with its next attempt.
 
 import type { Knex } from 'knex';
 import { takeOverdueDeliveries } from '../../src/db/callbacks';
@@ -19,13 +19,13 @@ interface LostCallbackDeps {
 // A delivery waits at most ten minutes for a busy receiver. If a delivery is overdue for longer,
 // the delivery may be lost.
 const overdueSeconds = 10 * 60;
-// 200 starts per run are about 3 per second, which is little for Temporal. A backlog of 10,000 is
-// gone within an hour.
+// 200 starts per run are about 3 per second, which is little for Temporal. 10,000 lost deliveries
+// are started within an hour.
 const limit = 200;
 
 /**
- * Returns the number of overdue deliveries. If an overdue delivery is still running, the start has
- * no effect.
+ * Starts the overdue deliveries and returns their number. If an overdue delivery is still running,
+ * its start has no effect.
  */
 export async function restartLostCallbacks(
   deps: LostCallbackDeps,

@@ -20,7 +20,7 @@ export interface CopyStartDeps {
 const afterSeconds = 60;
 const limit = 100;
 
-/** If a copy is still running, the start has no effect. */
+/** Starts the overdue copies. If a copy is still running, its start has no effect. */
 export async function restartLostCopies(
   { db, client, taskQueue, events }: CopyStartDeps,
   seconds = afterSeconds,

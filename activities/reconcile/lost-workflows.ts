@@ -1,6 +1,6 @@
 // Finds open tasks whose workflow is lost or stuck. Each run asks Temporal about a slice of the
 // open tasks, because a run has no time for all open tasks. A task that Temporal does not know
-// counts as lost and is closed. If Temporal does not know too many tasks of a run, the worker
+// counts as lost and is closed. If too many tasks of a run are unknown to Temporal, the worker
 // probably has a wrong Temporal address or namespace. Then no unknown task is closed until an
 // operator confirms the loss.
 

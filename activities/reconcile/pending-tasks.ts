@@ -24,8 +24,9 @@ export interface PendingDeps {
   readonly startDelivery: StartDelivery;
 }
 
-// This time is longer than a create can wait (ACCEPT_TIMEOUT_MS, at most 30 s). The row is marked
-// as answered before the caller gets the answer of the create.
+// A task is withdrawn if its create was not answered for this long. A create waits for at most 30 s
+// (ACCEPT_TIMEOUT_MS). The API marks the row as answered before it sends the answer, so a task
+// whose caller got an answer is never withdrawn.
 const unansweredSeconds = 60;
 // Within this time an API process starts the task, unless no API process runs or all API processes
 // are busy.

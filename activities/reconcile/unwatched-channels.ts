@@ -1,6 +1,6 @@
 // Starts missing watchers of channels that have jobs. If a watcher has recorded no round for a
-// minute, the watcher is only reported. It needs no restart, because after its heartbeat timeout
-// Temporal moves the watcher to another worker.
+// minute, the watcher is only reported. A restart is not needed, because Temporal moves the watcher
+// to another worker after the heartbeat timeout.
 
 import type { Knex } from 'knex';
 import { listChannelsInUse, listUnwatched } from '../../src/db/watchers';

@@ -16,11 +16,11 @@ export interface CopyDeps {
   readonly storage: Storage;
   /** The non-public hosts that a link of a result may have, as exact `host:port` pairs. */
   readonly allowHosts: readonly string[];
-  /** Set only by tests, to shorter times. */
+  /** Only tests set this field, to shorten the time limits. */
   readonly limits?: DownloadOptions['limits'];
 }
 
-/** The message is the reason why a copy failed, for operators. The message contains no address. */
+/** Thrown if a copy failed. The message tells operators the reason, and contains no URL. */
 export class CopyFailure extends Error {
   override readonly name = 'CopyFailure';
 }
@@ -61,7 +61,7 @@ async function copy(deps: CopyDeps, row: ResultRow, signal: AbortSignal): Promis
     const { contentType } = type;
     const video = row.media === 'video' ? createVideoHead() : null;
     const bytes = incoming.stream((chunk, received) => {
-      // Untested: a test would need four gigabytes. A length in the header is tested.
+      // Untested: a test would need 4 GiB. Another test covers a Content-Length that is too large.
       if (received > bytesMax) throw new CopyFailure('The file is too large.');
       video?.read(chunk);
     });

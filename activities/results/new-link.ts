@@ -14,8 +14,9 @@ export interface NewLinkDeps {
 }
 
 /**
- * `none`: there is no other link, or the provider cannot be asked and the old link expired more
- * than a day ago. `later`: the provider cannot be asked now, and the next attempt asks again.
+ * `renewed`: the provider gave another link, and the link is stored. `none`: the provider has no
+ * other link or does not know the job, or the provider cannot be asked and the old link expired
+ * more than a day ago. `later`: the provider cannot be asked now, and the next attempt asks again.
  */
 export type AskedLink = 'renewed' | 'none' | 'later';
 

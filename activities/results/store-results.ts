@@ -17,7 +17,7 @@ import { createUploads, type UploadDeps, type UploadOutput } from './upload-outp
 
 export interface FileDeps extends CopyDeps, NewLinkDeps, UploadDeps {
   readonly events: ActivityEvents;
-  /** The address of the API, with which each link begins. */
+  /** The public URL of the API. Each link begins with this URL. */
   readonly publicUrl: string;
   readonly waitSeconds: number;
   readonly keptDays: number;
@@ -34,9 +34,9 @@ export function createFileActivities(deps: FileDeps) {
       whileBeating(() => storeResults(deps, input)),
 
     /**
-     * Throws so that Temporal repeats the activity, until each result is stored or lost and the
-     * upload has ended. If a provider's link has expired, the provider is asked for a new link, for
-     * up to a day.
+     * Copies the results and uploads the video. Throws until each result is stored or lost and the
+     * upload has ended, so that Temporal repeats the activity. If a provider's link has expired,
+     * the provider is asked for a new link, for up to a day.
      */
     storeAwaited: ({ taskId }: StoreLater): Promise<void> =>
       whileBeating(() => storeAwaited(deps, upload, taskId)),
@@ -125,7 +125,7 @@ async function copyAll(
 
 /**
  * Returns the reason of a failed copy, for logs and Temporal. The reason must not contain the
- * provider's address.
+ * provider's link.
  */
 function whyOf(error: unknown): string {
   if (error instanceof CopyFailure) return error.message;

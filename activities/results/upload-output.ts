@@ -1,6 +1,6 @@
-// Sends the stored video of a task to the address that the caller gave (`output_upload_url`). If
-// attempts fail, they are repeated for a day. The object of the task shows the outcome. The bytes
-// are streamed from the storage.
+// Sends the stored video of a task to the URL that the caller gave (`output_upload_url`). Failed
+// attempts are repeated for a day. The API shows the outcome in the task. The bytes are streamed
+// from the storage.
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Knex } from 'knex';
@@ -21,13 +21,13 @@ export interface UploadDeps {
    * copies.
    */
   readonly uploadsMax: number;
-  /** Set only by tests, to shorter times. */
+  /** Only tests set this field, to shorten the time limits. */
   readonly uploadLimits?: Upload['limits'];
 }
 
 /**
- * Throws so that Temporal repeats the activity, until the upload has ended. Does nothing if the
- * video is not stored yet.
+ * Uploads the video. Does nothing if the video is not stored yet. Throws if another attempt is
+ * needed, so that Temporal repeats the activity.
  */
 export type UploadOutput = (taskId: string) => Promise<void>;
 

@@ -38,8 +38,8 @@ export async function readListing(
   for (let page = 1; page <= pagesMax; page += 1) {
     const answer = await readPage(page, size);
     const items = itemsOf(answer);
-    // New jobs move other jobs to later pages, so some jobs are read twice. Only if the list became
-    // shorter, a job can have moved to a page that was already read.
+    // New jobs move other jobs to later pages, so some jobs are read twice. A job can move to a
+    // page that was already read only if the list becomes shorter.
     const total = numberOf(field(answer, 'total')) ?? -1;
     if (total < lastTotal) hasShifted = true;
     lastTotal = total;

@@ -100,8 +100,7 @@ function listWindow(
 type ReadPage = (page: number, size: number, ids?: readonly string[]) => Promise<unknown>;
 
 /**
- * Reads many jobs. If the provider sends only some of them in a page, the others are requested
- * again.
+ * Reads many jobs. If a page contains only some of these jobs, the other jobs are requested again.
  */
 async function readMany(
   upstreamIds: readonly string[],
@@ -126,8 +125,8 @@ async function readMany(
 }
 
 /**
- * Returns the body of a create. The passed-through metadata comes first, so that it cannot replace
- * our fields.
+ * Returns the body of a create. The fields from the caller's metadata come first, so that they
+ * cannot replace our fields.
  */
 export function generationBody(
   input: RequestedJob,
@@ -181,8 +180,8 @@ function contentOf({ request, plan }: RequestedJob): unknown[] {
 }
 
 /**
- * Returns the address as our URL parser writes it. In the caller's original text, the provider's
- * parser could find a different host than our parser.
+ * Returns the URL as our URL parser writes it. If the caller's original text were sent, the
+ * provider's parser could find another host in the text than our parser.
  */
 function asChecked(url: string): string {
   return new URL(url).href;

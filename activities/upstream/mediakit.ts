@@ -1,6 +1,6 @@
 // Client of the enhancer's protocol, MediaKit "enhance-video". The protocol has an idempotency
-// token, so if the answer of a create was lost, the create is simply sent again. The status of a
-// success is "completed". A refusal can have HTTP status 200.
+// token, so if the answer of a create was lost, the create is simply sent again. A job that
+// succeeded has the status "completed". A refusal can have HTTP status 200.
 
 import type { JobStatus, RequestedJob } from '../../src/domain/job';
 import type { UpstreamAnswer } from './http-exchange';
@@ -79,8 +79,8 @@ export function enhancementBody(input: RequestedJob): Record<string, unknown> {
 }
 
 /**
- * Test instructions for the local studio: the `enhance` part of the caller's `studio` script, and
- * the script's `render`. Undefined if the script has neither.
+ * Returns the test instructions for the local studio: the `enhance` part of the caller's `studio`
+ * script, and the script's `render`. Returns undefined if the script has neither.
  */
 function enhancementScript(studio: unknown): unknown {
   const own = field(studio, 'enhance');

@@ -1,6 +1,6 @@
-// The interface of a provider's client, which is the same for every protocol, and the only error
-// class that clients throw. The `kind` of an error decides what is tried next, and whether the
-// customer or an operator is informed.
+// Defines the interface of a provider's client, which is the same for every protocol. Also defines
+// the only error class that clients throw. The `kind` of an error decides what is tried next, and
+// whether the customer or an operator is informed.
 
 import type {
   JobFailure,
@@ -43,7 +43,7 @@ export interface Provider {
   cancel(upstreamId: string, taskId?: string): Promise<void>;
 }
 
-/** Both times are times of the clock of the database. */
+/** Both times are read from the clock of the database. */
 export interface ListWindow {
   readonly sinceMs: number;
   readonly nowMs: number;
@@ -63,8 +63,8 @@ export interface JobReading {
 }
 
 /**
- * Returns null if the provider sent a status that we do not know. A success without a video counts
- * as a failure.
+ * Translates a reading into a report. Returns null if the provider sent a status that we do not
+ * know. A success without a video counts as a failure.
  */
 export function reportOf(
   { kind, channel }: { readonly kind: JobKind; readonly channel: string },
@@ -115,7 +115,7 @@ export class UpstreamFault extends Error {
   readonly param: string | undefined;
   constructor(
     readonly kind: FaultKind,
-    /** The provider's own error code, otherwise a code of ours; for logs, never for customers. */
+    /** For logs only: the provider's error code, or our own code if the provider sent none. */
     readonly code: string,
     /** Our sentence for the customer; shown for `caller` faults only. */
     readonly sentence: string,

@@ -18,8 +18,8 @@ export function readEachMaxMs(count: number): number {
 }
 
 /**
- * Reads the jobs. Every 500 ms it passes the new readings to `take`, while other reads still wait
- * for their answers.
+ * Reads the jobs, and passes the new readings to `take` every 500 ms. Other reads may then still
+ * wait for their answers. Throws if no job could be read, or after a fault that affects all jobs.
  */
 export async function readEach(
   upstreamIds: readonly string[],

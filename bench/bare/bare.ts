@@ -17,7 +17,7 @@ export interface Bare {
   start(kind: BareKind): Promise<string>;
   result(id: string): Promise<unknown>;
   query(id: string): Promise<unknown>;
-  /** Terminates these workflows, which are still open. */
+  /** Terminates these workflows. All of them must still be open. */
   end(ids: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }
@@ -26,7 +26,7 @@ interface BareOptions {
   readonly databaseUrl: string;
   readonly temporalAddress: string;
   readonly folder: string;
-  /** The address of the file that `wholeStored` copies. */
+  /** The URL of the file that `wholeStored` copies. */
   readonly copyFrom: string;
   readonly pool: Pool;
 }

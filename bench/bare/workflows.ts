@@ -1,4 +1,4 @@
-// The Temporal references: workflows with the same kinds of steps as a task, but without its logic.
+// The baseline workflows: they have the same kinds of steps as a task, but not the logic of a task.
 // They have no ledger, no watcher, no deadline and no callback.
 
 import {

@@ -1,5 +1,5 @@
 // Measures the time and the memory of an audit of a million movements. The bench fails if the audit
-// reports a difference in correct books, or misses a difference that the row makes afterwards.
+// reports a difference in correct books, or misses a difference that the benchmark adds afterwards.
 
 import { join } from 'node:path';
 import { loadCatalogue } from '../../src/catalogue/catalogue-file';
@@ -13,8 +13,9 @@ import { median } from '../support/rounds';
 import type { World } from '../world';
 
 const wantedSeconds = 30;
-// This is enough for one answer of the database and for the garbage between two collections. A
-// million rows in memory would need hundreds of megabytes.
+// The checks run in the database. So the process needs memory only for one result of a query and
+// for the garbage between two collections. A million rows in memory would need hundreds of
+// megabytes.
 const wantedMegabytes = 32;
 
 export const auditRow: Row = {

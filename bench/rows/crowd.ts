@@ -37,7 +37,7 @@ export const crowdRow: Row = {
         );
       const created = await against((crowd) => createRate(world, crowd, quick ? 32 : 64));
       const read = await against((crowd) => readRate(crowd, quick ? 0.5 : 1.5));
-      // The two ratios above compare rates, and a high rate is good. Here a low time is good, so
+      // The two ratios above compare rates, and a high rate is good. A time must be low instead, so
       // the ratio is inverted: `few` divided by `many`.
       const lag = await alternate(
         rounds,

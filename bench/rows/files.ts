@@ -1,6 +1,7 @@
-// Three rows about results as files. `copy-lag` measures how much later a task ends because its
-// video is copied. `copy-memory` measures the worker's memory while many large videos are copied at
-// once. `delivery` compares the download of a stored video with a bare server that streams a file.
+// Three benchmark rows about results as files. `copy-lag` measures how much later a task ends
+// because its video is copied. `copy-memory` measures the worker's memory while many large videos
+// are copied at once. `delivery` compares the download of a stored video with a bare server that
+// streams a file.
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +24,7 @@ const connections = 50;
 const pollIntervalMs = 3_000;
 const megabytesMax = 64;
 
-/** After each row, the generator is set back to small videos. */
+/** Makes a benchmark row. After each measurement, the generator is set back to small videos. */
 const row = (name: string, measure: (world: World, account: Account) => Promise<Finding>): Row => ({
   name,
   async measure(world) {
@@ -66,7 +67,10 @@ async function copyLag(world: World, account: Account): Promise<Finding> {
   };
 }
 
-/** Measures a new worker, which first copies small videos to reach its usual memory. */
+/**
+ * Measures how much the memory of a worker grows while the worker copies many large videos at once.
+ * The worker is new, and first copies small videos to reach its usual memory.
+ */
 async function copyMemory(world: World, account: Account): Promise<Finding> {
   const usual = world.stack.part('worker');
   await usual.stop();
@@ -95,7 +99,7 @@ async function copyMemory(world: World, account: Account): Promise<Finding> {
   };
 }
 
-/** The generator continues the first transfer only when all transfers have begun. */
+/** Copies many videos at once: the generator lets each transfer wait until all have begun. */
 async function copyTogether(world: World, account: Account, bytes: number): Promise<void> {
   const ids = await heldTasks(world, account, connections);
   await world.generator.sendVideos(bytes, connections);
@@ -140,7 +144,7 @@ function resultsOf({ stack }: World, taskId: string): string {
   return join(stack.addresses.environment.STORAGE_DIR ?? '', 'results', taskId);
 }
 
-/** Without this, the rows would leave gigabytes of files. */
+/** Removes the stored files. Without this, the benchmark would leave gigabytes of files. */
 async function removeFiles(world: World, ids: readonly string[]): Promise<void> {
   for (const id of ids) await rm(resultsOf(world, id), { recursive: true, force: true });
 }

@@ -19,7 +19,7 @@ import { type Account, models, type World } from '../world';
 const lookupsMax = 20;
 const keptMax = 200 * 1024;
 
-// The limits of the flooded API. The first API of the bench has higher limits than the default.
+// The limits of the API that is flooded. The main API of the bench has higher limits.
 const defaultLimits = Object.fromEntries(
   settingRows()
     .filter(({ name }) => name.endsWith('_RATE_PER_SECOND'))

@@ -58,7 +58,7 @@ export const historyRow: Row = {
   },
 };
 
-/** The id of the started activity that waits for the job. */
+/** The id of the activity `submitJob`, which stays open until the job has ended. */
 let waiting = '';
 
 function activitiesIn({ connection }: TestWorkflowEnvironment) {

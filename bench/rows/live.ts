@@ -1,7 +1,7 @@
 // Compares GET of live tasks with workflow queries to Temporal. Fifty clients each poll a task of
 // their own as fast as possible. Then the same tasks are read through two API processes while the
-// tasks run. No answer may show an older state than an earlier answer of either process. No answer
-// may be older than a second.
+// tasks run. After one process has shown a state, neither process may show a previous state. No
+// answer may be older than a second.
 
 import { atLeast, type Finding, type Row } from '../row';
 import { followAcross } from '../support/follow-across';

@@ -37,8 +37,8 @@ async function deleting(world: World): Promise<readonly Finding[]> {
   const loud = await world.anAccount();
   const quiet = await world.anAccount();
   const tasks = settings.quick ? 2_000 : settings.oldTasks;
-  // 0 days means that tasks are kept for ever. So the worker does not delete these tasks before the
-  // row deletes them.
+  // 0 days means that tasks are kept for ever. So the worker does not delete these tasks before
+  // this benchmark deletes them.
   await setTerms(db, loud.accountId, { tasksKeptDays: 0 });
   const rows = await seedOld(world, loud, tasks);
   say(`  ${rows} rows of ${tasks} old tasks written`);
@@ -139,8 +139,8 @@ async function leftBehind(
 }
 
 /**
- * Times the calls of a quiet account, without and during the service's deletion. The two kinds of
- * measurement alternate, so that other load on the machine affects both.
+ * Times the calls of a quiet account: first without other work, and then while `deleteOld` deletes
+ * old tasks. The two measurements alternate, so that other load on the machine affects both.
  */
 async function besideService(world: World, account: Account) {
   const { db, settings } = world;

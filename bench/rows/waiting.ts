@@ -36,7 +36,7 @@ export const waitingRow: Row = {
   },
 };
 
-/** Tasks that were created and have not ended. */
+/** The list of tasks that were created and have not ended. */
 class Crowd {
   readonly waiting: string[] = [];
   /** The time left for creates. A slow machine is measured with fewer tasks. */
@@ -71,7 +71,7 @@ class Crowd {
     return waiting.length >= before * 1.5;
   }
 
-  /** Removes this many of the oldest tasks from the crowd and returns them. */
+  /** Removes this many of the oldest tasks from `waiting` and returns their ids. */
   take(count: number): readonly string[] {
     return this.waiting.splice(0, count);
   }
@@ -138,8 +138,8 @@ function reached(count: number, wanted: number): Finding {
     unit: '',
     ours: String(count),
     wanted: String(wanted),
-    // Tasks that the row itself ended are not counted: a hundred tasks for each lag figure, and the
-    // tasks that ended while they were polled. So 90 % of the wanted number is enough.
+    // Tasks that this benchmark itself ended are not counted: a hundred tasks for each lag figure,
+    // and the tasks that ended while they were polled. So 90 % of the wanted number is enough.
     met: count >= wanted * 0.9,
   };
 }

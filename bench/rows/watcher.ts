@@ -83,7 +83,8 @@ async function endSome(
   const batch = Math.max(1, Math.floor(count / 90));
   for (let from = 0; from < count; from += batch) {
     const size = Math.min(batch, count - from);
-    // Every fifth task, so that the ended jobs are in many lists and in every shard.
+    // Ends the job of every fifth task, so that the ended jobs are in many lists and in every
+    // shard.
     const ids = Array.from({ length: size }, (_, at) => `task_${1 + (from + at) * 5}`);
     const atMs = await generator.finish(ids);
     for (const id of ids) ended.set(id, atMs);

@@ -67,7 +67,7 @@ export const difference = (after: Counters, before: Counters) =>
 
 export const unitOf = (name: string) => (name.startsWith('CPU') ? 'ms' : '');
 
-/** A line with one column for each run. */
+/** A line of the results, with one column for each run. */
 export const lineOf = (
   figure: string,
   unit: string,

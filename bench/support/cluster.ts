@@ -28,7 +28,7 @@ import { temporalPrograms } from './temporal-build';
 
 export interface TemporalCluster {
   readonly address: string;
-  /** The address of the cluster's PostgreSQL for a superuser. */
+  /** The connection URL of the cluster's PostgreSQL. The user in the URL is a superuser. */
   readonly databaseUrl: string;
   /** The processes and their database, in the order in which they can be started. */
   readonly parts: ReadonlyMap<string, Part>;

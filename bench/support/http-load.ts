@@ -15,9 +15,9 @@ interface Load {
   readonly connections: number;
   /** The load ends after this many requests or seconds. */
   readonly until: { readonly requests: number } | { readonly seconds: number };
-  /** Returns the whole request as text for the number of the request and of the connection. */
+  /** Returns the text of the whole request. The arguments count requests and connections from 0. */
   readonly request: (index: number, connection: number) => string;
-  /** Throws if the answer is not the expected one; the bench then fails. */
+  /** Throws if the answer is not as expected. The bench then fails. */
   readonly check: (reply: Reply, index: number) => void;
   /**
    * If true, the client never sleeps while it waits for answers. On a virtual machine a server
@@ -29,7 +29,7 @@ interface Load {
 interface LoadResult {
   readonly perSecond: number;
   readonly requests: number;
-  /** Sorted, in milliseconds. */
+  /** The sorted times of the requests in milliseconds. */
   readonly latencies: readonly number[];
 }
 

@@ -40,7 +40,7 @@ export async function anotherWorker(
   return part;
 }
 
-/** A second service, with the properties of `World` that the helpers for tasks need. */
+/** A second service. It has the properties of `World` that `support/tasks.ts` needs. */
 export interface Side {
   readonly apiUrl: string;
   readonly db: Knex;

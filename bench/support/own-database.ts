@@ -1,5 +1,5 @@
-// Creates a database for one row of the bench, on the bench's server and with the service's schema.
-// The database is dropped afterwards.
+// Creates a database for one measurement of the bench, on the bench's server and with the service's
+// schema. The database is dropped afterwards.
 
 import type { Knex } from 'knex';
 import { connect, migrate } from '../../src/db/database';

@@ -7,7 +7,7 @@ import { pause } from './process-figures';
 import { readText } from './tasks';
 
 interface Polled {
-  /** Sorted, in milliseconds. */
+  /** The sorted times of the polls in milliseconds. */
   readonly latencies: readonly number[];
   readonly changes: number;
   /** The ids of the tasks that finished during the run. */

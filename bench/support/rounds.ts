@@ -51,7 +51,7 @@ export function median(figures: readonly number[]): number {
   );
 }
 
-/** Returns a quantile of sorted figures, with linear interpolation; NaN without figures. */
+/** Returns a quantile of sorted figures, with linear interpolation; NaN if there are no figures. */
 export function quantile(sorted: readonly number[], share: number): number {
   if (sorted.length === 0) return Number.NaN;
   const position = (sorted.length - 1) * share;

@@ -33,7 +33,7 @@ export async function startProcess(
   const died = child.exited.then(() => {
     throw new Error(`${what} ended while starting:\n${child.lastWords()}`);
   });
-  // After the first message, nobody awaits `died`. Without this handler, a later exit would be an
+  // After the first message, no code awaits `died`. Without this handler, a later exit would be an
   // unhandled rejection.
   died.catch(() => undefined);
   return { child, message: await Promise.race([said, died]) };

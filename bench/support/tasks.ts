@@ -51,7 +51,10 @@ interface CreateRun {
   readonly model: string;
   readonly count: number;
   readonly inFlight: number;
-  /** False for rows that measure the time of a POST including the wait for its workflow. */
+  /**
+   * If true, a create may be answered with `pending`. It is false in a measurement that includes
+   * the time until the workflow has accepted the task.
+   */
   readonly mayBePending?: boolean;
 }
 

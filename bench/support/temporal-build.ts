@@ -9,7 +9,7 @@ import { SetupError } from '../../src/embedded/setup-error';
 
 const run = promisify(execFile);
 
-// Later 1.30 releases need a newer Go than Debian and most images have.
+// Later 1.30 releases need a newer Go than the Go in Debian and in most images.
 const version = '1.30.8';
 
 interface Programs {

@@ -51,7 +51,7 @@ async function build() {
   }
 }
 
-// Files outside the source folders that also change the result of a build.
+// Files outside the source folders. A change of one of these files also needs a new build.
 const besides = [
   'scripts/lib/bundle.mjs',
   'tsconfig.json',

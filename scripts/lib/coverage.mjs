@@ -1,6 +1,7 @@
 // Reports the coverage of `workflows/` and `activities/`, where an untested statement may cost
-// money. The report shows the share of tested statements, and every untested line with a reason.
-// The reason comes from a comment "Untested: …" on the untested line or up to three lines above it.
+// money. The report shows the percentage of tested statements, and every untested line with a
+// reason. The reason comes from a comment "Untested: …" on the untested line or up to three lines
+// above it.
 
 import { readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
@@ -23,7 +24,7 @@ export function coverageOptions(folder) {
   ];
 }
 
-/** Prints the figures. Returns true if every folder reaches the wanted share, else false. */
+/** Prints the figures. Returns true if every folder reaches the wanted percentage, else false. */
 export function reportCoverage(folder) {
   const report = JSON.parse(readFileSync(join(folder, 'coverage-final.json'), 'utf8'));
   const files = Object.values(report).map((file) => ({

@@ -44,8 +44,8 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   const unknownLookups = createBuckets({
     subject: 'This address may ask for keys, tasks and files that do not exist',
     perSecond: settings.unknownRatePerSecond,
-    // The burst is the calls of one second instead of five, because each of these look-ups costs an
-    // SQL statement.
+    // The burst is the number of calls in one second. The usual burst is five times as large, but
+    // each of these look-ups costs an SQL statement.
     burst: settings.unknownRatePerSecond,
     elapsed,
   });

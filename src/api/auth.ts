@@ -22,7 +22,7 @@ interface AuthenticationDeps {
   readonly peppers: readonly string[];
   readonly now: () => number;
   readonly elapsed: () => number;
-  /** Limits the look-ups of unknown keys by one address. */
+  /** Limits the look-ups of unknown keys by one IP address. */
   readonly unknownLookups: Buckets;
 }
 
@@ -49,8 +49,8 @@ export function createAuthentication(deps: AuthenticationDeps): Authenticate {
       unknown.set(cacheKey, true);
       return null;
     }
-    // The key was stored with an older pepper, so its digest is replaced. The key itself is not
-    // stored, so the new digest can be computed only during a call.
+    // If the key was stored with an older pepper, its digest is replaced here. The key itself is
+    // not stored, so the new digest can be computed only from the key in a call.
     const [digest] = digests;
     if (digest && !digest.equals(found.digest)) await moveKey(db, found, digest);
     const caller = callerOf(found);
@@ -59,8 +59,8 @@ export function createAuthentication(deps: AuthenticationDeps): Authenticate {
   };
 
   // Looks up a key that this process has not found valid recently. These look-ups are limited per
-  // address. A recently valid key is looked up without this limit, so other callers at the same
-  // address cannot block it.
+  // IP address. A recently valid key is looked up without this limit, so other callers at the same
+  // IP address cannot block the key.
   const lookUpStranger = async (key: string, cacheKey: string, address: string) => {
     const limited = unknownLookups.take(address);
     if (limited) throw limited;
@@ -97,7 +97,7 @@ export function createAuthentication(deps: AuthenticationDeps): Authenticate {
 }
 
 /**
- * Returns the caller's address. For IPv6, returns only the /64 network, which belongs to one
+ * Returns the caller's IP address. For IPv6, returns only the /64 network, which belongs to one
  * subscriber.
  */
 export function addressOf(ctx: Pick<ApiCall, 'ip'>): string {

@@ -13,8 +13,8 @@ import { Refused } from './context';
 export const bodyBytesMax = 128 * 1024;
 
 /**
- * Returns the body as an object. Throws `Refused` if it is not a JSON object in UTF-8, or too
- * large.
+ * Returns the body as an object. Throws `Refused` if the body is not a JSON object in UTF-8, or if
+ * it is too large.
  */
 export async function readJsonBody(
   request: IncomingMessage,

@@ -22,7 +22,7 @@ export interface ApiSettings {
    * True under `npm start`. The refusal of a local address then names the option that allows it.
    */
   readonly isDevStack?: boolean;
-  /** Creates of one key. Repeated calls are not counted. */
+  /** Creates of one key. Repeated calls with an Idempotency-Key are not counted. */
   readonly createRatePerSecond: number;
   readonly createBurst: number;
   /** Creates, cancellations and deletions of one key, including faulty and repeated calls. */
@@ -31,9 +31,9 @@ export interface ApiSettings {
   readonly readRatePerSecond: number;
   readonly listRatePerSecond: number;
   readonly uploadRatePerSecond: number;
-  /** Look-ups of unknown keys, tasks and files by one address. */
+  /** Look-ups of unknown keys, tasks and files by one IP address. */
   readonly unknownRatePerSecond: number;
-  /** Refusals of one key or address that are answered without a delay. */
+  /** Refused calls of one key or IP address that are answered without a delay. */
   readonly refusalRatePerSecond: number;
   readonly listsAtOncePerAccountMax: number;
   /**
@@ -50,15 +50,15 @@ export interface ApiSettings {
   readonly uploadedBytesMax: number;
   readonly filesKeptDays: number;
   /**
-   * `redirect`: a link redirects to a presigned link of the storage, if the storage offers such
-   * links.
+   * `proxy`: the API sends the bytes of a file itself. `redirect`: the API redirects to a presigned
+   * link of the storage, if the storage offers such links.
    */
   readonly filesDelivery: 'proxy' | 'redirect';
   readonly playground: boolean;
   readonly temporalUiUrl: string | null;
   /** The namespace in links to the Temporal UI. */
   readonly temporalNamespace?: string;
-  /** Address of the list of sample media for the playground; ends with a slash. */
+  /** URL of the list of sample media for the playground; ends with a slash. */
   readonly playgroundSamplesUrl?: string | null;
   readonly version: { readonly name: string; readonly version: string; readonly commit: string };
 }
@@ -76,8 +76,8 @@ export interface ApiDeps {
   readonly elapsed: () => number;
   readonly observer: RequestObserver;
   /**
-   * False until the database schema is right, and while the process is stopping. As long as this is
-   * false, load balancers choose another process.
+   * False until the database has the schema of this version, and while the process is stopping. As
+   * long as this is false, load balancers choose another process.
    */
   readonly isServing: () => boolean;
 }

@@ -1,6 +1,6 @@
-// Rate limits per key, account or address: token buckets in the memory of this process. Each API
-// process has its own buckets, so several processes allow the sum. The limit of unfinished tasks is
-// not here: it applies to all processes together, so the database checks it.
+// Rate limits per key, account or IP address: token buckets in the memory of this process. Each API
+// process has its own buckets, so two processes together allow twice the rate. The limit of
+// unfinished tasks is not here: it applies to all processes together, so the database checks it.
 
 import { LRUCache } from 'lru-cache';
 import type { Refusal } from '../contract/error';

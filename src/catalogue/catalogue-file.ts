@@ -1,7 +1,8 @@
-// Reads the catalogue file. All faults are reported at once, each with its path in the file. A
-// catalogue with a fault is not used at all. `${NAME}` and `${NAME:-default}` in an address are
-// replaced by values of the environment. The file contains the names of the variables with keys
-// (`apiKeyEnv`), never the keys.
+// Reads the catalogue file. All faults of the schema are reported at once, each with its path in
+// the file. If there are none, all broken rules across fields are reported. A catalogue with a
+// fault is not used at all. `${NAME}` and `${NAME:-default}` in a URL are replaced by environment
+// variables. The file names the variables that contain API keys (`apiKeyEnv`); it never contains
+// the keys.
 
 import { readFile } from 'node:fs/promises';
 import { parseDocument } from 'yaml';
@@ -13,7 +14,7 @@ import { catalogueFileSchema } from './catalogue-schema';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Contains one sentence per fault, so that an operator can correct all of them at once. */
+/** Contains one sentence per fault, so that an operator can correct several faults at once. */
 export class CatalogueError extends Error {
   constructor(
     readonly source: string,

@@ -1,6 +1,6 @@
-// Logs and counts the API's requests and its failed calls to Temporal. Any number of successful
-// reads and of calls without a valid key may arrive, so these calls are logged at level debug only.
-// The metrics count all requests.
+// Logs and counts the API's requests and its failed calls to Temporal. Successful reads and calls
+// without a valid key can be very frequent, so these calls are logged at level debug only. The
+// metrics count all requests.
 
 import { randomBytes } from 'node:crypto';
 import type { FinishedRequest, RequestObserver } from '../api/deps';

@@ -1,6 +1,6 @@
 // The API process: it opens the database, Temporal and the catalogue, and serves the app with
-// limits. When it stops, it lets open requests finish. Requests that take longer than ten seconds
-// are cut off.
+// limits. When the process stops, open requests get ten seconds to finish. Requests that still run
+// after this time are cut off.
 
 import { createApp } from '../api/app';
 import { createStarter } from '../api/create/starter';
@@ -64,8 +64,8 @@ export const api: Command<'api'> = async ({ config, log }) => {
     const running = runsUntilStopped(async () => {
       stopping = true;
       const closed = server.close();
-      // Closing the listener ends the reads that wait for a change. Each read is then answered with
-      // the current state of its task.
+      // Closing the listener ends the reads that wait for a change. The API then answers each of
+      // these reads with the current state of its task.
       await parts.listener.close();
       await closed;
       await metrics.close();

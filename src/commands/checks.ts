@@ -1,5 +1,5 @@
-// The access to Temporal, and two checks at the start of a process. The checks report a wrong
-// address of the database or of Temporal within seconds.
+// The connection options for Temporal, and two checks at the start of a process. If DATABASE_URL or
+// TEMPORAL_ADDRESS is wrong, the checks report it within seconds.
 
 import { Connection, type TLSConfig } from '@temporalio/client';
 import { Client } from 'pg';
@@ -18,8 +18,8 @@ export function temporalAccess(config: Config) {
 }
 
 /**
- * Returns undefined if neither a certificate nor a server name is set. The caller then decides
- * whether to use TLS.
+ * Returns the TLS options that are set. Returns undefined if neither a certificate nor a server
+ * name is set. The caller then decides whether to use TLS.
  */
 function certificatesOf(config: Config): TLSConfig | undefined {
   const { temporalTlsCa: ca, temporalTlsCert: crt, temporalTlsKey: key } = config;

@@ -1,5 +1,5 @@
-// The types of the processes and commands that main.ts runs. A `Command` is a function that starts
-// a process and returns an object to stop the process. Only main.ts handles signals and exits.
+// The types of the processes and commands that main.ts runs. A process runs until it is stopped; a
+// command ends by itself with an exit code. Only main.ts handles signals and exits.
 
 import type { ConfigOf, ProcessName } from '../config/config';
 import type { Logger } from '../telemetry/logger';

@@ -69,7 +69,7 @@ export async function listen(
   const serve: RequestListener = (request, response) => {
     if (!isUpload(request)) limitBodyTime(request, response);
     // `unreadMs` applies when the reply is complete but the system has not accepted all of its
-    // bytes. After all bytes are written, Node replaces this timeout by the keep-alive timeout.
+    // bytes. After all bytes are written, Node replaces this timeout with the keep-alive timeout.
     response.once('prefinish', () => {
       if (request.socket.writableLength > 0) request.socket.setTimeout(unreadMs);
       if (!request.complete) discardRest(request);
@@ -116,13 +116,13 @@ function handleTogether(handler: RequestListener): RequestListener {
   };
 }
 
-/** Ends the connection with a 408, as Node does, if the body takes too long. */
+/** If the body takes too long, answers 408 and ends the connection, as Node does. */
 function limitBodyTime(request: IncomingMessage, response: ServerResponse): void {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   if (encoding === undefined && (length === undefined || length === '0')) return;
   process.nextTick(() => {
-    // Most bodies arrive together with their headers and need no timer. At this tick Node has
-    // parsed the bytes of these bodies, and no handler has read from them yet.
+    // Most bodies arrive together with their headers and need no timer. When this callback runs,
+    // Node has parsed such a body completely, and no handler has read from the body yet.
     if (request.readableLength === Number(length) || request.complete || request.destroyed) return;
     const late = setTimeout(() => {
       if (!response.headersSent) {

@@ -5,7 +5,7 @@ import type { Config } from '../config/config';
 import type { Catalogue } from '../domain/catalogue';
 import { CommandError } from './command';
 
-/** Throws if the catalogue's prices are in another currency than CURRENCY. */
+/** Returns the catalogue. Throws if its prices are not in the currency of the setting CURRENCY. */
 export async function loadCatalogueOf(config: Config): Promise<Catalogue> {
   const { catalogueFile, environment, currency } = config;
   const catalogue = await loadCatalogue(catalogueFile, environment);

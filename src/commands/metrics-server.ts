@@ -75,7 +75,7 @@ async function metricsText({ meters, refresh, corePort }: MetricsOptions): Promi
 
 const coreTimeoutMs = 2_000;
 
-/** The metrics of the core; an empty text if the core does not answer. */
+/** Returns the metrics of Temporal's core, or an empty text if the core does not answer. */
 function coreText(port: number): Promise<string> {
   return new Promise((resolve) => {
     const request = get({ host: '127.0.0.1', port, path: '/metrics', timeout: coreTimeoutMs });

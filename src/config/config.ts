@@ -25,8 +25,8 @@ export interface Config extends Settings {
 }
 
 /**
- * The settings that must be set for each process. All other settings are optional or have a
- * default.
+ * For each kind of process, the settings that must be set. All other settings are optional or have
+ * a default.
  */
 const required = {
   api: ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'API_KEY_PEPPER'],
@@ -37,7 +37,7 @@ const required = {
   dev: [],
 } as const satisfies Record<string, readonly SettingName[]>;
 
-/** If one of these is set, all of them are required. */
+/** If one of these settings is set, all of them are required. */
 const ofS3 = [
   'S3_BUCKET',
   'S3_ENDPOINT',

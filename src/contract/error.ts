@@ -1,5 +1,6 @@
-// All refusals of the API: code → HTTP status and type. The caller caused each refusal, except the
-// two server errors. Workflow histories contain the codes, so codes may be added but never renamed.
+// All error codes of the API, each with its HTTP status and type. Two codes are server errors; the
+// caller causes all other errors. Workflow histories contain the codes, so codes may be added but
+// never renamed.
 
 export const refusals = {
   invalid_json: { status: 400, type: 'invalid_request_error' },

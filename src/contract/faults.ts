@@ -12,10 +12,10 @@ const orders: readonly (readonly string[])[] = [
   Object.keys(superResolutionFields),
 ];
 
-// The check of the field on the left depends on the fields on the right. If a field on the right is
-// at fault, the fault that the plan reports for the left field is dropped: this fault would repeat
-// the first fault, or blame a default that the caller never sent. If `mode` is at fault, the model
-// cannot be chosen.
+// The check of the field on the left depends on the fields on the right. If a field on the right
+// has a fault, the plan's fault for the left field is dropped. The dropped fault would repeat the
+// first fault, or blame a default that the caller never sent. If `mode` has a fault, the model
+// cannot be chosen, so no field that depends on the model can be checked.
 const restsOn: Readonly<Record<string, readonly string[]>> = {
   resolution: ['mode'],
   ratio: ['mode'],

@@ -48,7 +48,7 @@ export function readField<T>(
   return undefined;
 }
 
-/** The valid fields of an object by name. Fields that are absent or at fault are left out. */
+/** The valid fields of an object by name. Absent and faulty fields are left out. */
 export function readFields<T>(
   fields: Readonly<Record<string, Field>>,
   path: string,

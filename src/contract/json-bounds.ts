@@ -27,7 +27,7 @@ const code = {
 export function boundsFault(text: string): string | null {
   let depth = 0;
   let items = 0;
-  // True if the previous character, apart from white space, is an opening bracket.
+  // True if the previous character that is not white space is an opening bracket.
   let isOpened = false;
   for (let at = 0; at < text.length; at += 1) {
     const char = text.charCodeAt(at);
@@ -45,8 +45,8 @@ export function boundsFault(text: string): string | null {
 }
 
 /**
- * Index of the quote that ends the string opened at `start`; the length of the text if the string
- * does not end.
+ * Returns the index of the closing quote of the string that begins at `start`. Returns the length
+ * of the text if the string has no closing quote.
  */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {

@@ -3,8 +3,8 @@
 
 import { type ParseErrorCode, visit } from 'jsonc-parser';
 
-// The package exports its error codes as a const enum, which a module compiled in isolation cannot
-// read.
+// The package exports its error codes as a const enum. A module that is compiled in isolation
+// cannot read a const enum, so the numbers are repeated here.
 const sentences: Readonly<Record<number, string>> = {
   12: 'a string that does not end on its line',
   13: 'an incomplete number',
@@ -33,7 +33,7 @@ export function jsonFault(text: string): string {
   try {
     visit(text, { onError }, { disallowComments: true, allowTrailingComma: false });
   } catch {
-    // The first fault ended the visit.
+    // `onError` threw to end the visit after the first fault.
   }
   return `it is not valid JSON${found ?? ''}`;
 }

@@ -31,8 +31,8 @@ const param = 'metadata.labels';
 const nameShownMax = 80;
 
 /**
- * Undefined if there are no labels, or if one label is at fault. A label with the value null counts
- * as absent, as in every field.
+ * Returns the labels if all are valid. Returns undefined if there are no labels, or if one label
+ * has a fault. A label with the value null counts as absent, as in every field.
  */
 export function readLabels(value: unknown, faults: Fault[]): Labels | undefined {
   if (isAbsent(value)) return undefined;
@@ -54,7 +54,7 @@ export function readLabels(value: unknown, faults: Fault[]): Labels | undefined 
   return Object.fromEntries(sent) as Labels;
 }
 
-/** Describes the fault of one label; null if the label is valid. */
+/** Returns a description of the fault of one label, or null if the label is valid. */
 export function labelFault(name: string, text: unknown): string | null {
   if (!labelNameSchema.safeParse(name).success) return `${wantedName}.`;
   if (labelValueSchema.safeParse(text).success) return null;

@@ -53,8 +53,8 @@ export function isGeneratorOption(name: string): boolean {
 }
 
 /**
- * In each object at most this many unknown names are compared with the known names. So many unknown
- * names in one object are not spelling mistakes.
+ * In each object at most this many unknown names are compared with the known names. If one object
+ * has more unknown names, they are not spelling mistakes.
  */
 export const comparedMax = 100;
 /**
@@ -63,7 +63,7 @@ export const comparedMax = 100;
  */
 export const comparedCharsMax = 40;
 
-/** The known name that `name` resembles; undefined if there is none. */
+/** Returns the known name that `name` resembles, or undefined if there is none. */
 export function resembled(name: string, known: readonly string[]): string | undefined {
   if (name.length > comparedCharsMax) return undefined;
   const plain = plainOf(name);
@@ -77,7 +77,7 @@ export function resembled(name: string, known: readonly string[]): string | unde
   return nearest?.candidate;
 }
 
-/** The known name that differs from `name` only in case or separators. */
+/** Returns the known name that equals `name` without regard to case and separators, if any. */
 export function otherSpellingOf(name: string, known: readonly string[]): string | undefined {
   return sameLettersAs(plainOf(name), known);
 }
@@ -86,7 +86,7 @@ function sameLettersAs(plain: string, known: readonly string[]): string | undefi
   return known.find((candidate) => plainKnown(candidate) === plain);
 }
 
-/** The full path of the field that other APIs call `name`. */
+/** Returns the full path of the field that other APIs call `name`, or undefined. */
 export function synonymOf(name: string): string | undefined {
   const plain = plainOf(name);
   return Object.hasOwn(synonyms, plain) ? synonyms[plain] : undefined;
@@ -97,7 +97,8 @@ export function synonymOf(name: string): string | undefined {
 const serviceOptions = ['metadata.callback_url', 'metadata.super_resolution_config'];
 
 /**
- * The full path of the option in `serviceOptions` that other APIs call `name`; otherwise undefined.
+ * If other APIs use `name` for an option in `serviceOptions`, returns the full path of this option;
+ * otherwise undefined.
  */
 export function serviceOptionOf(name: string): string | undefined {
   const meant = synonymOf(name);

@@ -25,7 +25,7 @@ import { cancelledSchema, createdSchema, modelsSchema, taskSchema } from './repl
 
 interface DocumentedService {
   readonly version: string;
-  /** The base address under which callers reach the API. */
+  /** The base URL under which callers reach the API. */
   readonly publicUrl: string;
 }
 
@@ -38,8 +38,8 @@ type OverrideContext = Parameters<
 >[0];
 
 // In the tests the schemas of replies refuse undocumented fields. The published document allows
-// them, because fields may be added later. Two objects never allow them: the reply of a create,
-// which has exactly five fields, and the super-resolution options, whose unknown names are refused.
+// undocumented fields, because fields may be added later. Two objects never allow them. The reply
+// of a create has exactly five fields, and the API refuses unknown super-resolution options.
 const closed: readonly unknown[] = [createdSchema, superResolutionSchema];
 
 function openReplies({ jsonSchema, zodSchema }: OverrideContext): void {

@@ -70,8 +70,9 @@ function metadataObject(value: unknown, faults: Fault[]): JsonObject {
 const configParam = 'metadata.super_resolution_config';
 
 /**
- * Undefined if super-resolution is off: the value is absent, `{}`, or an object whose fields all
- * count as absent. Also undefined if a field is at fault.
+ * Returns undefined if super-resolution is off: the value is absent, `{}`, or an object whose
+ * fields all count as absent. Also returns undefined if a field has a fault. Otherwise returns the
+ * options.
  */
 function readSuperResolution(value: unknown, faults: Fault[]): SuperResolutionConfig | undefined {
   if (isAbsent(value)) return undefined;
@@ -119,9 +120,9 @@ function refuseUnknown(sent: readonly string[], faults: Fault[]): void {
   }
 }
 
-// Passed-through options are stored with the task. A number such as 1e20 has four characters in the
-// body, but twenty-one when it is serialised again. So the size limit of the body does not limit
-// the stored size.
+// The maximum size of the passed-through options, which are stored with the task. The size limit of
+// the body is not enough: the number 1e20 has four characters in the body, but twenty-one
+// characters when it is serialised again.
 const writtenOutMax = 32 * 1024;
 
 function readPassThrough(sent: JsonObject, faults: Fault[]): Record<string, unknown> {
@@ -147,7 +148,7 @@ function readPassThrough(sent: JsonObject, faults: Fault[]): Record<string, unkn
 
 const topLevelNames = Object.keys(requestFields);
 
-/** The fault of a name that may not be passed through; null if the name is allowed. */
+/** Returns a fault if the name may not be passed through, or null if the name is allowed. */
 function nameFault(name: string, isCompared: boolean): Fault | null {
   // A generator that ignores case would read `Watermark` as the documented field `watermark`.
   const lowerCase = name.toLowerCase();

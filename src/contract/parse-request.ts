@@ -14,7 +14,7 @@ import type { JsonObject } from './safe-json';
 
 export interface ParsedRequest {
   readonly request: VideoRequest;
-  /** Empty if the request has the right shape. */
+  /** The faults of the body's shape; empty if there are none. */
   readonly faults: readonly Fault[];
   /** Unknown top-level names that resemble no field. */
   readonly ignored: readonly string[];

@@ -1,4 +1,4 @@
-// zod schemas of a task's result, and of the upload of the video to the caller's address.
+// zod schemas of a task's result, and of the upload of the video to a URL of the caller.
 
 import { z } from 'zod';
 import { goneReasons, outputUploadStatuses } from './vocabulary';

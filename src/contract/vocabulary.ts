@@ -1,5 +1,5 @@
-// The closed word lists of the public API, as constants from which types are derived. This file
-// imports nothing, so that the workflow sandbox can load it.
+// The fixed sets of values in the public API, such as the statuses of a task. Types are derived
+// from these constants. This file imports nothing, so that the workflow sandbox can load it.
 
 export const taskStatuses = ['pending', 'submitted', 'running', 'succeeded', 'failed'] as const;
 export type TaskStatus = (typeof taskStatuses)[number];

@@ -14,7 +14,7 @@ import { seal, sealValue } from './sealed';
 import { epochMs, findTask, type StoredTask, storedColumns, unsealed } from './tasks';
 
 interface AcceptOptions {
-  /** The time for which no other process starts the task. */
+  /** The time in which only this process may start the task. */
   readonly leaseSeconds: number;
   /** The limit for accounts without a queued_max of their own. */
   readonly queuedTasksMax: number;
@@ -70,8 +70,9 @@ export async function acceptTask(
       const budgeted = await acceptWithinBudgets(db, task, options);
       if (budgeted) return budgeted;
     }
-    // Another call may have stored the id while the statement ran. If the id is not stored, the
-    // state of the account has changed, so the create is checked again.
+    // The create was not stored, and no reason for a refusal was found. Either another call stored
+    // the same id while the statement ran, or the state of the account has changed since then. If
+    // the id is not stored, the loop checks the create again.
     const stored = await findTask(db, taskId);
     if (stored) return { outcome: 'known', task: stored };
   }
@@ -85,8 +86,8 @@ function answerOf(db: Knex, { createdAtMs, deadlineAtMs, known }: Decision): Acc
 }
 
 /**
- * Returns null if the create was refused, but not because of a budget. The caller then checks the
- * create again.
+ * Locks the budgets, checks them and tries to store the create. Returns null if no budget is
+ * exceeded but the create was not stored. The caller then checks the create again.
  */
 async function acceptWithinBudgets(
   db: Knex,

@@ -3,10 +3,10 @@
 
 import type { Knex } from 'knex';
 
-/** Calls per second. Null for a key means that the setting of the installation applies. */
+/** Calls per second. Null for a key means that the setting in the environment applies. */
 export interface Rates {
   readonly createRate: number | null;
-  /** Reads of single tasks. */
+  /** The rate of reads of single tasks. */
   readonly readRate: number | null;
 }
 
@@ -15,18 +15,18 @@ export interface AccountTerms extends Rates {
   /** Maximum number of the account's tasks at generators at the same time; null means no limit. */
   readonly runningMax: number | null;
   /**
-   * Maximum number of the account's unfinished tasks; null means the installation's setting
-   * applies.
+   * Maximum number of the account's unfinished tasks; null means that the setting in the
+   * environment applies.
    */
   readonly queuedMax: number | null;
   /**
-   * Days for which new files of the account are kept; null means the installation's setting
-   * applies.
+   * Days for which new files of the account are kept; null means that the setting in the
+   * environment applies.
    */
   readonly filesKeptDays: number | null;
   /**
-   * Days for which ended tasks of the account are kept; 0 means for ever. Null means the
-   * installation's setting applies.
+   * Days for which ended tasks of the account are kept; 0 means for ever. Null means that the
+   * setting in the environment applies.
    */
   readonly tasksKeptDays: number | null;
   /**
@@ -67,7 +67,7 @@ export async function setTerms(
   await db('accounts').where({ id: accountId }).update(columns);
 }
 
-/** False if there is no such key. */
+/** Returns true if the key exists, otherwise false. */
 export async function setKeyRates(
   db: Knex,
   keyId: string,

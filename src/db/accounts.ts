@@ -96,7 +96,7 @@ export async function showAccount(db: Knex, accountId: string): Promise<AccountR
   return rows[0] ?? null;
 }
 
-/** False if there is no such account. */
+/** Returns true if the account exists, otherwise false. */
 export async function setAccountDisabled(
   db: Knex,
   accountId: string,

@@ -103,8 +103,8 @@ export async function listKeys(db: Knex, accountId?: string): Promise<readonly K
 }
 
 /**
- * Replaces the digest of a key, made with a previous pepper, by `digest`, made with the current
- * one.
+ * Replaces the stored digest of a key, which was made with a previous pepper. The new `digest` was
+ * made with the current pepper.
  */
 export async function moveKey(
   db: Knex,

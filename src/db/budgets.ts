@@ -21,7 +21,7 @@ export async function setBudget(
   );
 }
 
-/** Returns false if there was no such budget. */
+/** Returns true if the budget was removed, and false if there was no such budget. */
 export async function removeBudget(
   db: Knex,
   { accountId, keyId, period }: BudgetName,
@@ -64,7 +64,10 @@ export async function lockBudgets(
   );
 }
 
-/** The budgets that apply to creates with this key; without a key all budgets of the account. */
+/**
+ * Lists the budgets that apply to creates with this key. Without a key, lists all budgets of the
+ * account.
+ */
 export async function listBudgets(
   db: Knex,
   accountId: string,

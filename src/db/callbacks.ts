@@ -195,7 +195,7 @@ interface TaskCallback {
   readonly nextAt: Date | null;
 }
 
-/** Null if there is no such task. Before the end of the task its callback is `pending`. */
+/** Returns null if there is no such task. Until the task ends, its callback is `pending`. */
 export async function findTaskCallback(db: Knex, taskId: string): Promise<TaskCallback | null> {
   const { rows } = await db.raw<{ rows: TaskCallback[] }>(
     `select t.account_id as "accountId", c.next_at as "nextAt",
@@ -241,8 +241,8 @@ export async function listAttempts(db: Knex, taskId: string): Promise<readonly A
 }
 
 /**
- * Begins another delivery of the message and returns the number of the delivery. Null if the task
- * has no message or was erased.
+ * Begins another delivery of the message and returns the number of the delivery. Returns null if
+ * the task has no message or was erased.
  */
 export async function beginResend(db: Knex, taskId: string): Promise<number | null> {
   const { rows } = await db.raw<{ rows: { deliveries: number }[] }>(

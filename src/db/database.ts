@@ -101,13 +101,14 @@ export function connect(connection: DatabaseOptions): Knex {
   return db;
 }
 
-// 57014 is a statement timeout. 25006 comes from a server that has become a standby.
+// SQLSTATE codes of temporary errors. 57014 is a statement timeout. A server that has become a
+// standby reports 25006.
 const retryableStates = new Set('40001 40P01 55P03 57014 57P01 57P02 57P03 53300 25006'.split(' '));
 const retryableCodes = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'ENOENT']);
 
 /**
- * True for temporary errors: a lost connection, a restart, a lock timeout. The statement may have
- * been committed if `isOutcomeUnknown` is true too.
+ * True for temporary errors: a lost connection, a restart, a lock timeout. If `isOutcomeUnknown` is
+ * true too, the statement may have been committed.
  */
 export function isRetryable(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
@@ -213,7 +214,7 @@ async function appliedSteps(db: Knex): Promise<readonly string[]> {
     );
     return rows.map((row) => row.name);
   } catch (error) {
-    // The table does not exist: this database was never migrated.
+    // 42P01: the table does not exist, because this database was never migrated.
     if ((error as { code?: unknown }).code === '42P01') return [];
     throw error;
   }

@@ -1,6 +1,6 @@
-// Erases the content of an account: the texts and files that its callers sent, and their results.
-// Status, bill and movements of each task stay. An empty `request_hash` marks an erased task, so
-// that a repeated run skips the task.
+// Erases the content of an account: the texts and files that its callers sent, and the results of
+// its tasks. Status, bill and movements of each task stay. An empty `request_hash` marks an erased
+// task, so that a repeated run skips the task.
 
 import type { Knex } from 'knex';
 import type { TaskObject } from '../contract/task';
@@ -98,7 +98,10 @@ export async function markResultsRemoved(
   return rows.map(({ key }) => key);
 }
 
-/** Erases tasks whose results have no bytes any more. Callback deliveries in progress end. */
+/**
+ * Erases the content of these tasks and ends their callback deliveries. The caller has already
+ * deleted the results from the storage.
+ */
 export async function eraseTasks(db: Knex, tasks: readonly ErasableTask[]): Promise<void> {
   const objects = tasks.map(({ id, object }) => ({ id, object: erasedObject(object) }));
   await db.raw(
@@ -134,7 +137,7 @@ export async function markUploadsRemoved(db: Knex, accountId: string): Promise<v
   );
 }
 
-/** Deletes the rows of uploads that have no bytes any more. */
+/** Deletes the rows of removed uploads. The caller has already deleted their bytes. */
 export async function forgetUploads(db: Knex, accountId: string): Promise<void> {
   await db.raw(`delete from files where account_id = ? and role = 'upload' and state = 'removed'`, [
     accountId,

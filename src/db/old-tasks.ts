@@ -13,8 +13,8 @@ export interface Position {
 }
 
 /**
- * The days for accounts without values of their own. If `tasksKeptDays` is 0, tasks are kept for
- * ever.
+ * The number of days for which tasks and files are kept if their account has no value of its own.
+ * If `tasksKeptDays` is 0, tasks are kept for ever.
  */
 export interface KeptDays {
   readonly tasksKeptDays: number;

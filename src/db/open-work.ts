@@ -13,7 +13,7 @@ export interface OpenWork {
   readonly callbackOverdueSeconds: number;
   readonly resultAwaitedSeconds: number;
   readonly heldMicros: number;
-  /** Null if the books were never audited. */
+  /** Null if no audit has run yet. */
   readonly auditAgeSeconds: number | null;
 }
 

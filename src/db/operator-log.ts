@@ -1,16 +1,18 @@
-// The log of operators' acts. A row is written in the transaction of the act and is never changed.
-// The row contains the fields that differ between the states before and after the act. The row
-// never contains a secret: a key is identified by its last characters, and a webhook secret by its
-// number.
+// The log of operators' actions. An action is an admin command that changes something. A row is
+// written in the transaction of the action and is never changed. The row contains the fields that
+// differ between the states before and after the action. The row never contains a secret: a key is
+// identified by its last characters, and a webhook secret by its number.
 
 import type { Knex } from 'knex';
 
 /**
- * The subject that an act changes. `id` is null if the act creates the subject, or if it has no id.
+ * The object that an action changes. `id` is null if the action creates the object, or if the
+ * object has no id.
  */
 export interface Subject {
   /**
-   * `money`: an account whose balance changes too. The balance is locked until the act has ended.
+   * `money`: an account whose balance changes too. The balance is locked until the transaction of
+   * the action ends.
    */
   readonly kind: 'account' | 'money' | 'key' | 'task' | 'reconciler' | 'encryption';
   readonly id: string | null;
@@ -23,7 +25,7 @@ export interface Act {
   readonly why: string | null;
 }
 
-/** The named parts of the state of a subject. */
+/** The state of a subject: the name and the value of each logged field. */
 type State = Readonly<Record<string, unknown>>;
 
 interface Known {
@@ -31,7 +33,10 @@ interface Known {
   readonly state: State;
 }
 
-/** Runs the act and writes its row. `created` is the id of a subject that the act created. */
+/**
+ * Runs `work` and writes the row of the log in the same transaction. `created` is the id of a
+ * subject that `work` has created.
+ */
 export async function logged<T extends { readonly created?: string }>(
   db: Knex,
   act: Act,
@@ -52,7 +57,7 @@ export async function logged<T extends { readonly created?: string }>(
   });
 }
 
-/** The parts of one state that are absent or different in the other state. */
+/** The fields of `one` that are absent or different in `other`. */
 function differing(one: State = {}, other: State = {}): State {
   const parts = Object.entries(one)
     .filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(other[name]))
@@ -128,7 +133,7 @@ export interface LogRow {
   readonly why: string | null;
 }
 
-/** The acts of operators, newest first. */
+/** The operators' actions in the log, newest first. */
 export async function listActs(
   db: Knex,
   filter: { readonly limit: number; readonly accountId?: string },

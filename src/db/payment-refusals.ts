@@ -13,7 +13,8 @@ export const accountDisabled: Refusal = {
 
 /**
  * The reason why a task could not be opened: a disabled account, another currency, or too little
- * money. If none of these applies, the task was withdrawn.
+ * money. If none of these reasons applies, the task was withdrawn before the workflow could open
+ * it.
  */
 export async function refusalOf(
   db: Knex,

@@ -11,8 +11,8 @@ type Values = Readonly<Record<string, unknown>>;
 export type PreparedStatement<Row> = (db: Knex, values: Values) => Promise<Row[]>;
 
 /**
- * `:taskId` in the text stands for the value with this name. Two different texts must not have the
- * same name.
+ * Returns a function that runs the statement. `:taskId` in the text stands for the value `taskId`.
+ * Two different texts must not have the same name.
  */
 export function prepare<Row extends QueryResultRow>(
   name: string,

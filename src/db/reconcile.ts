@@ -1,6 +1,7 @@
 // Reads for the reconciler: a slice of the open tasks in each run, overdue tasks, and jobs of ended
 // tasks. Pending tasks are in pending-tasks.ts. The single row of `reconcile_state` stores the
-// position of the slice, and the time until which the loss of many tasks is confirmed.
+// position of the slice. It also stores the time at which an operator's confirmation of lost tasks
+// expires.
 
 import type { Knex } from 'knex';
 import type { TaskObject } from '../contract/task';

@@ -14,8 +14,8 @@ export interface Roles {
 
 type Privileges = Readonly<Record<string, string>>;
 
-// A row lock needs the UPDATE privilege on at least one column. For this reason UPDATE is granted
-// on the name of accounts and on the period of budgets, which the service never changes.
+// A row lock needs the UPDATE privilege on at least one column. Only for this reason UPDATE is
+// granted on `accounts.name` and `budgets.period`. The service changes neither column.
 const ofService: Privileges = {
   schema_migrations: 'select',
   encryption_keys: 'select, insert',

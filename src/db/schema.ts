@@ -487,7 +487,7 @@ create table encryption_keys (
 );
 `;
 
-/** Operators: the log of their acts. */
+/** Operators: the log of their actions. */
 const operators = `
 -- One act of an operator, stored in the transaction of the act. There is no foreign key, because
 -- the act is kept longer than the rows that it changed.

@@ -16,8 +16,8 @@ interface Sealed {
 
 const mark = 'sealed:';
 
-// The encryption keys of each connection pool. The map uses the configuration object of the pool,
-// because the pool and its transactions share this object.
+// The encryption keys of each connection pool. The map finds them by the configuration object of
+// the pool, because the pool and its transactions share this object.
 const rings = new WeakMap<Knex.Config, KeyRing>();
 
 export function giveKeys(db: Knex, keys: KeyRing): void {
@@ -76,9 +76,9 @@ export function unsealJson(db: Knex, stored: string): string {
 const proven = 'the key of this id';
 
 /**
- * Throws if this database has texts of a key that is not configured, or that is configured with
- * another value. If `isWriter` is true, the first configured key is recorded as a key that this
- * database needs.
+ * Throws if this database has texts that were encrypted with a key that is not configured, or that
+ * is configured with another value. If `isWriter` is true, the first configured key is recorded as
+ * a key that this database needs.
  */
 export async function checkKeys(db: Knex, isWriter: boolean): Promise<void> {
   const keys = keysOf(db);

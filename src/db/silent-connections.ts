@@ -12,7 +12,7 @@ import type { Client } from 'pg';
  * that takes this long is stuck.
  */
 export const statementLimitMs = 5_000;
-// The limit in this process is later by this margin. So if the connection works, the timeout error
+// The limit in this process is longer by this margin. So if the connection works, the timeout error
 // of PostgreSQL arrives first.
 const marginMs = 1_000;
 /** The time limit of one query in this process. */
@@ -20,7 +20,7 @@ export const queryLimitMs = statementLimitMs + marginMs;
 /** With these options TCP detects a dead peer within two minutes instead of two hours. */
 export const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 } as const;
 
-// The driver's error has no code, so its text identifies it.
+// The error of the driver has no code, so it is recognised by its text.
 const silentWords = 'Query read timeout';
 // When the pool closes a connection, the other end has this time to close the connection too. Then
 // the socket is destroyed.

@@ -17,8 +17,8 @@ export interface TaskListener {
   close(): Promise<void>;
 }
 
-// A reader waits at most this long before it reads the row again: one second without a LISTEN
-// connection, ten seconds with one, because a notification may be lost.
+// Without a LISTEN connection, a reader reads the row again every second. With the connection, it
+// reads the row again every ten seconds, because a notification may be lost.
 const deafReadMs = 1_000;
 const readMs = 10_000;
 const reconnectMs = 1_000;

@@ -10,7 +10,7 @@ import { gathered } from './gathered';
 import { prepare } from './prepared-statement';
 import { sealValue, unsealJson, unsealValue } from './sealed';
 
-/** The columns of a task that replies of the API need. */
+/** The columns of a task's row that the API needs for its replies. */
 export interface StoredTask {
   readonly id: string;
   readonly accountId: string;
@@ -120,7 +120,7 @@ export async function changeFinalObject(
   await trx.raw('update tasks set object = ? where id = ?', [object, taskId]);
 }
 
-/** The parsed body of the create that made the task. */
+/** The parsed body of the request that created the task. */
 export async function findRequest(db: Knex, taskId: string): Promise<VideoRequest> {
   const [row] = await selectRequest(db, { taskId });
   assert(row, `${taskId} has a row`);

@@ -1,5 +1,5 @@
-// The watcher loops of channels: stores the time of the last round of each loop, and finds the
-// channels that need a loop. The loops themselves are in activities/jobs/watch-channel.ts.
+// Stores the time of the last round of each watcher loop, and finds the channels that need a loop.
+// The loops themselves are in activities/jobs/watch-channel.ts.
 
 import type { Knex } from 'knex';
 
@@ -16,10 +16,7 @@ export async function recordRound(db: Knex, channel: string, shard: number): Pro
   );
 }
 
-/**
- * Channels that have open jobs, but whose loops have not finished a round in the last
- * `quietSeconds`.
- */
+/** Channels that have open jobs, but no loop that finished a round in the last `quietSeconds`. */
 export async function listUnwatched(db: Knex, quietSeconds: number): Promise<readonly string[]> {
   const { rows } = await db.raw<{ rows: { channel: string }[] }>(
     `select distinct jobs.channel from jobs

@@ -1,5 +1,5 @@
 // The secrets with which callbacks are signed. An account has one secret, and several during a
-// rotation. The secret itself is stored and not a digest, because a signature needs the secret.
+// rotation. The secret itself is stored, not its digest, because a signature needs the secret.
 
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';

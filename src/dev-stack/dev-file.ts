@@ -1,5 +1,5 @@
-// dev.json contains the addresses and keys of a running `npm start`, for other programs. The file
-// is written when all parts are ready, and is removed when the stack stops. Only the owner can read
+// dev.json contains the URLs and keys of a running `npm start`, for other programs. The file is
+// written when all parts are ready, and is removed when the stack stops. Only the owner can read
 // the file, because it contains keys.
 
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -14,8 +14,8 @@ export interface DevFile {
   readonly temporalAddress: string;
   readonly temporalUi: string | null;
   /**
-   * The database address for connecting as the owner. API and worker connect as a role with few
-   * privileges.
+   * The connection URL for the role that owns the database. API and worker connect as a role with
+   * few privileges.
    */
   readonly databaseUrl: string;
   readonly studioUrl: string | null;
@@ -78,8 +78,8 @@ export async function readDevFile(dataDir: string): Promise<DevFile | null> {
 
 /**
  * If an `npm start` runs on the same DATA_DIR, adds the settings of that stack to the environment.
- * With `asOwner`, DATABASE_URL is the address of the database owner; admin commands need that
- * address.
+ * With `asOwner`, DATABASE_URL is the connection URL for the role that owns the database. Admin
+ * commands need this role.
  */
 export async function withDevStack(
   environment: Environment,
@@ -87,8 +87,8 @@ export async function withDevStack(
 ): Promise<Environment> {
   const file = await readDevFile(environment.DATA_DIR || '.data');
   if (!file) return environment;
-  // If the environment names another database, the secrets and addresses of the stack do not belong
-  // to that database.
+  // If the environment names another database, the settings of the stack do not belong to that
+  // database.
   const { DATABASE_URL: database } = environment;
   const known = [file.environment.DATABASE_URL, file.databaseUrl];
   if (database && !known.includes(database)) return environment;

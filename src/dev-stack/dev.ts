@@ -1,5 +1,5 @@
-// `npm start` runs the whole stack on one machine. It prints its steps and all addresses, and
-// restarts parts that die.
+// `npm start` runs the whole stack on one machine. It prints its steps and all URLs, and restarts
+// parts that die.
 
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
@@ -78,8 +78,8 @@ function receiverOf(word: string): string {
 }
 
 /**
- * The address in the Temporal UI at which only the workflows of tasks are listed, without watchers,
- * callbacks and reconciler runs. Null if there is no Temporal UI.
+ * The URL of a page of the Temporal UI that lists only the workflows of tasks. Watchers, callbacks
+ * and reconciler runs are left out. Null if there is no Temporal UI.
  */
 function tasksInTemporal({ temporalUi, environment }: DevFile): string | null {
   if (!temporalUi) return null;

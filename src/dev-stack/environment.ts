@@ -9,9 +9,9 @@ import type { Secrets } from './demo-account';
 import type { Ports } from './ports';
 
 export interface Started {
-  /** The database address for connecting as the owner. */
+  /** The connection URL for the role that owns the database. */
   readonly databaseUrl: string;
-  /** The database address for connecting as the role of API and worker. */
+  /** The connection URL for the role of API and worker. */
   readonly serviceUrl: string;
   readonly temporalAddress: string;
   readonly temporalUi: string | null;
@@ -28,7 +28,7 @@ export function stackEnvironment(
   const studioHost = given.STUDIO_HOST || '127.0.0.1';
   const studioUrl = given.STUDIO_URL || `http://${reachedAt(studioHost)}:${ports.studio}`;
   const publicUrl = given.PUBLIC_URL || `http://${reachedAt(host)}:${ports.api}`;
-  // The address of the API is allowed too, because the studio fetches uploaded files from the API.
+  // The host of the API is allowed too, because the studio fetches uploaded files from the API.
   const own = [studioUrl, publicUrl].map((url) => new URL(url).host);
   const allowed = [given.DANGEROUSLY_ALLOW_HOSTS, ...receivers, ...own].filter(Boolean);
   const otherwise: Record<string, string> = {

@@ -44,7 +44,7 @@ export function openLogs(folder: string, show: (line: string) => void): StackLog
   };
 }
 
-// The fields of a log line that name the subject of the line.
+// The fields of a log line that the terminal shows after the message.
 const subjects = ['channel', 'operation', 'code', 'param', 'task', 'why'];
 
 /** A warning or error as one readable line; null for every other line. */

@@ -119,8 +119,9 @@ export function processPart(
   });
 }
 
-// A process or server that takes longer to stop is killed. API, worker and servers stop one after
-// the other, so a stop of the stack takes less than 15 s.
+// A process is killed if it does not stop within 5 s, and a server if it does not stop within 3 s.
+// The API, the other processes and the servers stop one after the other, so the whole stack stops
+// in less than 15 s.
 const stopWithinMs = 5_000;
 export const serverStopWithinMs = 3_000;
 

@@ -1,5 +1,5 @@
-// The output of a start. Each step prints a line when it begins, and a line with its duration when
-// it ends.
+// Prints the progress while the stack starts. Each step prints a line when it begins, and a line
+// with its duration when it ends.
 
 export interface Progress {
   step<T>(label: string, work: () => Promise<T>): Promise<T>;

@@ -17,8 +17,8 @@ import { newPart, type Site, serverStopWithinMs, startPart } from './parts';
 import type { Launched } from './supervised-process';
 
 /**
- * Checks configured servers before anything is started. A wrong address then fails within seconds
- * and leaves nothing behind.
+ * Checks configured servers before any process is started. If an address is wrong, the start then
+ * fails within seconds, and no process has to be stopped.
  */
 export async function checkGiven({ progress, has }: Site, config: Config): Promise<void> {
   const { databaseUrl: database, temporalAddress: temporal, temporalCli: cli } = config;
@@ -40,7 +40,7 @@ export async function checkGiven({ progress, has }: Site, config: Config): Promi
 
 export async function startDatabase(site: Site, config: Config) {
   const given = config.databaseUrl;
-  // If DATABASE_URL is set, all processes use the role in that address.
+  // If DATABASE_URL is set, all processes connect with the role in this URL.
   const urls = { owner: given ?? '', service: given ?? '' };
   if (!given && site.has('postgres')) {
     const dataDir = join(site.dataDir, 'postgres');

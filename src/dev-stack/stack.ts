@@ -1,6 +1,7 @@
-// Runs the whole system as separate processes: PostgreSQL, Temporal, studio, worker and API.
-// PostgreSQL and Temporal are left out if their addresses are given. `npm start` runs the system
-// for users. The system tests also run the system, and stop parts of it.
+// Runs the whole system as separate processes: PostgreSQL, Temporal, studio, worker and API. If the
+// settings contain the address of a PostgreSQL or Temporal server, that server is used and none is
+// started. `npm start` runs the system for users. The system tests also run the system, and stop
+// parts of it.
 
 import { join, resolve } from 'node:path';
 import { checkChannelKeys, loadCatalogueOf } from '../commands/load-catalogue';
@@ -69,7 +70,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       },
     };
   } catch (error) {
-    // A supervised part would restart its process when the process ends, so the part is stopped
+    // A supervised part starts its process again when the process ends. So the parts are stopped
     // too.
     const stopped = Array.from(parts.values(), (part) => part.stop());
     await Promise.all([stopAllChildren(5_000), ...stopped]);

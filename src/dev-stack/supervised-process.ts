@@ -44,8 +44,8 @@ export interface Death {
 }
 
 // The pause before a restart is 500 ms at first and doubles up to 10 s. After ten short runs in a
-// row, whose pauses last about a minute in total, there is no restart. A run of more than a minute
-// resets the pause and the count.
+// row there is no restart. The pauses between these runs last about a minute in total. A run of
+// more than a minute resets the pause and the count.
 const pauseMinMs = 500;
 const pauseMaxMs = 10_000;
 const livesMax = 10;

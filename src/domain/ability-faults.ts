@@ -1,5 +1,5 @@
-// Finds fields that the model does not support, and addresses that are not allowed. Resolution and
-// ratio are checked in resolution.ts, the input type in input-type.ts.
+// Finds fields that the model does not support, and URLs that are not allowed. Resolution and ratio
+// are checked in resolution.ts, the input type in input-type.ts.
 
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';
@@ -45,7 +45,7 @@ export function promptSwitchFaults(prompt: string): Refusal[] {
 interface AddressRules {
   readonly allowHosts?: readonly string[];
   readonly isDevStack?: boolean;
-  /** Inputs that are files of this installation. They are checked in input-files.ts. */
+  /** The inputs that are files of this installation. input-files.ts checks these inputs. */
   readonly files?: ReadonlyMap<string, unknown>;
 }
 

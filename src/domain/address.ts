@@ -1,6 +1,7 @@
-// Decides which addresses a caller's URL may lead to. The check runs when a task is created, and
-// again for the address to which a socket is about to connect. Hosts are read from the parsed URL,
-// not from the text: the parser turns `127.1`, `0x7f000001` and `①②⑦.⓪.⓪.①` into 127.0.0.1.
+// Decides to which hosts and IP addresses a caller's URL may lead. The URL is checked when a task
+// is created. Before a socket connects, its IP address is checked too. Hosts are read from the
+// parsed URL, not from the text: the parser turns `127.1`, `0x7f000001` and `①②⑦.⓪.⓪.①` into
+// 127.0.0.1.
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
@@ -29,8 +30,8 @@ export function checkUrl(text: string, { schemes, allowHosts, charsMax }: UrlRul
   }
   if (hasSpaceOrControl(text))
     return { fault: 'must be a URL without spaces or control characters.' };
-  // Some parsers read a backslash as a slash, others as part of a user name. All of them must see
-  // the same host.
+  // Some parsers read a backslash as a slash, others as part of a user name. They would find
+  // different hosts in the same URL.
   if (text.includes('\\')) return { fault: 'must be a URL without backslashes.' };
   if (!URL.canParse(text)) return { fault: 'must be an absolute URL.' };
   const url = new URL(text);
@@ -70,7 +71,10 @@ function hostPortOf({ hostname, port, protocol }: URL): string {
 // shell interprets.
 const plainHostPort = /^(?:[a-z0-9.-]+|\[[0-9a-f:]+\]):\d+$/;
 
-/** Tells the caller how an operator can allow this host: a setting, or an option of `npm start`. */
+/**
+ * Returns a sentence that says how an operator can allow this host: by a setting, or by an option
+ * of `npm start`.
+ */
 export function howToAllow(hostPort: string, isDevStack: boolean): string {
   if (isDevStack && plainHostPort.test(hostPort)) {
     return (
@@ -91,7 +95,7 @@ function isPublicHost(hostname: string): boolean {
   if (isIPv4(hostname)) return isPublicAddress(hostname);
   const name = hostname.toLowerCase();
   if (!name.includes('.') || name.endsWith('.') || insideNames.test(name)) return false;
-  // Some resolvers read a name whose last label is a number as an IPv4 address.
+  // If the last label of a name is a number, some resolvers read the name as an IPv4 address.
   if (/(?:^|\.)(?:\d+|0x[0-9a-f]*)$/.test(name)) return false;
   return name.length <= 253 && name.split('.').every((label) => /^[a-z0-9_-]{1,63}$/.test(label));
 }

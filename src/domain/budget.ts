@@ -18,10 +18,13 @@ export interface BudgetState {
   readonly period: BudgetPeriod;
   readonly limitMicros: number;
   readonly spentMicros: number;
-  /** The holds of all unfinished tasks, also of pending tasks, which have no transfer yet. */
+  /**
+   * The holds of all unfinished tasks. A pending task counts too, although its hold is not in the
+   * ledger yet.
+   */
   readonly heldMicros: number;
   readonly timeZone: string;
-  /** Null if the budget never begins anew. */
+  /** The start of the next period; null if the budget has no period (`total`). */
   readonly beginsAnewAt: Date | null;
 }
 

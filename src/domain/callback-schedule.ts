@@ -1,6 +1,6 @@
 // The times of callback attempts, and the meaning of a receiver's answer. The gaps are those of the
-// Standard Webhooks example schedule. The random number is an argument, because a workflow needs
-// the random numbers of Temporal, which are the same in a replay.
+// Standard Webhooks example schedule. The caller passes the random number, because a workflow must
+// use Temporal's random numbers. These numbers are the same in a replay.
 
 const second = 1_000;
 const minute = 60 * second;
@@ -26,8 +26,8 @@ const retryAfterMaxMs = 24 * hour;
 
 /**
  * Returns the milliseconds from a failed attempt to the next attempt, or null after the last
- * attempt. A receiver may ask for a longer wait with Retry-After. This wait is at most as long as
- * the gap after the next attempt.
+ * attempt. A receiver may ask for a longer wait with Retry-After. This longer wait is limited to
+ * the gap after the next attempt, and to 24 hours.
  */
 export function nextGapMs(
   attempt: number,

@@ -52,8 +52,8 @@ export interface Model {
   /** For each value of `mode`: the catalogue entry that it selects. */
   readonly modes: Readonly<Record<string, string>>;
   /**
-   * The mode that the model's name implies, or null. If it is set, the `mode` of a request is
-   * ignored.
+   * The mode that the model's name implies; null if the name implies no mode. If the name implies a
+   * mode, the `mode` of a request is ignored.
    */
   readonly impliedMode: string | null;
   readonly resolutions: readonly Resolution[];
@@ -76,8 +76,8 @@ export interface Model {
 }
 
 /**
- * A draft is a preview and always 480p. Its tokens are multiplied by the factor for videos without
- * or with audio.
+ * A draft is a preview and always 480p. The number of its tokens is multiplied by `audioFactor` if
+ * the draft has audio, and otherwise by `silentFactor`.
  */
 interface DraftMode {
   readonly silentFactor: number;
@@ -108,7 +108,10 @@ interface InputAbilities {
   readonly middleFrames: boolean;
 }
 
-/** The first row whose conditions all hold is the price. An absent condition always holds. */
+/**
+ * A row of a model's price table. The first row whose conditions are all true gives the price. An
+ * absent condition counts as true.
+ */
 export interface PriceRow {
   readonly resolutions?: readonly Resolution[];
   readonly inputVideo?: boolean;
@@ -134,8 +137,8 @@ export function findModel(catalogue: Catalogue, name: string): Model | undefined
 }
 
 /**
- * Returns the entry whose rules apply for this `mode`. The mode has no effect if the model's name
- * implies a mode, or if the model has no entry for this mode.
+ * Returns the catalogue entry that this `mode` selects. Returns `model` itself if no mode is given,
+ * if the model's name implies a mode, or if the model has no entry for this mode.
  */
 export function selectEntry(catalogue: Catalogue, model: Model, mode: string | undefined): Model {
   if (mode === undefined || model.impliedMode !== null) return model;
@@ -149,7 +152,10 @@ export function sizeOf(model: Model, resolution: Resolution, ratio: Ratio): Size
   return model.pixels[resolution]?.[ratio] ?? null;
 }
 
-/** The tier and ratio that have exactly these dimensions on this model; null if there are none. */
+/**
+ * The tier and ratio to which this model's table gives exactly this size; null if the table does
+ * not contain this size.
+ */
 export function frameOfSize(
   model: Model,
   { width, height }: Size,

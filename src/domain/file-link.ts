@@ -8,7 +8,7 @@ export function fileLink(publicUrl: string, token: string, contentType: string):
   return `${publicUrl}/files/${token}.${endingOf(contentType)}`;
 }
 
-/** The token of a link of this installation; null for any other address. */
+/** Returns the token if `address` is a file link of this installation; null for any other URL. */
 export function tokenOfLink(publicUrl: string, address: string): string | null {
   const prefix = `${publicUrl}/files/`;
   if (!address.startsWith(prefix)) return null;
@@ -16,8 +16,8 @@ export function tokenOfLink(publicUrl: string, address: string): string | null {
 }
 
 /**
- * True if generators can reach links of this installation. `publicUrl` must be a public https
- * address, or an operator must have allowed its host and port.
+ * True if generators can reach links of this installation. `publicUrl` must be a public https URL,
+ * or an operator must have allowed its host and port.
  */
 export function isReachable(publicUrl: string, allowHosts: readonly string[]): boolean {
   return (

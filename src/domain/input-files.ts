@@ -1,6 +1,6 @@
 // Inputs that are files of this installation: an uploaded file by its id, or any file by its link.
-// When the job is sent, the generator gets an address of the file. If no address is reachable for
-// the generator, images and audio are sent inside the request.
+// When the job is sent, the generator gets a URL of the file. If the generator can reach no URL of
+// this installation, images and audio are sent inside the request.
 
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';
@@ -12,8 +12,8 @@ export interface InputFile {
   readonly bytes: number;
   readonly durationMs: number | null;
   /**
-   * `inline`: the bytes are sent inside the request, because generators can reach no address of the
-   * file.
+   * `address`: the generator gets a URL of the file. `inline`: the bytes are sent inside the
+   * request, because the generator can reach no URL of the file.
    */
   readonly sentAs: 'address' | 'inline';
 }
@@ -24,7 +24,8 @@ export interface InputFile {
  */
 export type InputFiles = ReadonlyMap<string, InputFile | null>;
 
-// A request to the generator may have at most 64 MB, and base64 turns three bytes into four.
+// A request to the generator may have at most 64 MB. Base64 turns three bytes into four, so 45 MB
+// become 60 MB.
 const inlineBytesMax = 45_000_000;
 
 const kinds = { images: 'image', videos: 'video', audios: 'audio' } as const;

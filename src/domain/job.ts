@@ -1,5 +1,5 @@
-// A job: one piece of work at a channel. Storage, activities and workflows share these types. They
-// are recorded in workflow histories and rows.
+// A job: one piece of work at a channel. Storage, activities and workflows share these types.
+// Workflow histories and database rows contain values of these types.
 
 import type { VideoRequest } from '../contract/request';
 import type { Plan } from './plan-types';
@@ -64,7 +64,11 @@ export interface RequestedJob extends JobInput {
 }
 
 export type PlacedJob =
-  /** The job has ended. The activity `submitJob` stays open until then. */
+  /**
+   * `ended`: the job has ended at its provider. The activity `submitJob` stays open until then.
+   * `rejected`: the provider refused the create, or it stays unknown whether the create arrived.
+   * The task then fails.
+   */
   | { readonly outcome: 'ended'; readonly report: JobReport }
   | { readonly outcome: 'rejected'; readonly report: JobReport }
   /**

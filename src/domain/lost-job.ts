@@ -40,7 +40,7 @@ interface Lost {
 export type LostJob =
   | { readonly found: 'one'; readonly upstreamId: string }
   | { readonly found: 'none' }
-  /** A later list may give a clear result. */
+  /** It is not certain whether the provider has the job. A later list may show this. */
   | { readonly found: 'unclear'; readonly why: string };
 
 export function findInListing(

@@ -1,5 +1,6 @@
-// Converts money between its two forms: integer micro-units inside, decimal strings with six places
-// outside. Nothing is rounded. A text that cannot be converted exactly is refused with the reason.
+// Converts money between its two forms: integer micro-units inside the service, and decimal strings
+// with six places in the API and the commands. Nothing is rounded. A text that cannot be converted
+// exactly is refused with the reason.
 
 import { assert } from './assert';
 

@@ -1,6 +1,6 @@
-// The types of the Plan: everything that the service derives from a request before it acts. The
-// plan is made once, when the task is created, and is stored with the task. So a later change of
-// the catalogue cannot change a running task.
+// The types of the Plan: everything that the service derives from a request. The plan is made once,
+// when the task is created, and is stored with the task. So a later change of the catalogue cannot
+// change a running task.
 
 import type {
   BillingKind,
@@ -16,7 +16,10 @@ import type { ChannelChoice } from './catalogue';
 export interface Plan {
   /** The name of the model as the caller sent it. */
   readonly model: string;
-  /** The catalogue entry that applies. It differs from `model` if a mode selected another one. */
+  /**
+   * The catalogue entry that applies. This entry differs from `model` if a mode selected another
+   * entry.
+   */
   readonly entry: string;
   readonly inputType: InputType;
   readonly resolution: Resolution;
@@ -36,14 +39,17 @@ export interface Plan {
   readonly seed: number;
   readonly expiresAfterSeconds: number;
   readonly returnsLastFrame: boolean;
-  /** True if the caller sent an address to which the video is uploaded. */
+  /** True if the caller sent a URL to which the video is uploaded. */
   readonly uploadsVideo: boolean;
   /** In order of preference. */
   readonly channels: readonly ChannelChoice[];
   readonly enhancement: EnhancementPlan | null;
   readonly price: PriceSnapshot;
   readonly hold: Hold;
-  /** The ids of the input files, keyed by the text in the request; absent without such files. */
+  /**
+   * The ids of the input files, keyed by the text in the request; absent if there are no input
+   * files.
+   */
   readonly files?: Readonly<Record<string, string>>;
 }
 
@@ -56,7 +62,7 @@ export interface EnhancementPlan {
   readonly fps: number | null;
 }
 
-/** The prices at the time of the create. The settlement uses only these. */
+/** The prices at the time of the create. The settlement uses only these prices. */
 export interface PriceSnapshot {
   readonly currency: string;
   readonly microsPerMillionTokens: number;

@@ -33,11 +33,12 @@ interface PlanGiven {
   /** Inputs that are files of this installation. */
   readonly files?: InputFiles;
   /**
-   * True under `npm start`. The refusal of a local address then names the option that allows it.
+   * True under `npm start`. The refusal of a local URL then names the option that allows its host.
    */
   readonly isDevStack?: boolean;
   /**
-   * The models to name in the refusal of an unknown model. By default all models of the catalogue.
+   * Returns the models that the refusal of an unknown model lists; by default all models of the
+   * catalogue.
    */
   readonly models?: () => readonly string[];
 }
@@ -145,7 +146,8 @@ function inputFaults(request: VideoRequest, model: Model): Refusal[] {
 function faultsOnAnyModel(request: VideoRequest): Refusal[] {
   const stated = request.input_type !== undefined;
   const { super_resolution_config: config, draft } = request.metadata;
-  // The base resolution is unknown if the model chooses it: for a draft, or by default.
+  // For a draft, or without `resolution`, the model chooses the base resolution. The base
+  // resolution is then unknown here.
   const base = draft ? undefined : request.resolution;
   return [
     ...promptSwitchFaults(request.prompt),

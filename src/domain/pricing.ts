@@ -118,10 +118,10 @@ export function total(lines: readonly BillingLine[]): number {
 }
 
 /**
- * An upper bound for the tokens that the generator will report. It counts whole frames plus one,
- * and at least the generator's minimum for reference video. For `adaptive` it uses the largest size
- * of the tier plus one per cent, because adaptive sizes are not in the table (docs/decisions.md,
- * 10).
+ * Returns an upper bound for the tokens that the generator will report. The number of frames is
+ * rounded up and increased by one. Reference video has a minimum number of frames. For `adaptive`,
+ * the largest size of the tier plus one per cent is used, because adaptive sizes are not in the
+ * table (docs/decisions.md, 10).
  */
 function tokensToHold(task: Priced, outSeconds: number): number {
   const inSeconds = task.hasVideo ? (task.inputVideoSeconds ?? longestSeconds) : 0;
@@ -135,7 +135,10 @@ function tokensToHold(task: Priced, outSeconds: number): number {
   );
 }
 
-/** The pixels of a frame as a fraction, so that adding one per cent needs no floating point. */
+/**
+ * Returns the pixels of a frame as the fraction `pixels / per`. One per cent can then be added
+ * without floating point.
+ */
 function pixelsToHold({ model, resolution, ratio }: Priced): { pixels: number; per: number } {
   const table = model.pixels[resolution];
   assert(table, `${model.id} has a pixel table for ${resolution}`);

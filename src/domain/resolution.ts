@@ -1,6 +1,6 @@
-// Determines the frame to generate, and checks whether the requested super-resolution is allowed
-// for this frame. The tables in this file belong to the API contract. The catalogue entry of a
-// model lists the values that the model supports.
+// Determines the resolution, ratio and size of the video to generate, and checks whether the
+// requested super-resolution is allowed for this video. The tables in this file belong to the API
+// contract. The catalogue entry of a model lists the values that the model supports.
 
 import type { Refusal } from '../contract/error';
 import type { SuperResolutionConfig } from '../contract/request';
@@ -39,7 +39,10 @@ interface AskedFrame {
   readonly draft: boolean;
 }
 
-/** The frame to generate, and all faults of its fields. */
+/**
+ * Returns the resolution, ratio and size of the video to generate. Also returns all faults in the
+ * fields of the request that set them.
+ */
 export function resolveFrame(asked: AskedFrame, model: Model): { frame: Frame; faults: Refusal[] } {
   const faults: Refusal[] = [];
   const bySize = asked.resolution === undefined ? readSize(asked.size, model, faults) : null;
@@ -105,8 +108,8 @@ function readSize(
 const enhancementParam = 'metadata.super_resolution_config';
 
 /**
- * Returns the reasons why this frame cannot be enhanced as requested. The parser has already
- * checked allowed values and ranges.
+ * Returns the reasons why a video with this frame cannot be enhanced as requested. The parser has
+ * already checked allowed values and ranges.
  */
 export function enhancementFaults(
   config: SuperResolutionConfig,

@@ -1,5 +1,5 @@
-// The input and the result of the activity `storeResults`, which workflow histories record. The
-// file also has the reasons for which a result can be removed.
+// The input and the result of the activity `storeResults`. Workflow histories record both. The file
+// also has the reasons for which a result can be removed.
 
 import type { TaskObject } from '../contract/task';
 import type { GoneReason } from '../contract/vocabulary';
@@ -34,7 +34,7 @@ export interface StoreResults {
   readonly sources: readonly ResultSource[];
   /** The task object that GET shows while the results are being stored (stage `storing`). */
   readonly object: TaskObject;
-  /** True if the video must also be uploaded to the address in the request. */
+  /** True if the video must also be uploaded to the URL in the request. */
   readonly uploads: boolean;
 }
 
@@ -44,12 +44,12 @@ export interface StoredResults {
   /** Unix seconds until which the results are kept. */
   readonly expiresAt: number;
   /**
-   * False if the results were not stored in time. Until they are stored, the links deliver the
-   * provider's bytes.
+   * False if the results were not stored in time. Until they are stored, the service answers its
+   * links with the provider's file.
    */
   readonly stored: boolean;
   /** The size of the video in pixels, if the video is stored and its file contains the size. */
   readonly size?: Size;
-  /** Set if the upload to the caller's address has not been made yet. */
+  /** Set if the video still has to be uploaded to the caller's URL. */
   readonly uploads?: true;
 }

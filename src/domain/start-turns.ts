@@ -6,7 +6,10 @@
 export interface StartTurns {
   /** The highest turn given so far. An account that is not in `last` gets this turn next. */
   readonly begun: number;
-  /** The last turn of each account. Accounts whose last turn is too old are left out. */
+  /**
+   * The last turn of each account. An account is left out if its last turn no longer affects its
+   * next turn.
+   */
   readonly last: Readonly<Record<string, number>>;
   give(accountId: string, turn: number): void;
 }

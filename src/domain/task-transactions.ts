@@ -1,5 +1,5 @@
 // The inputs and results of the two transactions that move the money of a task. Storage, activities
-// and workflows share these types. They are recorded in workflow histories.
+// and workflows share these types. Workflow histories contain values of these types.
 
 import type { Refusal } from '../contract/error';
 import type { Labels, VideoRequest } from '../contract/request';
@@ -47,13 +47,13 @@ export interface OpenTask {
 export type OpenedTask =
   | { readonly outcome: 'opened' }
   /**
-   * The task is no longer pending. An earlier attempt has opened it, or it has ended (cancelled,
-   * expired, too little money). No money was moved.
+   * The task is no longer pending. An earlier attempt has opened the task, or the task has ended
+   * (cancelled, expired, too little money). This call moved no money.
    */
   | { readonly outcome: 'exists'; readonly object: TaskObject }
   /**
-   * The row is deleted. Either there was too little money before a caller got the id, or the task
-   * was withdrawn.
+   * The task has no row any more. Either the amount could not be held and no caller had the id, so
+   * the transaction deleted the row. Or the reconciler has withdrawn the task.
    */
   | { readonly outcome: 'refused'; readonly refusal: Refusal };
 

@@ -165,7 +165,7 @@ function identityIn(task: TaskObject): TaskIdentity {
   return { id, traceId, model, createdAt, ...(labels ? { labels } : {}) };
 }
 
-/** The five fields with which a create is answered. */
+/** Returns the five fields of the answer to a create. */
 export function createdTask(task: TaskObject): CreatedTask {
   const { id, task_id, object, status, message } = task;
   return { id, task_id, object, status, message };

@@ -1,6 +1,6 @@
-// Turns a bill into transfers. The hold pays the lines in their order, the rest of the hold is
-// refunded, and what the hold does not cover is charged in addition. The functions are pure, so
-// tests can list every outcome.
+// Turns a bill into transfers. The hold pays the lines of the bill in their order, and the rest of
+// the hold is refunded. If the bill is above the hold, the difference is charged in addition. The
+// functions are pure, so tests can list every outcome.
 
 import type { BillingKind, MovementKind } from '../contract/vocabulary';
 import type { BillingLine } from './plan-types';

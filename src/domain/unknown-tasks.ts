@@ -7,7 +7,7 @@ interface Described {
   readonly percentMax: number;
 }
 
-// A smaller number of unknown tasks proves nothing, even if it is a large share.
+// A smaller number of unknown tasks proves nothing, even if most tasks are unknown.
 const unknownMin = 5;
 
 export function areTooManyUnknown({ unknown, described, percentMax }: Described): boolean {

@@ -7,7 +7,7 @@ interface VideoHead {
   read(chunk: Uint8Array): void;
   /** The length; null if the file does not contain it, for example a fragmented file. */
   milliseconds(): number | null;
-  /** The size in pixels of the first track that has one; null if there is none. */
+  /** The size in pixels of the first track that has a size; null if no track has a size. */
   size(): Size | null;
 }
 

@@ -93,7 +93,7 @@ async function faultAbove(folder: string): Promise<string | null> {
   return faultAbove(parent);
 }
 
-// No download takes this long. A younger temporary folder may still be filled by another process.
+// No download takes this long. Another process may still be filling a younger temporary folder.
 const draftStaleMs = 30 * 60_000;
 
 async function removeOldDrafts(cache: string, name: string): Promise<void> {

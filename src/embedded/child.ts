@@ -1,6 +1,6 @@
 // Runs a server as a child process, and keeps the child's last lines for an error message. A stop
-// sends a signal, and kills the child if it does not end in time. The child never outlives this
-// process.
+// sends a signal, and kills the child if the child does not end in time. The child never outlives
+// this process.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -16,8 +16,8 @@ interface ChildOptions {
   readonly gid?: number;
   readonly onLine?: (line: string) => void;
   /**
-   * If given, an IPC channel is opened. The IPC channel closes when this process ends, so the child
-   * notices the end.
+   * If this function is given, an IPC channel is opened. The IPC channel closes when this process
+   * ends, so the child notices the end.
    */
   readonly onMessage?: (message: unknown) => void;
   /** The signal at which the child shuts down cleanly. */

@@ -6,9 +6,9 @@ import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 
 // Both ranges are below the range for outgoing connections. A busy machine opens hundreds of
-// connections per second, and a connection could take the port before the server does. Most ports
-// are chosen long before their program starts. Programs that start in the meantime take extra ports
-// from `own`, so that they do not take a chosen port.
+// connections per second, and a connection could take the port before the server does. Ports in
+// `chosen` may be chosen long before their program starts. A program that needs more ports when it
+// starts takes these ports from `own`, so that it does not take the chosen port of another program.
 const ranges = { chosen: [20_000, 30_000], own: [30_000, 32_000] } as const;
 const triesMax = 1_000;
 
@@ -37,7 +37,7 @@ export async function isFree(port: number, host: string): Promise<boolean> {
 
 const close = (server: Server) => new Promise((done) => server.close(done));
 
-/** Null if the port is in use. */
+/** Resolves with the listening server, or with null if the port is in use. */
 function listenOn(port: number, host: string): Promise<Server | null> {
   return new Promise((resolve) => {
     const server = createServer();

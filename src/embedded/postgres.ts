@@ -13,11 +13,11 @@ import { freePorts } from './ports';
 import { dataFolder, postgresBinaries, prepareData, serverUser } from './postgres-files';
 
 export interface EmbeddedPostgres {
-  /** The address for the owner of the database, a superuser. */
+  /** The connection URL of the role that owns the database. This role is a superuser. */
   readonly url: string;
-  /** The address for the role of API and worker. */
+  /** The connection URL of the role that API and worker use. */
   readonly serviceUrl: string;
-  /** The address for the role of the admin commands. */
+  /** The connection URL of the role that the admin commands use. */
   readonly operatorUrl: string;
   readonly port: number;
   readonly child: Child;
@@ -28,7 +28,8 @@ interface PostgresOptions {
   readonly dataDir: string;
   readonly port?: number;
   /**
-   * For tests: writes without fsync, because their data need not survive a crash of the machine.
+   * True if the server writes without fsync. Only tests set this, because their data need not
+   * survive a crash of the machine.
    */
   readonly forgetful?: boolean;
   readonly maxConnections?: number;

@@ -1,6 +1,6 @@
-// Runs a real Temporal development server with its Web UI as a child process. With a database file,
-// the development server still has its state after a kill. Another program could have taken the
-// port, so a check makes sure that our server answers there.
+// Runs a real Temporal development server with its Web UI as a child process. If a database file is
+// given, the state survives a kill of the server. Another program may have taken the chosen port,
+// so the start checks that our server answers there.
 
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -1,5 +1,5 @@
-// Downloads a result from an address that a provider gave, as a stream. Every request is guarded
-// (guarded-request.ts), also the requests after redirects.
+// Downloads a result as a stream, from a URL that a provider gave. guarded-request.ts checks and
+// sends every request, also each request after a redirect.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -62,7 +62,8 @@ async function downloadOnce(url: string, options: DownloadOptions): Promise<Down
     { ...options, ...times, url, headers },
     { method: 'GET', urlCharsMax },
   );
-  // Without this listener, an error before the reader adds its own listener would be uncaught.
+  // The reader adds its own listener later. Without this listener, an error until then would be
+  // uncaught.
   response.on('error', () => undefined);
   const abort = () => response.destroy(signal?.reason);
   let received = -1;
@@ -80,7 +81,8 @@ async function downloadOnce(url: string, options: DownloadOptions): Promise<Down
   });
   signal?.addEventListener('abort', abort);
   if (signal?.aborted) abort();
-  // Starts the transfer now. Otherwise the check would take a late reader for a silent server.
+  // Starts the transfer before the caller reads the body. Otherwise no byte would arrive until the
+  // caller reads, and the check above could end the download.
   response.read(0);
   return { status: response.statusCode ?? 0, headers: response.headers, body: response };
 }

@@ -1,6 +1,7 @@
-// Sends a request to an address that a caller or a provider chose. The host is checked before a
-// socket is created. Every resolved address is checked before the connection, and the connected
-// address before the request is written. Redirects, keep-alive and proxies are not used here.
+// Sends a request to a URL that a caller or a provider chose. The host is checked before a socket
+// is created. Every resolved IP address is checked before the connection. The connected IP address
+// is checked before the request is written. This file follows no redirect, and uses no keep-alive
+// and no proxy.
 
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import http from 'node:http';
@@ -35,8 +36,8 @@ interface What {
 }
 
 /**
- * A streamed body. The body is sent after the receiver agrees to take the body, or after a pause
- * without an answer.
+ * A streamed body. The body is sent after the receiver has answered `100 Continue`, or after a
+ * pause without an answer.
  */
 interface Bytes {
   readonly stream: Readable;
@@ -59,7 +60,7 @@ type FailureCode =
   | 'tls_failed'
   | 'broken_reply';
 
-/** The message never contains an address to which a host name was resolved. */
+/** The message never contains an IP address to which a host name was resolved. */
 export class GuardedFailure extends Error {
   override readonly name = 'GuardedFailure';
   constructor(
@@ -155,8 +156,9 @@ function lengthOf(body: string | Bytes): number {
 }
 
 /**
- * Sends the body after the receiver agrees to take the body. So a refused body is not transferred,
- * and the receiver does not close the connection before we have read the answer.
+ * Sends the body after the receiver has answered `100 Continue`, or after a pause. If the receiver
+ * refuses the request before that, no byte of the body is sent. A receiver that gets a refused body
+ * may close the connection before we have read its answer.
  */
 function sendBytes(outgoing: http.ClientRequest, { stream }: Bytes): void {
   outgoing.setHeader('expect', '100-continue');
@@ -175,8 +177,8 @@ function sendBytes(outgoing: http.ClientRequest, { stream }: Bytes): void {
 }
 
 /**
- * Refuses a host name if any of its addresses is not public. The socket connects to the addresses
- * returned here, so a later change of the DNS entry has no effect.
+ * Returns a DNS look-up that fails if any IP address of the host name is not public. Otherwise the
+ * socket connects to a checked IP address, so a later change of the DNS entry has no effect.
  */
 function guardedLookup(resolve: ResolveName): LookupFunction {
   return (hostname: string, options: LookupOptions, callback) => {

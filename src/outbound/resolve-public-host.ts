@@ -5,7 +5,7 @@
 
 import { Resolver } from 'node:dns/promises';
 
-/** All addresses of a name; empty if the name has none. Throws if no name server answers. */
+/** All IP addresses of a name; empty if the name has none. Throws if no name server answers. */
 export type ResolveName = (name: string) => Promise<readonly string[]>;
 
 /** `servers` defaults to the machine's name servers. */

@@ -1,5 +1,5 @@
-// Sends the bytes of a file with PUT to an address that a caller gave, for example a presigned
-// address of a bucket. The request is guarded (guarded-request.ts). Redirects are not followed.
+// Sends the bytes of a file with PUT to a URL that a caller gave, for example a presigned URL of a
+// bucket. guarded-request.ts checks and sends the request. Redirects are not followed.
 
 import { Readable } from 'node:stream';
 import { GuardedFailure, type GuardedRequest, sendGuarded } from './guarded-request';

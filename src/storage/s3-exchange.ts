@@ -23,8 +23,9 @@ const continueWithinMs = 2_000;
 
 /**
  * Returns the answer, whose body is not read yet. The body of the request is sent after the service
- * agrees to take that body, or after a pause. So a refused body is not transferred, and the service
- * does not close the connection before we have read the answer.
+ * has answered `100 Continue`, or after a pause. If the service refuses the request before that, no
+ * byte of the body is sent. A service that gets a refused body may close the connection before we
+ * have read its answer.
  */
 export async function exchange(
   outgoing: ClientRequest,
@@ -65,7 +66,8 @@ export function isSuccess({ statusCode = 0 }: IncomingMessage): boolean {
 function answerTo(outgoing: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     outgoing.once('response', (reply) => {
-      // Without this listener, an error before the reader adds its own listener would be uncaught.
+      // The reader adds its own listener later. Without this listener, an error until then would be
+      // uncaught.
       reply.on('error', () => undefined);
       resolve(reply);
     });
@@ -99,7 +101,8 @@ function limitTimes(outgoing: ClientRequest, { connectTimeoutMs, idleMs }: Limit
 }
 
 /**
- * True if the service waits for us: either for bytes of the source, or until its answer is read.
+ * True if the service waits for us: either for bytes of the source, or until we read its answer.
+ * False if we wait for the service.
  */
 function isOurs(outgoing: ClientRequest, reply: IncomingMessage | undefined): boolean {
   if (reply) return reply.readableLength > 0;

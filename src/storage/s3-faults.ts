@@ -8,7 +8,7 @@ export class SourceFailure extends Error {
   override readonly name = 'SourceFailure';
 }
 
-// Kinds of faults by error code. The codes are of S3 and of compatible services.
+// Maps the error codes of S3 and of compatible services to kinds of faults.
 const faults: Readonly<Record<string, StorageFault>> = {
   NoSuchBucket: 'no bucket',
   IncompleteBody: 'wrong length',

@@ -13,7 +13,7 @@ export interface S3Settings {
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** True: the bucket is in the path of the address; false: in the host name. */
+  /** True: the bucket is in the path of the URL. False: the bucket is in the host name. */
   readonly pathStyle: boolean;
   /** Tests set shorter times. */
   readonly limits?: Partial<Limits>;

@@ -1,6 +1,6 @@
 // Creates the logger, which writes one line per event. The logger removes keys, secrets, prompts
-// and the query strings of addresses, no matter which code logs them. Secret fields are found by
-// their names. Keys and addresses are found in any text by their form.
+// and the query strings of URLs, no matter which code logs them. Secret fields are found by their
+// names. Keys and URLs are found in any text by their form.
 
 import {
   type DestinationStream,
@@ -92,7 +92,7 @@ function plainError(error: unknown, depth = 0): unknown {
   };
 }
 
-// An address keeps its host and path, but not its user, password and query. Keys are found by their
+// A URL keeps its host and path, but not its user, password and query. Keys are found by their
 // prefix (vk_, whsec_). Each entry is a mark, a pattern and its replacement. A line without the
 // mark has no match. A provider chooses parts of a line, so the time to match a pattern must grow
 // only in proportion to the length of the line.

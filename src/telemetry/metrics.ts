@@ -1,6 +1,7 @@
 // The list of all metrics of the service. Dashboards and alerts use the names of the metrics, so do
-// not rename a metric without need. A test checks that the names agree. No label contains an
-// account, a task or an address, because the number of series would then have no limit.
+// not rename a metric without need. A test checks that each metric in a dashboard or an alert is in
+// this list. No label contains an account, a task or a URL, because the number of series would then
+// have no limit.
 
 export interface MetricDefinition {
   readonly kind: 'counter' | 'gauge' | 'histogram';

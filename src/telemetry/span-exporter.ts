@@ -1,4 +1,4 @@
-// Sends finished spans to a collector (OTLP over HTTP). Without a configured address, the SDK is
+// Sends finished spans to a collector (OTLP over HTTP). If no endpoint is configured, the SDK is
 // not loaded. Spans already have their ids and times. The SDK batches, samples and sends them, and
 // reads its own OTEL_* variables.
 
@@ -6,7 +6,7 @@ import type { KeepSpan, Span } from '../domain/trace';
 import type { Logger } from './logger';
 
 interface TracingOptions {
-  /** The collector's base address; null if traces are off. */
+  /** The base URL of the collector; null if traces are off. */
   readonly endpoint: string | null;
   readonly service: { readonly name: string; readonly version: string };
   readonly log: Logger;

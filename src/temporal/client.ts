@@ -11,8 +11,8 @@ import { type Submission, submitTask } from './submit-task';
 
 export interface TemporalClient {
   /**
-   * Starts the task's workflow and waits until the workflow has opened the task, but not longer
-   * than the accept timeout.
+   * Starts the task's workflow and waits until the workflow has opened or refused the task, but not
+   * longer than the accept timeout.
    */
   submit(input: TaskInput): Promise<Submission>;
   /**

@@ -1,7 +1,7 @@
-// Creates connections to Temporal on which every call has a time limit. The client's own methods
-// for a deadline or a namespace are not used, because they need async-local storage. Before Node
-// 24, async-local storage slows down every promise of the process: it took a fifth of the time of a
-// GET.
+// Creates connections to Temporal on which every call has a time limit. This file does not use the
+// client's own methods for a deadline or a namespace, because these methods need async-local
+// storage. Before Node 24, async-local storage slows down every promise of the process: it took a
+// fifth of the time of a GET.
 
 import {
   Connection,

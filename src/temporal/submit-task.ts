@@ -44,7 +44,7 @@ interface SubmitOptions {
   readonly acceptTimeoutMs: number;
 }
 
-/** Starts the task's workflow and waits until the task is opened, in one round trip. */
+/** Starts the task's workflow and waits, in one round trip, until the task is opened or refused. */
 export async function submitTask(
   client: Client,
   { taskQueue, acceptTimeoutMs }: SubmitOptions,

@@ -175,7 +175,8 @@ function reconciler(log: Logger, meters: Meters) {
       const differences = found.length;
       meters.add('video_audits_total', { result: differences > 0 ? 'differ' : 'agree' });
       meters.set('video_audit_differences', {}, differences);
-      // The log keeps the differences even after the books were repaired.
+      // The metric shows only the last audit. The log keeps the differences even after they were
+      // repaired.
       const fields = { event: 'audit', differences, found: found.slice(0, 20) };
       if (differences > 0) log.error(fields, 'the books do not agree');
       else log.info({ event: 'audit', differences }, 'the books agree');

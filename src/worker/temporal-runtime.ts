@@ -33,8 +33,8 @@ function install(log: Logger, metricsPort: number | undefined): void {
     useSecondsForDurations: true,
   };
   Runtime.install({
-    // The core handles no signal, because it would stop the worker before main.ts can stop the
-    // process in order.
+    // The core handles no signal. Otherwise the core would stop the worker before main.ts can stop
+    // the process in order.
     shutdownSignals: [],
     logger: temporalLogger(log),
     telemetryOptions: {

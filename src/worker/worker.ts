@@ -1,7 +1,7 @@
-// Runs the four Temporal workers of a worker process on one connection. They are for tasks, for the
-// activities of loops (watchers, reconciler and audit), for callbacks, and for copies of results.
-// Each worker has its own queue and slots. So slow callbacks or a slow storage cannot delay a task
-// (docs/decisions.md, 12).
+// Runs the four Temporal workers of a worker process on one connection. The four workers are for
+// tasks, for the activities of loops (watchers, reconciler and audit), for callbacks, and for
+// copies of results. Each worker has its own queue and slots. So slow callbacks or a slow storage
+// cannot delay a task (docs/decisions.md, 12).
 
 import { setMaxListeners } from 'node:events';
 import type { Client } from '@temporalio/client';

@@ -1,6 +1,6 @@
 /*
- * Chooses the scripted fault of each attempt. Attempts are counted for each caller of a create and
- * for each result file.
+ * Chooses the scripted fault of each attempt. Creates are counted separately for each caller, and
+ * downloads for each result file.
  */
 
 import type { Fault } from './fault-script';
@@ -21,7 +21,7 @@ export function createFaultCounter() {
 
 /**
  * Returns the fault of this attempt. Each fault of the list applies to `times` attempts, by default
- * to one attempt.
+ * to one attempt. Returns undefined after the attempts of the last fault.
  */
 function faultOfAttempt<One extends Fault>(faults: One[], attempt: number): One | undefined {
   let left = attempt;

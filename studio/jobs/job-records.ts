@@ -25,7 +25,10 @@ type Line =
 export type JobRecords = ReturnType<typeof openJobRecords>;
 export type Jobs = ReadonlyMap<string, Job>;
 
-/** The record of a job is deleted after seven days at the latest. Acceptances are kept as long. */
+/**
+ * The record of a job is deleted after at most seven days. Acceptances are also kept for seven
+ * days.
+ */
 const SEVEN_DAYS_MS = 7 * 86_400_000;
 
 export function openJobRecords(dataDir: string, log: Log) {
@@ -35,7 +38,7 @@ export function openJobRecords(dataDir: string, log: Log) {
   for (const line of readJournal(dataDir)) replay(line as Line, jobs, acceptances);
   const journal = openJournal(dataDir, linesToKeep(jobs, acceptances));
 
-  /** Throws if the journal cannot be written. The job is then not accepted. */
+  /** Stores a new job. If the journal cannot be written, throws, and the job is not accepted. */
   function put(job: Job): void {
     const accepted = {
       id: job.id,

@@ -35,8 +35,8 @@ export function createJobStore(parts: Parts) {
   let closed = false;
 
   /**
-   * Continues the jobs of the journal. Called exactly once, at the start, after all parts were
-   * created.
+   * Continues the jobs that were read from the journal. Called exactly once, at the start, after
+   * all parts were created.
    */
   function resume(): void {
     for (const job of records.jobs.values()) {
@@ -54,7 +54,7 @@ export function createJobStore(parts: Parts) {
     for (let next = dueJobs.peek(); next && next.at <= now; next = dueJobs.peek()) {
       dueJobs.pop();
       const job = records.jobs.get(next.id);
-      // This entry is outdated if the job has changed since. A newer entry of the job then exists.
+      // If the job changed after this entry was made, the entry is outdated and a newer one exists.
       if (job && transitions.isDue(job, now)) transitions.advance(job, now);
     }
   }

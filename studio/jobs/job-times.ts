@@ -12,7 +12,10 @@ const DAY_MS = 86_400_000;
 /** Result files and their links expire a day after the job ended. */
 export const RESULT_LIFE_MS = DAY_MS;
 
-/** The next moment at which this job changes without a request. */
+/**
+ * Returns the time of the job's next transition that needs no request. While the job waits for a
+ * slot or for its rendering, this is its expiry.
+ */
 export function nextMove(job: Job, isWaiting: boolean): number {
   if (isFinal(job)) return forgetAt(job);
   if (job.status === 'queued') {

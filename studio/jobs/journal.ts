@@ -1,8 +1,8 @@
 /*
- * The journal is one file with one JSON line per change. A line is written before the change is
- * answered, so `kill -9` loses nothing. There is no fsync, so a power failure may lose the last
- * second. After a failed write, the next line starts with a newline. Incomplete lines are skipped
- * when the journal is read.
+ * The journal is one file with one JSON line per change. The studio writes a line before it answers
+ * the request, so `kill -9` loses nothing. There is no fsync, so a power failure may lose the last
+ * second. A failed write may leave an incomplete line. The next line then starts with a newline,
+ * and readers skip the incomplete line.
  */
 
 import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';

@@ -104,9 +104,9 @@ export function findModel(name: string): Model | undefined {
 }
 
 /**
- * Returns the size of an `adaptive` video, with even sides. It has the aspect ratio of the given
- * picture and the area of the nearest table entry. If the picture has a ratio of the table, that
- * entry is returned.
+ * Returns the size of an `adaptive` video, with even sides. The size has the aspect ratio of the
+ * given picture and the area of the nearest table entry. If the table contains the picture's ratio,
+ * returns that entry.
  */
 export function adaptiveSize(sizes: Record<Ratio, Size>, shape: Size): Size {
   const entry = sizes[nearestRatio(shape)];

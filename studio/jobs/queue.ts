@@ -1,5 +1,5 @@
 /*
- * The render queue. Of each kind, a limited number of rendered jobs run at the same time. Further
+ * The render queue. It limits how many rendered jobs of each kind run at the same time. Further
  * rendered jobs wait here as `queued`, in the order in which they joined.
  */
 

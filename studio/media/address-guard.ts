@@ -43,7 +43,7 @@ function isPublicAddress(address: string): boolean {
 
 /** True if this URL may be requested. The host name is not resolved here. */
 export function isAllowedUrl(text: string, allowHosts: readonly string[]): boolean {
-  // No valid address contains these characters, but the parser would silently drop or convert them.
+  // No valid URL contains these characters, but the parser would silently drop or convert them.
   if (text.length > 2048 || /[\s\\\p{Cc}]/u.test(text) || !URL.canParse(text)) return false;
   const url = new URL(text);
   if (!/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return false;
@@ -65,8 +65,8 @@ function isExempt(url: URL, allowHosts: readonly string[]): boolean {
 }
 
 /**
- * Refuses a name if any of its addresses is not public. A DNS rebinding attack mixes public and
- * internal addresses.
+ * Resolves a host name, and fails if any of its addresses is not public. A DNS rebinding attack
+ * mixes public and internal addresses.
  */
 const guardedLookup: LookupFunction = (hostname, options, callback) => {
   resolveName(hostname, { ...options, all: true }, (error, found) => {

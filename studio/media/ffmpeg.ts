@@ -1,8 +1,8 @@
 /*
- * Finds an ffmpeg with libx264. If FFMPEG_PATH is set, only that program is used; otherwise the
- * ffmpeg on PATH, or else that of the npm package. Runs ffmpeg as a child process with a time
- * limit. The child has a low priority, so that the server stays responsive. Only a modern ffmpeg
- * may decode files of callers (docs/studio.md).
+ * Finds an ffmpeg with libx264. If FFMPEG_PATH is set, only that program is used. Otherwise the
+ * ffmpeg on PATH is tried first, then the ffmpeg of the npm package. Runs ffmpeg as a child process
+ * with a time limit. The child has a low priority, so that the server stays responsive. Only a
+ * modern ffmpeg may decode files of callers (docs/studio.md).
  */
 
 import type { ExecFileException } from 'node:child_process';
@@ -94,8 +94,8 @@ interface Run {
 }
 
 /**
- * Resolves with the child's stderr if the child exits with 0. The child is killed at the time limit
- * and on abort.
+ * Returns the child's stderr if the child exits with 0, otherwise throws a FfmpegFault. The child
+ * is killed at the time limit and on abort.
  */
 export async function runFfmpeg(
   ffmpeg: Ffmpeg,

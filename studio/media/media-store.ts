@@ -27,7 +27,10 @@ export class MediaFault extends Error {}
 
 export interface MediaFile {
   path: string;
-  /** True if this studio made the file. Even an old ffmpeg may open such a file. */
+  /**
+   * True if this studio made the file. Even an old ffmpeg may open this file, because its content
+   * is known to be harmless.
+   */
   isFromStudio: boolean;
 }
 
@@ -37,7 +40,7 @@ interface Parts {
   dataDir: string;
   allowHosts: readonly string[];
   /**
-   * If `url` is an address of this studio, returns the path of the file on disk. Otherwise returns
+   * If `url` belongs to this studio, returns the path of the file on disk. Otherwise returns
    * undefined.
    */
   ownFile(url: string): Promise<string | undefined>;
@@ -129,7 +132,7 @@ async function download(request: Download): Promise<void> {
 }
 
 /**
- * Follows redirects. Each address is checked like the first, because a redirect may lead to an
+ * Follows redirects. Each URL is checked like the first one, because a redirect may lead to an
  * internal host.
  */
 async function followRedirects({ url, label, allowHosts }: Download): Promise<IncomingMessage> {
@@ -171,7 +174,7 @@ function limit(bytesMax: number, label: string): Transform {
   });
 }
 
-/** Drops the query, because the query of a signed address is a secret. */
+/** Drops the query, because the query of a signed URL is a secret. */
 function shorten(url: string): string {
   const plain = url.split(/[?#]/)[0]!;
   return plain.length > 100 ? `${plain.slice(0, 97)}…` : plain;

@@ -17,7 +17,8 @@ const FAST = { compressionLevel: 1 };
 const OPEN = { limitInputPixels: SIDE.max * SIDE.max, failOn: 'error' } as const;
 
 /**
- * Returns the size of the picture when it is shown upright. Throws if the picture may not be used.
+ * Returns the size of the picture when it is shown upright. Throws a MediaFault if the format, the
+ * size or the ratio of the picture is not allowed.
  */
 export async function inspectPicture(path: string, label: string): Promise<Size> {
   const about = await sharp(path, OPEN)

@@ -50,7 +50,7 @@ export function createResultFiles({ dataDir, baseUrl, scriptOf }: Parts) {
     await serveContent(exchange, await fileContent(file), fault);
   }
 
-  /** Returns the file behind a link. Throws if the link is not valid. */
+  /** Returns the path of the file that a link names. Throws if the link is not valid. */
   function localFile(path: string, query: URLSearchParams): string {
     const { jobId, name } = addresses.open(path, query);
     const file = join(folder(jobId), name);

@@ -16,7 +16,10 @@ const PCM = 1;
 const FLOAT = 3;
 const EXTENSIBLE = 0xfffe;
 
-/** The name in ffmpeg of each accepted sample format. A key is the WAV format code and the bits. */
+/**
+ * The name in ffmpeg of each accepted sample format. A key is the WAV format code and the bits per
+ * sample.
+ */
 const FORMATS: Record<string, string> = {
   [`${PCM}/8`]: 'u8',
   [`${PCM}/16`]: 's16le',

@@ -17,8 +17,9 @@ export function identify(exchange: Exchange, kind: string, body: unknown, key?: 
 }
 
 /**
- * Applies a fault that comes before the job is accepted. Returns true if the call has been answered
- * or its connection was reset. Throws the refusal that the script names.
+ * Applies a fault that comes before the job is accepted. Returns true if the fault has answered the
+ * call or reset its connection, and false if the call continues. Throws if the script names a
+ * status or a code.
  */
 export function failBeforeAcceptance(exchange: Exchange, fault: CreateFault | undefined): boolean {
   if (fault?.reset) {
@@ -36,7 +37,10 @@ export function failBeforeAcceptance(exchange: Exchange, fault: CreateFault | un
   throw new ProtocolError(status, code, 'The request failed because its script says so.');
 }
 
-/** Applies a fault that comes after the job was accepted. Returns true if no reply may be sent. */
+/**
+ * Applies a fault that comes after the job was accepted. Returns true if no reply can be sent, and
+ * false if the reply is sent as usual.
+ */
 export async function failAfterAcceptance(
   exchange: Exchange,
   fault: CreateFault | undefined,

@@ -69,7 +69,9 @@ export function createEnhancer({ store, files, parseCall }: Parts) {
   return { submit, get };
 }
 
-/** A token that is not a string is refused later, with the rest of the body. */
+/**
+ * Returns undefined if the token is not a string. The check of the body refuses such a token later.
+ */
 function clientToken(body: Body): string | undefined {
   const token = given(body, 'client_token');
   return typeof token === 'string' ? token : undefined;

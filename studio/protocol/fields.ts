@@ -64,7 +64,7 @@ export function isHttpUrl(value: string): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 
-/** Returns the address in `{url: …}` inside a content element. */
+/** Returns the URL from the object `{url: …}` inside a content element. */
 export function innerUrl(element: Body, name: string, path: string): string {
   const inner = given(element, name);
   if (inner === undefined) throw missing(`${path}.${name}`);

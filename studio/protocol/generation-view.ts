@@ -25,7 +25,7 @@ export function viewGeneration(job: GenerationJob, files: ResultFiles): object {
     draft: request.draft,
     service_tier: 'default',
     execution_expires_after: request.executionExpiresAfter,
-    // JSON leaves out undefined fields, so these two appear only if they were sent.
+    // JSON omits undefined fields, so the reply has these two fields only if the caller sent them.
     safety_identifier: request.safetyIdentifier,
     priority: request.priority,
   };

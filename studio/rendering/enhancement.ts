@@ -20,7 +20,7 @@ const INPUT_BYTES_MAX = 1_000_000_000;
 /** Like the provider, the studio enlarges only videos of up to 2K. */
 const INPUT_SIDE = { long: 2560, short: 1440 };
 
-/** A job that takes longer fails. */
+/** An enhancement that takes longer than this fails. */
 const ENHANCE_MS = 600_000;
 
 export async function renderEnhancement(

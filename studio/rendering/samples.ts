@@ -32,7 +32,7 @@ const MAKE_MS = 60_000;
 
 interface SampleOptions {
   readonly folder: string;
-  /** The address of the studio, for links. */
+  /** Returns the base URL of the studio, for links. */
   baseUrl(): string;
   readonly ffmpegPath: string | undefined;
   readonly log: Log;

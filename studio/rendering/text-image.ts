@@ -32,7 +32,7 @@ export async function drawText(text: string, box: Size, target: string): Promise
 }
 
 function escapeMarkup(text: string): string {
-  // A prompt may contain control characters and unpaired surrogates, which Pango refuses.
+  // A prompt may contain control characters and unpaired surrogates. Pango refuses both.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: this expression replaces them
   const clean = text.replace(/[\u0000-\u001f\u007f]+/g, ' ').replace(/\p{Surrogate}/gu, '\ufffd');
   return clean.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');

@@ -99,9 +99,9 @@ function inputOf(
 }
 
 /**
- * Answers `pending` without waiting for the workflow. Without a slot the starter starts the task. A
- * slot is always a probe here: this call starts the task at once, to find out whether Temporal
- * answers again.
+ * Answers `pending` without waiting for the workflow. If `slot` is null, the starter starts the
+ * task. A slot is given here only while Temporal counts as unavailable. This call then starts the
+ * task at once, to find out whether Temporal answers again.
  */
 async function answerPending(
   deps: ApiDeps,

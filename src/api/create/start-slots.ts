@@ -1,7 +1,7 @@
 // Decides whether a create starts its workflow and waits for the answer, or leaves the start to the
 // starter. A create waits if few starts of its account are in progress and Temporal answers. After
-// three unanswered starts in a row Temporal counts as unavailable. Then one start per second is a
-// probe.
+// three unanswered starts in a row Temporal counts as unavailable. Then only one start per second
+// is made, as a probe.
 
 export interface StartSlot {
   /**

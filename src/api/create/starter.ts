@@ -99,9 +99,9 @@ async function submit(deps: StarterDeps, input: TaskInput, slot: StartSlot): Pro
     if (outcome === 'unanswered' || outcome === 'busy') {
       await releaseStart(db, taskId, startAgainSeconds);
     }
-    // The workflow has ended, but the row is still pending: the database of the service or that of
-    // Temporal was restored from a backup. An ended workflow cannot open the task, so the task
-    // fails.
+    // The workflow has ended, but the row is still pending. This happens if the database of the
+    // service or of Temporal was restored from a backup. An ended workflow cannot open the task, so
+    // the task fails.
     if (outcome === 'ended') {
       await failPending(db, taskId, stoppedMessage);
     }

@@ -18,8 +18,8 @@ export interface QueryReader {
    */
   digits(name: string): string | null;
   /**
-   * Records a fault; of each parameter only the first fault counts. Returns null, which stands for
-   * the value of the parameter.
+   * Records a fault. Only the first fault of each parameter is kept. Always returns null, so that
+   * the reader of a parameter can return the result of this call instead of a value.
    */
   fault(name: string, sentence: string): null;
 }

@@ -1,6 +1,6 @@
-// Serves the playground, or the version if the playground is off. The page consists of the files in
-// public/ and of three modules of installed packages. Its content security policy allows only this
-// host, except for images, videos and audio.
+// Serves the playground. If the playground is off, `/` answers with the version of the service
+// instead. The page consists of the files in public/ and of three modules of installed packages.
+// Its content security policy allows only this host, except for images, videos and audio.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
@@ -91,8 +91,8 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the sample media. If their host does not answer, the list is empty; users can still enter
- * other addresses.
+ * Returns the sample media. If the host of the samples does not answer, the list is empty. Users
+ * can still enter other URLs.
  */
 async function samplesOf(url: string | null) {
   if (!url) return [];
@@ -106,7 +106,10 @@ async function samplesOf(url: string | null) {
   });
 }
 
-/** The address of the workflows in the Temporal UI. The page appends a workflow id to it. */
+/**
+ * The URL of the workflows in the Temporal UI, or null if no UI is configured. The page appends a
+ * workflow id to it.
+ */
 function workflowsUrl({ temporalUiUrl, temporalNamespace }: ApiSettings): string | null {
   if (!temporalUiUrl) return null;
   const base = temporalUiUrl.replace(/\/+$/, '');

@@ -1,4 +1,5 @@
-// Admin commands for the books: one shows the statement of a customer, one runs the full audit.
+// Admin commands for the ledger: one shows the statement of a customer, the other runs the full
+// audit.
 
 import { audit } from '../../db/ledger-audit';
 import { type StatementRow, statement } from '../../db/statement';

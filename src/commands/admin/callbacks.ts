@@ -129,7 +129,7 @@ const rotate: AdminCommand = {
 
 export const callbackCommands = [list, show, resend, rotate];
 
-/** Hides the query of the address, because it may contain a password. */
+/** Hides the query of the URL, because the query may contain a password. */
 function withoutQuery<T extends { readonly url: string }>(callback: T): T {
   return { ...callback, url: callback.url.replace(/\?.*$/s, '?…') };
 }

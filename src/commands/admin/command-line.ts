@@ -11,7 +11,8 @@ export interface AdminContext {
   readonly config: Config;
   readonly now: () => number;
   /**
-   * In a command that changes something, `db` returns the transaction that also writes the log row.
+   * If the command changes something, `db` returns the transaction that also writes the log row.
+   * Otherwise `db` returns the database without a transaction.
    */
   readonly db: () => Knex;
   /** The database outside that transaction, for use in `afterwards`. */
@@ -25,13 +26,14 @@ export interface Answer {
   readonly data: unknown;
   /** Printed without `--json`. */
   readonly text: string;
-  /** 1 if the answer is negative, for example books that do not agree. */
+  /** 1 if the command ran but not all is in order, for example if the audit finds differences. */
   readonly exitCode?: 0 | 1;
   /** The id of what the command created. */
   readonly created?: string;
   /**
    * Runs after the commit. The answer of `afterwards` is printed instead of the first answer.
-   * Changes inside `logged` are a second transaction, which also writes a row of the admin log.
+   * `logged` runs further changes in a second transaction, which also writes a row of the admin
+   * log.
    */
   readonly afterwards?: (logged: Logged) => Promise<Answer>;
 }

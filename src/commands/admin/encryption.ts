@@ -1,5 +1,6 @@
-// Admin commands for ENCRYPTION_KEYS. One counts the stored rows under each key. The other encrypts
-// the rows under older keys with the first key.
+// Admin commands for ENCRYPTION_KEYS. One counts the stored rows that are encrypted with each key.
+// The other finds the rows that are encrypted with other keys than the first, and encrypts them
+// again with the first key.
 
 import type { Config } from '../../config/config';
 import { countByKey, type KeyUse, resealRows, sealedTables } from '../../db/reseal';

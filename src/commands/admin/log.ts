@@ -32,7 +32,10 @@ export const log: AdminCommand = {
   },
 };
 
-/** The state after the act. If the act created something, fields without a value are left out. */
+/**
+ * The state after the command. If the command created something, fields without a value are left
+ * out.
+ */
 function afterOf({ before, after }: LogRow): string {
   if (Object.keys(before).length > 0) return shownState(after);
   const text = JSON.stringify(after, (_, value) => (value === null ? undefined : value));

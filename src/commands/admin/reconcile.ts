@@ -1,5 +1,5 @@
-// The command `admin reconcile lost`. With it an operator confirms that Temporal lost tasks. The
-// reconciler then closes and refunds these tasks, even if there are many.
+// The command `admin reconcile lost`. An operator runs this command to confirm that Temporal lost
+// tasks. The reconciler then closes and refunds these tasks, even if there are many.
 
 import { confirmLoss } from '../../db/reconcile';
 import type { AdminCommand } from './command-line';

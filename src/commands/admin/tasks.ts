@@ -1,4 +1,5 @@
-// Admin commands that show, list and cancel tasks. The cancel works like the customer's.
+// Admin commands that show, list and cancel tasks. A cancellation by an operator works like a
+// cancellation by the customer.
 
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Knex } from 'knex';

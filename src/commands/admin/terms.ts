@@ -1,5 +1,6 @@
 // Admin commands that show and change the terms of customers and keys. Terms are limits of running
-// and queued tasks, rates of calls, days for files and tasks, and a customer's weight.
+// and queued tasks, rates of calls, the days for which files and tasks are kept, and a customer's
+// weight in the queue of a full channel.
 
 import type { Config } from '../../config/config';
 import {

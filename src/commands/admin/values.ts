@@ -9,8 +9,8 @@ import { CommandError } from '../command';
 import type { Input } from './command-line';
 
 /**
- * Parses `100.00`. The currency may stand before or after the number, and must be the configured
- * one.
+ * Parses `100.00`. A currency may stand before or after the number, and must be the configured
+ * currency.
  */
 export function amountOf(text: string, currency: string): number {
   const [, before, number = text, after] =
@@ -56,12 +56,12 @@ export function durationOf(text: string, name: string, maxDays: number): number 
   );
 }
 
-/** Parses a day (its start in UTC) or a point in time with its offset. */
+/** Parses a day, or a point in time with a UTC offset. For a day, returns its start in UTC. */
 export function momentOf(text: string, name: string): Date {
   const [, year, month, day, time] =
     /^(\d{4})-(\d\d)-(\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/.exec(text) ?? [];
   const moment = new Date(time === undefined ? `${year}-${month}-${day}T00:00:00Z` : text);
-  // Date reads 31 April as 1 May, so the day is compared with the length of the month.
+  // `Date` reads 31 April as 1 May, so the day is compared with the length of the month.
   const days = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
   if (!Number.isNaN(moment.getTime()) && Number(day) <= days) return moment;
   throw new CommandError(

@@ -25,7 +25,7 @@ export interface FileRow {
   /** The type and the length of a result are null until the result is stored. */
   readonly contentType: string | null;
   readonly length: number | null;
-  /** In hexadecimal digits. */
+  /** The digest as hexadecimal digits. */
   readonly sha256: string | null;
   readonly durationMs: number | null;
   readonly createdAtSeconds: number;

@@ -29,7 +29,7 @@ export interface ResultRow {
   readonly isSourceDead: boolean;
   /** True if the provider's link expired more than a day ago. */
   readonly isSourceLongDead: boolean;
-  /** The address to which the video must still be uploaded; null if there is none. */
+  /** The URL to which the video must still be uploaded; null if no upload is left to do. */
   readonly outputUploadUrl: string | null;
   /** The type and the length are null until the result is stored. */
   readonly contentType: string | null;
@@ -83,7 +83,8 @@ export async function awaitResults(
     object: JSON.stringify(object),
     version: stepOf(object),
   });
-  // If fewer rows were stored, an earlier attempt has stored them, or the task has ended.
+  // If not all rows were inserted, an earlier attempt has inserted them, or the task has ended.
+  // Then the rows that the database has are returned.
   return stored.length === rows.length ? unsealed(db, stored) : findResults(db, taskId);
 }
 
@@ -134,8 +135,8 @@ interface KnownBytes {
 }
 
 /**
- * awaited → stored. Returns false if the file was removed meanwhile; the caller then deletes the
- * bytes.
+ * Changes the state from `awaited` to `stored` and returns true. Returns false if the file was
+ * removed meanwhile. The caller must then delete the bytes from the storage.
  */
 export async function markStored(db: Knex, id: string, known: KnownBytes): Promise<boolean> {
   const { size, ...bytes } = known;
@@ -187,9 +188,9 @@ export async function endOutputUpload(
 }
 
 /**
- * Tasks that succeeded at least `afterSeconds` ago and have results that must still be copied or
- * uploaded. The tasks are drawn at random. So each task is drawn at some time, even if there are
- * many such tasks.
+ * The ids of tasks that succeeded at least `afterSeconds` ago and have results that must still be
+ * copied or uploaded. The ids are selected at random. So every task is selected sooner or later,
+ * even if there are more than `limit` such tasks.
  */
 export async function drawAwaited(
   db: Knex,

@@ -1,6 +1,6 @@
-// Files that are not kept any more. The row of a result and the object of its task change in one
-// transaction, so that every reply about the task shows why the result is gone. The callers of
-// these functions delete the bytes.
+// Removes files that are not kept any more. The row of a result and the object of its task change
+// in one transaction, so that every reply about the task shows why the result is gone. The callers
+// of these functions delete the bytes from the storage.
 
 import type { Knex } from 'knex';
 import { goneReasonOf, type RemovedBecause, type ResultRole } from '../../domain/results';
@@ -63,8 +63,9 @@ export async function removeResults(
 }
 
 /**
- * Returns the state of the file for each storage key. `kept`: the file is awaited or stored. A key
- * without a file is absent.
+ * Returns for each storage key whether its file is kept. `kept`: the row of the file has the state
+ * `awaited` or `stored`. `removed`: the row has the state `removed`. The map has no entry for a key
+ * without a row.
  */
 export async function findRowsOfKeys(
   db: Knex,

@@ -17,14 +17,14 @@ interface NewUpload {
   readonly media: Media;
   readonly contentType: string;
   /**
-   * The bytes that count towards the upload limit of the account until the real length is known.
-   * The real length is never larger.
+   * The number of bytes that counts towards the upload limit of the account until the real length
+   * is known. The real length is never larger.
    */
   readonly reservedBytes: number;
 }
 
-// An API process waits ten minutes for the body of an upload. The other twenty minutes are for
-// storing the body.
+// An unfinished upload expires after this time. An API process waits ten minutes for the body. The
+// other twenty minutes are for storing the body.
 const unfinishedFor = `interval '30 minutes'`;
 
 interface UploadLimits {

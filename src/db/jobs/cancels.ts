@@ -16,8 +16,8 @@ const mayRun = `
 
 /**
  * Part of the statement that closes a task. If the task failed, its jobs that may still run are
- * marked as to be cancelled. So the reconciler cancels them even if the workflow ends before it has
- * cancelled them.
+ * marked as to be cancelled. So the reconciler cancels these jobs even if the workflow ends too
+ * early to cancel them.
  */
 export const closeJobsOfTask = `
   update jobs

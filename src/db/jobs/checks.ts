@@ -12,9 +12,9 @@ export interface PlacementCheck extends JobName {
 }
 
 /**
- * Claims the jobs whose check is due. Such a job is planned, is sending, or is waiting and has a
- * turn. Concurrent callers get different jobs. The time until the next check grows with the time
- * since the job was planned, because a channel may be down for hours.
+ * Claims the jobs whose check is due. Such a job has the state `planned` or `sending`, or has the
+ * state `waiting` and a turn. Concurrent callers get different jobs. The time until the next check
+ * grows with the time since the job was planned, because a channel may be down for hours.
  */
 export async function claimChecks(db: Knex, limit: number): Promise<readonly PlacementCheck[]> {
   const { rows } = await db.raw<{ rows: PlacementCheck[] }>(

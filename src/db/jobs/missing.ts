@@ -5,9 +5,9 @@ import type { Knex } from 'knex';
 import type { JobName } from '../../domain/job';
 
 /**
- * open → open. `missing`: the provider has just answered that it does not know the job. `gone`: the
- * provider has not known the job for too long, so the job holds no slot any more. `back`: the
- * provider knows the job again.
+ * Stores news about open jobs; their state stays `open`. `missing`: the provider has just answered
+ * that it does not know the job. `gone`: the provider has not known the job for too long, so the
+ * job holds no slot any more. `back`: the provider knows the job again.
  */
 export async function storeMissing(
   db: Knex,

@@ -62,10 +62,10 @@ export async function sinceEndMs(db: Knex, taskId: string): Promise<number> {
 }
 
 /**
- * True if the create of another task with the same seed may be lost too. Creates that were sent
- * more than ten minutes before this one do not count. A job with this seed could then belong to
- * either task. All channels are searched, because two channels may use the same account of a
- * provider.
+ * True if another task has the same seed and its create may be lost too. A job with this seed could
+ * then belong to either task. Creates that were sent more than ten minutes before the create of
+ * this task do not count. All channels are searched, because two channels may use the same account
+ * of a provider.
  */
 export async function hasLostTwin(
   db: Knex,
@@ -86,9 +86,9 @@ export async function hasLostTwin(
 }
 
 /**
- * The tasks that own these upstream jobs, by upstream id. An id without an owner is absent. A task
- * of another channel counts as the owner only if the job has the task's seed, because another
- * provider may use the same ids.
+ * The tasks that own these upstream jobs, by upstream id. The map has no entry for an id without an
+ * owner. A task of another channel counts as the owner only if the job has the task's seed, because
+ * another provider may use the same ids.
  */
 export async function listOwners(
   db: Knex,
@@ -131,7 +131,7 @@ export interface OpenJob {
    * Time since the provider's first answer that the job is unknown; null if the job is not missing.
    */
   readonly missingSeconds: number | null;
-  /** True if the job was counted as gone and holds no slot any more. */
+  /** True if the job counts as gone and holds no slot any more. */
   readonly isGone: boolean;
 }
 

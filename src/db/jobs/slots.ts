@@ -9,8 +9,8 @@ import type { Destination } from './steps';
 
 // A turn reserves a slot for this time.
 const promise = `interval '30 seconds'`;
-// True while a job must not get another turn, because it did not use its last turn: for one minute
-// after the first turn, for two minutes after the second, and for at most five minutes.
+// True while a job must not get another turn, because it did not use its last turn. This lasts one
+// minute after the first turn, two minutes after the second, and at most five minutes.
 const isPassedOver = `coalesce(turn_at + least(${promise} * 2 ^ least(turns, 10), interval '5 minutes'), '-infinity') > now()`;
 // A job that did not use its last turn queues as if it had begun to wait at the time of that turn.
 const waitsSince = 'coalesce(turn_at, waiting_since)';
@@ -127,9 +127,9 @@ function takingSlot(condition: string): string {
 const takeUnlimited = prepare('take_slot', takingSlot(hasNoLimit));
 
 /**
- * For each account with waiting jobs: the number of its next turn, and the number of jobs that its
- * own limit still allows. The next turn is never below the highest turn of the channel, so an
- * account that did not wait for some time gets no advantage.
+ * For each account with waiting jobs: its next turn, which is a number, and how many more jobs its
+ * own limit allows. The next turn is never below the highest turn of the channel, so an account
+ * that did not wait for some time gets no advantage.
  */
 const shares = `
   select queued.account_id, weight, greatest(last.turn + 1.0 / weight, begun.turn, 0) as turn,
@@ -197,7 +197,8 @@ export async function giveTurns(
 
 /**
  * waiting → planned, for jobs whose channels are all missing in the catalogue. No channel can give
- * such a job a turn, so its activity retries until one of the channels is back.
+ * such a job a turn. So the activity of the job retries until one of these channels is in the
+ * catalogue again.
  */
 export async function releaseStranded(
   db: Knex,
@@ -216,8 +217,8 @@ export async function releaseStranded(
 }
 
 /**
- * Takes back turns if their tasks could not be notified. The jobs keep their positions in the
- * queue.
+ * Takes back the turns of jobs whose tasks could not be notified. The jobs keep their positions in
+ * the queue.
  */
 export async function takeBackTurns(db: Knex, names: readonly JobName[]): Promise<void> {
   if (names.length === 0) return;

@@ -1,6 +1,6 @@
-// A new attempt of the activity takes over a job that an earlier attempt has sent. From then on, a
-// rejection that the earlier attempt receives is ignored (forgetSending and storeRejected in
-// steps.ts).
+// A new attempt of the activity `submitJob` takes over a job that an earlier attempt has sent. From
+// then on, a rejection that the earlier attempt receives is ignored (forgetSending and
+// storeRejected in steps.ts).
 
 import type { Knex } from 'knex';
 import type { JobName } from '../../domain/job';

@@ -1,5 +1,6 @@
-// Answers with the provider's bytes of a result that is not stored yet. The download is guarded
-// like all others. Of the provider's headers, only Content-Length and Content-Range are passed on.
+// Answers with the provider's bytes of a result that is not stored yet. The request has the same
+// address checks as all other downloads. Content-Length and Content-Range are the only headers of
+// the provider that are passed on.
 
 import type { FileRow } from '../../../db/files/links';
 import { openDownload } from '../../../outbound/download';
@@ -11,9 +12,10 @@ import { isOneRange } from './byte-range';
 import { cutStalled, setInertHeaders } from './send-bytes';
 
 /**
- * The range to request from the provider. Undefined for several ranges, because some providers
- * answer them with a multipart body. Undefined with `If-Range`, because nothing here shows whether
- * the file is still the same.
+ * Returns the range to request from the provider, or undefined to request the whole file. The whole
+ * file is requested for several ranges, because some providers answer them with a multipart body.
+ * It is also requested with `If-Range`, because nothing here shows whether the file is still the
+ * same.
  */
 function rangeOf({ req }: ApiCall): string | undefined {
   const { range, 'if-range': known } = req.headers;

@@ -1,6 +1,7 @@
-// Stores an uploaded file. The first bytes show its type, and its row reserves the space. Then the
-// bytes are counted, hashed and streamed into the storage. A failed upload leaves neither a row nor
-// bytes. If the row or the bytes cannot be deleted now, the reconciler deletes them later.
+// Stores an uploaded file. The first bytes show the type of the file. A row of the file then
+// reserves space within the limits of the account. Then the bytes are counted, hashed and streamed
+// into the storage. A failed upload leaves neither a row nor bytes. If the row or the bytes cannot
+// be deleted now, the reconciler deletes them later.
 
 import { randomBytes } from 'node:crypto';
 import type { FileRow } from '../../../db/files/links';
