@@ -85,7 +85,7 @@ testAllBack(transactions, (stage) => (stage === 'enhancing' ? anEnhancedPlan() :
 testDrawnCharges(transactions, { seeds: 1 });
 testOrphans(transactions, { terminated: 7, unsettled: 7, lost: 6, minutes: 3 });
 
-test('a billing transaction that is repeated after a lost answer gives the same answer and moves no money', () =>
+test('a billing transaction that is repeated after a lost answer moves the money only once', () =>
   transactions().open(async (world) => {
     const real = createBillingActivities(transactions());
     const lost = { open: 2, close: 2 };

@@ -162,7 +162,7 @@ test('NODE_TLS_REJECT_UNAUTHORIZED does not switch the certificate check off', a
   }
 });
 
-test('a post fails in time if the receiver has no TLS or does not finish the handshake', async () => {
+test('a post fails within the time limit if the receiver has no TLS or does not finish the handshake', async () => {
   const plain = await listen(createServer((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n')));
   await expect(post(`https://localhost:${plain}/`, plain)).rejects.toMatchObject({
     code: 'tls_failed',

@@ -109,7 +109,7 @@ test.each<[string, number, CallbackState]>([
   expect(await workflowOf(id)).toBeNull();
 });
 
-test('a running delivery of a callback is not affected and is checked only once per interval', async () => {
+test('a running delivery of a callback keeps its workflow and is checked only once per interval', async () => {
   const id = await aCallback(11 * minute);
   await start({ taskId: id });
   const before = await workflowOf(id);

@@ -191,7 +191,7 @@ test('if the provider replaces seeds, the task waits and then fails, and only on
   expect(ark.creates.get(input.taskId)).toBe(1);
 });
 
-test('the task waits if a listed job has another seed and no job has shown that the list echoes seeds', async () => {
+test('the task waits if a listed job has another seed and the list may not show the requested seeds', async () => {
   ark.onCreate = () => 'cut before';
   const input = await upstream.input();
   await waits(input);
@@ -282,7 +282,7 @@ test('a lost task waits while a lost task of another channel has the same seed',
   await waits(await twinOf(first));
 });
 
-test('a create is not repeated after the time for which the provider remembers the idempotency key', async () => {
+test('a create is not repeated after the provider may have forgotten the create’s idempotency key', async () => {
   const keyed = await startUpstream(database.db, (base) => [
     { ...base, baseUrl: ark.url, honoursIdempotencyKey: true },
   ]);

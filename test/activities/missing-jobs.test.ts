@@ -94,7 +94,7 @@ test('a job that its provider does not know is reported exactly once and loses i
   expect((await findJob(database.db, gone.input))?.state).toBe('open');
 });
 
-test('the task of a job that stays missing fails, and the failure counts as the provider’s', async () => {
+test('the task of a job that stays missing fails, and the failure is recorded as a fault of the provider', async () => {
   const gone = await openJob();
   const there = await openJob();
   await watchDuring(async () => {

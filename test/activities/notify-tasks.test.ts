@@ -63,7 +63,7 @@ test('the end of a job counts as acknowledged if no activity waits for it', asyn
   expect(await stillToNotify(0)).not.toContain(news.taskId);
 });
 
-test('the end of a job is not acknowledged if another activity has replaced the notified activity', async () => {
+test('the end of a job is not acknowledged if the notified activity is no longer the activity of the job', async () => {
   const news = await anEndedJob('5');
   await notify({ ...news, activityId: '4' });
   expect(await stateOf(news.taskId)).toMatchObject({ state: 'reported' });

@@ -20,7 +20,7 @@ test('a host has a fixed number of delivery slots, and a delivery that ends free
   entered(enter(share, 2, 'a'));
 });
 
-test('a delivery needs a slot under each of its names, and takes no slot if one name is full', () => {
+test('a delivery needs a slot of its host and a slot of its account, and takes none if one is missing', () => {
   const share = createHostShare(() => 0);
   entered(share.enter([{ name: 'account', max: 1 }]));
   const names = [
@@ -31,7 +31,7 @@ test('a delivery needs a slot under each of its names, and takes no slot if one 
   entered(share.enter([{ name: 'host', max: 1 }]));
 });
 
-test('ten thousand deliveries to a slow receiver get retry times that fit its speed, within ten minutes', () => {
+test('the retry times of ten thousand deliveries to a slow receiver fit its speed and lie within ten minutes', () => {
   const share = createHostShare(() => 0);
   // The receiver needs ten seconds per delivery, so with ten slots it takes one delivery a second.
   for (let round = 0; round < 100; round += 1) {

@@ -65,7 +65,7 @@ function onStage(play: (stage: Stage) => Promise<void>, begin?: (world: World) =
 }
 
 test(
-  'a placement without a heartbeat between two checks is failed, and the next attempt begins',
+  'a check fails a placement that has sent no heartbeat since the previous check, and the next attempt begins',
   onStage(async ({ world, taskId, silent, check }) => {
     await check();
     expect(silent).toEqual([]);
@@ -79,7 +79,7 @@ test(
 );
 
 test(
-  'a placement that heartbeats is not failed, however long it takes',
+  'a placement that sends heartbeats is not failed by the checks, however long it takes',
   onStage(async ({ world, taskId, silent, check }) => {
     const { activityId } = await placementOf(world, taskId, 'generation');
     for (let n = 0; n < 4; n += 1) {

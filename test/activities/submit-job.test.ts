@@ -81,7 +81,7 @@ test('lost jobs that are otherwise equal are distinguished by their seed', async
   for (const { taskId } of orders) expect(await upstream.accepted(taskId)).toBe(1);
 });
 
-test('if lost jobs cannot be distinguished, their tasks fail, and the failure counts as the service’s', async () => {
+test('if lost jobs cannot be distinguished, their tasks fail, and the failure is recorded as a fault of the service', async () => {
   await open((base) => [{ ...base, honoursIdempotencyKey: false }]);
   await upstream.script({ ignore_idempotency_key: true });
   const lost = { create: { lose_reply: true, times: 1 } };
@@ -367,7 +367,7 @@ async function waitersOf(db: Knex, count: number): Promise<boolean> {
   return rows.length === count;
 }
 
-test('jobs wait for a full channel, and its free slots are shared between the waiting accounts', async () => {
+test('jobs wait if their channel is full, and each of two waiting accounts gets one of two freed slots', async () => {
   await open((base) => [{ ...base, id: 'gated', jobsInFlightMax: 2 }]);
   const orders = [];
   for (const accountId of ['a', 'a', 'a', 'a', 'a', 'b']) {
@@ -430,7 +430,7 @@ test('a job accepted after the end of its task is cancelled and stays closed', a
   expect(await jobsAtStudio()).toEqual(['cancelled']);
 });
 
-test('an attempt that finds its job ended returns the final report of the job', async () => {
+test('if a job has already ended, a new attempt returns the final report of the job', async () => {
   await open();
   const input = await upstream.input();
   const { taskId, kind } = input;

@@ -62,7 +62,7 @@ test('a reconciler with a wrong Temporal namespace closes and refunds no task', 
     expect(await heldMicros(transactions().db)).toBe(0);
   }));
 
-test('a slice of open tasks that reaches the last task continues with the first tasks', () =>
+test('if a slice of open tasks is not full after the last task, the reconciler adds the first tasks', () =>
   transactions().open(async (world) => {
     const lost = await loseMany(transactions(), 203);
     const { findings, ...rounds } = recording();

@@ -137,7 +137,7 @@ test('the upload of a lost video ends as failed', async () => {
   });
 });
 
-test('an upload stays succeeded if a concurrent call of the activity is refused afterwards', async () => {
+test('an upload stays succeeded if the receiving server later refuses a concurrent upload of the same video', async () => {
   const answers: ((status: number) => void)[] = [];
   const host = await serve((request, response) => {
     request.resume().on('end', () => answers.push((status) => response.writeHead(status).end()));

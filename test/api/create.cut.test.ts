@@ -22,7 +22,7 @@ const storedIds = async () => (await api.db('tasks').select('id')).map(({ id }) 
 /** The first statement looks up the Idempotency-Key, and the second statement stores the task. */
 const storing = 2;
 
-test('if the database connection is cut after a task was stored, the create is a 503 with the task id, and the task is withdrawn unless the call is repeated', async () => {
+test('if the database connection is cut after a task was stored, the create is a 503 with the task id, and a task whose call is not repeated is deleted', async () => {
   const before = api.temporal.submitted.length;
   cutter.cutAt(storing, 'after');
   const { status, json, headers } = await api.create({}, key('not-repeated'));

@@ -63,7 +63,7 @@ test('while Temporal is unavailable, a create is answered without waiting for th
   answer();
 });
 
-test('if a task may have been marked as answered, the 503 of its create does not promise that nothing is charged', async () => {
+test('if the database connection is cut after `answered` was set, the 503 to the create does not say that nothing is charged', async () => {
   await withTemporalAway();
   cutter.cutAt(marking, 'after');
   const { status, json, headers } = await api.create();
@@ -75,7 +75,7 @@ test('if a task may have been marked as answered, the 503 of its create does not
   expect(await api.db('tasks').select('answered').where({ id })).toEqual([{ answered: true }]);
 });
 
-test('a create whose row is withdrawn before the answer is a 503 without the task id', async () => {
+test('a create whose row is deleted before the answer is a 503 without the task id', async () => {
   await withTemporalAway();
   await withdrawWhenMarked('true');
   const { status, json, headers } = await api.create();

@@ -94,7 +94,7 @@ describe('the reply to a create', () => {
 });
 
 describe('refused creates', () => {
-  test('the message of a refusal names one fault per line, and code and param are those of the first fault', async () => {
+  test('the message of a refusal names one fault per line, and `code` and `param` are those of the first fault', async () => {
     const { status, json } = await api.call('POST', create, {
       model: 'studio-2.0',
       prompt: '',
@@ -212,7 +212,7 @@ describe('Idempotency-Key', () => {
     expect((await post()).json.status).toBe('failed');
   });
 
-  test('is valid for all API keys of its account, and separately in each account', async () => {
+  test('is shared by all API keys of an account, and other accounts can use the same value for their own tasks', async () => {
     const headers = { 'idempotency-key': 'scoped' };
     const other = await api.anAccount();
     const mine = await api.create({}, headers);
@@ -437,7 +437,7 @@ describe('the money of a create', () => {
 });
 
 describe('limits on creates', () => {
-  test('a key above its create rate gets a 429 with Retry-After, but replays of earlier creates are still answered', async () => {
+  test('an API key above its create rate gets a 429 with Retry-After, but replays of earlier creates are still answered', async () => {
     const limited = await startApi({ createRatePerSecond: 1, createBurst: 5 });
     try {
       const headers = { 'idempotency-key': 'mine' };
@@ -463,7 +463,7 @@ describe('limits on creates', () => {
     }
   });
 
-  test('each key has its own create limit, and refused creates count too', async () => {
+  test('each API key has its own create limit, and refused creates count too', async () => {
     const limited = await startApi({ createRatePerSecond: 1, createBurst: 5 });
     try {
       const { apiKey } = await limited.aKey({});
@@ -532,7 +532,7 @@ describe('limits on creates', () => {
     }
   });
 
-  test('in a burst, creates without a free start slot are answered pending at once', async () => {
+  test('in a burst, creates without a free start slot are answered `pending` at once', async () => {
     let open = () => {};
     api.temporal.gate = new Promise((resolve) => {
       open = resolve;

@@ -50,7 +50,7 @@ describe('the limits of a key', () => {
     ['reads', { readRatePerSecond: 1 }, 'GET', `${create}/task_x`, undefined],
     ['cancellations', { requestRatePerSecond: 1 }, 'DELETE', `${create}/task_x`, undefined],
   ] as const)(
-    'the limit on %s is shown in headers, refuses the sixth call, and allows calls again later',
+    'headers show the limit on %s; the sixth call is refused, and a later call is accepted',
     async (_, limit, method, path, body) => {
       api = await startApi(limit);
       const ask = () => api.call(method, path, body);
@@ -95,7 +95,7 @@ describe('the limits of a key', () => {
     expect(api.temporal.submitted).toHaveLength(5);
   });
 
-  test('a read with "Prefer: wait" above the maximum of held reads is answered at once', async () => {
+  test('if the maximum number of reads with `Prefer: wait` is waiting, the next such read is answered at once', async () => {
     api = await startApi({ heldReadsMax: 1 });
     const { json } = await api.create();
     const path = `${create}/${json.id}`;

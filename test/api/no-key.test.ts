@@ -73,7 +73,7 @@ test('more than ten documented routes need a key', () => {
 });
 
 test.each(spellings)(
-  'without a key, a call of any route is a 401 or a 404 if the path is written %s',
+  'every call without a key is answered with 401 or 404, also with its path written %s',
   async (_, spelled) => {
     const statements = countStatements(api.apiDb);
     for (const [method, path] of keyedRoutes()) {

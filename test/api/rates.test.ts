@@ -112,7 +112,7 @@ test('a read counts against the rates of its key and of its account, and the hea
   expect(headers.get('ratelimit-remaining')).toBe('0');
 });
 
-test('the RateLimit headers of a create show the limit on creates, those of a replay the limit on requests', async () => {
+test('the RateLimit headers of a create show the limit on creates, and the headers of a replay show the limit on requests', async () => {
   // The burst is 10 for creates and 100 for requests.
   api = await startApi({ createRatePerSecond: 5, createBurst: 10, requestRatePerSecond: 20 });
   const shown = async (body: unknown, key?: string) => {

@@ -396,7 +396,7 @@ describe('lists of tasks and models', () => {
     });
   });
 
-  test('another account’s task id as "after" gives the same page as an unknown id', async () => {
+  test('another account’s task id in `after` gives the same page as an unknown id', async () => {
     const foreign = await aTask();
     const { apiKey } = await api.anAccount();
     await call(api.url, apiKey, 'POST', create, textBody);

@@ -13,7 +13,7 @@ function slotsAt(clock: { ms: number }) {
   return { slots, startUnanswered, taken };
 }
 
-test('the first account gets 16 start slots, and a second account beside it gets four', () => {
+test('an account that is alone gets 16 start slots, and an account that comes later gets four', () => {
   const { taken } = slotsAt({ ms: 0 });
   expect(taken('a', 20)).toHaveLength(16);
   expect(taken('b', 20)).toHaveLength(4);
@@ -27,7 +27,7 @@ test('a start slot that was given back can be taken again', () => {
   expect(taken('a', 1)).toHaveLength(1);
 });
 
-test('after three unanswered starts in a row no create waits for its workflow, and one start per second is a probe', () => {
+test('after three unanswered starts in a row no create waits for its workflow, and one start per second tests Temporal', () => {
   const clock = { ms: 5_000 };
   const { slots, startUnanswered, taken } = slotsAt(clock);
   startUnanswered(2);
@@ -53,7 +53,7 @@ test('after an answered probe, creates wait for their workflow again', () => {
   expect(slots.take('a')?.isProbe).toBe(false);
 });
 
-test('an answered start sets the count of unanswered starts back to zero', () => {
+test('after an answered start, the count of unanswered starts begins at zero again', () => {
   const { slots, startUnanswered } = slotsAt({ ms: 0 });
   startUnanswered(2);
   slots.take('a')?.release(true);

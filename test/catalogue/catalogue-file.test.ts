@@ -90,7 +90,7 @@ describe('the catalogue of the local studio', () => {
     },
   );
 
-  test('has five models with every ratio and every input type, except that studio-1.0 accepts no frames', () => {
+  test('has five models with every ratio and every input type, except that `studio-1.0` accepts no first or last frame', () => {
     expect(Object.keys(models)).toEqual([
       'studio-2.0',
       'studio-2.0-fast',
@@ -120,13 +120,13 @@ describe('the catalogue of the local studio', () => {
     ['studio-1.5-pro', '1080p', '1920x1080 1664x1248 1440x1440 1248x1664 1080x1920 2206x946'],
     ['studio-1.0', '480p', '864x480 736x544 640x640 544x736 480x864 960x416'],
     ['studio-1.0', '720p', '1248x704 1120x832 960x960 832x1120 704x1248 1504x640'],
-  ])('has the model %s, which in %s makes videos of the sizes %s', (id, tier, sizes) => {
+  ])('has the model %s, whose videos in %s have the sizes %s', (id, tier, sizes) => {
     const table = models[id]!.pixels[tier]!;
     const texts = ratiosInOrder.map((ratio) => `${table[ratio].width}x${table[ratio].height}`);
     expect(texts.join(' ')).toBe(sizes);
   });
 
-  test('accepts videos and audio only for the 2.0 family, including audio alone', () => {
+  test('accepts input videos and input audio only for the 2.0 models, and these accept audio without other media', () => {
     const takers = Object.values(models).filter(
       ({ inputs }) => inputs.videosMax + inputs.audiosMax > 0,
     );

@@ -70,7 +70,7 @@ test('the checker finds a charge for a failed task', async () => {
   expect(await judged([free, second])).toContain(`${first.id} was to cost nothing and cost`);
 });
 
-test('the checker finds a video without bytes, and bytes without a video', async () => {
+test('the checker finds a video that is missing in the storage, and a stored object that belongs to no file', async () => {
   const id = good[0]?.id ?? '';
   const key = `results/${id}/video`;
   const bytes = await storageOf(key);

@@ -81,7 +81,7 @@ test('ten equal calls with one Idempotency-Key create one task', async () => {
   await finished(answers[0]?.json.id);
 });
 
-test('a GET of a live task answers its current status', async () => {
+test('a GET of an unfinished task returns its current status', async () => {
   const { json } = await ask('POST', generations, textTask({ run_s: 2 }));
   const { json: task } = await ask('GET', `${generations}/${json.id}`);
   expect(['submitted', 'running']).toContain(task.status);

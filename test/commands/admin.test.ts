@@ -271,7 +271,7 @@ describe('accounts', () => {
     await connection.close();
   });
 
-  test('if Temporal does not answer, accounts disable --cancel disables the account and reports the uncancelled tasks', async () => {
+  test('if Temporal does not answer, `accounts disable --cancel` disables the account and reports the uncancelled tasks', async () => {
     const id = await anAccount('10');
     await openNew(database.db, anOpening(id, aTaskId(), 1_000_000));
     const words = `accounts disable ${id} --cancel`;
@@ -365,7 +365,7 @@ describe('keys', () => {
     ['--models studio-2.0,nonsense', 2, 'no model "nonsense"'],
     ['--models ,', 2, 'names at least one'],
     ['--channels nonsense', 2, 'no channel "nonsense"'],
-  ])('keys create with "%s" is refused', async (words, exitCode, reason) => {
+  ])('`keys create` with "%s" is refused', async (words, exitCode, reason) => {
     const account = await anAccount();
     const said = await admin(`keys create --account ${account} ${words}`);
     expect(said).toMatchObject({ exitCode, err: expect.stringContaining(reason) });
@@ -398,7 +398,7 @@ describe('tasks', () => {
     expect((await admin(`tasks show ${first}`)).out).not.toMatch(/^error/m);
   });
 
-  test('no control character and no direction character reaches the output', async () => {
+  test('the output of a command contains no control characters and no text direction characters', async () => {
     const id = aTaskId();
     await openNew(database.db, anOpening(await anAccount('10'), id, 1_000_000));
     const odd = '\u0085\u009b31m\u2028\u2029\u202a\u202e\u2066\u2069\u001b\u007f';
@@ -434,7 +434,7 @@ describe('tasks', () => {
     expect(json).toMatchObject({ taskId: id, jobs: [{ upstreamId: 'cgt-findable' }] });
   });
 
-  test('tasks show prints the error code of a failed job', async () => {
+  test('`tasks show` prints the error code of a failed job', async () => {
     const id = aTaskId();
     await openNew(database.db, anOpening(await anAccount('10'), id, 1_000_000));
     const code = 'OutputVideoSensitiveContentDetected';
@@ -450,7 +450,7 @@ describe('tasks', () => {
     expect(out).toMatch(new RegExp(`^generation .* cgt-failed .* ${code} `, 'm'));
   });
 
-  test('tasks show prints the error code of a job that the provider refused', async () => {
+  test('`tasks show` prints the error code of a job that the provider refused', async () => {
     const id = aTaskId();
     await openNew(database.db, anOpening(await anAccount('10'), id, 1_000_000));
     await database.db('jobs').where({ task_id: id }).update({ attempt: '1:1' });
@@ -488,7 +488,7 @@ describe('tasks', () => {
     });
   });
 
-  test('tasks cancel fails with a message if Temporal does not answer or is not configured', async () => {
+  test('`tasks cancel` fails with a message if Temporal does not answer or is not configured', async () => {
     const account = await anAccount('10');
     const open = aTaskId();
     await openNew(database.db, anOpening(account, open, 1_000_000));
@@ -565,7 +565,7 @@ describe('callbacks', () => {
     expect((await admin(`callbacks show ${aTaskId()}`)).err).toContain('There is no task');
   });
 
-  test('a new webhook secret signs at once, and the previous secret also signs during the overlap', async () => {
+  test('callbacks are signed with a new webhook secret at once, and during the overlap also with the previous secret', async () => {
     const account = await anAccount();
     const [old] = await activeSecrets(database.db, account);
     const { json } = await admin(`webhooks rotate ${account} --overlap 1h --json`);
@@ -577,8 +577,8 @@ describe('callbacks', () => {
   });
 });
 
-describe('the books', () => {
-  test('the audit exits with 0 if the books agree, and otherwise prints the differences and exits with 1', async () => {
+describe('the ledger', () => {
+  test('`audit` exits with 0 if the balances agree with the movements, and otherwise prints the differences and exits with 1', async () => {
     const own = await createTestDatabase();
     try {
       const over = { DATABASE_URL: own.url };
@@ -614,7 +614,7 @@ describe('the books', () => {
     expect(await numbers('--limit 2 --after 2')).toEqual([1]);
   });
 
-  test('a statement gives each movement its reason', async () => {
+  test('`statement` prints the reason of each movement', async () => {
     const id = await anAccount('100');
     const taskId = aTaskId();
     const opening = anOpening(id, taskId, 5_000_000);
@@ -629,7 +629,7 @@ describe('the books', () => {
   });
 });
 
-describe('reconcile lost', () => {
+describe('`reconcile lost`', () => {
   test('confirms the loss of workflows for two hours, or for the given number of hours', async () => {
     expect(await isLossConfirmed(database.db)).toBe(false);
     for (const [line, hours] of [
@@ -650,7 +650,7 @@ describe('reconcile lost', () => {
 });
 
 describe('the schema', () => {
-  test('migrate can be repeated', async () => {
+  test('`migrate` can be repeated', async () => {
     const { exitCode, json } = await admin('migrate --json', { DATABASE_URL: database.url });
     expect({ exitCode, json }).toEqual({ exitCode: 0, json: { applied: [], temporal: true } });
   });
@@ -751,7 +751,7 @@ describe('wrong use', () => {
     expect(asJson.json).toEqual({ error: expect.stringContaining(reason), exitCode });
   });
 
-  test('keys revoke refuses a key that is given instead of a key id, and does not print the key', async () => {
+  test('`keys revoke` refuses a key that is given instead of a key id, and does not print the key', async () => {
     const key = makeApiKey();
     const { exitCode, err } = await admin(`keys revoke ${key}`);
     expect({ exitCode, err }).toEqual({

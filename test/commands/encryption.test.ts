@@ -162,7 +162,7 @@ test('a row that changes during the encryption keeps its new value', async () =>
   }
 });
 
-test('encryption reseal without a key is refused', async () => {
+test('`encryption reseal` without a key is refused', async () => {
   expect(await admin('encryption reseal', { ENCRYPTION_KEYS: '' })).toMatchObject({
     exitCode: 2,
     err: 'ENCRYPTION_KEYS is not set: there is no key to use.\n',

@@ -184,7 +184,7 @@ async function actsOf(accountId: string) {
 }
 
 describe.each(['directory', 'S3'])('with files in %s', (kind) => {
-  test('accounts erase removes every text and file of the account, and the books stay the same', async () => {
+  test('`accounts erase` removes every text and file of the account, and the ledger stays the same', async () => {
     const storage = await storageOf(kind);
     const [mine, other] = [
       await anAccountWithContent(storage),
@@ -278,7 +278,7 @@ describe('an erased account', () => {
   });
 });
 
-test('accounts erase is refused while tasks are unfinished, and nothing changes', async () => {
+test('`accounts erase` is refused while tasks are unfinished, and nothing changes', async () => {
   const accountId = await anAccount();
   await openNew(database.db, anOpening(accountId, aTaskId(), 1_000_000));
   const said = await admin(`accounts erase ${accountId}`);
@@ -291,7 +291,7 @@ test('accounts erase is refused while tasks are unfinished, and nothing changes'
   expect(await actsOf(accountId)).toEqual([]);
 });
 
-test('accounts erase reports a storage that does not answer, and a later run completes the work', async () => {
+test('`accounts erase` reports a storage that does not answer, and a later run completes the work', async () => {
   const storage = await storageOf('S3');
   const { accountId } = await anAccountWithContent(storage);
   await server.kill();
@@ -311,7 +311,7 @@ test('accounts erase reports a storage that does not answer, and a later run com
   expect(await textOf(accountId)).not.toContain(word);
 });
 
-test('a killed run of accounts erase is completed by the next run', async () => {
+test('a killed run of `accounts erase` is completed by the next run', async () => {
   const { db } = database;
   const storage = await storageOf('directory');
   const { accountId, succeeded } = await anAccountWithContent(storage);

@@ -49,24 +49,24 @@ function send(path: string, header = '') {
   return { socket, state };
 }
 
-test('a client that sends Expect: 100-continue gets 100 Continue when its body is read', async () => {
+test('a client that sends `Expect: 100-continue` gets 100 Continue when the server begins to read the body', async () => {
   const { socket, state } = send('/', 'Expect: 100-continue\r\n');
   await until('it may send', () => state.text.startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
   socket.write('12345');
   await until('it is answered', () => state.text.includes('taken'));
 });
 
-test('a client whose body is refused unread gets no 100 Continue', async () => {
+test('a request that the server refuses before it reads the body gets no 100 Continue', async () => {
   const { state } = send('/refused', 'Expect: 100-continue\r\n');
   await until('it is answered', () => state.closed);
   expect(state.text).toMatch(/^HTTP\/1\.1 413 /);
   expect(state.text).not.toContain('100 Continue');
 });
 
-describe('a large body that is refused unread', () => {
+describe('a refused request with a large body', () => {
   const large = Buffer.alloc(60 * 1024 * 1024);
 
-  test('is answered, although the client sends the whole body before it reads', async () => {
+  test('is answered, although the client sends the whole body before it reads the answer', async () => {
     const socket = connect(server.port, '127.0.0.1');
     sockets = [...sockets, socket];
     const failures: unknown[] = [];
@@ -82,7 +82,7 @@ describe('a large body that is refused unread', () => {
     expect(text).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  test('gets an answer that fetch can read', async () => {
+  test('gets an answer that `fetch` can read', async () => {
     const { status } = await fetch(`http://127.0.0.1:${server.port}/refused`, {
       method: 'POST',
       body: large,
@@ -90,7 +90,7 @@ describe('a large body that is refused unread', () => {
     expect(status).toBe(413);
   });
 
-  test('is also answered if its first bytes were read', async () => {
+  test('is also answered if the server has already read the first bytes of the body', async () => {
     const { status } = await fetch(`http://127.0.0.1:${server.port}/begun`, {
       method: 'POST',
       body: large,
@@ -100,7 +100,7 @@ describe('a large body that is refused unread', () => {
 
   // The pause of 7.5 s is longer than the 5 s without a byte after which the server closes the
   // connection.
-  test('is awaited only for a limited time if the client sends nothing', async () => {
+  test('loses its connection after some seconds if the client does not send the body', async () => {
     const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
     sockets = [...sockets, socket];
     let failed = false;

@@ -65,7 +65,7 @@ test('requests that arrive together on one connection are answered in their orde
   expect(state.text.endsWith('ok')).toBe(true);
 });
 
-test('connections beyond the maximum are closed, and an ended connection makes room', async () => {
+test('connections beyond the maximum are closed, and a new connection is accepted after another connection has ended', async () => {
   server = await start(2);
   const open = [ask('/'), ask('/')];
   for (const { socket, state } of open) socket.on('data', (text) => (state.text += String(text)));

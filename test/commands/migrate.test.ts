@@ -32,7 +32,7 @@ test('if several processes migrate at once, one process applies all steps and th
   }
 });
 
-describe('admin migrate', () => {
+describe('`admin migrate`', () => {
   const run = (over: Record<string, string> = {}) =>
     runProcess(['admin', 'migrate'], {
       ...{ DATABASE_URL: database.url, TEMPORAL_ADDRESS: temporalAddress() },

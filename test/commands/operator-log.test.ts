@@ -143,7 +143,7 @@ test('every command that changes something has an example in this test', () => {
 });
 
 test.each(Object.entries(examples))(
-  'the command "%s" is logged with who, why, and the state before and after',
+  'the command "%s" is logged with the operator, the reason, and the state before and after',
   async (name, example) => {
     const customer = await aCustomer();
     const words = await example.words(customer);
@@ -196,7 +196,7 @@ test('the log of operators contains no secret', async () => {
   }
 });
 
-test('the log row names the login of the operator if --as is absent', async () => {
+test('the log row names the login of the operator if `--as` is absent', async () => {
   const { accountId } = await aCustomer();
   expect(await acts(accountId)).toMatchObject([{ who: userInfo().username, why: null }]);
 });
@@ -263,7 +263,7 @@ test.each([
   );
 });
 
-test('admin log prints a table with one line per row, up to the limit', async () => {
+test('`admin log` prints a table with one line per row, up to the limit', async () => {
   const { accountId } = await aCustomer();
   await admin([`accounts`, 'terms', accountId, '--weight', '3', '--why', 'a\tnew contract']);
   await admin(`accounts terms ${accountId} --weight 3`);

@@ -102,7 +102,7 @@ test.each<[string, string[], Record<string, string>, RegExp]>([
   expect(readdirSync(data.path)).not.toContain('dev.json');
 });
 
-test('--help prints the options and the names of the parts and starts nothing', async () => {
+test('`--help` prints the options and the names of the parts and starts nothing', async () => {
   const { code, out, err } = await runProcess(['dev', '--help'], { DATA_DIR: data.path });
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(out).toMatch(/^Usage: npm start .*\n.*postgres, temporal, studio, worker, api\n/);

@@ -118,24 +118,27 @@ describe('an invalid value', () => {
   });
 });
 
-describe('a missing setting', () => {
+describe('a setting', () => {
   test.each([
     ['api', ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'API_KEY_PEPPER']],
     ['worker', ['DATABASE_URL', 'TEMPORAL_ADDRESS']],
     ['studio', ['STUDIO_API_KEY']],
     ['admin', []],
     ['dev', []],
-  ] as const)('prevents the start of the process %s if it is one of %j', (process, names) => {
-    const faults = faultsOf(process, {});
-    expect(faults).toHaveLength(names.length);
-    names.forEach((name, at) => {
-      expect(faults[at]).toMatch(new RegExp(`^${name} is not set \\(.+\\)\\.$`));
-    });
-    expect(faultsOf(process, complete)).toEqual([]);
-  });
+  ] as const)(
+    'that is missing prevents the start of the process %s if the setting is one of %j',
+    (process, names) => {
+      const faults = faultsOf(process, {});
+      expect(faults).toHaveLength(names.length);
+      names.forEach((name, at) => {
+        expect(faults[at]).toMatch(new RegExp(`^${name} is not set \\(.+\\)\\.$`));
+      });
+      expect(faultsOf(process, complete)).toEqual([]);
+    },
+  );
 
   test.each(['api', 'worker', 'dev'] as const)(
-    'of S3 prevents the start of the process %s',
+    'of S3 that is missing prevents the start of the process %s',
     (process) => {
       const needs = 'S3_BUCKET, S3_ENDPOINT, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY';
       const half = { ...complete, S3_BUCKET: 'videos', S3_ACCESS_KEY_ID: 'an id' };
@@ -173,7 +176,7 @@ describe('a missing setting', () => {
     expect(sounding.filter(({ secret }) => !secret)).toEqual([]);
   });
 
-  test('may also be a setting with an empty value', () => {
+  test('with an empty value counts as missing', () => {
     const config = readConfig('dev', { PORT: '', DATABASE_URL: '', PLAYGROUND: '' });
     expect(config).toMatchObject({ port: 8080, databaseUrl: null, playground: false });
     expect(faultsOf('api', { ...complete, API_KEY_PEPPER: '' })).toHaveLength(1);
@@ -317,7 +320,7 @@ describe('a secret in a file', () => {
     expect(environment.ARK_API_KEY).toBe('an upstream key');
   });
 
-  test('is copied into the environment of the config, from which another process can read it', () => {
+  test('is copied into `environment` of the config, so that a process with this environment also has the secret', () => {
     const { API_KEY_PEPPER, ...others } = complete;
     const given = { ...others, API_KEY_PEPPER_FILE: fileWith(API_KEY_PEPPER) };
     const { environment } = readConfig('api', given);
@@ -333,7 +336,7 @@ describe('a secret in a file', () => {
     expect(faultsOf('api', empty)).toEqual([expect.stringMatching(/; the file is empty\.$/)]);
   });
 
-  test('is not read for a setting that is not a secret', () => {
+  test('cannot set `LOG_LEVEL`, because only the value of a secret is read from a file', () => {
     const config = readConfig('dev', { CATALOGUE_FILE: 'other.yaml', LOG_LEVEL_FILE: '/none' });
     expect(config.catalogueFile).toBe('other.yaml');
   });

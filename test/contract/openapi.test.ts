@@ -57,7 +57,7 @@ test('the document lists each operation of a task once, lists the callback, and 
   expect(sent.content['application/json'].schema.$ref).toMatch(/Task$/);
 });
 
-test('the schema of a request has every field', () => {
+test('the schema of a request lists every field of a request and requires only `model` and `prompt`', () => {
   const { properties, required } = document.components.schemas.VideoRequest;
   expect(required).toEqual(['model', 'prompt']);
   expect(Object.keys(properties)).toEqual([...Object.keys(requestFields), 'metadata']);

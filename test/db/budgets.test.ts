@@ -71,7 +71,7 @@ test.each(['day', 'month', 'total'] as const)(
   },
 );
 
-test('a hold counts in full against a budget until its settlement replaces it', async () => {
+test('a hold counts in full against a budget until the task is settled; then only the charge counts', async () => {
   const { create, accepts, open, limit, standing } = await anAccount();
   await limit('total', 100);
   const id = aTaskId();

@@ -39,7 +39,7 @@ async function aTask(account: string, taskId: string): Promise<void> {
   await closeTask(database.db, aClosing(taskId, 100, 40));
 }
 
-test('the checkpoint of books without a difference is their last movement', async () => {
+test('if the audit finds no difference in an account, its checkpoint is the last movement of the account', async () => {
   await someBooks(database.db, 'a');
   expect(await found()).toEqual([]);
   expect(await checkpoints()).toEqual({ a: 5 });
@@ -117,7 +117,7 @@ test('the full audit finds a changed old movement; the scheduled audit finds it 
   );
 });
 
-test('the scheduled audit finds books that were removed after the previous audit', async () => {
+test('the scheduled audit finds an account whose balance was deleted after the previous audit', async () => {
   await someBooks(database.db, 'a');
   expect(await found()).toEqual([]);
   await database.db.raw(`delete from balances where account_id = 'a'`);
@@ -136,7 +136,7 @@ test('after a repair the audit reads the account from its first movement and fin
   expect(await checkpoints()).toEqual({ a: 5 });
 });
 
-describe('an audit that dies before it has reported', () => {
+describe('an audit that fails before it has stored its result', () => {
   test('does not hide a difference from the next audit', async () => {
     await someBooks(database.db, 'a');
     await someBooks(database.db, 'b');
@@ -145,7 +145,7 @@ describe('an audit that dies before it has reported', () => {
     expect(await found()).toContain('b: balances are the sums of their movements');
   });
 
-  test('leaves checkpoints from which the next audit finds new differences', async () => {
+  test('leaves correct checkpoints, so the next audit finds a difference in a new movement', async () => {
     await someBooks(database.db, 'a');
     await dieBeforeResult();
     expect(await checkpoints()).toEqual({ a: 5 });

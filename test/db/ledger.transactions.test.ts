@@ -202,15 +202,15 @@ describe('closeTask', () => {
   });
 });
 
-describe('the books', () => {
-  test('do not allow a change or a removal of a transfer', async () => {
+describe('the ledger', () => {
+  test('does not allow a change or a removal of a transfer', async () => {
     await anAccount(1);
     await expect(test_.db.raw('update transfers set amount = 2')).rejects.toThrow(/never changed/);
     await expect(test_.db.raw('delete from transfers')).rejects.toThrow(/never changed/);
     await expect(test_.db.raw('truncate transfers')).rejects.toThrow(/never changed/);
   });
 
-  test('record a repeated credit only once, and refuse the same reference with another amount', async () => {
+  test('records a repeated credit only once, and refuses a credit with the same reference and another amount', async () => {
     const accountId = await anAccount(0);
     const credit = { accountId, amountMicros: 5, reference: 'invoice-1', reason: '' };
     expect(await creditAccount(test_.db, credit)).toBe('created');

@@ -59,7 +59,7 @@ describe('acceptTask', () => {
     expect(await accept(account, 1_000, id)).toMatchObject({ outcome: 'known', task: { id } });
   });
 
-  test('refuses a task in another currency, and a task of an account without books', async () => {
+  test('refuses a task in another currency, and a task of an account that has no row of balances', async () => {
     const account = await anAccount(100);
     const task = aNewTask(account, aTaskId(), 1);
     const plan = { ...task.plan, price: { ...task.plan.price, currency: 'EUR' } };
@@ -190,7 +190,7 @@ test('a task is withdrawn only if no caller has received its id', async () => {
   expect(await markAnswered(database.db, theirs, 0)).toBeNull();
 });
 
-test('repeated calls of markAnswered write the row of a pending task only once', async () => {
+test('repeated calls of `markAnswered` write the row of a pending task only once', async () => {
   const { input } = anOpening(await anAccount(0), aTaskId(), 1);
   await storePending(database.db, input);
   const version = async () => {

@@ -57,7 +57,7 @@ const forbidden = [
 ];
 
 describe.each(['service', 'operator'])('the role of %s', (role) => {
-  test.each(forbidden)('may not run: %s', async (statement) => {
+  test.each(forbidden)('may not run the statement: %s', async (statement) => {
     await expect(as(role).raw(statement)).rejects.toMatchObject({
       code: expect.stringMatching(/^(42501|2BP01)$/),
       message: expect.stringMatching(/permission denied|must be owner|Only roles with/),
@@ -84,7 +84,7 @@ test.each([
   'insert into balances (account_id) values (1)',
   'select * from operator_log',
   'insert into operator_log (who) values (1)',
-])('the role of API and worker may not run: %s', async (statement) => {
+])('the role of API and worker may not run the statement: %s', async (statement) => {
   await expect(as('service').raw(statement)).rejects.toMatchObject({ code: '42501' });
 });
 
@@ -93,14 +93,14 @@ test.each([
   'select digest from api_keys',
   'delete from tasks',
   'delete from accounts',
-])('the role of an operator may not run: %s', async (statement) => {
+])('the role of an operator may not run the statement: %s', async (statement) => {
   await expect(as('operator').raw(statement)).rejects.toMatchObject({ code: '42501' });
 });
 
 describe('a migration', () => {
   const owned = () => database.db;
 
-  test('grants both roles privileges on every table, but the role of the service none on operator_log', async () => {
+  test('grants both roles privileges on every table, except that the service role gets none on `operator_log`', async () => {
     const { rows } = await owned().raw(
       `select tablename from pg_tables where schemaname = 'public' order by 1`,
     );
@@ -118,7 +118,7 @@ describe('a migration', () => {
     }
   });
 
-  test('grants a role that is added later the privileges of the service, and revokes its other privileges', async () => {
+  test('grants the service privileges to a newly configured role, and revokes all other privileges of that role', async () => {
     const role = `late_${Date.now()}`;
     await owned().raw('create role ??', [role]);
     try {

@@ -40,7 +40,7 @@ test.each(['a text', '', 'sealed:', 'sealed:2026:abcd', 'sealed::x', '雨の街 
   },
 );
 
-test('sealing a JSON value leaves chosen fields readable, and unsealing restores the exact text', async () => {
+test('an encrypted JSON value keeps chosen fields readable, and decryption restores the exact text', async () => {
   const value = { prompt: 'hidden', n: 1.5, labels: { a: 'open' } };
   const db = withKeys(newer);
   const stored = JSON.stringify(sealValue(db, value, { labels: value.labels }));
@@ -56,7 +56,7 @@ test('sealing a JSON value leaves chosen fields readable, and unsealing restores
   expect(unsealJson(withKeys(), plain)).toBe(plain);
 });
 
-test('without encryption keys, sealing changes no value, and null stays null', () => {
+test('without encryption keys, texts, JSON values and null are stored and read unchanged', () => {
   const db = withKeys();
   const value = { prompt: 'open' };
   expect([seal(db, 'open'), sealValue(db, value), unsealValue(db, value)]).toEqual([
@@ -86,7 +86,7 @@ test('a text can be decrypted with a replaced key, but not if the key is missing
   expect(() => unseal(withKeys(older), short)).toThrow();
 });
 
-test('a job that has ended is not cancelled, even if its report is sealed', async () => {
+test('a job that has ended is not cancelled, even if its report is encrypted', async () => {
   const db = withKeys(newer);
   const accountId = await anAccountWith(db, 'acct_sealed', 1_000_000);
   for (const status of ['running', 'succeeded'] as const) {
@@ -124,7 +124,7 @@ test('a process does not start if an encryption key that the database uses is mi
   );
 });
 
-test('a process that only reads adds no row to the table encryption_keys', async () => {
+test('a process that only reads adds no row to the table `encryption_keys`', async () => {
   await checkSchema(withKeys(older));
   expect(await database.db('encryption_keys')).toEqual([]);
 });

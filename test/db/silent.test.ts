@@ -100,7 +100,7 @@ function openSockets(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
 }
 
-test('a statement in withSlowStatements is not cancelled, and the usual limit applies afterwards', async () => {
+test('a statement in `withSlowStatements` is not cancelled, and the usual limit applies afterwards', async () => {
   await db.transaction(async (trx) => {
     await withSlowStatements(trx, 60_000, async () => {
       await trx.raw('select pg_sleep(?)', [(queryLimitMs + 500) / 1000]);

@@ -69,7 +69,7 @@ async function ask(url: string): Promise<boolean> {
 const isEncrypted = (sslmode: string) => ask(urlWith(sslmode)).catch(() => null);
 
 test.each(['verify-full', 'require'])(
-  'a connection with sslmode=%s is encrypted and checks the certificate',
+  'a connection with `sslmode=%s` is encrypted and checks the certificate',
   async (mode) => {
     expect(await ask(urlWith(mode))).toBe(true);
     const wrong = urlWith(mode, { authority: 'other.pem' });

@@ -43,7 +43,7 @@ test('admin commands connect to the database of the development stack as the own
   expect(await withDevStack(named, false)).toMatchObject({ ...settings, DATABASE_URL: owner });
 });
 
-test('a command with another DATABASE_URL takes no setting and no secret from the development stack', async () => {
+test('a command with another `DATABASE_URL` takes no setting and no secret from the development stack', async () => {
   await write(process.pid);
   const given = { DATA_DIR: data.path, DATABASE_URL: 'postgres://production/video' };
   expect(await withDevStack(given, false)).toEqual(given);
@@ -56,7 +56,7 @@ test.each([
   ['without settings', () => writeText(`{"pids":{"stack":${process.pid}}}`)],
   ['with empty settings', () => writeText(`{"pids":{"stack":${process.pid}},"environment":{}}`)],
   ['that is not there', async () => undefined],
-])('a dev.json %s is ignored', async (_what, prepare) => {
+])('a file `dev.json` %s is ignored', async (_what, prepare) => {
   await prepare();
   const given = { DATA_DIR: data.path };
   expect(await readDevFile(data.path)).toBeNull();

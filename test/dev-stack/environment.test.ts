@@ -9,7 +9,7 @@ const ports = {
 };
 const secrets = { pepper: 'sixteen characters', studioApiKey: 'a studio key' };
 
-test('a development stack and the default settings have the same ratio of CREATE_BURST to CREATE_RATE_PER_SECOND', () => {
+test('a development stack and the default settings have the same ratio of `CREATE_BURST` to `CREATE_RATE_PER_SECOND`', () => {
   const factorOf = (environment: Readonly<Record<string, string>>) => {
     const { CREATE_BURST, CREATE_RATE_PER_SECOND } = table.parse(environment);
     return CREATE_BURST / CREATE_RATE_PER_SECOND;
@@ -17,7 +17,7 @@ test('a development stack and the default settings have the same ratio of CREATE
   expect(factorOf(stackEnvironment({}, 'data', ports, secrets))).toBe(factorOf({}));
 });
 
-test('if the environment sets CREATE_RATE_PER_SECOND, the development stack does not set CREATE_BURST', () => {
+test('if the environment sets `CREATE_RATE_PER_SECOND`, the development stack does not set `CREATE_BURST`', () => {
   const given = { CREATE_RATE_PER_SECOND: '10' };
   const environment = stackEnvironment(given, 'data', ports, secrets);
   expect(environment.CREATE_RATE_PER_SECOND).toBe('10');

@@ -63,7 +63,7 @@ async function startApi(): Promise<{ process: RunningProcess; url: string }> {
   return { process, url: `http://127.0.0.1:${port}` };
 }
 
-test('after the start of the stack dev.json exists, and only the owner of the file can read it', async () => {
+test('after the start of the stack, `dev.json` exists, and only the owner of the file can read it', async () => {
   expect(statSync(join(data.path, 'dev.json')).mode & 0o777).toBe(0o600);
   const file = data.devFile();
   expect(file).toMatchObject({
@@ -89,7 +89,7 @@ test('after the start of the stack dev.json exists, and only the owner of the fi
 
 const statusOf = async (url: string) => (await fetch(url)).status;
 
-test('npm start prints every address, and the duration of every step', () => {
+test('`npm start` prints every address, and the duration of every step', () => {
   const { apiUrl, apiKey, temporalUi } = data.devFile();
   for (const text of [apiUrl, apiKey, temporalUi, `${apiUrl}/docs`, `${apiUrl}/`, 'curl -s']) {
     expect(stack.said()).toContain(text);
@@ -102,7 +102,7 @@ test('npm start prints every address, and the duration of every step', () => {
   }
 });
 
-test('the option --receiver allows a local callback address, and the refusal of another address names the option', async () => {
+test('the option `--receiver` allows a local callback address, and the refusal of another address names the option', async () => {
   const quoted = (callback_url: string) =>
     api('POST', '/v1/videos/quotes', { ...textTask(), metadata: { callback_url } });
   expect((await quoted(`http://${allowedReceiver}/hook`)).status).toBe(200);
@@ -126,7 +126,7 @@ test('a task succeeds, and the available balance is lower afterwards', async () 
 
 const taskAt = async () => (await api('GET', `/v1/videos/generations/${taskId}`)).json;
 
-test('/livez, /readyz and /version answer', async () => {
+test('`/livez`, `/readyz` and `/version` answer', async () => {
   expect((await api('GET', '/livez')).json).toEqual({ alive: true });
   expect((await api('GET', '/readyz')).json).toEqual({
     ready: true,
@@ -135,7 +135,7 @@ test('/livez, /readyz and /version answer', async () => {
   expect((await api('GET', '/version')).json).toHaveProperty('version');
 });
 
-test('the admin command finds the stack by DATA_DIR, and exits with 0, 1 or 2', async () => {
+test('the admin command finds the stack by `DATA_DIR`, and exits with 0, 1 or 2', async () => {
   const { accountId } = data.devFile();
   const [done, notSo, wrongUse] = await Promise.all([
     runProcess(['admin', 'accounts', 'list', '--json'], environment()),
@@ -175,7 +175,7 @@ test('a port in use is reported with the setting to change', async () => {
   await other.remove();
 });
 
-test('a killed process of the stack is restarted, and dev.json is updated', async () => {
+test('a killed process of the stack is restarted, and `dev.json` is updated', async () => {
   const { pids: before } = data.devFile();
   process.kill(before.api, 'SIGKILL');
   await until('another API runs', () => {
@@ -202,7 +202,7 @@ test('the stack still has its tasks after a stop and a new start', async () => {
   expect((await taskAt()).status).toBe('succeeded');
 });
 
-test('the stack still has its tasks after kill -9 of all its processes, and a separate API can read them', async () => {
+test('the stack still has its tasks after `kill -9` of all its processes, and a separate API can read them', async () => {
   const before = data.devFile();
   process.kill(-stack.pid, 'SIGKILL');
   for (const pid of Object.values(before.pids as Record<string, number>)) {

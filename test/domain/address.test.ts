@@ -10,7 +10,7 @@ const check = (text: string, allowHosts: readonly string[] = []) =>
   checkUrl(text, { ...rules, schemes: [...rules.schemes], allowHosts });
 
 test.each(insideHosts)(
-  'the internal host %s is refused with and without a port, in both schemes',
+  'the internal host %s is refused with and without a port, in http and https URLs',
   (host) => {
     for (const scheme of ['http', 'https']) {
       for (const port of ['', ':8080']) {
@@ -66,7 +66,7 @@ test.each(brokenUrls)('the broken URL %j is refused', (url) => {
   expect(check(url).fault).toBeDefined();
 });
 
-test('an allowed host:port pair is exempt only as an exact match', () => {
+test('an allowed `host:port` pair exempts only this host with this port from the checks', () => {
   const allowed = ['127.0.0.1:9000'];
   expect(check('http://127.0.0.1:9000/x', allowed).fault).toBeUndefined();
   expect(check('http://127.1:9000/x', allowed).fault).toBeUndefined(); // the same address, parsed
@@ -107,7 +107,7 @@ const spellings: readonly ((bytes: readonly number[]) => string)[] = [
 ];
 const numberOf = (bytes: readonly number[]) => bytes.reduce((sum, part) => sum * 256 + part, 0);
 
-test('every spelling of an IPv4 address is judged like its usual spelling', () => {
+test('every spelling of an IPv4 address is accepted or refused like its usual spelling', () => {
   fc.assert(
     fc.property(fc.tuple(byte, byte, byte, byte), fc.nat(spellings.length - 1), (bytes, which) => {
       const spelling = spellings[which]?.(bytes) ?? '';

@@ -22,13 +22,13 @@ test.each([
   [9, 168 * hour, 24 * hour], // at most one day
   [10, null, null],
 ])(
-  'the gap after callback attempt %i with Retry-After %p is %p ms (null: no further attempt)',
+  'the gap after callback attempt %i with `Retry-After` %p is %p ms (null: no further attempt)',
   (attempt, retryAfter, gap) => {
     expect(nextGapMs(attempt, 0.5, retryAfter)).toBe(gap);
   },
 );
 
-test('the jitter changes a gap by at most a fifth, and Retry-After never shortens a gap', () => {
+test('the jitter changes a gap by at most a fifth, and `Retry-After` never shortens a gap', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 9 }),
@@ -56,7 +56,7 @@ test.each([
   ['1.5e3x', null],
   [new Date(now + 5_000).toUTCString(), 5_000],
   [new Date(now - 5_000).toUTCString(), 0],
-])('the header Retry-After %p is read as %p ms (null: ignored)', (header, ms) => {
+])('the header `Retry-After` %p is read as %p ms (null: ignored)', (header, ms) => {
   expect(retryAfterMs(header, now)).toBe(ms);
 });
 

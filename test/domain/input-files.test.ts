@@ -70,7 +70,7 @@ test.each([
   expect(measuredSeconds(videos, files)).toBe(seconds);
 });
 
-test('fileIds maps each address in the request to its file id, and is undefined without files', () => {
+test('`fileIds` maps each URL in the request to its file id, and returns undefined without files', () => {
   expect(fileIds(new Map([['https://x/files/t.png', file()]]))).toEqual({
     'https://x/files/t.png': 'file_1',
   });
@@ -84,7 +84,7 @@ test.each([
   ['https://10.0.0.1', [], false],
   ['http://127.0.0.1:8080', ['127.0.0.1:8080'], true],
 ])(
-  'a generator can reach PUBLIC_URL %s with the allowed hosts %j: %s',
+  'a generator can reach `PUBLIC_URL` %s with the allowed hosts %j: %s',
   (publicUrl, allowHosts, isReached) => {
     expect(isReachable(publicUrl, allowHosts)).toBe(isReached);
   },

@@ -5,7 +5,7 @@ import { nextStepOf } from '../../src/domain/missing-job';
 const rules = { listLagMs: 60_000, endAfterSeconds: 3_600, knowsOthers: true };
 
 test.each([
-  ['was not said to be missing', null, false, true, 'wait'],
+  ['is not missing', null, false, true, 'wait'],
   ['is missing for less than the lag of the list', 59, false, true, 'wait'],
   ['is missing for longer than the lag of the list', 61, false, true, 'report as gone'],
   ['was reported as gone less than an hour ago', 3_599, true, true, 'wait'],

@@ -21,7 +21,7 @@ test('every amount is formatted with six places and parsed back to itself', () =
   );
 });
 
-test('the sum of formatted amounts is the formatted sum', () => {
+test('adding two formatted amounts gives the same result as formatting their sum', () => {
   const half = fc.integer({ min: -(2 ** 51), max: 2 ** 51 });
   const asBigInt = (shown: string) => BigInt(shown.replace('.', ''));
   fc.assert(

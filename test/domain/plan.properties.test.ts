@@ -113,7 +113,7 @@ test('a parsed request that is parsed again does not change', () => {
   );
 });
 
-test('metadata as a string gives the same plan or faults as metadata as an object', () => {
+test('the field `metadata` may be a JSON string or an object, and both give the same plan or faults', () => {
   fc.assert(
     fc.property(requestBody, (body) => {
       const text = { ...body, metadata: JSON.stringify(body.metadata ?? {}) };

@@ -142,7 +142,7 @@ describe('the input type', () => {
     expect(judge(body).faults[0]?.message).toMatch(sentence);
   });
 
-  test('may include as many images as the model takes', () => {
+  test('is found for several images if the model accepts that number of images', () => {
     expect(planOf({ images: images(5) }).inputType).toBe('first_last_frame');
     expect(planOf({ model: 'studio-1.5-pro', images: images(2) }).inputType).toBe(
       'first_last_frame',
@@ -451,7 +451,7 @@ describe('the addresses', () => {
 });
 
 describe('the faults of a request', () => {
-  test('are all listed in the order of the contract, with code and param of the first', () => {
+  test('are all listed in the order of the contract, and the refusal has `code` and `param` of the first fault', () => {
     const body = {
       prompt: '',
       resolution: '4k',

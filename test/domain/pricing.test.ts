@@ -218,7 +218,7 @@ describe('the hold for unknown lengths and sizes', () => {
     expect(holdFor({ ...base, ...unsaid })).toEqual(holdFor({ ...base, ...longest }));
   });
 
-  test('does not use input_video_duration without a reference video', () => {
+  test('does not use `input_video_duration` without a reference video', () => {
     expect(holdFor({ ...base, inputVideoSeconds: 9 })).toEqual(holdFor(base));
   });
 
@@ -272,13 +272,13 @@ describe('a draft', () => {
     ['silent', false, 35_447, 283_576],
     ['with sound', true, 30_384, 486_144],
   ])(
-    'that is %s is held with the share of tokens that the generator counts for such drafts',
+    'that is %s has a hold for the reduced number of tokens that the generator counts for such drafts',
     (_, audio, tokens, amountMicros) => {
       expect(holdFor(draft(audio)).hold).toMatchObject({ tokens, amountMicros });
     },
   );
 
-  test('is settled with the reported tokens, without applying the share again', () => {
+  test('is charged for exactly the reported tokens, because the generator has already reduced them', () => {
     expect(settled(draft(false), 35_446)).toEqual([
       { kind: 'generation', quantity: 35_446, unitPriceMicros: 8_000_000, amountMicros: 283_568 },
     ]);
@@ -320,7 +320,7 @@ describe('super-resolution', () => {
     ['a short side of 1441, counted as 4k', limit(1441), 6_000_000],
     ['a short side of 2160, counted as 4k', limit(2160), 6_000_000],
   ])(
-    'has the expected price per minute for %s, and the version professional costs ten times as much',
+    'has the expected price per minute for %s, and the version `professional` costs ten times as much',
     (_, over, perMinute) => {
       const priceOf = (toolVersion: 'standard' | 'professional') =>
         holdFor(enhanced({ ...over, toolVersion })).price.enhancementMicrosPerMinute;
@@ -333,7 +333,7 @@ describe('super-resolution', () => {
     ['standard', 1_500_000],
     ['professional', 15_000_000],
   ] as const)(
-    'of 15 s to 4k with the version %s has its own line in the hold',
+    'of 15 s to 4k with the version `%s` has its own line in the hold',
     (toolVersion, amountMicros) => {
       const { hold } = holdFor(enhanced({ resolution: '4k', toolVersion }));
       expect(hold.lines.map(({ kind }) => kind)).toEqual(['generation', 'super_resolution']);
@@ -342,13 +342,13 @@ describe('super-resolution', () => {
     },
   );
 
-  test('of an automatic length is held for 15 s and charged for the real length', () => {
+  test('of an automatic length has a hold for 15 s and a charge for the real length', () => {
     const task = enhanced({}, -1);
     expect(holdFor(task).hold.lines[1]).toMatchObject({ quantity: 15_000, amountMicros: 375_000 });
     expect(settled(task, 1, 7_042)[1]).toMatchObject({ quantity: 7_042, amountMicros: 176_050 });
   });
 
-  test('costs exactly ten times as much with the version professional, also if prices must be rounded', () => {
+  test('costs exactly ten times as much with the version `professional`, also if prices must be rounded', () => {
     const offer = catalogue.superResolution!;
     const odd = {
       ...offer,
@@ -382,7 +382,7 @@ describe('the amount of a line', () => {
     },
   );
 
-  test('is rounded in the same way in hold and settlement, so the held tokens cost exactly the hold', () => {
+  test('is rounded in the same way in hold and settlement, so a settlement with the tokens of the hold equals the hold', () => {
     const task = priced({ model: odd });
     const { hold } = holdFor(task);
     expect(settled(task, hold.tokens)).toEqual(hold.lines);

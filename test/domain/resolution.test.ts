@@ -56,7 +56,7 @@ test.each([
   ],
   ['1080 pixels for 1080p without a fixed ratio', { resolution: '1080p' }, 1080, 1081],
 ])(
-  'resolution_limit must be above the short side of the video: %s',
+  '`resolution_limit` must be above the short side of the video: %s',
   (_, base, refused, allowed) => {
     expect(paramsOf(enhance(base, { resolution_limit: refused }))).toEqual([
       `${at}.resolution_limit`,

@@ -50,12 +50,12 @@ const installing = (server: string) =>
   `/bin/mkdir -p "$5/bin" && printf '${server}' > "$5/bin/temporal" && /bin/chmod 755 "$5/bin/temporal"`;
 const goodServer = '#!/bin/sh\\necho temporal version 1.9.1';
 
-test('the program that TEMPORAL_CLI names is used', async () => {
+test('the program that `TEMPORAL_CLI` names is used', async () => {
   const cli = await program('my-temporal', 'echo "temporal version 1.4.0 (Server 1.28.0)"');
   expect(await find(cli)).toEqual({ path: cli });
 });
 
-test('if the program that TEMPORAL_CLI names does not run, the setting is reported as wrong', async () => {
+test('if the program that `TEMPORAL_CLI` names does not run, the setting is reported as wrong', async () => {
   const nothing = join(folder, 'nothing');
   const silent = await program('silent', 'exit 3');
   for (const named of [nothing, silent]) {

@@ -64,7 +64,7 @@ const nowSeconds = () => Math.floor(Date.now() / 1000);
 
 test.each([
   ['no secret', ''],
-  ['a secret without whsec_', 'c2VjcmV0'],
+  ['a secret without `whsec_`', 'c2VjcmV0'],
   ['a truncated secret', 'whsec_abc'],
 ])(
   'the example receiver prints one sentence and exits if it is started with %s',

@@ -236,7 +236,7 @@ describe('rules for all code', () => {
     ]);
   });
 
-  test('only main and the reaper handle signals, arguments and the exit', () => {
+  test('only main and the reaper handle signals, read the arguments and exit the process', () => {
     expect(where(sources, /\bprocess\.(exit\(|on\(['"]SIG|argv)/)).toEqual([
       // The reaper is a separate program. It outlives its parent, and stops the processes that the
       // parent left behind.

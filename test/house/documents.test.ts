@@ -227,6 +227,6 @@ function everyFile(): string[] {
   return every;
 }
 
-test('src/config/config.ts exports settingRows', () => {
+test('src/config/config.ts exports the function `settingRows`', () => {
   expect(codeOf('src/config/config.ts')).toContain('export function settingRows');
 });

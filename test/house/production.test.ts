@@ -126,7 +126,7 @@ function processOf(name: string): ProcessName {
 }
 
 describe('docker-compose.yml', () => {
-  test('this test finds the table of processes in the code', () => {
+  test('the list of processes that this test reads from the code is complete', () => {
     expect(table).toEqual(['api', 'worker', 'studio', 'codec', 'admin', 'dev']);
   });
 
@@ -305,13 +305,16 @@ describe('docker-compose.yml', () => {
     ['api', 'PORT', '/readyz'],
     ['worker', 'METRICS_PORT', '/readyz'],
     ['studio', 'STUDIO_PORT', '/healthz'],
-  ])('the service %s has a health check at an address of the process', (name, setting, path) => {
-    const asked = services[name]?.healthcheck?.test?.join(' ') ?? '';
-    const { [setting]: port } = environmentOf(name);
-    expect(asked).toContain(`'http://127.0.0.1:${port}${path}'`);
-    const files = ['src', 'studio'].flatMap((folder) => filesIn(folder, '.ts'));
-    expect(files.some((file) => codeOf(file).includes(`'${path}'`))).toBe(true);
-  });
+  ])(
+    'the health check of the service %s calls an endpoint that the process serves',
+    (name, setting, path) => {
+      const asked = services[name]?.healthcheck?.test?.join(' ') ?? '';
+      const { [setting]: port } = environmentOf(name);
+      expect(asked).toContain(`'http://127.0.0.1:${port}${path}'`);
+      const files = ['src', 'studio'].flatMap((folder) => filesIn(folder, '.ts'));
+      expect(files.some((file) => codeOf(file).includes(`'${path}'`))).toBe(true);
+    },
+  );
 
   test.each([
     ['codec', 'CODEC_PORT'],
@@ -546,7 +549,7 @@ describe('the .env files in docs/operations.md', () => {
     }
   });
 
-  test('enable, for the demo, the playground and the address of the studio', () => {
+  test('enable the playground and allow the host of the studio in the demo', () => {
     const demo = files[1];
     const api = configOf('api', demo);
     expect([api.playground, api.publicUrl]).toEqual([true, 'http://127.0.0.1:8080']);

@@ -37,7 +37,7 @@ test('a download follows a redirect', async () => {
   expect(await text(body)).toBe('there');
 });
 
-test('a download fails if its address redirects to itself', async () => {
+test('a download fails if its URL redirects to itself', async () => {
   const host = await serve((_, response) => response.writeHead(302, { location: '/' }).end());
   await expect(download(host)).rejects.toMatchObject({ code: 'broken_reply' });
 });

@@ -68,7 +68,7 @@ test('an upload sends the body after a pause if the receiver does not answer the
   expect(await put(host)).toBe(200);
 });
 
-test('an upload returns the status of a redirect and makes no connection to the new address', async () => {
+test('an upload returns the status of a redirect and does not connect to the target of the redirect', async () => {
   const location = `https://127.0.0.1:${canaries.port}/`;
   const before = canaries.connections();
   const host = await serve((request, response) => {

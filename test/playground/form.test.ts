@@ -171,7 +171,7 @@ on.describeInBrowser('the form of the playground', (site) => {
     await page.context().close();
   });
 
-  test('the generated shell and JavaScript code creates the task and waits for its end', async () => {
+  test('the generated shell and JavaScript code creates a task and waits until the task ends', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill(`it's "quoted" \\ and 雨`);
     await on.direct(page, { render: 'none' });

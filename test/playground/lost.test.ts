@@ -10,7 +10,7 @@ on.describeInBrowser('the playground and its stored data', (site) => {
   const goAway = (page: Page) => page.route('**/v1/**', (route) => route.abort());
   const comeBack = (page: Page) => page.unroute('**/v1/**');
 
-  test('the page repeats a create whose answer is lost, also after a reload, and only one task is made', async () => {
+  test('the page repeats a create whose answer is lost, even after a reload, and only one task is created', async () => {
     const before = await tasksOf();
     const { page } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill('a lost letter');
@@ -84,7 +84,7 @@ on.describeInBrowser('the playground and its stored data', (site) => {
     await page.context().close();
   });
 
-  test('the page refuses a wrong key and signs out a key that has become invalid', async () => {
+  test('the page refuses a wrong key and signs the user out when the key becomes invalid', async () => {
     const { page } = await on.visit(site);
     await page.getByLabel('API key').fill('vk_wrong');
     await page.getByRole('button', { name: 'Sign in' }).click();

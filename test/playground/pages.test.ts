@@ -31,7 +31,7 @@ test('every file that the playground page refers to is served with its type and 
   }
 });
 
-test('the policy of the playground forbids inline code, inline styles and scripts of other hosts', async () => {
+test('the content security policy of the playground forbids inline code, inline styles and scripts of other hosts', async () => {
   const { headers, text } = await service.call('GET', '/');
   const policy = headers.get('content-security-policy') ?? '';
   expect(policy).toContain("default-src 'none'");
@@ -54,7 +54,7 @@ test.each([
   expect(status).toBe(404);
 });
 
-test('/playground.json needs no key, and contains the samples and the address of the Temporal UI, but no key', async () => {
+test('`/playground.json` needs no API key, and contains the samples and the URL of the Temporal UI, but no API key', async () => {
   const { json, text } = await service.call('GET', '/playground.json', undefined, {
     authorization: '',
   });
@@ -65,7 +65,7 @@ test('/playground.json needs no key, and contains the samples and the address of
   expect(text).not.toContain(service.apiKey);
 });
 
-test('if the playground is disabled, / answers with the version, and the files of the playground are not served', async () => {
+test('if the playground is disabled, `/` returns the version, and the server serves no files of the playground', async () => {
   const plain = await startService({ withoutWorker: true, settings: { playground: false } });
   try {
     const root = await plain.call('GET', '/');

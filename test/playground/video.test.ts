@@ -50,7 +50,7 @@ on.describeInBrowser('a task on the playground', (site) => {
     await page.context().close();
   });
 
-  test('the page of an already finished task explains why its steps have no time', async () => {
+  test('the page of an already finished task explains why its steps show no times', async () => {
     const first = await on.visit(site, site.service.apiKey);
     await on.promptOf(first.page).fill('a lighthouse at dawn');
     await on.direct(first.page, { render: 'none' });

@@ -50,7 +50,7 @@ test('a second process waits until the first process releases the lock', async (
   await until('the second has it', () => has('second'));
 });
 
-test('the lock of a killed process is taken over at once', async () => {
+test('a process immediately gets the lock of a killed process', async () => {
   const first = holder('first');
   await until('the first has it', () => has('first'));
   first.kill('SIGKILL');

@@ -23,7 +23,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('pin-images.mjs writes a digest after each image tag and replaces an older digest', () => {
+test('`pin-images.mjs` writes a digest after each image tag and replaces an older digest', () => {
   docker(`echo ${digest}`);
   expect(pin()).toMatchObject({ status: 0, stdout: expect.stringContaining('2 images pinned') });
   expect(file('Dockerfile')).toBe(
@@ -34,7 +34,7 @@ test('pin-images.mjs writes a digest after each image tag and replaces an older 
   );
 });
 
-test('pin-images.mjs changes no file and names the image if a digest cannot be read', () => {
+test('`pin-images.mjs` changes no file and names the image if a digest cannot be read', () => {
   docker(`case $6 in node*) echo ${digest};; *) echo 'no such manifest' >&2; exit 1;; esac`);
   const before = file('Dockerfile');
   const { status, stderr } = pin();

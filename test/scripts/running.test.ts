@@ -20,12 +20,12 @@ const running = async (...names: string[]) => {
 };
 const write = (text: string) => writeFileSync(join(folder, 'dev.json'), text);
 
-test('running.mjs prints a value of the running stack', async () => {
+test('`running.mjs` prints a value of the running stack', async () => {
   write(JSON.stringify({ apiUrl: 'http://127.0.0.1:8080', pids: { stack: process.pid } }));
   expect(await running('apiUrl')).toEqual({ stdout: 'http://127.0.0.1:8080\n', stderr: '' });
 });
 
-test('running.mjs refuses a name that does not exist and lists the valid names', async () => {
+test('`running.mjs` refuses a name that does not exist and lists the valid names', async () => {
   write(JSON.stringify({ apiUrl: 'x', apiKey: 'y', pids: { stack: process.pid } }));
   for (const names of [['apiurl'], ['pids'], []]) {
     expect(await running(...names)).toEqual({
@@ -41,7 +41,7 @@ test.each([
   ['is incomplete', () => write('{"pids":')],
   ['names no process', () => write('{"apiUrl":"x"}')],
   ['belongs to a stack that has ended', () => write('{"apiUrl":"x","pids":{"stack":999999999}}')],
-])('running.mjs says that no stack runs if dev.json %s', async (_what, prepare) => {
+])('`running.mjs` says that no stack runs if `dev.json` %s', async (_what, prepare) => {
   prepare();
   expect(await running('apiUrl')).toEqual({
     code: 1,

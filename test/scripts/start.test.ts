@@ -19,7 +19,7 @@ beforeAll(() => {
 afterAll(() => rmSync(clone, { recursive: true }));
 
 test.each([[['--help']], [['--without', 'api', '--help']]])(
-  'npm start with the arguments %j prints the options and all parts, and installs nothing',
+  '`npm start` with the arguments %j prints the options and all parts, and installs nothing',
   async (args) => {
     const before = readdirSync(clone);
     const start = join(clone, 'scripts', 'start.mjs');

@@ -14,13 +14,13 @@ export function testStorage(open: () => Promise<Storage>): void {
     storage = await open();
   });
 
-  test('a written object is read whole and by range', async () => {
+  test('a written object can be read as a whole and by range', async () => {
     await storage.write('results/one.mp4', sent('0123', '456789'), { ...video, length: 10 });
     expect(await bytesOf(await storage.read('results/one.mp4'))).toBe('0123456789');
     expect(await bytesOf(await storage.read('results/one.mp4', { first: 2, last: 4 }))).toBe('234');
   });
 
-  test('a write whose length is not given stores all bytes', async () => {
+  test('a write without a given length stores all bytes', async () => {
     await storage.write('results/two.mp4', sent('abc', 'def'), video);
     expect(await bytesOf(await storage.read('results/two.mp4'))).toBe('abcdef');
   });

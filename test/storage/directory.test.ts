@@ -24,7 +24,7 @@ const writeTo = (storage: Awaited<ReturnType<typeof openDirectory>>) =>
     length: 1,
   });
 
-test('each of many objects is listed exactly once', async () => {
+test('a list of many objects contains each object exactly once', async () => {
   const storage = await openDirectory(join(await newFolder(), 'files'));
   const keys = Array.from({ length: 100 }, (_, n) => `results/task_${n}/video`);
   const write = (key: string) =>

@@ -66,7 +66,7 @@ test('an S3 server that cannot be reached is reported as the fault "away"', asyn
   expect(await faultsOf(storage)).toEqual(Array(4).fill('away'));
 });
 
-test('a write fails with the unchanged error of its source', async () => {
+test('if the source of a write fails, the write fails with the same error', async () => {
   const broken = Readable.from(
     (async function* () {
       yield Buffer.from('a');
@@ -147,7 +147,7 @@ describe('with a faulty S3 server', () => {
     await expect(buffer(bytes as Readable)).rejects.toMatchObject({ fault: 'away' });
   });
 
-  test('a body is sent after a pause if the server does not answer 100 Continue', async () => {
+  test('if the server does not answer `100 Continue`, the client sends the body after a pause', async () => {
     const received: string[] = [];
     const endpoint = await serve(async (request, response) => {
       received.push((await buffer(request)).toString());

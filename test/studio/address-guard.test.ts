@@ -10,7 +10,7 @@ test.each(insideHosts)('the studio does not call the internal host %s', (host) =
   expect(isAllowedUrl(`https://${host}:8443/`, [])).toBe(false);
 });
 
-test.each(brokenUrls)('the studio does not call the invalid address %j', (url) => {
+test.each(brokenUrls)('the studio does not call the invalid URL %j', (url) => {
   expect(isAllowedUrl(url, [])).toBe(false);
 });
 

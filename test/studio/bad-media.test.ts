@@ -40,7 +40,7 @@ type Make = (url: string) => object;
 const first: Make = (url) => image(url, 'first_frame');
 
 test.each<[string, Make, string, RegExp]>([
-  ['an address that answers 404', first, '/nothing', /could not be fetched: HTTP 404/],
+  ['a URL that is answered with 404', first, '/nothing', /could not be fetched: HTTP 404/],
   ['an HTML page instead of an image', first, '/page', /is of type text\/html, not image\/…/],
   ['an HTML page sent as an image', first, '/false.png', /is not a picture/],
   ['an incomplete image', first, '/half.jpg', /could not be decoded/],
@@ -133,7 +133,7 @@ test('an image without a content type is recognised by its bytes', async () => {
   expect(asked).toEqual(['/plain']);
 });
 
-test('the studio still completes a job after all jobs with bad media', async () => {
+test('the studio still completes a job after all these jobs with bad media', async () => {
   await studio.reaching(await studio.accepted({}), 'succeeded');
 });
 

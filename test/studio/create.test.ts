@@ -238,7 +238,7 @@ describe('an idempotency key', () => {
     expect(first).not.toBe(second);
   });
 
-  test('is ignored if the script sets ignore_idempotency_key', async () => {
+  test('is ignored if the script sets `ignore_idempotency_key`', async () => {
     await studio.call('POST', '/admin/script', { ignore_idempotency_key: true });
     const headers = { 'idempotency-key': 'unheard' };
     const [first, second] = [

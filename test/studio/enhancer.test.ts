@@ -123,7 +123,7 @@ describe('polling an enhancement', () => {
     expect((await fetch(reply.result.video_url)).status).toBe(403);
   });
 
-  test('the reply for a failed job has success: true and the error of the job', async () => {
+  test('the reply for a failed job has `success: true` and the error of the job', async () => {
     const failure = { code: 'VideoTooDark', message: 'Nothing to be seen.' };
     const id = await submitted(scripted({ end: 'failed', ...failure }));
     const reply = await studio.reaching(id, 'failed');
@@ -151,7 +151,7 @@ describe('polling an enhancement', () => {
 });
 
 describe('faults when an enhancement is submitted', () => {
-  test('a refusal may come with status 200', async () => {
+  test('a refusal can have the HTTP status 200', async () => {
     const { status, json } = await studio.enhance(
       scripted({ create: { status: 200, code: 'QuotaExceeded' } }),
     );
@@ -171,14 +171,14 @@ describe('faults when an enhancement is submitted', () => {
     expect(mine.map((item: { id: string }) => item.id)).toEqual([json.task_id]);
   });
 
-  test('a scripted status is answered as many times as the script says', async () => {
+  test('`times` sets how often the scripted status is returned', async () => {
     const body = { client_token: 'busy', ...scripted({ create: { status: 503, times: 2 } }) };
     const statuses = [];
     for (let count = 0; count < 3; count += 1) statuses.push((await studio.enhance(body)).status);
     expect(statuses).toEqual([503, 503, 200]);
   });
 
-  test('the fault reset cuts the connection', async () => {
+  test('the fault `reset` cuts the connection', async () => {
     const request = studio.call('POST', enhancePath, { studio: { create: { reset: true } } });
     await expect(request).rejects.toThrow();
   });

@@ -22,7 +22,7 @@ const acceptedFor = async (caller: object) => {
 };
 
 describe('the states of a job', () => {
-  test('queue_s and run_s set how long a job is queued and running', async () => {
+  test('`queue_s` and `run_s` set how long a job is queued and running', async () => {
     const id = await studio.accepted(scripted({ queue_s: 100, run_s: 50 }));
     expect(await statusOf(id)).toBe('queued');
     clock.advance(98_000);
@@ -38,7 +38,7 @@ describe('the states of a job', () => {
   });
 
   test.each(['succeeded', 'failed', 'expired', 'cancelled'])(
-    'end: %s ends the job in this state',
+    '`end: %s` ends the job in this state',
     async (end) => {
       const id = await studio.accepted(scripted({ end }));
       const { error } = await studio.reaching(id, end);
@@ -46,7 +46,7 @@ describe('the states of a job', () => {
     },
   );
 
-  test('code and message set the error of a failed job', async () => {
+  test('`code` and `message` set the error of a failed job', async () => {
     const failure = { code: 'OutputVideoSensitiveContentDetected', message: 'Seen too much.' };
     const id = await studio.accepted(scripted({ end: 'failed', ...failure }));
     const { error, usage } = await studio.reaching(id, 'failed');
@@ -63,7 +63,7 @@ describe('faults of the create call', () => {
   const attempt = (create: object, caller: Record<string, string>) =>
     studio.create(scripted({ create }), caller);
 
-  test('lose_reply accepts every job, but cuts the connection of the first create instead of a reply', async () => {
+  test('with `lose_reply` every job is accepted, but the first create gets no reply', async () => {
     const caller = aCaller();
     await expect(attempt({ lose_reply: true }, caller)).rejects.toThrow();
     expect(await acceptedFor(caller)).toBe(1);
@@ -79,13 +79,13 @@ describe('faults of the create call', () => {
     expect(await statusOf(json.id)).toBe('succeeded');
   });
 
-  test('reset cuts the connection and accepts no job', async () => {
+  test('`reset` cuts the connection and accepts no job', async () => {
     const caller = aCaller();
     await expect(attempt({ reset: true }, caller)).rejects.toThrow();
     expect(await acceptedFor(caller)).toBe(0);
   });
 
-  test('html answers with the error page of a proxy', async () => {
+  test('with `html` a create is answered with the error page of a proxy', async () => {
     const caller = aCaller();
     const request = (script: object) =>
       fetch(`${studio.url}${tasksPath}`, {
@@ -119,7 +119,7 @@ describe('faults of the create call', () => {
     expect(await acceptedFor(caller)).toBe(0);
   });
 
-  test('the field times sets the number of refusals', async () => {
+  test('the field `times` sets the number of refusals', async () => {
     const caller = aCaller();
     const create = { status: 429, times: 2 };
     const answers = [];
@@ -129,7 +129,7 @@ describe('faults of the create call', () => {
     expect((await attempt(create, aCaller())).status).toBe(429);
   });
 
-  test('with delay_s a caller that times out gets no answer, and the job is accepted', async () => {
+  test('if a caller times out before the end of `delay_s`, the job is still accepted', async () => {
     const caller = aCaller();
     const request = fetch(`${studio.url}${tasksPath}`, {
       method: 'POST',
@@ -144,7 +144,7 @@ describe('faults of the create call', () => {
     expect(await acceptedFor(caller)).toBe(1);
   });
 
-  test('a short delay_s only delays the answer', async () => {
+  test('a short `delay_s` only delays the answer', async () => {
     expect((await attempt({ delay_s: 0.05 }, aCaller())).status).toBe(200);
   });
 });

@@ -53,7 +53,7 @@ describe('pixels', () => {
     ['a picture with the shape of another resolution', '720p', '834x1112', '834x1112'],
     ['a square', '480p', '512x512', '640x640'],
   ])(
-    '%s at %s: an image of %s pixels makes an adaptive video of %s pixels',
+    '%s at %s: for an image of %s pixels, the adaptive video has %s pixels',
     (_, resolution, given, made) => {
       const model = findModel('studio-2.0') as Model;
       expect(adaptiveSize(model.sizes[resolution], sizeOf(given))).toEqual(sizeOf(made));
@@ -90,7 +90,7 @@ describe('tokens', () => {
     ['a draft with sound', '864x496', 4, { isDraft: true }, 24_356],
     ['a silent draft', '864x496', 4, { isDraft: true, hasAudio: false }, 28_415],
   ])(
-    '%s: a video of %s pixels with %i s of output and the values %j costs %i tokens',
+    '%s: a video of %s pixels and %i seconds with the options %j costs %i tokens',
     (_, size, outputSeconds, over, tokens) => {
       const consumption = { ...plain, ...sizeOf(size), outputSeconds, ...over };
       expect(countTokens(consumption)).toBe(tokens);

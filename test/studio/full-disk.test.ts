@@ -31,7 +31,7 @@ test('a rendering fails on a full disk, and the next rendering succeeds after sp
   await studio.reaching(await studio.accepted(shortFilm), 'succeeded', 50_000);
 });
 
-test('a create that cannot be stored is refused, running jobs end, and no accepted job is lost', async () => {
+test('on a full disk the studio refuses creates, ends running jobs, and loses no accepted job', async () => {
   if (!studio || !disk) return;
   const taken = [await studio.accepted({ studio: { render: 'none', run_s: 1 } })];
   disk.leaveFree(0);

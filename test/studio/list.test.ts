@@ -60,7 +60,7 @@ test('a list by ids shows each job exactly once, and shows neither unknown ids n
   );
 });
 
-test('an item of the list equals the reply of a GET of its job', async () => {
+test('the list shows each job exactly as a GET of this job does', async () => {
   const { json } = await studio.list(`filter.task_ids=${id('succeeded')}`);
   expect(json.items).toEqual([(await studio.get(id('succeeded'))).json]);
 });

@@ -36,7 +36,7 @@ async function readAll(reply: IncomingMessage) {
 
 const wholeSize = async () => (await readAll(await open(await linkOf({})))).bytes;
 
-test('link_life_s sets the time at which a result link expires', async () => {
+test('`link_life_s` sets the time at which a result link expires', async () => {
   const url = await linkOf({ link_life_s: 60 });
   clock.advance(58_000);
   expect((await fetch(url)).status).toBe(200);
@@ -62,7 +62,7 @@ test.each<[object, number, string]>([
   },
 );
 
-test('faults in a list apply one after another, and times sets the number of downloads for each fault', async () => {
+test('faults in a list apply one after another, and `times` sets the number of downloads for each fault', async () => {
   const url = await linkWith([{ code: 'video_not_ready', times: 3 }, { status: 403 }]);
   const seen = [];
   for (let count = 0; count < 5; count += 1) seen.push((await fetch(url)).status);
@@ -75,7 +75,7 @@ test('a scripted fault does not apply to a HEAD request, and the request is not 
   expect((await fetch(url)).status).toBe(404);
 });
 
-test('stop_after_bytes cuts the connection in the middle of the file', async () => {
+test('`stop_after_bytes` cuts the connection in the middle of the file', async () => {
   const url = await linkWith({ stop_after_bytes: 1000 });
   const size = await wholeSize();
   const reply = await open(url);
@@ -84,7 +84,7 @@ test('stop_after_bytes cuts the connection in the middle of the file', async () 
   expect((await readAll(await open(url))).isWhole).toBe(true);
 });
 
-test('claim_bytes announces a length that the body does not have', async () => {
+test('with `claim_bytes` the header announces a length that the body does not have', async () => {
   const size = await wholeSize();
   const tooMuch = await open(await linkWith({ claim_bytes: size + 500 }));
   expect(Number(tooMuch.headers['content-length'])).toBe(size + 500);
@@ -93,7 +93,7 @@ test('claim_bytes announces a length that the body does not have', async () => {
   expect((await readAll(tooLittle)).bytes).toBe(500);
 });
 
-test('bytes_per_s sends the file slowly', async () => {
+test('with `bytes_per_s` the studio sends the file slowly', async () => {
   const began = performance.now();
   const reply = await open(await linkWith({ bytes_per_s: 3000 }));
   expect(await readAll(reply)).toEqual({ bytes: await wholeSize(), isWhole: true });
@@ -101,7 +101,7 @@ test('bytes_per_s sends the file slowly', async () => {
   expect(performance.now() - began).toBeGreaterThan(900);
 });
 
-test('size_bytes streams a body of 2 GB', async () => {
+test('with `size_bytes` the studio can stream a body of 2 GB', async () => {
   const reply = await open(await linkWith({ size_bytes: 2_000_000_000 }));
   expect(reply.headers['content-length']).toBe('2000000000');
   let bytes = 0;
@@ -113,7 +113,7 @@ test('size_bytes streams a body of 2 GB', async () => {
   expect(bytes).toBeGreaterThan(50_000_000);
 });
 
-test('size_bytes sends exactly the given number of bytes', async () => {
+test('with `size_bytes` the studio sends exactly the given number of bytes', async () => {
   const reply = await open(await linkWith({ size_bytes: 1_000_001 }));
   expect(await readAll(reply)).toEqual({ bytes: 1_000_001, isWhole: true });
 });

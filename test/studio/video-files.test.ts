@@ -51,7 +51,7 @@ test('an adaptive video has the shape of the first image, and is billed for its 
   expect(reply.usage.completion_tokens).toBe(Math.floor((97 * 562 * 750) / 1024));
 });
 
-test('the frames of a reference video are billed too', async () => {
+test('the bill of a video also counts the frames of its reference video', async () => {
   const request = { duration: 4, resolution: '480p', ratio: '1:1', generate_audio: false };
   const content = [text('x'), video(studio.sample('mountains.mp4'))];
   const { reply } = await rendered(studio, { ...request, content });

@@ -1,5 +1,5 @@
-// Starts a proxy in front of PostgreSQL. The proxy cuts the connection at a chosen statement: before
-// the statement arrives, or after its execution and before its answer.
+// Starts a proxy in front of PostgreSQL. The proxy cuts the connection at a chosen statement:
+// before the statement arrives, or after its execution and before its answer.
 
 import { connect as connectTo, createServer, type Server, type Socket } from 'node:net';
 

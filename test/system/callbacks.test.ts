@@ -134,7 +134,7 @@ test('a callback that an operator sends again has the same id and the same body'
   expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
 });
 
-test('the reconciler finds a callback whose workflow was terminated, and the callback is delivered', async () => {
+test('if the workflow of a callback was terminated, the reconciler starts it again and the callback is delivered', async () => {
   sink.answer = (_, response) => void response.writeHead(503).end();
   const id = await aTask();
   await until('it was refused once', async () => (await logOf(id)).data[0]?.status === 503);

@@ -132,7 +132,7 @@ test('after changes of the catalogue, the ledger agrees and no amount is held', 
 });
 
 test.each(sides)(
-  'a new key and a new address of a channel are used (the %s reads the change first)',
+  'requests to a provider use the new key and the new URL of a channel (the %s reads the change first)',
   (first) => {
     const find = (name: string) =>
       run.played[cases.findIndex((one) => one.first === first && one.name === name)]?.own;

@@ -81,7 +81,7 @@ test('a task that its caller cancels costs nothing, and a second DELETE is answe
   expect([again.status, again.json.error.code]).toEqual([409, 'task_already_finished']);
 });
 
-test('ten equal creates with one Idempotency-Key create one task', async () => {
+test('ten equal creates with one `Idempotency-Key` create one task', async () => {
   const body = textTask({ run_s: 1 });
   const answers = await Promise.all(
     Array.from({ length: 10 }, () => service.create(body, { 'idempotency-key': 'order-1' })),
@@ -96,7 +96,7 @@ test('ten equal creates with one Idempotency-Key create one task', async () => {
   expect(replayed.json.status).toBe('succeeded');
 });
 
-test('a create beyond the balance is refused with 402, and the message names the balance', async () => {
+test('a create that costs more than the balance is refused with 402, and the message names the balance', async () => {
   const poor = await service.anAccount(1);
   const headers = { authorization: `Bearer ${poor.apiKey}`, 'idempotency-key': 'poor' };
   const refused = await service.create(textTask(), headers);
@@ -104,7 +104,7 @@ test('a create beyond the balance is refused with 402, and the message names the
   expect(refused.json.error.message).toContain('0.000001');
 });
 
-test('a GET of another account’s task has the same 404 answer as an unknown task', async () => {
+test('a GET of another account’s task is answered with the same 404 as a GET of an unknown task', async () => {
   const { json } = await service.create(textTask());
   const other = await service.anAccount();
   const headers = { authorization: `Bearer ${other.apiKey}` };

@@ -27,7 +27,7 @@ export function testManyStarters({ tasks, minutes }: { tasks: number; minutes: n
   });
 
   test(
-    `${tasks} pending tasks have ${tasks} workflows although several starters start each task`,
+    `${tasks} pending tasks get one workflow each although several starters start each task`,
     async () => {
       const ids = await storeMany(service, tasks);
       const others = [startOther(service), startOther(service)];

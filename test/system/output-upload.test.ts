@@ -78,7 +78,7 @@ const taking = () => {
 const eventsOf = (id: string) =>
   service.events.filter(({ name, args }) => name === 'outputUpload' && args[0] === id);
 
-test('the video is uploaded to a presigned PUT address of an S3 bucket, and is also kept by the service', async () => {
+test('the video is uploaded to a presigned PUT URL of an S3 bucket, and the service also keeps the video', async () => {
   const { endpoint, bucket, ...keys } = s3.settings;
   const client = new AwsClient({ ...keys, service: 's3', retries: 0 });
   const url = new URL(`${endpoint}/${bucket}/mine.mp4`);
@@ -146,7 +146,7 @@ test('an upload succeeds although the worker stops in the middle of the upload',
   expect(took).toEqual([(await rowOf(json.id)).sha256]);
 });
 
-test('a video that is stored only after the end of its task is still uploaded', async () => {
+test('a video is uploaded even if the service stores the video only after the end of its task', async () => {
   storage.isAway = true;
   const took = taking();
   const { json } = await task(address);

@@ -128,7 +128,7 @@ test.each<[string, StorageFault, Break]>([
   ['a wrong key', 'denied', useWrongKey],
   ['a missing bucket', 'no bucket', removeBucket],
 ])(
-  '%s is reported as the storage fault "%s"; tasks wait and succeed after the repair',
+  '%s is reported as the storage fault "%s", and tasks wait until the repair and then succeed',
   async (_, fault, breakIt) => {
     const mend = await breakIt();
     if (!mend) return;

@@ -128,7 +128,7 @@ test('every activity and every timer of a task has a summary', async () => {
   expect(silent).toEqual([]);
 });
 
-test('Temporal shows no prompt, media address or secret of a failed task', async () => {
+test('Temporal shows no prompt, media URL or secret of a failed task', async () => {
   const secret = 'velvet-otter';
   const { json } = await service.create({
     model: 'studio-2.0',

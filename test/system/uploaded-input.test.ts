@@ -36,7 +36,7 @@ test('a task with an uploaded image as its reference succeeds', async () => {
   expect([task.status, task.error]).toEqual(['succeeded', undefined]);
 }, 180_000);
 
-test('the task of an enlarged video shows the real width and height if the ratio comes from the first frame', async () => {
+test('a task with super-resolution shows the real width and height if the uploaded image determines the ratio', async () => {
   const portrait = sharp({ create: { width: 611, height: 917, channels: 3, background: '#369' } });
   const file = await upload('portrait.png', await portrait.png().toBuffer());
   const { status, json } = await service.create({

@@ -129,7 +129,7 @@ test('a worker is not ready while a channel has an open job and no watcher', asy
   await isReady();
 });
 
-test('/livez of a worker answers 200 while Temporal does not answer, and unknown paths are answered 404', async () => {
+test('a worker answers `/livez` with 200 while Temporal does not answer, and unknown paths with 404', async () => {
   const at = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
   links.temporal.break('falls silent');
   expect((await at('/livez')).status).toBe(200);

@@ -39,7 +39,7 @@ describe('metrics', () => {
     },
   );
 
-  test('the worker’s /metrics includes the metrics of Temporal’s core', async () => {
+  test('the worker’s `/metrics` includes the metrics of Temporal’s core', async () => {
     const text = await world.metricsOf('worker');
     expect(text).toMatch(/^temporal_workflow_completed_total\{.*\} \d+$/m);
     expect(text).toMatch(/^temporal_worker_task_slots_available\{/m);
@@ -213,7 +213,7 @@ describe('traces', () => {
     for (const { startMs, endMs } of children) expect(endMs).toBeGreaterThanOrEqual(startMs);
   });
 
-  test('the spans of requests to generator, enhancer and receiver are children of their activity', () => {
+  test('each request to the generator, the enhancer or a callback receiver has a span below the span of its activity', () => {
     const spans = spansOf(caller.traceId);
     const parentOf = (span: { parentSpanId: string | undefined }) =>
       spans.find(({ spanId }) => spanId === span.parentSpanId)?.name;
@@ -225,7 +225,7 @@ describe('traces', () => {
     expect(new Set(statuses)).toEqual(new Set([204, 429]));
   });
 
-  test('the traceparent header of a callback names the span of its request', () => {
+  test('the `traceparent` header of a callback names the span of its request', () => {
     const sent = world.sink.received.map(({ headers }) => headers.traceparent);
     const posts = spansOf(caller.traceId).filter(({ name }) => name === 'POST callback');
     const expected = posts.map(({ spanId }) => `00-${caller.traceId}-${spanId}-01`);

@@ -46,7 +46,7 @@ test.each([
   expect(line).toContain('something');
 });
 
-test('the logger keeps the host and path of an address', () => {
+test('the logger keeps the host and path of a URL', () => {
   const text = written((log) => log.info({ url: 'https://media.example/a/b.png?sign=1' }, 'read'));
   expect(JSON.parse(text).url).toBe('https://media.example/a/b.png?…');
 });

@@ -17,7 +17,7 @@ afterAll(() => database?.drop());
 
 const quiet = createLogger({ level: 'fatal', format: 'json', name: 'test' }, { write: () => true });
 
-test('an empty database counts no open work, no held money and no audit', async () => {
+test('for an empty database, the metrics show no open work, no held money and no audit', async () => {
   expect(await readOpenWork(database.db)).toEqual({
     tasks: [],
     jobs: [],

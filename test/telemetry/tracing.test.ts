@@ -25,7 +25,7 @@ test.each([
   ['a trace id in capital letters', `00-${traceId.toUpperCase()}-${spanId}-01`, null],
   ['a trace id that is too short', `00-${traceId.slice(1)}-${spanId}-01`, null],
   ['an empty header', '', null],
-])('the parser of traceparent accepts only valid headers: %s', (_, header, expected) => {
+])('the parser of `traceparent` accepts only valid headers: %s', (_, header, expected) => {
   expect(parseTraceparent(header)).toEqual(expected);
 });
 

@@ -165,12 +165,17 @@ test.each<[readonly number[], string]>([
   [[503, 204], '**delivered** — attempt 2: HTTP 204'],
   [[410], '**stopped** — attempt 1: HTTP 410'],
   [[500], '**exhausted** — attempt 10: HTTP 500'],
-])('the Temporal UI shows for a delivery with the answers %j: %s', async (statuses, details) => {
-  const handle = await start(statuses);
-  await handle.result();
-  const metadata = await handle.query<{ currentDetails?: string }>('__temporal_workflow_metadata');
-  expect(metadata.currentDetails).toBe(details);
-});
+])(
+  'a delivery with the answers %j is shown in the Temporal UI as "%s"',
+  async (statuses, details) => {
+    const handle = await start(statuses);
+    await handle.result();
+    const metadata = await handle.query<{ currentDetails?: string }>(
+      '__temporal_workflow_metadata',
+    );
+    expect(metadata.currentDetails).toBe(details);
+  },
+);
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const end = Date.now() + 20_000;

@@ -235,7 +235,7 @@ describe('the results', () => {
       expect((await task.result()).data[0]).toMatchObject({ ratio: '3:4', width: 786 });
     }));
 
-  test('are copied by another workflow if the copy takes too long; the task succeeds before', () =>
+  test('are copied by another workflow if the copy takes too long, and the task succeeds without waiting', () =>
     runReal(async (world) => {
       world.script.store = (results) => ({
         links: ourLinks(results),
@@ -252,7 +252,7 @@ describe('the results', () => {
       await until('the copy goes on', () => world.storedLater.includes(input.taskId));
     }));
 
-  test('are still uploaded to the address of the caller after the task has succeeded', () =>
+  test('are still uploaded to the URL of the caller after the task has succeeded', () =>
     runReal(async (world) => {
       world.script.store = (results) => ({
         links: ourLinks(results),
@@ -438,7 +438,7 @@ describe('the deadline', () => {
     }));
 
   test(
-    'ends the retries for a job that finds no channel',
+    'ends the retries of a job for which no channel is found',
     () =>
       run(async (world) => {
         world.script.submit = () => {

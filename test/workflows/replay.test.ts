@@ -45,7 +45,7 @@ test('every recorded history replays on today’s code', async () => {
   expect(recorded().length).toBeGreaterThanOrEqual(14);
 });
 
-test('the replay of every recorded task detects a deliberate incompatible change', async () => {
+test('the replay of every recorded task fails on workflow code with a deliberate incompatible change', async () => {
   const quiet = () => undefined;
   const planted = await bundleWorkflowCode({
     workflowsPath: resolve(__dirname, 'planted/changed.ts'),

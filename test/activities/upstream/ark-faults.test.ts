@@ -56,7 +56,7 @@ test.each([
   ['x'.repeat(101), undefined],
   [{ name: 'ratio' }, undefined],
 ])(
-  'the param %j of a refusal is kept as %j, because only the name of a parameter may be logged',
+  'if a refusal has the param %j, the fault has the param %j, because only parameter names may be logged',
   (param, kept) => {
     const json = { error: { code: 'InvalidParameter', param } };
     expect(classifyFault({ ...answer(400, null), json }).param).toBe(kept);
@@ -81,7 +81,7 @@ test.each([
   },
 );
 
-test('the sentence of an expired or cancelled job says how the job ended', () => {
+test('the error message of an expired or cancelled job says how the job ended', () => {
   expect(failureOf('expired', null).sentence).toMatch(/expire/);
   expect(failureOf('cancelled', null).sentence).toMatch(/cancelled/);
 });

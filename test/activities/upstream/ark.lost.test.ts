@@ -130,12 +130,15 @@ test.each<[string, boolean, number, () => void]>([
       ark.echo = (job) => (job.created_at === oldest ? { ...job, created_at: undefined } : job);
     },
   ],
-])('a job listing read from %s has isComplete=%s', async (_, isComplete, count, arrange) => {
-  arrange();
-  const listing = await list();
-  expect(listing?.isComplete).toBe(isComplete);
-  expect(listing?.jobs.length).toBe(count);
-});
+])(
+  'a job listing that is read from %s has `isComplete` %s',
+  async (_, isComplete, count, arrange) => {
+    arrange();
+    const listing = await list();
+    expect(listing?.isComplete).toBe(isComplete);
+    expect(listing?.jobs.length).toBe(count);
+  },
+);
 
 test('a listing ends after 50 pages and then counts as incomplete', async () => {
   fill(60);

@@ -104,7 +104,7 @@ test.each([
   ['InternalError', 'ambiguous'],
   ['AccountOverdue', 'operator'],
 ] as const)(
-  'a read of an enhancement that is refused with 200 and %s does not end the job',
+  'if the enhancer answers a read with 200 and the error code %s, the job does not end',
   async (code, kind) => {
     service.say = () => ({ body: { success: false, error: { code } } });
     await expect(enhancer.read('enh-1')).rejects.toMatchObject({ kind });
@@ -165,7 +165,7 @@ test('a batch of reads leaves out a job whose read fails, and fails itself if al
   await expect(readAll(enhancer, ['bad', 'worse'])).rejects.toMatchObject({ kind: 'ambiguous' });
 });
 
-test('list and cancel of the enhancer send no request, because its protocol has neither', async () => {
+test('`list` and `cancel` of the enhancer’s client send no request, because the protocol has neither operation', async () => {
   expect(await enhancer.list(input, { sinceMs: 0, nowMs: 0 })).toBeNull();
   await expect(enhancer.cancel('enh-1')).resolves.toBeUndefined();
 });

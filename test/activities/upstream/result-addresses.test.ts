@@ -46,7 +46,7 @@ test.each([
   ['https', video],
   ['an allowed host', 'http://media.test:8080/video.mp4'],
   ['a signature and 4,000 characters', `${video}?${'s'.repeat(3_960)}`],
-])('a video URL with %s is passed on', async (_, video_url) => {
+])('a video URL with %s is accepted unchanged', async (_, video_url) => {
   const report = await reportWith({ video_url });
   expect(report).toMatchObject({ status: 'succeeded', result: { videoUrl: video_url } });
 });

@@ -20,9 +20,9 @@ const link = ({ token }: Planted) => `https://api.example.com/files/${token}.png
 const planOf = (id: string) => api.temporal.submitted.find(({ taskId }) => taskId === id)?.plan;
 
 test.each([
-  ['its id', () => image.id],
-  ['its link', () => link(image)],
-])('an input image can be named by %s, and the plan keeps the id of the file', async (_, sent) => {
+  ['the id of a stored file', () => image.id],
+  ['the link of a stored file', () => link(image)],
+])('an input image can be given as %s, and the plan keeps the id of the file', async (_, sent) => {
   const { status, json } = await api.create({ images: [sent()] });
   expect(status).toBe(200);
   expect(planOf(json.id)?.files).toEqual({ [sent()]: image.id });
