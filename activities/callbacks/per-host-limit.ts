@@ -19,7 +19,10 @@ interface ShareName {
 
 export interface Slot {
   readonly comeBackInMs?: undefined;
-  /** Frees the slots. `receiverMs` is the answer time of the receiver; null if nothing was sent. */
+  /**
+   * Frees the slot under each name. `receiverMs` is the answer time of the receiver; null if
+   * nothing was sent.
+   */
   leave(receiverMs: number | null): void;
 }
 

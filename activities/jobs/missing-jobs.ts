@@ -34,8 +34,8 @@ const reportAgainMs = 30_000;
 /** The absences that one watcher loop has seen. */
 export class Absences {
   /**
-   * The number of consecutive rounds in which a job was absent, by task and kind. A single read of
-   * the job sets the number to 0.
+   * The number of consecutive rounds in which a job was absent, by task and kind. If
+   * the job is then read individually, the number is set to 0.
    */
   private readonly rounds = new Map<string, number>();
   private unlistedRounds = 0;

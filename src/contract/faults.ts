@@ -61,7 +61,10 @@ function isMissingOf({ code, param }: Fault, meant: readonly string[]): boolean 
   return meant.some((path) => path === param || path.startsWith(`${param}.resolution`));
 }
 
-/** Sorts the fault of a misspelt name by the position of the field that was meant. */
+/**
+ * Sorts the faults by the positions of their fields. For a misspelt name, this is the position of
+ * the field that was meant.
+ */
 function sortFaults(faults: readonly Fault[]): Refusal[] {
   return faults
     .map((fault) => ({ fault, rank: rankOf(fault.meant ?? fault.param) }))

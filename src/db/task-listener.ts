@@ -9,8 +9,8 @@ import { keepAlive, throwAway } from './silent-connections';
 export interface TaskListener {
   /**
    * Resolves when the task has changed, and after `withinMs` at the latest. The promise may also
-   * resolve earlier without a change. The reader must then read the row again, because a
-   * notification may have been lost.
+   * resolve earlier without a change, and a notification may be lost. So the reader always reads
+   * the row when the promise resolves.
    */
   changed(taskId: string, withinMs: number): Promise<void>;
   /** Closes the connection and wakes all readers. May be called again. */

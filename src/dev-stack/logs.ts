@@ -1,5 +1,5 @@
-// The output of the stack's parts. Every line goes to one file per part. Warnings and errors also
-// go to the terminal.
+// The output of the stack's parts. Each part has its own log file, which gets every line of the
+// part. Warnings and errors also go to the terminal.
 
 import { createWriteStream, mkdirSync, renameSync, statSync, type WriteStream } from 'node:fs';
 import { join } from 'node:path';

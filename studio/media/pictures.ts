@@ -1,6 +1,7 @@
 /*
  * Checks images of callers and scales them with sharp into plain PNG files. ffmpeg never opens an
- * original image. Drawings become PNG or JPEG files here too.
+ * original image. The SVG drawings of the studio become PNG
+ * or JPEG files here, too.
  */
 
 import sharp from 'sharp';

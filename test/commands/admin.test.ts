@@ -782,7 +782,7 @@ describe('wrong use', () => {
 });
 
 describe('help', () => {
-  test('exists for all commands, for each group and for each command', async () => {
+  test('exists for `admin` as a whole, for each group and for each command', async () => {
     const { exitCode, out } = await admin('help');
     expect(exitCode).toBe(0);
     for (const { name } of adminCommands) {

@@ -182,7 +182,7 @@ describe('a setting', () => {
     expect(faultsOf('api', { ...complete, API_KEY_PEPPER: '' })).toHaveLength(1);
   });
 
-  test('can be required by a single command although its process starts without the setting', () => {
+  test('can be required by one command of a program, although the program starts without the setting', () => {
     const config = readConfig('admin', { TEMPORAL_ADDRESS: 'temporal:7233' });
     expect(() => demand(config, ['TEMPORAL_ADDRESS'])).not.toThrow();
     expect(() => demand(config, ['DATABASE_URL', 'API_KEY_PEPPER', 'TEMPORAL_ADDRESS'])).toThrow(

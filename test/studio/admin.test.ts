@@ -27,7 +27,7 @@ test('the global script applies until it is replaced, and a request’s own scri
   await studio.reaching(await studio.accepted({}), 'succeeded');
 });
 
-test('the global script of enhancements does not apply to generations', async () => {
+test('a script that was set for all enhancements does not apply to generations', async () => {
   await script({ enhance: { end: 'failed', code: 'Blurred' } });
   const { json } = await studio.enhance({});
   const { error } = await studio.reaching(json.task_id, 'failed');

@@ -338,7 +338,7 @@ describe('the callback', () => {
     }));
 });
 
-test('a second run for a running task submits the jobs of both stages', () =>
+test('if the workflow of a task that is already running starts again, it submits the jobs of both stages', () =>
   run(async (world) => {
     const input = aTaskInput({ plan: anEnhancedPlan() });
     const object: TaskObject = {
