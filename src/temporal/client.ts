@@ -2,9 +2,10 @@
 // few named outcomes here, so that no route handles gRPC errors.
 
 import type { Connection } from '@temporalio/client';
-import { Client, WorkflowNotFoundError } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import type { TaskInput } from '../domain/task-transactions';
 import type { KeyRing } from '../encryption/key-ring';
+import { type CancelOutcome, cancelTask } from './cancel-task';
 import { encryptionWith } from './payload-codec';
 import { startDelivery } from './start-delivery';
 import { type Submission, submitTask } from './submit-task';
@@ -15,11 +16,8 @@ export interface TemporalClient {
    * longer than the accept timeout.
    */
   submit(input: TaskInput): Promise<Submission>;
-  /**
-   * Requests the cancellation of the workflow. `asked`: Temporal accepted the request. `gone`: the
-   * workflow has ended or does not exist. `unavailable`: the request failed in another way.
-   */
-  cancel(taskId: string): Promise<'asked' | 'gone' | 'unavailable'>;
+  /** Requests the cancellation of the workflow. */
+  cancel(taskId: string): Promise<CancelOutcome>;
   /** Starts the delivery of the callback of a task that was not ended by its own workflow. */
   deliverCallback(taskId: string): Promise<void>;
   /** True if Temporal answers within a second, else false. Never throws. */
@@ -49,14 +47,7 @@ export function createTemporalClient(options: TemporalClientOptions): TemporalCl
       if (submission.outcome === 'unanswered') options.onError?.('accept', submission.error);
       return submission;
     },
-    async cancel(taskId) {
-      try {
-        await client.workflow.getHandle(taskId).cancel();
-        return 'asked';
-      } catch (error) {
-        return error instanceof WorkflowNotFoundError ? 'gone' : 'unavailable';
-      }
-    },
+    cancel: (taskId) => cancelTask(client, taskId),
     deliverCallback: (taskId) => startDelivery(client, options.taskQueue, { taskId }),
     async isReady() {
       try {

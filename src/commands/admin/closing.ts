@@ -1,11 +1,12 @@
 // Admin commands that close an account and open it again.
 
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { Knex } from 'knex';
 import { setAccountDisabled } from '../../db/accounts';
 import { failPending } from '../../db/pending-tasks';
 import { listUnfinishedTasks } from '../../db/tasks';
 import { cancelledMessage } from '../../domain/task';
+import { cancelTask } from '../../temporal/cancel-task';
 import { CommandError } from '../command';
 import { shownAccountOf } from './accounts';
 import type { AdminCommand, AdminContext, Answer, Input } from './command-line';
@@ -49,15 +50,11 @@ async function cancelAll(
   const tasks = await listUnfinishedTasks(db, accountId);
   for (const [cancelled, taskId] of tasks.entries()) {
     if (await failPending(db, taskId, cancelledMessage)) continue;
-    try {
-      await temporal.workflow.getHandle(taskId).cancel();
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) continue;
-      throw new CommandError(
-        `The account is disabled, but Temporal does not answer: ${cancelled} of ${tasks.length} ` +
-          'unfinished tasks were cancelled. Run the command again.',
-      );
-    }
+    if ((await cancelTask(temporal, taskId)) !== 'unavailable') continue;
+    throw new CommandError(
+      `The account is disabled, but Temporal does not answer: ${cancelled} of ${tasks.length} ` +
+        'unfinished tasks were cancelled. Run the command again.',
+    );
   }
   const data = { ...(disabled.data as object), cancelled: tasks.length };
   return { data, text: `${disabled.text}\n\nUnfinished tasks being cancelled: ${tasks.length}.` };

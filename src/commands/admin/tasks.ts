@@ -1,7 +1,7 @@
 // Admin commands that show, list and cancel tasks. A cancellation by an operator works like a
 // cancellation by the customer.
 
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { Knex } from 'knex';
 import type { TaskError, TaskObject } from '../../contract/task';
 import { taskStatuses } from '../../contract/vocabulary';
@@ -11,6 +11,7 @@ import { listTasks } from '../../db/list-tasks';
 import { failPending } from '../../db/pending-tasks';
 import { findTaskOfJob, findTaskRow, type TaskRow } from '../../db/tasks';
 import { cancelledMessage, isFinal } from '../../domain/task';
+import { cancelTask } from '../../temporal/cancel-task';
 import { CommandError } from '../command';
 import type { AdminCommand, AdminContext } from './command-line';
 import { fields, table } from './tables';
@@ -109,14 +110,9 @@ const cancel: AdminCommand = {
 export const taskCommands = [show, list, cancel];
 
 async function askWorkflow(db: Knex, temporal: Client, taskId: string): Promise<void> {
-  try {
-    await temporal.workflow.getHandle(taskId).cancel();
-    return;
-  } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) {
-      throw new CommandError('Temporal does not answer; try again.');
-    }
-  }
+  const outcome = await cancelTask(temporal, taskId);
+  if (outcome === 'unavailable') throw new CommandError('Temporal does not answer; try again.');
+  if (outcome === 'asked') return;
   const after = await findTaskRow(db, taskId);
   if (after && isFinal(after.status)) throw finished(taskId);
   throw new CommandError(
