@@ -28,7 +28,7 @@ export function createFileActivities(deps: FileDeps) {
   return {
     /**
      * Throws if a result is not stored yet, so that Temporal repeats the activity. Returns if all
-     * results are stored, or if the waiting time is over.
+     * results are stored, or after STORE_WAIT_SECONDS.
      */
     storeResults: (input: StoreResults): Promise<StoredResults> =>
       whileBeating(() => storeResults(deps, input)),

@@ -21,6 +21,7 @@ const reply =
   (status: number, headers: Record<string, string> = {}): Say =>
   (response) =>
     void response.writeHead(status, headers).end('body');
+const later = (status: number, retryAfter: string) => reply(status, { 'retry-after': retryAfter });
 
 function endlessHeaders({ socket }: ServerResponse): void {
   socket?.write(`HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(20_000)}`);
@@ -37,57 +38,15 @@ test.each<[string, number, Say, string, number | null]>([
   ['400', 1, reply(400), 'pending', 5_000],
   ['404', 2, reply(404), 'pending', 5 * minute],
   ['410', 1, reply(410), 'stopped', null],
-  [
-    '429 with a Retry-After of two minutes',
-    1,
-    reply(429, { 'retry-after': '120' }),
-    'pending',
-    2 * minute,
-  ],
-  [
-    '429 with a Retry-After shorter than our own pause',
-    3,
-    reply(429, { 'retry-after': '1' }),
-    'pending',
-    30 * minute,
-  ],
-  [
-    '429 with a Retry-After of a week',
-    1,
-    reply(429, { 'retry-after': '604800' }),
-    'pending',
-    5 * minute,
-  ],
-  [
-    '429 with a Retry-After of 12 hours',
-    6,
-    reply(429, { 'retry-after': '43200' }),
-    'pending',
-    12 * hour,
-  ],
-  [
-    '429 with a Retry-After of eleven days',
-    9,
-    reply(429, { 'retry-after': '999999' }),
-    'pending',
-    24 * hour,
-  ],
-  ['429 with an invalid Retry-After', 1, reply(429, { 'retry-after': 'soon' }), 'pending', 5_000],
+  ['429 with a Retry-After of two minutes', 1, later(429, '120'), 'pending', 2 * minute],
+  ['429 with a Retry-After shorter than our own pause', 3, later(429, '1'), 'pending', 30 * minute],
+  ['429 with a Retry-After of a week', 1, later(429, '604800'), 'pending', 5 * minute],
+  ['429 with a Retry-After of 12 hours', 6, later(429, '43200'), 'pending', 12 * hour],
+  ['429 with a Retry-After of eleven days', 9, later(429, '999999'), 'pending', 24 * hour],
+  ['429 with an invalid Retry-After', 1, later(429, 'soon'), 'pending', 5_000],
   ['500', 1, reply(500), 'pending', 5_000],
-  [
-    '503 with a date as Retry-After',
-    1,
-    reply(503, { 'retry-after': dateIn(200_000) }),
-    'pending',
-    200_000,
-  ],
-  [
-    '503 with a past date as Retry-After',
-    1,
-    reply(503, { 'retry-after': dateIn(-9_000) }),
-    'pending',
-    5_000,
-  ],
+  ['503 with a date as Retry-After', 1, later(503, dateIn(200_000)), 'pending', 200_000],
+  ['503 with a past date as Retry-After', 1, later(503, dateIn(-9_000)), 'pending', 5_000],
   ['a closed connection', 1, (response) => void response.destroy(), 'pending', 5_000],
   [
     'a connection reset',
