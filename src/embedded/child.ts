@@ -40,7 +40,10 @@ const children = new Set<Child>();
 export function startChild(command: string, options: ChildOptions): Child {
   const { env, cwd, uid, gid, stopSignal = 'SIGTERM' } = options;
   const child = spawn(command, [...options.args], {
-    ...{ env, cwd, uid, gid },
+    env,
+    cwd,
+    uid,
+    gid,
     stdio: ['ignore', 'pipe', 'pipe', ...(options.onMessage ? ['ipc' as const] : [])],
     // The child is in a process group of its own. Ctrl-C then reaches only the parent, which stops
     // all children in order.
