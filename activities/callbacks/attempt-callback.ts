@@ -8,11 +8,10 @@ import type { Answer, Delivery } from '../../src/db/callbacks';
 import { beginAttempt, findDelivery, finishAttempt, stopDelivery } from '../../src/db/callbacks';
 import { nextGapMs, verdictOf } from '../../src/domain/callback-schedule';
 import { retryAfterMs } from '../../src/domain/retry-after';
-import type { KeepSpan } from '../../src/domain/trace';
 import { GuardedFailure } from '../../src/outbound/guarded-request';
 import type { CallbackAttempt, CallbackName, CallbackOutcome } from '../../workflows/messages';
 import { whileBeating } from '../heartbeat';
-import { inClientSpan, inTrace, traceHeaders } from '../task-trace';
+import { inTrace, traceHeaders } from '../task-trace';
 import { guardedPost } from './guarded-post';
 import { createHostShare } from './per-host-limit';
 import { webhookHeaders } from './webhook-signature';
@@ -27,7 +26,6 @@ export interface CallbackDeps {
    */
   readonly perHostMax: number;
   readonly onAttempt: (outcome: string, ms: number, taskId: string) => void;
-  readonly keepSpan?: KeepSpan;
   /** Tests set shorter times than the contract's. */
   readonly limits?: Partial<Limits>;
 }
@@ -67,11 +65,9 @@ export function createCallbackActivities(deps: CallbackDeps) {
         receiverMs = ms;
       };
       try {
-        const trace = { taskId, traceId: delivery.traceId };
-        return await inTrace(trace, 'attemptCallback', deps.keepSpan ?? null, (attributes) => {
-          attributes['video.callback.attempt'] = attempt;
-          return whileBeating(() => makeAttempt(deps, input, delivery, onAnswer));
-        });
+        return await inTrace(delivery.traceId, () =>
+          whileBeating(() => makeAttempt(deps, input, delivery, onAnswer)),
+        );
       } finally {
         slot.leave(receiverMs);
       }
@@ -140,26 +136,21 @@ async function post(
   if (secrets.length === 0) return { ...nothing, error: 'The account has no webhook secret.' };
   const message = { id: `${taskId}:${status}`, timestampSeconds: Math.floor(nowMs / 1000), body };
   try {
-    const where = { 'http.request.method': 'POST', 'server.address': new URL(url).host };
-    const reply = await inClientSpan('POST callback', where, async (attributes) => {
-      const answer = await guardedPost({
-        url,
-        body,
-        allowHosts: deps.allowHosts,
-        ...limits,
-        ...deps.limits,
-        // A stopping worker waits a short time for its requests and then aborts the requests.
-        // Another worker then repeats the attempt.
-        signal: Context.current().cancellationSignal,
-        headers: {
-          'content-type': 'application/json',
-          'user-agent': 'video-generation-service',
-          ...traceHeaders(),
-          ...webhookHeaders(message, secrets),
-        },
-      });
-      attributes['http.response.status_code'] = answer.status;
-      return answer;
+    const reply = await guardedPost({
+      url,
+      body,
+      allowHosts: deps.allowHosts,
+      ...limits,
+      ...deps.limits,
+      // A stopping worker waits a short time for its requests and then aborts the requests.
+      // Another worker then repeats the attempt.
+      signal: Context.current().cancellationSignal,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'video-generation-service',
+        ...traceHeaders(),
+        ...webhookHeaders(message, secrets),
+      },
     });
     return {
       status: reply.status,

@@ -5,7 +5,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { retryAfterMs as askedForMs } from '../../src/domain/retry-after';
-import { inClientSpan, traceHeaders } from '../task-trace';
+import { traceHeaders } from '../task-trace';
 import { UpstreamFault } from './provider';
 
 export interface UpstreamRequest {
@@ -47,15 +47,6 @@ const agents = { reads: socketsOf(true), writes: socketsOf(false) };
 
 export async function exchange(request: UpstreamRequest): Promise<UpstreamAnswer> {
   const url = new URL(request.url);
-  const about = { 'http.request.method': request.method, 'server.address': url.host };
-  return inClientSpan(`${request.method} ${url.host}`, about, async (attributes) => {
-    const answer = await send(request, url);
-    attributes['http.response.status_code'] = answer.status;
-    return answer;
-  });
-}
-
-async function send(request: UpstreamRequest, url: URL): Promise<UpstreamAnswer> {
   const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
   return new Promise((resolve, reject) => {
     let connected = false;

@@ -20,17 +20,11 @@ export interface ApiState {
   /** The task that the request names or creates; logged with the request. */
   taskId?: string;
   code?: string;
-  submission?: Interval;
 }
 
 /** The state after the key was checked. Handlers of the task API require it. */
 export interface KeyedState extends ApiState {
   caller: Caller;
-}
-
-export interface Interval {
-  readonly startMs: number;
-  readonly endMs: number;
 }
 
 /** `…Call` also fits requests that bypassed the router; `…Context` needs the router. */

@@ -6,7 +6,6 @@ import type { TaskListener } from '../db/task-listener';
 import type { Catalogue } from '../domain/catalogue';
 import type { Storage } from '../storage/storage';
 import type { TemporalClient } from '../temporal/client';
-import type { Interval } from './context';
 import type { Starter } from './create/starter';
 
 export interface ApiSettings {
@@ -95,14 +94,6 @@ export interface FinishedRequest {
   readonly ms: number;
   readonly requestId: string;
   readonly traceId: string;
-  /** The span id of the caller's traceparent; null if there was none. */
-  readonly parentSpanId: string | null;
-  readonly startedAtMs: number;
-  /**
-   * The time from the call that starts the workflow to Temporal's answer. Undefined if this request
-   * made no such call.
-   */
-  readonly submission: Interval | undefined;
   readonly accountId: string | undefined;
   readonly taskId: string | undefined;
   readonly code: string | undefined;

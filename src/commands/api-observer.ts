@@ -2,9 +2,7 @@
 // without a valid key can be very frequent, so these calls are logged at level debug only. The
 // metrics count all requests.
 
-import { randomBytes } from 'node:crypto';
-import type { FinishedRequest, RequestObserver } from '../api/deps';
-import { type KeepSpan, spanIdOf } from '../domain/trace';
+import type { RequestObserver } from '../api/deps';
 import type { Logger } from '../telemetry/logger';
 import type { Meters } from '../telemetry/meters';
 
@@ -12,7 +10,7 @@ interface ApiObserver extends RequestObserver {
   temporalFailure(what: string, error: unknown): void;
 }
 
-export function observeApi(log: Logger, meters: Meters, keepSpan: KeepSpan): ApiObserver {
+export function observeApi(log: Logger, meters: Meters): ApiObserver {
   // Redaction searches every logged object for the names of secrets. Redaction is off here, because
   // these log lines contain only fields of the service, and thousands of them are written per
   // second.
@@ -26,7 +24,6 @@ export function observeApi(log: Logger, meters: Meters, keepSpan: KeepSpan): Api
       const { method, route, status, ms, requestId, traceId, accountId, taskId, code } = request;
       const labels = { method: knownMethod(method), route, status: String(status) };
       meters.observe('video_http_request_duration_seconds', labels, ms / 1000);
-      if (keepSpan) keepSpans(keepSpan, request);
       if (code) meters.add('video_http_refusals_total', { code });
       const isDull = (method === 'GET' && status < 400) || status === 401;
       if (isDull && !requests.isLevelEnabled('debug')) return;
@@ -49,45 +46,6 @@ export function observeApi(log: Logger, meters: Meters, keepSpan: KeepSpan): Api
       log.error({ event: 'request_failed', requestId, err: error }, 'a request failed on our side');
     },
   };
-}
-
-/**
- * Records a span for the request. If the request started a task, a child span `submission` is
- * recorded too. This child span is the parent of the spans of the task.
- */
-function keepSpans(keep: NonNullable<KeepSpan>, request: FinishedRequest): void {
-  const { method, route, status, ms, traceId, startedAtMs, taskId, submission } = request;
-  // Health probes and static pages are not traced.
-  if (!route.startsWith('/v1/')) return;
-  const spanId = randomBytes(8).toString('hex');
-  const task: Record<string, string> = taskId ? { 'video.task.id': taskId } : {};
-  keep({
-    name: `${knownMethod(method)} ${route}`,
-    kind: 'server',
-    traceId,
-    spanId,
-    parentSpanId: request.parentSpanId,
-    startMs: startedAtMs,
-    endMs: startedAtMs + ms,
-    attributes: {
-      'http.request.method': method,
-      'http.route': route,
-      'http.response.status_code': status,
-      ...task,
-    },
-    failed: status >= 500,
-  });
-  if (!submission || !taskId) return;
-  keep({
-    name: 'submission',
-    kind: 'internal',
-    traceId,
-    spanId: spanIdOf(taskId, 'submission'),
-    parentSpanId: spanId,
-    ...submission,
-    attributes: task,
-    failed: false,
-  });
 }
 
 const methods = new Set(['GET', 'POST', 'DELETE', 'HEAD', 'OPTIONS']);

@@ -12,7 +12,6 @@ import { createTaskListener } from '../db/task-listener';
 import { openStorage } from '../storage/open-storage';
 import type { Logger } from '../telemetry/logger';
 import { createMeters } from '../telemetry/meters';
-import { createTracing } from '../telemetry/span-exporter';
 import { createTemporalClient } from '../temporal/client';
 import { lazyConnection } from '../temporal/connection';
 import { observeApi } from './api-observer';
@@ -94,12 +93,7 @@ export const api: Command<'api'> = async ({ config, log }) => {
 async function openParts(config: ConfigOf<'api'>, log: Logger) {
   const meters = createMeters('api');
   const storage = observedStorage(await openStorage(config), meters, log);
-  const tracing = createTracing({
-    endpoint: config.otelExporterOtlpEndpoint,
-    service: { name: 'video-api', version: projectVersion().version },
-    log,
-  });
-  const observer = observeApi(log, meters, tracing.keep);
+  const observer = observeApi(log, meters);
   const db = connect({
     url: config.databaseUrl,
     poolMax: config.databasePoolMax,
@@ -136,7 +130,7 @@ async function openParts(config: ConfigOf<'api'>, log: Logger) {
     listener,
     async close() {
       await starter.close();
-      await Promise.allSettled([listener.close(), temporal.close(), tracing.close()]);
+      await Promise.allSettled([listener.close(), temporal.close()]);
       await db.destroy();
     },
   };

@@ -1,6 +1,6 @@
 // The worker process: it opens the database, waits for the right schema and starts the four
-// Temporal workers. When the process stops, the workers end first, then the metrics, the traces and
-// the database.
+// Temporal workers. When the process stops, the workers end first, then the metrics and the
+// database.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,6 @@ import type { Catalogue } from '../domain/catalogue';
 import { openStorage } from '../storage/open-storage';
 import type { Logger } from '../telemetry/logger';
 import { createMeters, type Meters } from '../telemetry/meters';
-import { createTracing } from '../telemetry/span-exporter';
 import { createEvents } from '../worker/activity-events';
 import { installTemporalRuntime } from '../worker/temporal-runtime';
 import { type RunningWorker, startWorker, type WorkerSettings } from '../worker/worker';
@@ -19,7 +18,6 @@ import type { Command } from './command';
 import { checkChannelKeys, loadCatalogueOf } from './load-catalogue';
 import { serveMetrics } from './metrics-server';
 import { observedStorage } from './observed-storage';
-import { projectVersion } from './package-info';
 import { showPool } from './pool-gauges';
 import { publicUrlOf } from './public-url';
 import { untilSchemaIsRight } from './wait-for-schema';
@@ -28,11 +26,6 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
   let catalogue = await loadWithKeys(config);
   const meters = createMeters('worker');
   const corePort = await installTemporalRuntime(log, { withMetrics: config.metricsPort !== null });
-  const tracing = createTracing({
-    endpoint: config.otelExporterOtlpEndpoint,
-    service: { name: 'video-worker', version: projectVersion().version },
-    log,
-  });
   const db = connect({
     url: config.databaseUrl,
     poolMax: config.databasePoolMax,
@@ -44,7 +37,7 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
     let running: RunningWorker | undefined;
     // With a wrong schema every activity of this worker would fail.
     await untilSchemaIsRight(db, config.databaseUrl, log);
-    const events = createEvents(log, meters, tracing.keep);
+    const events = createEvents(log, meters);
     const metrics = await serveMetrics({
       meters,
       log,
@@ -61,13 +54,12 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
       events: events.activities,
       onSetupFault: (err) =>
         log.error({ event: 'setup', err }, 'watchers and reconciler could not be started yet'),
-      keepSpan: tracing.keep,
       callbacks: { ...callbacksOf(config), onAttempt: events.callbackAttempt },
       files: await filesOf(config, meters, log),
     });
     return {
       done: running.done.finally(async () => {
-        await Promise.all([metrics.close(), tracing.close()]);
+        await metrics.close();
         await db.destroy();
       }),
       stop: running.stop,

@@ -282,7 +282,4 @@ export const table = z.object({
   COMMIT: orNone(text()).describe(
     'The commit this was built from, for /version; none: that of the cloned folder, else `unknown`.',
   ),
-  OTEL_EXPORTER_OTLP_ENDPOINT: orNone(webUrl()).describe(
-    'Collector of traces (OTLP over HTTP); none: no traces.',
-  ),
 });

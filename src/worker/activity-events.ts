@@ -1,8 +1,7 @@
-// Turns events of the activities into log lines, metrics and spans. A log line about a task
+// Turns events of the activities into log lines and metrics. A log line about a task
 // contains the id of the task. No log line contains a prompt or the query of a URL.
 
 import type { ActivityEvents, ClosedTaskEvent } from '../../activities/events';
-import { type KeepSpan, type Span, spanIdOf } from '../domain/trace';
 import type { Logger } from '../telemetry/logger';
 import type { Meters } from '../telemetry/meters';
 
@@ -11,7 +10,7 @@ interface WorkerEvents {
   readonly callbackAttempt: (outcome: string, ms: number, taskId: string) => void;
 }
 
-export function createEvents(log: Logger, meters: Meters, keepSpan: KeepSpan): WorkerEvents {
+export function createEvents(log: Logger, meters: Meters): WorkerEvents {
   return {
     callbackAttempt(outcome, ms, task) {
       meters.observe('video_callback_attempt_duration_seconds', { outcome }, ms / 1000);
@@ -20,7 +19,7 @@ export function createEvents(log: Logger, meters: Meters, keepSpan: KeepSpan): W
       else log.info(fields, 'a callback was not delivered');
     },
     activities: {
-      ...lifeOfTasks(log, meters, keepSpan),
+      ...lifeOfTasks(log, meters),
       ...upstreamEvents(log, meters),
       ...missingJobs(log, meters),
       ...results(log, meters),
@@ -29,7 +28,7 @@ export function createEvents(log: Logger, meters: Meters, keepSpan: KeepSpan): W
   };
 }
 
-function lifeOfTasks(log: Logger, meters: Meters, keepSpan: KeepSpan) {
+function lifeOfTasks(log: Logger, meters: Meters) {
   return {
     taskOpened(task, traceId, model, heldMicros) {
       meters.add('video_tasks_opened_total', { model });
@@ -42,31 +41,12 @@ function lifeOfTasks(log: Logger, meters: Meters, keepSpan: KeepSpan) {
     },
     taskClosed(closed) {
       countClosed(meters, closed);
-      keepSpan?.(spanOf(closed));
       const { taskId: task, traceId, model, status, seconds, usageMissing } = closed;
       const fields = { event: 'task_closed', task, traceId, model, status, seconds };
       if (usageMissing) log.warn(fields, 'a task was settled at its hold: no usage was reported');
       else log.info(fields, 'a task ended');
     },
   } satisfies Partial<ActivityEvents>;
-}
-
-/**
- * The span of the whole task. Its parent is the span of the submission; its children are the spans
- * of the activities.
- */
-function spanOf({ taskId, traceId, createdAtMs, model, status }: ClosedTaskEvent): Span {
-  return {
-    name: 'task',
-    kind: 'internal',
-    traceId,
-    spanId: spanIdOf(taskId, 'task'),
-    parentSpanId: spanIdOf(taskId, 'submission'),
-    startMs: createdAtMs,
-    endMs: Math.max(createdAtMs, Date.now()),
-    attributes: { 'video.task.id': taskId, 'video.model': model, 'video.task.status': status },
-    failed: status === 'failed',
-  };
 }
 
 function countClosed(meters: Meters, closed: ClosedTaskEvent): void {

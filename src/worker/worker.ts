@@ -20,7 +20,6 @@ import { beatsPassedOnEvery } from '../../activities/heartbeat';
 import { traced } from '../../activities/task-trace';
 import { createChannels } from '../../activities/upstream/channels';
 import type { Catalogue } from '../domain/catalogue';
-import type { KeepSpan } from '../domain/trace';
 import { encryptionWith } from '../temporal/payload-codec';
 import {
   ensureAuditSchedule,
@@ -56,10 +55,9 @@ interface WorkerParts {
   readonly events: ActivityEvents;
   /** Called for each failed try to start the loops. Another try follows. */
   readonly onSetupFault: (error: unknown) => void;
-  readonly callbacks: Omit<CallbackDeps, 'db' | 'keepSpan'>;
+  readonly callbacks: Omit<CallbackDeps, 'db'>;
   readonly files: Omit<FileDeps, 'db' | 'events' | 'channels' | 'allowHosts'>;
   /** If absent, nothing is traced. */
-  readonly keepSpan?: KeepSpan;
 }
 
 export interface RunningWorker {
@@ -185,8 +183,7 @@ function composeActivities(
   const channelsOf = () => createChannels(catalogue, parts.channelKeys, sinceStart, more);
   const inputs = { ...parts.files, allowHosts };
   const submit = { db, events, inputs, now: () => Date.now(), channels: channelsOf() };
-  const keepSpan = parts.keepSpan ?? null;
-  const tasks = traced(createTaskActivities(submit), keepSpan);
+  const tasks = traced(createTaskActivities(submit));
   const loops = createLoopActivities({
     ...submit,
     // The loops have their own state of channels, because a channel that is paused for creates can
@@ -210,8 +207,8 @@ function composeActivities(
       return ensureWatchers(client, queues, [...Object.values(channels), ...gone]);
     },
   });
-  const callbacks = createCallbackActivities({ db, keepSpan, ...parts.callbacks });
-  const files = traced(createFileActivities({ ...submit, allowHosts, ...parts.files }), keepSpan);
+  const callbacks = createCallbackActivities({ db, ...parts.callbacks });
+  const files = traced(createFileActivities({ ...submit, allowHosts, ...parts.files }));
   return { tasks, loops, callbacks, files };
 }
 

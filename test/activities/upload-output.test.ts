@@ -189,7 +189,7 @@ test('each upload attempt is counted by its result', async () => {
     { level: 'error', format: 'json', name: 'worker' },
     { write: () => undefined },
   );
-  const events = createEvents(log, meters, () => undefined).activities;
+  const events = createEvents(log, meters).activities;
   const sink = await startCallbackSink();
   const statuses = [200, 403, 503];
   sink.answer = (_, response) => void response.writeHead(statuses.shift() ?? 500).end();

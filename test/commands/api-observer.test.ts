@@ -12,9 +12,6 @@ const request: FinishedRequest = {
   ms: 1,
   requestId: 'r',
   traceId: 't',
-  parentSpanId: null,
-  startedAtMs: 0,
-  submission: undefined,
   accountId: undefined,
   taskId: undefined,
   code: undefined,
@@ -27,7 +24,7 @@ function observe(requests: readonly Partial<FinishedRequest>[]) {
     { write: (line: string) => void lines.push(line) },
   );
   const meters = createMeters('api');
-  const observer = observeApi(log, meters, null);
+  const observer = observeApi(log, meters);
   for (const one of requests) observer.finished({ ...request, ...one });
   return { lines, metrics: () => meters.registry.metrics() };
 }

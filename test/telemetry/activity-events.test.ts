@@ -8,7 +8,7 @@ test('the log lines of a refused create and of a failed job have the code of the
   const lines: unknown[] = [];
   const output = { write: (line: string) => void lines.push(JSON.parse(line)) };
   const log = createLogger({ level: 'info', format: 'json', name: 'worker' }, output);
-  const { activities } = createEvents(log, createMeters('worker'), () => undefined);
+  const { activities } = createEvents(log, createMeters('worker'));
   const job = { channel: 'studio', taskId: 'task_1' };
   const refused = { outcome: 'caller', code: 'InvalidParameter', param: 'studio.rnder' };
   activities.upstream({ ...job, operation: 'create', ms: 1, ...refused });

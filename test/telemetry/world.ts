@@ -1,5 +1,4 @@
-// Starts API, worker and studio as processes with every log level, metrics and traces. The
-// collector of the test receives the traces. PostgreSQL and Temporal are those of the test run.
+// Starts API, worker and studio as processes with every log level and metrics. PostgreSQL and Temporal are those of the test run.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,15 +12,13 @@ import { endAllProcesses, type RunningProcess, startProcess } from '../support/p
 import { call, type Reply } from '../support/service';
 import { temporalAddress, uniqueTaskQueue } from '../support/temporal';
 import { until } from '../support/until';
-import { type Collector, startCollector } from './collector';
 
 export interface TelemetryWorld {
   readonly db: Knex;
   readonly sink: CallbackSink;
-  readonly collector: Collector;
   readonly studioUrl: string;
   readonly apiKey: string;
-  /** Texts that must not appear in logs or traces. */
+  /** Texts that must not appear in logs. */
   readonly secrets: Readonly<Record<string, string>>;
   call(
     method: string,
@@ -39,7 +36,6 @@ export interface TelemetryWorld {
 export async function startTelemetryWorld(): Promise<TelemetryWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'video-telemetry-'));
   const sink = await startCallbackSink();
-  const collector = await startCollector();
   const database = await createTestDatabase(4);
   const pepper = 'planted-pepper-of-the-keys';
   const account = await createAccount(database.db, {
@@ -52,7 +48,6 @@ export async function startTelemetryWorld(): Promise<TelemetryWorld> {
   const secrets = {
     pepper,
     studioApiKey: 'planted-key-of-the-studio',
-    collectorKey: 'planted-otlp',
   };
   const environment = {
     DATABASE_URL: database.url,
@@ -66,9 +61,6 @@ export async function startTelemetryWorld(): Promise<TelemetryWorld> {
     STORAGE_DIR: join(folder, 'files'),
     DATA_DIR: join(folder, 'none'),
     DANGEROUSLY_ALLOW_HOSTS: `127.0.0.1:${studioPort},${sink.hostPort}`,
-    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-    OTEL_EXPORTER_OTLP_HEADERS: `x-key=${secrets.collectorKey}`,
-    OTEL_BSP_SCHEDULE_DELAY: '200',
     METRICS_PORT: '0',
     LOG_LEVEL: 'trace',
     PORT: '0',
@@ -95,7 +87,6 @@ export async function startTelemetryWorld(): Promise<TelemetryWorld> {
   const world: TelemetryWorld = {
     db: database.db,
     sink,
-    collector,
     studioUrl,
     apiKey: account.apiKey,
     secrets: { ...secrets, apiKey: account.apiKey, webhookSecret: account.webhookSecret },
@@ -119,7 +110,6 @@ export async function startTelemetryWorld(): Promise<TelemetryWorld> {
     async close() {
       await endAllProcesses();
       await database.drop();
-      await collector.close();
       await sink.close();
       await rm(folder, { recursive: true, force: true });
     },

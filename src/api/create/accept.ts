@@ -136,10 +136,8 @@ async function startAndWait(
   input: TaskInput,
   slot: StartSlot,
 ): Promise<CreateOutcome> {
-  const startMs = deps.now();
   const submission = await deps.temporal.submit(input);
   slot.release(submission.outcome !== 'unanswered');
-  ctx.state.submission = { startMs, endMs: deps.now() };
   if (submission.outcome === 'accepted') return { outcome: 'created', task: submission.task };
   if (submission.outcome === 'refused') return new Refused(submission.refusal);
   try {
