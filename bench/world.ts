@@ -77,7 +77,7 @@ export async function openWorld(
     closers.push(() => generator.stop());
     const stack = await startService(folder, generator.url, say);
     closers.push(() => stack.stop());
-    const { databaseUrl, temporalAddress, environment, apiUrl } = stack.addresses;
+    const { databaseUrl, temporalAddress, apiUrl } = stack.addresses;
     const db = connect({ url: databaseUrl, poolMax: 4, applicationName: 'bench' });
     closers.push(() => db.destroy());
     const pool = new Pool({ connectionString: databaseUrl, max: 20 });
@@ -92,7 +92,6 @@ export async function openWorld(
       pool,
     });
     closers.push(() => bare.stop());
-    const pepper = environment.API_KEY_PEPPER ?? '';
     const world: World = {
       stack,
       apiUrl,
@@ -105,7 +104,7 @@ export async function openWorld(
       folder,
       settings,
       say,
-      anAccount: () => createAccount(db, { name: 'bench', pepper, creditMicros: openingMicros }),
+      anAccount: () => createAccount(db, { name: 'bench', creditMicros: openingMicros }),
     };
     return { world, close };
   } catch (error) {

@@ -58,7 +58,7 @@ export async function anotherService(
   name: string,
   more: Readonly<Record<string, string>> = {},
 ): Promise<Side> {
-  const { databaseUrl, environment } = world.stack.addresses;
+  const { databaseUrl } = world.stack.addresses;
   await world.pool.query(`create database ${name}`);
   const url = new URL(databaseUrl);
   url.pathname = `/${name}`;
@@ -68,7 +68,6 @@ export async function anotherService(
   const own = { DATABASE_URL: url.href, TEMPORAL_TASK_QUEUE: name, ...more };
   const worker = await anotherWorker(world, `${name}-worker`, own);
   const api = await anotherApi(world, `${name}-api`, own);
-  const pepper = environment.API_KEY_PEPPER ?? '';
   return {
     apiUrl: api.url,
     db,
@@ -76,7 +75,7 @@ export async function anotherService(
     environment: own,
     worker,
     api: api.part,
-    anAccount: () => createAccount(db, { name: 'bench', pepper, creditMicros: openingMicros }),
+    anAccount: () => createAccount(db, { name: 'bench', creditMicros: openingMicros }),
     async stop() {
       await api.stop();
       await worker.stop();

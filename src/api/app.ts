@@ -60,8 +60,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   });
   const create = createTask(deps, changesAtOnce);
   const show = showTask(deps, find);
-  const { peppers } = settings;
-  const authenticate = createAuthentication({ db, peppers, now, elapsed, unknownLookups });
+  const authenticate = createAuthentication({ db, now, elapsed, unknownLookups });
   const admit = createAdmission(authenticate, settings, elapsed);
   const running = settings.listsAtOncePerAccountMax;
   const listsAtOnce = limitAtOnce({ running, waiting: 25 * running, work: 'lists' });

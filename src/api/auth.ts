@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { Refusal } from '../contract/error';
 import type { Caller, FoundKey } from '../db/accounts';
 import { findKeyByDigest } from '../db/accounts';
-import { digestKey, isWellFormedKey, moveKey } from '../db/api-keys';
+import { digestKey, isWellFormedKey } from '../db/api-keys';
 import type { ApiCall } from './context';
 import { Refused } from './context';
 import type { Buckets } from './limits';
@@ -19,7 +19,6 @@ export type Authenticate = (
 
 interface AuthenticationDeps {
   readonly db: Knex;
-  readonly peppers: readonly string[];
   readonly now: () => number;
   readonly elapsed: () => number;
   /** Limits the look-ups of unknown keys by one IP address. */
@@ -34,7 +33,7 @@ const knownForMs = 20_000;
 const knownMax = 10_000;
 
 export function createAuthentication(deps: AuthenticationDeps): Authenticate {
-  const { db, peppers, now, elapsed, unknownLookups } = deps;
+  const { db, now, elapsed, unknownLookups } = deps;
   const cached = { max: knownMax, ttl: knownForMs, perf: { now: elapsed }, ttlResolution: 0 };
   const callers = new LRUCache<string, Caller>({ ...cached, noDeleteOnStaleGet: true });
   // Invalid keys have their own cache, so that they do not push out valid keys.
@@ -42,17 +41,12 @@ export function createAuthentication(deps: AuthenticationDeps): Authenticate {
   const lookups = new Map<string, Promise<Caller | null>>();
 
   const lookUp = async (key: string, cacheKey: string): Promise<Caller | null> => {
-    const digests = peppers.map((pepper) => digestKey(pepper, key));
-    const found = await findKeyByDigest(db, digests);
+    const found = await findKeyByDigest(db, digestKey(key));
     const expiresInMs = (found?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY) - now();
     if (!found || found.revokedAt || expiresInMs <= 0) {
       unknown.set(cacheKey, true);
       return null;
     }
-    // If the key was stored with an older pepper, its digest is replaced here. The key itself is
-    // not stored, so the new digest can be computed only from the key in a call.
-    const [digest] = digests;
-    if (digest && !digest.equals(found.digest)) await moveKey(db, found, digest);
     const caller = callerOf(found);
     callers.set(cacheKey, caller, { ttl: Math.ceil(Math.min(knownForMs, expiresInMs)) });
     return caller;
@@ -86,8 +80,7 @@ export function createAuthentication(deps: AuthenticationDeps): Authenticate {
   return (authorization, addressOfCaller) => {
     const key = authorization === undefined ? null : /^bearer +(\S+) *$/i.exec(authorization)?.[1];
     if (!key) throw new Refused(invalidKey, challenge);
-    // The cache key is a quick digest, so that keys are not kept in memory. The digest for the
-    // database takes ten times as long.
+    // The cache key is a digest, so that keys are not kept in memory.
     const cacheKey = hash('sha256', key, 'base64');
     const caller = callers.get(cacheKey);
     if (caller !== undefined) return caller;

@@ -13,7 +13,6 @@ export interface ApiSettings {
    * Secrets for the digests of API keys; several while a secret is being rotated. New digests use
    * the first secret.
    */
-  readonly peppers: readonly string[];
   readonly publicUrl: string;
   readonly corsOrigins: readonly string[];
   readonly allowHosts: readonly string[];

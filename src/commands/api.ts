@@ -138,7 +138,6 @@ async function openParts(config: ConfigOf<'api'>, log: Logger) {
 
 function settingsOf(config: ConfigOf<'api'>): ApiSettings {
   return {
-    peppers: [config.apiKeyPepper, config.apiKeyPepperSecond ?? []].flat(),
     publicUrl: publicUrlOf(config),
     corsOrigins: config.corsOrigins,
     allowHosts: config.dangerouslyAllowHosts,

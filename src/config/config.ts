@@ -29,7 +29,7 @@ export interface Config extends Settings {
  * a default.
  */
 const required = {
-  api: ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'API_KEY_PEPPER'],
+  api: ['DATABASE_URL', 'TEMPORAL_ADDRESS'],
   worker: ['DATABASE_URL', 'TEMPORAL_ADDRESS'],
   studio: ['STUDIO_API_KEY'],
   admin: [],

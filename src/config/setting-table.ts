@@ -93,12 +93,6 @@ export const table = z.object({
     .describe('File with models, channels and prices; read again on SIGHUP.'),
 
   // Accounts and money.
-  API_KEY_PEPPER: orNone(text(16))
-    .describe('Secret for the stored digests of API keys, 16 characters or more.')
-    .meta(secret()),
-  API_KEY_PEPPER_SECOND: orNone(text(16))
-    .describe('A second pepper during a rotation: keys stored under it work too.')
-    .meta(secret()),
   CURRENCY: code().default('CNY').describe('The one currency of all amounts.'),
 
   // Storage of files.

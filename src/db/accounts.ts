@@ -27,16 +27,12 @@ interface FirstKey {
 /** Creates an account with a balance, a first key and a webhook secret, in one transaction. */
 export async function createAccount(
   db: Knex,
-  {
-    pepper,
-    limits,
-    ...account
-  }: NewAccount & { readonly pepper: string; readonly limits?: KeyLimits },
+  { limits, ...account }: NewAccount & { readonly limits?: KeyLimits },
 ): Promise<CreatedAccount & FirstKey> {
   return db.transaction(async (trx) => {
     const created = await insertAccount(trx, account);
     const { accountId } = created;
-    const key = await createKey(trx, { accountId, pepper, name: 'first key', ...limits });
+    const key = await createKey(trx, { accountId, name: 'first key', ...limits });
     return { ...created, ...key };
   });
 }
@@ -127,28 +123,21 @@ export interface Caller {
 }
 
 export interface FoundKey extends Caller {
-  readonly digest: Buffer;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
 }
 
-/**
- * Finds a key. `digests` has a digest of the key for each pepper in use; one of them may be stored.
- */
-export async function findKeyByDigest(
-  db: Knex,
-  digests: readonly Buffer[],
-): Promise<FoundKey | null> {
+export async function findKeyByDigest(db: Knex, digest: Buffer): Promise<FoundKey | null> {
   const { rows } = await db.raw<{ rows: FoundKey[] }>(
-    `select api_keys.id as "keyId", digest, account_id as "accountId", disabled_at is not null as "accountDisabled",
+    `select api_keys.id as "keyId", account_id as "accountId", disabled_at is not null as "accountDisabled",
             models, channels, expires_at as "expiresAt", revoked_at as "revokedAt",
             json_build_object('createRate', api_keys.create_rate, 'readRate', api_keys.read_rate)
               as rates,
             json_build_object('createRate', accounts.create_rate, 'readRate', accounts.read_rate)
               as "accountRates"
        from api_keys join accounts on accounts.id = account_id
-      where digest = any(?)`,
-    [[...digests]],
+      where digest = ?`,
+    [digest],
   );
   return rows[0] ?? null;
 }

@@ -20,7 +20,7 @@ const ofService: Privileges = {
   schema_migrations: 'select',
   encryption_keys: 'select, insert',
   accounts: 'select, update (name)',
-  api_keys: 'select, update (digest)',
+  api_keys: 'select',
   webhook_secrets: 'select',
   tasks: 'select, insert, update, delete',
   task_labels: 'select, insert',

@@ -10,7 +10,6 @@ import type { Config } from '../config/config';
 import { createAccount, showAccount } from '../db/accounts';
 
 export interface Secrets {
-  readonly pepper: string;
   readonly studioApiKey: string;
 }
 
@@ -24,7 +23,6 @@ const demoCreditMicros = 10_000_000_000;
 
 export async function secretsOf(dataDir: string): Promise<Secrets> {
   return kept(dataDir, 'secrets.json', async () => ({
-    pepper: randomBytes(32).toString('base64url'),
     studioApiKey: `studio_${randomBytes(18).toString('base64url')}`,
   }));
 }
@@ -33,7 +31,6 @@ export async function demoOf(dataDir: string, db: Knex, config: Config): Promise
   const make = async () => {
     const { accountId, apiKey, webhookSecret } = await createAccount(db, {
       name: 'demo',
-      pepper: config.apiKeyPepper ?? '',
       currency: config.currency,
       creditMicros: demoCreditMicros,
     });

@@ -33,7 +33,6 @@ export function stackEnvironment(
   const allowed = [given.DANGEROUSLY_ALLOW_HOSTS, ...receivers, ...own].filter(Boolean);
   const otherwise: Record<string, string> = {
     DATA_DIR: resolve(dataDir),
-    API_KEY_PEPPER: secrets.pepper,
     PUBLIC_URL: publicUrl,
     PLAYGROUND: 'true',
     CREATE_RATE_PER_SECOND: '1000',

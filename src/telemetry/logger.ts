@@ -67,7 +67,6 @@ const secrets = [
   'api_key',
   'secret',
   'webhookSecret',
-  'pepper',
   'password',
   'databaseUrl',
   'prompt',

@@ -27,7 +27,6 @@ beforeAll(async () => {
   storage = await openDirectory(folder);
   ({ accountId } = await createAccount(db, {
     name: 'a',
-    pepper: 'a pepper for tests',
     creditMicros: 1,
   }));
   upstream = await startUpstream(db);

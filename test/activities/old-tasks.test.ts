@@ -163,7 +163,7 @@ test('paging through the old tasks reads each task exactly once, even if no task
 
 test('the deletion of old tasks changes no balance, no revenue, no budget and no sum of a statement', async () => {
   const accountId = await anAccountWith(db, 'acct', 1_000_000);
-  const key = async () => (await createKey(db, { accountId, pepper: 'a pepper' })).keyId;
+  const key = async () => (await createKey(db, { accountId })).keyId;
   const [one, other] = [await key(), await key()];
   for (const keyId of [null, one]) {
     await setBudget(db, { accountId, keyId, period: 'total', limitMicros: 10 ** 6 });
@@ -277,7 +277,7 @@ test('no role may delete a movement directly', async () => {
 
 test('the sums of the ledger stay right if old tasks are deleted during creates, settlements and killed sessions', async () => {
   const accountId = await anAccountWith(db, 'acct', 1_000_000);
-  const { keyId } = await createKey(db, { accountId, pepper: 'a pepper' });
+  const { keyId } = await createKey(db, { accountId });
   await setBudget(db, { accountId, keyId, period: 'total', limitMicros: 10 ** 6 });
   const count = 150;
   for (let nth = 0; nth < count; nth += 1)

@@ -108,7 +108,6 @@ test('the bytes of an expired file are deleted, its row records the reason, and 
 test('an upload whose API process died is removed after half an hour, and can no longer be finished', async () => {
   const { accountId } = await createAccount(db, {
     name: 'uploads',
-    pepper: 'a pepper for tests',
     creditMicros: 1,
   });
   const begin = async (name: string) => {

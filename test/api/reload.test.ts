@@ -58,14 +58,13 @@ test('a running task keeps the model and the price from the time of its create',
 });
 
 const program = join(__dirname, '../../dist/src/main.js');
-const pepper = 'a pepper for a process of its own';
 
 test('SIGHUP makes the API reload the catalogue; a faulty file changes nothing and is logged', async () => {
   if (!existsSync(program)) throw new Error('Run "npm run build" first: this test needs dist.');
   const folder = await mkdtemp(join(tmpdir(), 'video-reload-'));
   const file = join(folder, 'catalogue.yaml');
   const database = await createTestDatabase();
-  const { apiKey } = await createAccount(database.db, { name: 'a', pepper, creditMicros: 1 });
+  const { apiKey } = await createAccount(database.db, { name: 'a', creditMicros: 1 });
   await writeFile(file, catalogueText);
   const api = await startApi(file, database.url);
   const modelNames = async () => {
@@ -110,7 +109,6 @@ async function startApi(catalogueFile: string, databaseUrl: string): Promise<Run
       DATABASE_URL: databaseUrl,
       TEMPORAL_ADDRESS: temporalAddress(),
       TEMPORAL_TASK_QUEUE: uniqueTaskQueue(),
-      API_KEY_PEPPER: pepper,
       CATALOGUE_FILE: catalogueFile,
       LOG_FORMAT: 'json',
     },

@@ -18,7 +18,7 @@ interface Routed {
 
 /** The app's routes, such as `GET /v1/models`, without HEAD and without a trailing slash. */
 function servedRoutes(playground: boolean): string[] {
-  const settings = { playground, peppers: ['x'], corsOrigins: [], publicUrl: 'http://localhost' };
+  const settings = { playground, corsOrigins: [], publicUrl: 'http://localhost' };
   const deps = {
     settings: { ...settings, version: {} },
     catalogue: theCatalogue,

@@ -32,7 +32,6 @@ const admin = adminWith(() => ({
   DATABASE_URL: database.operatorUrl,
   TEMPORAL_ADDRESS: temporalAddress(),
   TEMPORAL_TASK_QUEUE: taskQueue,
-  API_KEY_PEPPER: 'a pepper for tests',
   STUDIO_URL: 'http://127.0.0.1:1',
   STORAGE_DIR: folder,
   ENCRYPTION_KEYS: `2026:${Buffer.alloc(32, 1).toString('base64')}`,

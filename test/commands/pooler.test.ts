@@ -38,7 +38,7 @@ const idle = 'idle_in_transaction_session_timeout,extra_float_digits,lock_timeou
     const environment = {
       ...{ DATA_DIR: data.path, PORT: '0', STUDIO_URL: 'http://127.0.0.1:1' },
       ...{ DATABASE_URL: pooler.url, TEMPORAL_ADDRESS: temporalAddress() },
-      ...{ API_KEY_PEPPER: 'a pepper for tests', STUDIO_API_KEY: 'a key for tests' },
+      ...{ STUDIO_API_KEY: 'a key for tests' },
       LOG_LEVEL: 'fatal',
     };
     const processes = [['api'], ['worker'], ['admin', 'migrate'], ['admin', 'accounts', 'list']];

@@ -32,8 +32,8 @@ test.each<[string, string[], Record<string, string>, RegExp]>([
   [
     'several invalid settings',
     ['dev'],
-    { PORT: '80a0', LOG_LEVEL: 'loud', API_KEY_PEPPER: 'short' },
-    /^The environment cannot be used:\n +PORT is "80a0"; wanted: a whole number from 0 to 65535\.\n +API_KEY_PEPPER is set to something else; wanted: .*\n +LOG_LEVEL is "loud"; wanted: one of trace, .*\n$/,
+    { PORT: '80a0', LOG_LEVEL: 'loud', STUDIO_API_KEY: 'short' },
+    /^The environment cannot be used:\n +PORT is "80a0"; wanted: a whole number from 0 to 65535\.\n +STUDIO_API_KEY is set to something else; wanted: .*\n +LOG_LEVEL is "loud"; wanted: one of trace, .*\n$/,
   ],
   [
     'a worker without the key of a channel',
@@ -177,7 +177,6 @@ test('every process refuses a database with a newer schema and leaves it unchang
     const environment = {
       ...{ DATA_DIR: data.path, PORT: '0', STUDIO_URL: 'http://127.0.0.1:1' },
       ...{ DATABASE_URL: own.url, TEMPORAL_ADDRESS: temporalAddress() },
-      API_KEY_PEPPER: 'a pepper for tests',
       STUDIO_API_KEY: 'a key for tests',
     };
     const processes = [['api'], ['worker'], ['admin', 'migrate'], ['dev', '--without', 'studio']];

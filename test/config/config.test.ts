@@ -15,7 +15,6 @@ import {
 const complete = {
   DATABASE_URL: 'postgres://video:hidden-password@db:5432/video',
   TEMPORAL_ADDRESS: 'temporal:7233',
-  API_KEY_PEPPER: 'a pepper of enough length',
   STUDIO_API_KEY: 'studio-key',
 };
 
@@ -76,7 +75,6 @@ describe('an invalid value', () => {
 
   test.each([
     ['DATABASE_URL', 'mysql://root:hunter2@db/x', 'postgres:// or postgresql://'],
-    ['API_KEY_PEPPER', 'hunter2', 'at least 16 characters'],
     ['STUDIO_API_KEY', 'hunter2', 'at least 8 characters'],
     ['STUDIO_ADMIN_KEY', 'hunter2', 'at least 8 characters'],
   ])('in the secret setting %s is not quoted in the message', (name, given, wanted) => {
@@ -111,7 +109,6 @@ describe('an invalid value', () => {
       'DANGEROUSLY_ALLOW_HOSTS',
       'LOG_LEVEL',
       'DATABASE_URL',
-      'API_KEY_PEPPER',
     ]);
     const { message } = new ConfigError(faults);
     expect(message.split('\n')).toHaveLength(1 + faults.length);
@@ -120,7 +117,7 @@ describe('an invalid value', () => {
 
 describe('a setting', () => {
   test.each([
-    ['api', ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'API_KEY_PEPPER']],
+    ['api', ['DATABASE_URL', 'TEMPORAL_ADDRESS']],
     ['worker', ['DATABASE_URL', 'TEMPORAL_ADDRESS']],
     ['studio', ['STUDIO_API_KEY']],
     ['admin', []],
@@ -161,8 +158,6 @@ describe('a setting', () => {
       'TEMPORAL_TLS_KEY',
       'TEMPORAL_API_KEY',
       'ENCRYPTION_KEYS',
-      'API_KEY_PEPPER',
-      'API_KEY_PEPPER_SECOND',
       'S3_ACCESS_KEY_ID',
       'S3_SECRET_ACCESS_KEY',
       'STUDIO_API_KEY',
@@ -171,22 +166,22 @@ describe('a setting', () => {
     for (const { otherwise } of secrets) expect(otherwise).toBe('');
   });
 
-  test('with KEY, PEPPER, SECRET or PASSWORD in its name is always a secret', () => {
-    const sounding = settingRows().filter(({ name }) => /KEY|PEPPER|SECRET|PASSWORD/.test(name));
+  test('with KEY, SECRET or PASSWORD in its name is always a secret', () => {
+    const sounding = settingRows().filter(({ name }) => /KEY|SECRET|PASSWORD/.test(name));
     expect(sounding.filter(({ secret }) => !secret)).toEqual([]);
   });
 
   test('with an empty value counts as missing', () => {
     const config = readConfig('dev', { PORT: '', DATABASE_URL: '', PLAYGROUND: '' });
     expect(config).toMatchObject({ port: 8080, databaseUrl: null, playground: false });
-    expect(faultsOf('api', { ...complete, API_KEY_PEPPER: '' })).toHaveLength(1);
+    expect(faultsOf('api', { ...complete, DATABASE_URL: '' })).toHaveLength(1);
   });
 
   test('can be required by one command of a program, although the program starts without the setting', () => {
     const config = readConfig('admin', { TEMPORAL_ADDRESS: 'temporal:7233' });
     expect(() => demand(config, ['TEMPORAL_ADDRESS'])).not.toThrow();
-    expect(() => demand(config, ['DATABASE_URL', 'API_KEY_PEPPER', 'TEMPORAL_ADDRESS'])).toThrow(
-      /DATABASE_URL is not set[\s\S]*API_KEY_PEPPER is not set/,
+    expect(() => demand(config, ['DATABASE_URL', 'STUDIO_API_KEY', 'TEMPORAL_ADDRESS'])).toThrow(
+      /DATABASE_URL is not set[\s\S]*STUDIO_API_KEY is not set/,
     );
   });
 });
@@ -308,11 +303,14 @@ describe('a secret in a file', () => {
   );
 
   test('is validated like a value in the environment', () => {
-    const { API_KEY_PEPPER, ...others } = complete;
-    const config = readConfig('api', { ...others, API_KEY_PEPPER_FILE: fileWith(API_KEY_PEPPER) });
-    expect(config.apiKeyPepper).toBe(API_KEY_PEPPER);
-    const faults = faultsOf('api', { ...others, API_KEY_PEPPER_FILE: fileWith('hunter2') });
-    expect(faults).toEqual([expect.stringMatching(/^API_KEY_PEPPER is set to something else;/)]);
+    const { STUDIO_API_KEY, ...others } = complete;
+    const config = readConfig('studio', {
+      ...others,
+      STUDIO_API_KEY_FILE: fileWith(STUDIO_API_KEY),
+    });
+    expect(config.studioApiKey).toBe(STUDIO_API_KEY);
+    const faults = faultsOf('studio', { ...others, STUDIO_API_KEY_FILE: fileWith('hunter2') });
+    expect(faults).toEqual([expect.stringMatching(/^STUDIO_API_KEY is set to something else;/)]);
   });
 
   test('may be the API key of a channel, although its variable is named only in the catalogue', () => {
@@ -321,19 +319,19 @@ describe('a secret in a file', () => {
   });
 
   test('is copied into `environment` of the config, so that a process with this environment also has the secret', () => {
-    const { API_KEY_PEPPER, ...others } = complete;
-    const given = { ...others, API_KEY_PEPPER_FILE: fileWith(API_KEY_PEPPER) };
-    const { environment } = readConfig('api', given);
-    expect(readConfig('api', environment).apiKeyPepper).toBe(API_KEY_PEPPER);
+    const { STUDIO_API_KEY, ...others } = complete;
+    const given = { ...others, STUDIO_API_KEY_FILE: fileWith(STUDIO_API_KEY) };
+    const { environment } = readConfig('studio', given);
+    expect(readConfig('studio', environment).studioApiKey).toBe(STUDIO_API_KEY);
   });
 
   test('is refused if the setting itself is also set, or if the file is empty', () => {
-    const both = { ...complete, API_KEY_PEPPER_FILE: fileWith('another pepper for tests') };
-    expect(faultsOf('api', both)).toEqual([
-      'API_KEY_PEPPER and API_KEY_PEPPER_FILE are both set. Set one of them.',
+    const both = { ...complete, STUDIO_API_KEY_FILE: fileWith('another key for tests') };
+    expect(faultsOf('studio', both)).toEqual([
+      'STUDIO_API_KEY and STUDIO_API_KEY_FILE are both set. Set one of them.',
     ]);
-    const empty = { ...complete, API_KEY_PEPPER: '', API_KEY_PEPPER_FILE: fileWith('\n') };
-    expect(faultsOf('api', empty)).toEqual([expect.stringMatching(/; the file is empty\.$/)]);
+    const empty = { ...complete, STUDIO_API_KEY: '', STUDIO_API_KEY_FILE: fileWith('\n') };
+    expect(faultsOf('studio', empty)).toEqual([expect.stringMatching(/; the file is empty\.$/)]);
   });
 
   test('cannot set `LOG_LEVEL`, because only the value of a secret is read from a file', () => {

@@ -34,8 +34,8 @@ async function anAccount() {
   accounts += 1;
   const { db } = database;
   const accountId = await anAccountWith(db, `acct_${accounts}`, 1_000_000);
-  const { keyId } = await createKey(db, { accountId, pepper: 'pepper' });
-  const { keyId: otherKeyId } = await createKey(db, { accountId, pepper: 'pepper' });
+  const { keyId } = await createKey(db, { accountId });
+  const { keyId: otherKeyId } = await createKey(db, { accountId });
   const create = (hold: number, by = keyId, taskId = aTaskId(), on: Knex = db) =>
     acceptTask(on, { ...aNewTask(accountId, taskId, hold), keyId: by }, accepting);
   const accepts = async (hold: number, by = keyId) => (await create(hold, by)).outcome;

@@ -79,6 +79,7 @@ test.each([
   `insert into accounts (id, name) values ('a', 'mine')`,
   `insert into api_keys (id, account_id, digest, last_four) values ('k', 'a', 'x', 'x')`,
   'update api_keys set revoked_at = null',
+  "update api_keys set digest = 'x'",
   'update webhook_secrets set expires_at = null',
   'update budgets set limit_micros = 1',
   'insert into balances (account_id) values (1)',

@@ -140,7 +140,7 @@ test('every process exits with a one-sentence message if an encryption key is mi
     const environment = {
       ...{ DATA_DIR: data.path, PORT: '0', STUDIO_URL: 'http://127.0.0.1:1' },
       ...{ DATABASE_URL: database.serviceUrl, TEMPORAL_ADDRESS: temporalAddress() },
-      ...{ API_KEY_PEPPER: 'a pepper for tests', STUDIO_API_KEY: 'a key for tests' },
+      ...{ STUDIO_API_KEY: 'a key for tests' },
       LOG_LEVEL: 'fatal',
     };
     for (const args of [['api'], ['worker'], ['admin', 'accounts', 'list']]) {

@@ -36,7 +36,7 @@ const accepting = { leaseSeconds: 60, unfinishedTasksMax: 1_000, queuedTasksMax:
 
 test('concurrent creates stay within a budget if the server has another default isolation level', async () => {
   const accountId = await anAccountWith(db, 'acct_budget', 1_000_000);
-  const { keyId } = await createKey(db, { accountId, pepper: 'pepper' });
+  const { keyId } = await createKey(db, { accountId });
   await setBudget(db, { accountId, keyId: null, period: 'total', limitMicros: 109 });
   const creates = Array.from({ length: 60 }, () =>
     acceptTask(db, { ...aNewTask(accountId, aTaskId(), 10), keyId }, accepting),
@@ -48,7 +48,7 @@ test('concurrent creates stay within a budget if the server has another default 
 
 test('times and days are in UTC if the server has another default time zone', async () => {
   const accountId = await anAccountWith(db, 'acct_times', 1_000_000);
-  const { keyId } = await createKey(db, { accountId, pepper: 'pepper' });
+  const { keyId } = await createKey(db, { accountId });
   await setBudget(db, { accountId, keyId: null, period: 'day', limitMicros: 100 });
   const stored = await acceptTask(db, { ...aNewTask(accountId, aTaskId(), 10), keyId }, accepting);
   const { createdAtMs = 0 } = stored as { createdAtMs?: number };

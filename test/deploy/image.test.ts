@@ -38,7 +38,6 @@ beforeAll(async () => {
     DATABASE_URL: database.url,
     TEMPORAL_ADDRESS: temporalAddress(),
     TEMPORAL_TASK_QUEUE: uniqueTaskQueue(),
-    API_KEY_PEPPER: 'a pepper for this test',
     STUDIO_URL: 'http://127.0.0.1:9',
     STUDIO_API_KEY: 'studio-key',
     ...(isRoot ? {} : { STORAGE_DIR: join(image, 'data/files') }),

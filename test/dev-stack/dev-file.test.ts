@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => data.remove());
 
 const owner = 'postgres://owner@stack/video';
-const settings = { DATABASE_URL: 'postgres://stack/video', API_KEY_PEPPER: 'of the stack' };
+const settings = { DATABASE_URL: 'postgres://stack/video', STUDIO_API_KEY: 'of the stack' };
 
 const writeText = (text: string) => writeFile(join(data.path, 'dev.json'), text);
 const write = (stack: number) =>
@@ -21,7 +21,7 @@ const write = (stack: number) =>
 
 test('a command takes unset and empty settings from the running development stack', async () => {
   await write(process.pid);
-  const given = { DATA_DIR: data.path, LOG_LEVEL: 'warn', API_KEY_PEPPER: '' };
+  const given = { DATA_DIR: data.path, LOG_LEVEL: 'warn', STUDIO_API_KEY: '' };
   expect(await withDevStack(given, false)).toEqual({
     ...settings,
     DATA_DIR: data.path,
@@ -31,8 +31,8 @@ test('a command takes unset and empty settings from the running development stac
 
 test('a command keeps the settings from its environment while a development stack runs', async () => {
   await write(process.pid);
-  const given = { DATA_DIR: data.path, API_KEY_PEPPER: 'mine' };
-  expect(await withDevStack(given, false)).toMatchObject({ API_KEY_PEPPER: 'mine' });
+  const given = { DATA_DIR: data.path, STUDIO_API_KEY: 'mine' };
+  expect(await withDevStack(given, false)).toMatchObject({ STUDIO_API_KEY: 'mine' });
 });
 
 test('admin commands connect to the database of the development stack as the owner of the tables', async () => {

@@ -7,7 +7,7 @@ const ports = {
   ...{ api: 1, postgres: 2, temporal: 3, temporalUi: 4 },
   ...{ studio: 5, apiMetrics: 6, workerMetrics: 7 },
 };
-const secrets = { pepper: 'sixteen characters', studioApiKey: 'a studio key' };
+const secrets = { studioApiKey: 'a studio key' };
 
 test('a development stack and the default settings have the same ratio of `CREATE_BURST` to `CREATE_RATE_PER_SECOND`', () => {
   const factorOf = (environment: Readonly<Record<string, string>>) => {

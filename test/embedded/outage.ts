@@ -12,8 +12,6 @@ import { call, type Reply } from '../support/service';
 import { temporalAddress, uniqueTaskQueue } from '../support/temporal';
 import { until } from '../support/until';
 
-const pepper = 'a pepper for tests';
-
 interface Api {
   readonly process: RunningProcess;
   get(path: string): Promise<Reply>;
@@ -99,7 +97,7 @@ async function startOutage(): Promise<Outage> {
   let postgres = await startPostgres({ dataDir });
   const db = connect({ url: postgres.url, poolMax: 1, applicationName: 'test' });
   await migrate(db);
-  const { apiKey } = await createAccount(db, { name: 'test', pepper, creditMicros: 1_000_000 });
+  const { apiKey } = await createAccount(db, { name: 'test', creditMicros: 1_000_000 });
   await db.destroy();
   const environment = {
     ...{
@@ -108,7 +106,7 @@ async function startOutage(): Promise<Outage> {
       STUDIO_URL: 'http://127.0.0.1:1',
       STUDIO_API_KEY: 'never asked',
     },
-    ...{ DATABASE_URL: postgres.url, API_KEY_PEPPER: pepper },
+    ...{ DATABASE_URL: postgres.url },
     ...{ TEMPORAL_ADDRESS: temporalAddress(), TEMPORAL_TASK_QUEUE: uniqueTaskQueue() },
   };
   const startApi = async (): Promise<Api> => {

@@ -85,7 +85,6 @@ const person = {
   DATABASE_PASSWORD: 'service-password',
   DATABASE_OPERATOR_PASSWORD: 'operator-password',
   TEMPORAL_DATABASE_PASSWORD: 'temporal-password',
-  API_KEY_PEPPER: 'sixteen characters',
   STUDIO_API_KEY: 'studio-key',
   ENCRYPTION_KEYS: `a:${Buffer.alloc(32).toString('base64')}`,
 };
@@ -246,14 +245,6 @@ describe('docker-compose.yml', () => {
         '7',
       ]);
     }
-  });
-
-  test('passes a second pepper to api and admin, and no pepper to the worker', () => {
-    const given = { ...person, API_KEY_PEPPER_SECOND: 'another sixteen characters' };
-    for (const name of ['api', 'admin']) {
-      expect(environmentOf(name, given).API_KEY_PEPPER_SECOND).toBe(given.API_KEY_PEPPER_SECOND);
-    }
-    expect(Object.keys(environmentOf('worker', given)).join(' ')).not.toContain('PEPPER');
   });
 
   test('gives the worker every channel key that our catalogues name', () => {
@@ -496,14 +487,14 @@ describe('docker-compose.yml', () => {
   });
 
   test('contains no secret, and compose reports a missing secret', () => {
-    const hidden = /PASSWORD|PEPPER|API_KEY$|_PWD/;
+    const hidden = /PASSWORD|API_KEY$|_PWD/;
     for (const { environment = {} } of Object.values(services)) {
       for (const [key, value] of Object.entries(environment)) {
         if (hidden.test(key))
           expect([key, value]).toEqual([key, expect.stringMatching(/^\$\{\w+:[?-].*\}$/)]);
       }
     }
-    expect(composeText).not.toMatch(/(?:KEY|PASSWORD|PEPPER|SECRET)\w*:-[^}]/);
+    expect(composeText).not.toMatch(/(?:KEY|PASSWORD|SECRET)\w*:-[^}]/);
     expect(() => environmentOf('api', {})).toThrow(/DATABASE_PASSWORD is missing: \w+ \w+/);
   });
 

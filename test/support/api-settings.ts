@@ -2,10 +2,7 @@
 
 import type { ApiSettings } from '../../src/api/deps';
 
-export const testPepper = 'a pepper for tests';
-
 export const testSettings: ApiSettings = {
-  peppers: [testPepper],
   publicUrl: 'http://localhost',
   corsOrigins: [],
   allowHosts: [],

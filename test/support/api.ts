@@ -23,7 +23,7 @@ import type { TaskInput } from '../../src/domain/task-transactions';
 import { openDirectory } from '../../src/storage/directory';
 import type { Storage } from '../../src/storage/storage';
 import type { Submission, TemporalClient } from '../../src/temporal/client';
-import { testPepper, testSettings } from './api-settings';
+import { testSettings } from './api-settings';
 import { theCatalogue } from './catalogue';
 import { type Cutter, startCutter } from './cutter';
 import { createTestDatabase, type TestDatabase } from './database';
@@ -99,7 +99,7 @@ export async function startApi(
   const temporal = heldTemporal(db);
   const listener = createTaskListener(serviceUrl, () => undefined);
   const credit = 1_000_000_000_000;
-  const account = await createAccount(db, { name: 'a', pepper: testPepper, creditMicros: credit });
+  const account = await createAccount(db, { name: 'a', creditMicros: credit });
   const known = catalogue();
   const requests: FinishedRequest[] = [];
   const failures: unknown[] = [];
@@ -155,12 +155,11 @@ export async function startApi(
     failures,
     call: (method, path, body, headers) => call(url, account.apiKey, method, path, body, headers),
     create: (body = {}, headers) => methods.call('POST', create, { ...textBody, ...body }, headers),
-    anAccount: (creditMicros = credit) =>
-      createAccount(db, { name: 'another', pepper: testPepper, creditMicros }),
+    anAccount: (creditMicros = credit) => createAccount(db, { name: 'another', creditMicros }),
     aKey: ({ models, channels, expiresAt }) =>
       createKey(db, {
         accountId: account.accountId,
-        pepper: testPepper,
+
         name: 'limited',
         ...(models ? { models } : {}),
         ...(channels ? { channels } : {}),

@@ -27,7 +27,7 @@ import { lazyConnection } from '../../src/temporal/connection';
 import { type RunningWorker, startWorker } from '../../src/worker/worker';
 import { createStudio, type Studio } from '../../studio/server';
 
-import { testPepper, testSettings } from './api-settings';
+import { testSettings } from './api-settings';
 import { createTestDatabase } from './database';
 import { temporalAddress, uniqueTaskQueue, workflowBundle } from './temporal';
 
@@ -136,7 +136,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const listener = createTaskListener(database.serviceUrl, () => undefined);
   const account = await createAccount(database.db, {
     name: 'test',
-    pepper: testPepper,
+
     creditMicros: 1_000_000_000_000,
   });
   const failures: unknown[] = [];
@@ -198,7 +198,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     create: (body, headers) => service.call('POST', '/v1/videos/generations', body, headers),
     finished: (id, withinMs = 60_000) => finished(service, id, withinMs),
     anAccount: (credit = 1_000_000_000) =>
-      createAccount(database.db, { name: 'another', pepper: testPepper, creditMicros: credit }),
+      createAccount(database.db, { name: 'another', creditMicros: credit }),
     async startWorker() {
       giveKeys(serviceDb, options.encryptionKeys ?? []);
       worker = await startWorker(workerSettings(taskQueue, options), {

@@ -62,7 +62,6 @@ test('stored bytes are counted by role and by account', async () => {
   const { accountId } = await createAccount(database.db, {
     name: 'files',
     currency: 'CNY',
-    pepper: 'a pepper of enough length',
   });
   await database.db.raw(
     `insert into files (id, account_id, role, state, key, link_token, media, content_type, length,

@@ -37,23 +37,19 @@ export async function startTelemetryWorld(): Promise<TelemetryWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'video-telemetry-'));
   const sink = await startCallbackSink();
   const database = await createTestDatabase(4);
-  const pepper = 'planted-pepper-of-the-keys';
   const account = await createAccount(database.db, {
     name: 'test',
-    pepper,
     creditMicros: 1_000_000_000,
   });
   const [studioPort = 0] = await freePorts(1);
   const studioUrl = `http://127.0.0.1:${studioPort}`;
   const secrets = {
-    pepper,
     studioApiKey: 'planted-key-of-the-studio',
   };
   const environment = {
     DATABASE_URL: database.url,
     TEMPORAL_ADDRESS: temporalAddress(),
     TEMPORAL_TASK_QUEUE: uniqueTaskQueue(),
-    API_KEY_PEPPER: pepper,
     STUDIO_URL: studioUrl,
     STUDIO_PORT: String(studioPort),
     STUDIO_API_KEY: secrets.studioApiKey,

@@ -1,7 +1,6 @@
 // Admin commands that create customers, show them, and credit or correct their balances.
 
 import { randomBytes } from 'node:crypto';
-import { demand } from '../../config/config';
 import { findTerms } from '../../db/account-terms';
 import {
   type AccountRow,
@@ -47,8 +46,7 @@ const create: AdminCommand = {
       const text = `${fields(data)}\n\nThe secret is not shown again.`;
       return { data, text, created: accountId };
     }
-    const { apiKeyPepper: pepper } = demand(config, ['API_KEY_PEPPER']);
-    const created = await createAccount(db(), { ...account, pepper, limits });
+    const created = await createAccount(db(), { ...account, limits });
     const { accountId, keyId, apiKey, webhookSecret } = created;
     const data = { accountId, keyId, apiKey, webhookSecret };
     const text = `${fields(data)}\n\nKey and secret are not shown again.`;

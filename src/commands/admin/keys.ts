@@ -1,6 +1,6 @@
 // Admin commands that create, list and revoke API keys.
 
-import { type Config, demand } from '../../config/config';
+import type { Config } from '../../config/config';
 import { createKey, type KeyLimits, type KeyRow, listKeys, revokeKey } from '../../db/api-keys';
 import { CommandError } from '../command';
 import { loadCatalogueOf } from '../load-catalogue';
@@ -23,7 +23,6 @@ const create: AdminCommand = {
   changes: (input) => ({ kind: 'account', id: input.option('account') ?? '' }),
   about: 'a new key, which is shown once',
   async run({ config, db, now }, input) {
-    const { apiKeyPepper } = demand(config, ['API_KEY_PEPPER']);
     const limits = await limitsOf(config, input);
     const expires = input.option('expires');
     const expiresAt = expires === undefined ? undefined : momentOf(expires, 'expires');
@@ -34,7 +33,6 @@ const create: AdminCommand = {
     const { accountId } = await knownAccount(db(), input.option('account') ?? '');
     const data = await createKey(db(), {
       accountId,
-      pepper: apiKeyPepper,
       ...(name === undefined ? {} : { name: nameOf(name, 'name') }),
       ...limits,
       ...(expiresAt ? { expiresAt } : {}),
