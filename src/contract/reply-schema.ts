@@ -73,16 +73,6 @@ export const taskSchema = z
     stage: z.enum(stages).optional().meta({
       description: 'Only while running. `storing`: the video is finished and is being copied.',
     }),
-    queue: z
-      .strictObject({
-        position: z.int().min(1).meta({ description: 'From 1.' }),
-        ahead: z.int().min(0).meta({ description: 'Tasks of this account in front.' }),
-      })
-      .optional()
-      .meta({
-        description:
-          'Only while the task waits for its start or for a free slot; in GET of one task.',
-      }),
     video_url: z.string().optional().meta({
       description:
         'Primary video URL, equal to `data[0].url` and absent like it; with super-resolution the enhanced video.',

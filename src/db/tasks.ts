@@ -6,6 +6,7 @@ import type { VideoRequest } from '../contract/request';
 import type { TaskObject } from '../contract/task';
 import type { TaskStatus } from '../contract/vocabulary';
 import { assert } from '../domain/assert';
+import { waitingMessage } from '../domain/task';
 import { gathered } from './gathered';
 import { prepare } from './prepared-statement';
 import { sealValue, unsealJson, unsealValue } from './sealed';
@@ -54,12 +55,23 @@ async function findTasks(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, StoredTask>> {
   const rows = await findByIds(db, { ids });
-  return new Map(rows.map((row) => [row.id, unsealed(db, row)]));
+  return new Map(rows.map((row) => [row.id, shown(unsealed(db, row))]));
 }
 
-const findByIds = prepare<StoredTask>(
+type ReadTask = StoredTask & { readonly waitsForSlot: boolean };
+
+/** The stored object does not say that its task waits for a slot, because the job's row says it. */
+function shown({ waitsForSlot, ...row }: ReadTask): StoredTask {
+  if (!waitsForSlot) return row;
+  return { ...row, object: JSON.stringify({ ...JSON.parse(row.object), message: waitingMessage }) };
+}
+
+const findByIds = prepare<ReadTask>(
   'find_tasks',
-  `select ${storedColumns} from tasks where id = any(:ids)`,
+  `select ${storedColumns},
+          finished_at is null and exists (
+            select from jobs where task_id = tasks.id and state = 'waiting') as "waitsForSlot"
+     from tasks where id = any(:ids)`,
 );
 
 /** Decrypts the object of a row. */

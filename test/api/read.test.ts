@@ -7,7 +7,11 @@ import {
   taskSchema,
   tasksSchema,
 } from '../../src/contract/reply-schema';
+import { takeSlot } from '../../src/db/jobs/slots';
+import { waitForTurn } from '../../src/db/jobs/steps';
+import { waitingMessage } from '../../src/domain/task';
 import { create, startApi, type TestApi, textBody, until } from '../support/api';
+import { aJobInput } from '../support/builders';
 import { findFunds } from '../support/funds';
 import { call } from '../support/service';
 
@@ -81,6 +85,16 @@ describe('reading and cancelling a task', () => {
     const { apiKey } = await api.anAccount();
     expect((await get(id)).json.status).toBe('pending');
     expect((await call(api.url, apiKey, 'GET', `${create}/${id}`)).status).toBe(404);
+  });
+
+  test('the message says if the job of a task waits for a free slot', async () => {
+    const taskId = await aTask();
+    const order = aJobInput({ taskId, accountId: api.accountId });
+    expect(await waitForTurn(api.db, order, ['full'])).toBe(true);
+    const { json } = await get(taskId);
+    expect(taskSchema.parse(json)).toMatchObject({ status: 'submitted', message: waitingMessage });
+    await takeSlot(api.db, order, { channel: 'full', upstreamModel: 'm' }, null, 'first');
+    expect((await get(taskId)).json).toEqual({ ...json, message: 'Task submitted.' });
   });
 
   test('each of many concurrent reads gets the task that it asked for', async () => {

@@ -4,11 +4,6 @@
 import type { Refusal } from '../../contract/error';
 import { findResults } from '../../db/files/results';
 import { removeResults } from '../../db/files/retention';
-import {
-  gatheredFindPendingPosition,
-  gatheredFindPosition,
-  type QueuePosition,
-} from '../../db/jobs/queue';
 import { failPending } from '../../db/pending-tasks';
 import { notifyTaskChanged } from '../../db/tasks';
 import { resultRoles } from '../../domain/results';
@@ -53,10 +48,6 @@ export function readRoutes(router: KeyedRouter, deps: ApiDeps, handlers: ReadHan
  */
 export function showTask(deps: ApiDeps, find: FindTask): TaskHandler {
   const held = countHeld(deps.settings.heldReadsMax);
-  const findPosition = {
-    submitted: gatheredFindPosition(deps.db),
-    pending: gatheredFindPendingPosition(deps.db),
-  };
   return async (ctx, taskId) => {
     ctx.state.taskId = taskId.slice(0, 64);
     const asker = askerOf(ctx);
@@ -71,15 +62,8 @@ export function showTask(deps: ApiDeps, find: FindTask): TaskHandler {
         )
       : await read();
     if (!found) return refuse(ctx, taskNotFound);
-    const { status } = found;
-    const queue =
-      status === 'submitted' || status === 'pending' ? await findPosition[status](taskId) : null;
-    answerFound(ctx, queue ? { ...found, text: withQueue(found.text, queue) } : found);
+    answerFound(ctx, found);
   };
-}
-
-function withQueue(text: string, queue: QueuePosition): string {
-  return withField(text, `"queue":${JSON.stringify(queue)}`);
 }
 
 /**
@@ -87,12 +71,7 @@ function withQueue(text: string, queue: QueuePosition): string {
  * one.
  */
 function withCancel(text: string): string {
-  return withField(text, '"cancel_requested":true');
-}
-
-/** Appends a field to the stored JSON text of a task object. */
-function withField(text: string, field: string): string {
-  return `${text.slice(0, text.lastIndexOf('}'))},${field}}`;
+  return `${text.slice(0, text.lastIndexOf('}'))},"cancel_requested":true}`;
 }
 
 function cancelTask(deps: ApiDeps, { find, changesAtOnce }: ReadHandlers): TaskHandler {
