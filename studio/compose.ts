@@ -35,8 +35,10 @@ export interface PartOptions {
  * port.
  */
 interface Addresses {
-  /** The prefix of result and sample links. */
+  /** The prefix of result links. */
   base: string;
+  /** The prefix of sample links. */
+  samples: string;
   own: string;
 }
 
@@ -44,13 +46,17 @@ export type StudioParts = ReturnType<typeof composeStudio>;
 
 export function composeStudio(options: PartOptions, addresses: Addresses, log: Log) {
   const { dataDir, allowHosts, ffmpegPath } = options;
-  const baseUrl = () => addresses.base;
   const files = createResultFiles({
     dataDir,
-    baseUrl,
+    baseUrl: () => addresses.base,
     scriptOf: (jobId) => store.jobs.get(jobId)?.script,
   });
-  const samples = createSamples({ folder: join(dataDir, 'samples'), baseUrl, ffmpegPath, log });
+  const samples = createSamples({
+    folder: join(dataDir, 'samples'),
+    baseUrl: () => addresses.samples,
+    ffmpegPath,
+    log,
+  });
   const media = createMediaStore({ dataDir, allowHosts, ownFile });
   const store = createJobStore({
     dataDir,
@@ -95,8 +101,8 @@ export function composeStudio(options: PartOptions, addresses: Addresses, log: L
 }
 
 /** If `url` belongs to this studio, returns its path and its query. Otherwise returns undefined. */
-function ownPath(url: string, { base, own }: Addresses) {
-  const root = [base, own].find((ours) => ours !== '' && url.startsWith(`${ours}/`));
+function ownPath(url: string, { base, samples, own }: Addresses) {
+  const root = [base, samples, own].find((ours) => ours !== '' && url.startsWith(`${ours}/`));
   if (root === undefined) return undefined;
   const { pathname, searchParams } = new URL(url);
   const above = new URL(root).pathname.replace(/\/$/, '');

@@ -18,8 +18,10 @@ export interface StudioOptions extends PartOptions {
   host: string;
   /** 0 means any free port. */
   port: number;
-  /** The prefix of result and sample links. The default is the URL on which the studio listens. */
+  /** The prefix of links. The default is the URL on which the studio listens. */
   publicUrl?: string | undefined;
+  /** The prefix of sample links, which browsers open. The default is `publicUrl`. */
+  samplesUrl?: string | undefined;
   apiKey: string;
   /** If this key is not set, there is no admin endpoint. */
   adminKey?: string | undefined;
@@ -36,7 +38,11 @@ const silence: Log = { info() {}, warn() {}, error() {} };
 export async function createStudio(options: StudioOptions): Promise<Studio> {
   const log = options.log ?? silence;
   mkdirSync(options.dataDir, { recursive: true });
-  const addresses = { base: (options.publicUrl ?? '').replace(/\/+$/, ''), own: '' };
+  const addresses = {
+    base: withoutSlash(options.publicUrl),
+    samples: withoutSlash(options.samplesUrl),
+    own: '',
+  };
   const parts = composeStudio(options, addresses, log);
   const answer = createRouter(parts, options, log);
   const server = createServer((request, response) => void answer(openExchange(request, response)));
@@ -45,6 +51,7 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
 
   addresses.own = await listen(server, options);
   addresses.base ||= addresses.own;
+  addresses.samples ||= addresses.base;
   parts.store.resume();
   log.info({ url: addresses.own }, 'studio: listening');
 
@@ -67,4 +74,8 @@ async function listen(server: Server, options: { host: string; port: number }): 
   const { port } = server.address() as AddressInfo;
   const host = /^(0\.0\.0\.0|::)$/.test(options.host) ? '127.0.0.1' : options.host;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function withoutSlash(url = ''): string {
+  return url.replace(/\/+$/, '');
 }

@@ -9,6 +9,7 @@ export const studio: Command<'studio'> = async ({ config, log }) => {
     host: config.studioHost,
     port: config.studioPort,
     publicUrl: config.studioPublicUrl ?? undefined,
+    samplesUrl: config.studioSamplesUrl ?? undefined,
     apiKey: config.studioApiKey,
     adminKey: config.studioAdminKey ?? undefined,
     dataDir: config.studioDataDir,

@@ -239,7 +239,12 @@ export const table = z.object({
   // The local studio.
   STUDIO_HOST: text().default('127.0.0.1').describe('Address the studio listens on.'),
   STUDIO_PORT: port().default(8090).describe('Port the studio listens on.'),
-  STUDIO_PUBLIC_URL: orNone(origin()).describe('Address in the links the studio gives out.'),
+  STUDIO_PUBLIC_URL: orNone(origin()).describe(
+    'Address in the links the studio gives out, at which workers fetch the results.',
+  ),
+  STUDIO_SAMPLES_URL: orNone(origin()).describe(
+    'Address in the links to the studio’s samples, for browsers; none: STUDIO_PUBLIC_URL.',
+  ),
   STUDIO_API_KEY: orNone(text(8))
     .describe('The key with which the service calls the studio.')
     .meta(secret()),

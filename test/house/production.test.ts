@@ -23,7 +23,6 @@ interface Service {
   readonly environment?: Readonly<Record<string, string>>;
   readonly ports?: readonly string[];
   readonly volumes?: readonly string[];
-  readonly configs?: readonly { readonly source: string; readonly target: string }[];
   readonly profiles?: readonly string[];
   readonly restart?: string;
   readonly networks?: readonly string[] | Readonly<Record<string, Network | null>>;
@@ -42,7 +41,7 @@ const compose = parse(composeText, { merge: true, maxAliasCount: 1_000 }) as {
   readonly services: Readonly<Record<string, Service>>;
   readonly volumes: Readonly<Record<string, unknown>>;
   readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>;
-  readonly configs: Readonly<Record<string, { readonly content: string }>>;
+  readonly configs?: unknown;
 };
 const { services } = compose;
 const ours = Object.entries(services).filter(([, { build }]) => build !== undefined);
@@ -378,6 +377,11 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  // Engines refuse to write the content of a config into a container whose root is read-only.
+  test('mounts files of the project, and writes no content into containers', () => {
+    expect(compose.configs).toBeUndefined();
+  });
+
   test('every mounted file and folder of the project exists', () => {
     const mounted = Object.values(services)
       .flatMap(({ volumes = [] }) => volumes)
@@ -458,12 +462,9 @@ describe('docker-compose.yml', () => {
   );
 
   test('Temporal has the same fairness limits as the development server', () => {
-    const [config] = services.temporal?.configs ?? [];
-    expect(config?.target).toBe(services.temporal?.environment?.DYNAMIC_CONFIG_FILE_PATH);
-    const content = parse(compose.configs[config?.source ?? '']?.content ?? '') as Record<
-      string,
-      [{ value: unknown }]
-    >;
+    const target = services.temporal?.environment?.DYNAMIC_CONFIG_FILE_PATH ?? '';
+    expect(services.temporal?.volumes).toEqual([`./ops/temporal.yaml:${target}:ro`]);
+    const content = parse(read('ops/temporal.yaml')) as Record<string, [{ value: unknown }]>;
     const given = Object.entries(content).map(([key, [{ value }]]) => [key, value]);
     const embedded = /const dynamicConfig = (\{[^}]*\})/.exec(codeOf('src/embedded/temporal.ts'));
     const wanted = parse((embedded?.[1] ?? '').replace(/(\d)_(?=\d)/g, '$1')) as object;
@@ -545,7 +546,13 @@ describe('the .env files in docs/operations.md', () => {
     const api = configOf('api', demo);
     expect([api.playground, api.publicUrl]).toEqual([true, 'http://127.0.0.1:8080']);
     const studio = environmentOf('studio', demo);
-    expect(api.dangerouslyAllowHosts).toContain(new URL(studio.STUDIO_PUBLIC_URL ?? '').host);
+    for (const link of [studio.STUDIO_PUBLIC_URL, studio.STUDIO_SAMPLES_URL]) {
+      expect(api.dangerouslyAllowHosts).toContain(new URL(link ?? '').host);
+    }
+    // A worker fetches results from the service itself, and a browser samples from this machine.
+    expect(studio.STUDIO_PUBLIC_URL).toBe(environmentOf('worker', demo).STUDIO_URL);
+    const { host: samples } = new URL(studio.STUDIO_SAMPLES_URL ?? '');
+    expect(services.studio?.ports).toEqual([`${samples}:${studio.STUDIO_PORT}`]);
     expect(environmentOf('worker', demo).STUDIO_API_KEY).toBe(studio.STUDIO_API_KEY);
   });
 });
