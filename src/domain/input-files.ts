@@ -65,13 +65,25 @@ function faultOf(file: InputFile | null, wanted: Media): string | null {
   return null;
 }
 
+// A generator takes reference videos of 15 s in all. Containers round lengths, so generators take a
+// little more.
+const unmeasuredMs = 15_200;
+
 /**
- * The total length of the reference videos; null if there are none, or if one length is unknown.
+ * An upper bound for the total length of the reference videos: the measured lengths, and the
+ * longest length that a generator takes for all others together. The caller's own figure can only
+ * raise this bound, because the generator bills the real length.
  */
-export function measuredSeconds(videos: readonly string[], files: InputFiles): number | null {
+export function longestReferenceMs(
+  videos: readonly string[],
+  files: InputFiles,
+  statedSeconds = 0,
+): number {
+  if (videos.length === 0) return 0;
   const lengths = videos.map((sent) => files.get(sent)?.durationMs ?? null);
-  if (lengths.length === 0 || lengths.includes(null)) return null;
-  return lengths.reduce<number>((sum, length) => sum + (length ?? 0), 0) / 1000;
+  const measured = lengths.reduce<number>((sum, length) => sum + (length ?? 0), 0);
+  const rest = lengths.includes(null) ? unmeasuredMs : 0;
+  return Math.max(measured + rest, Math.ceil(statedSeconds * 1000));
 }
 
 /** The file ids for the plan, keyed by the text in the request. Undefined if there are no files. */

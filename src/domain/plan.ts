@@ -15,7 +15,7 @@ import {
 } from './ability-faults';
 import type { Catalogue, Model } from './catalogue';
 import { findModel, selectEntry } from './catalogue';
-import { fileIds, type InputFiles, inputFileFaults, measuredSeconds } from './input-files';
+import { fileIds, type InputFiles, inputFileFaults, longestReferenceMs } from './input-files';
 import { inferInputType, inputTypeFaults, modelInputFaults } from './input-type';
 import type { EnhancementPlan, Plan } from './plan-types';
 import { holdFor } from './pricing';
@@ -117,8 +117,7 @@ function fillIn(
       ratio,
       durationSeconds,
       hasVideo: request.videos.length > 0,
-      inputVideoSeconds:
-        measuredSeconds(request.videos, files) ?? metadata.input_video_duration ?? null,
+      referenceMs: longestReferenceMs(request.videos, files, metadata.input_video_duration),
       draft: metadata.draft,
       audio: generateAudio,
       enhancement,

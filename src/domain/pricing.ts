@@ -19,11 +19,8 @@ export interface Priced {
   /** -1 if the model chooses the length. */
   readonly durationSeconds: number;
   readonly hasVideo: boolean;
-  /**
-   * The measured length of the reference videos, or else the length that the caller sent. Null if
-   * both are unknown.
-   */
-  readonly inputVideoSeconds: number | null;
+  /** An upper bound for the total length of the reference videos. */
+  readonly referenceMs: number;
   readonly draft: boolean;
   /** Null if the model has no audio. */
   readonly audio: boolean | null;
@@ -34,8 +31,7 @@ export interface Priced {
 // Frames per second of every generated video, and pixels per token, as the generator defines them.
 const framesPerSecond = 24;
 const pixelsPerToken = 1024;
-// The maximum length of a generated video and of the reference videos. The hold uses this length if
-// the real length is unknown.
+// The maximum length of a generated video. The hold uses this length if the model chooses it.
 const longestSeconds = 15;
 
 export function holdFor(task: Priced): { price: PriceSnapshot; hold: Hold } {
@@ -124,8 +120,8 @@ export function total(lines: readonly BillingLine[]): number {
  * table (docs/decisions.md, 10).
  */
 function tokensToHold(task: Priced, outSeconds: number): number {
-  const inSeconds = task.hasVideo ? (task.inputVideoSeconds ?? longestSeconds) : 0;
-  const frames = Math.ceil(framesPerSecond * (inSeconds + outSeconds)) + 1;
+  const inMs = task.hasVideo ? task.referenceMs : 0;
+  const frames = Math.ceil((framesPerSecond * (inMs + outSeconds * 1000)) / 1000) + 1;
   const floor = task.hasVideo ? framesPerSecond * Math.ceil((5 * outSeconds) / 3) : 0;
   const { pixels, per } = pixelsToHold(task);
   const factor = draftHundredths(task);

@@ -6,7 +6,7 @@ import {
   fileIds,
   type InputFile,
   inputFileFaults,
-  measuredSeconds,
+  longestReferenceMs,
 } from '../../src/domain/input-files';
 import { aRequest } from '../support/builders';
 
@@ -60,14 +60,18 @@ test('inline files are refused if they are too large for a request to the genera
 });
 
 test.each([
-  ['is the sum of their lengths', ['a', 'b'], 7.5],
-  ['is unknown if the length of one video is unknown', ['a', 'c'], null],
-  ['is unknown if one video is an external address', ['a', 'https://example.com/x.mp4'], null],
-  ['is unknown without videos', [], null],
-])('the total length of the reference videos %s', (_, videos, seconds) => {
+  ['is the sum of their measured lengths', ['a', 'b'], undefined, 7_500],
+  ['is 15.2 s more if one length is unknown', ['a', 'c'], undefined, 19_200],
+  ['is 15.2 s more if one is an external address', ['a', 'https://e.com/x.mp4'], undefined, 19_200],
+  ['is 15.2 s if two lengths are unknown', ['c', 'https://e.com/x.mp4'], undefined, 15_200],
+  ['is not lowered by the figure of the caller', ['a', 'c'], 1, 19_200],
+  ['is not lowered by the figure of the caller if it is measured', ['a', 'b'], 1, 7_500],
+  ['is raised by the figure of the caller', ['a', 'c'], 20.0001, 20_001],
+  ['is 0 without videos', [], 9, 0],
+])('the longest total length of the reference videos %s', (_, videos, stated, ms) => {
   const video = (durationMs: number | null) => file({ media: 'video', durationMs });
   const files = new Map(Object.entries({ a: video(4_000), b: video(3_500), c: video(null) }));
-  expect(measuredSeconds(videos, files)).toBe(seconds);
+  expect(longestReferenceMs(videos, files, stated)).toBe(ms);
 });
 
 test('`fileIds` maps each URL in the request to its file id, and returns undefined without files', () => {

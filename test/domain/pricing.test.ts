@@ -35,7 +35,7 @@ function priced(over: Partial<Priced> & { model: Model }): Priced {
     ratio: '16:9',
     durationSeconds: 5,
     hasVideo: false,
-    inputVideoSeconds: null,
+    referenceMs: 0,
     draft: false,
     audio: over.model.audio ? true : null,
     enhancement: null,
@@ -133,7 +133,7 @@ describe('videos with known token counts', () => {
       ratio: sample.ratio ?? '16:9',
       durationSeconds: seconds,
       hasVideo: reference !== undefined,
-      inputVideoSeconds: reference ?? null,
+      referenceMs: (reference ?? 0) * 1000,
     });
     const { hold } = holdFor(task);
     expect(hold.tokens).toBe(held);
@@ -168,7 +168,7 @@ describe('videos with known token counts', () => {
         ratio,
         durationSeconds: seconds,
         hasVideo: reference > 0,
-        inputVideoSeconds: reference > 0 ? reference : null,
+        referenceMs: reference * 1000,
       });
       const frames = Math.floor(24 * (reference + seconds) + 1);
       const floor = reference > 0 ? 24 * Math.ceil((seconds * 5) / 3) : 0;
@@ -204,26 +204,16 @@ describe('the hold for unknown lengths and sizes', () => {
   const base = priced({ model: modelOf('studio-2.0') });
   test.each<[string, Partial<Priced>, Partial<Priced>]>([
     ['a length that the model picks', { durationSeconds: -1 }, { durationSeconds: 15 }],
-    [
-      'reference video of unknown length',
-      { hasVideo: true },
-      { hasVideo: true, inputVideoSeconds: 15 },
-    ],
-    [
-      'a length that the model picks and reference video of unknown length',
-      { durationSeconds: -1, hasVideo: true },
-      { durationSeconds: 15, hasVideo: true, inputVideoSeconds: 15 },
-    ],
   ])('is computed with 15 s for %s', (_, unsaid, longest) => {
     expect(holdFor({ ...base, ...unsaid })).toEqual(holdFor({ ...base, ...longest }));
   });
 
-  test('does not use `input_video_duration` without a reference video', () => {
-    expect(holdFor({ ...base, inputVideoSeconds: 9 })).toEqual(holdFor(base));
+  test('does not use a length of reference videos without a reference video', () => {
+    expect(holdFor({ ...base, referenceMs: 9_000 })).toEqual(holdFor(base));
   });
 
   test('counts a part of a frame as a whole frame', () => {
-    const task = { ...base, hasVideo: true, inputVideoSeconds: 5.01 };
+    const task = { ...base, hasVideo: true, referenceMs: 5_010 };
     // 24 × 10.01 = 240.24 frames are rounded up to 241. One more frame is always counted.
     expect(holdFor(task).hold.tokens).toBe(242 * 900);
   });

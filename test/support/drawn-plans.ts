@@ -18,7 +18,7 @@ type Random = () => number;
 
 export const between = (random: Random, low: number, high: number) =>
   low + Math.floor(random() * (high - low + 1));
-const pick = <T>(random: Random, items: readonly T[]): T =>
+export const pick = <T>(random: Random, items: readonly T[]): T =>
   items[Math.floor(random() * items.length)] as T;
 
 const catalogue = theCatalogue();
@@ -28,11 +28,11 @@ export function drawPlan(random: Random, enhanced: boolean): Plan {
   for (;;) {
     const priced = withDrawnPrices(random);
     const hasVideo = random() < 0.3;
-    const milliseconds = hasVideo && random() < 0.7 ? between(random, 100, 15_000) : null;
+    const milliseconds = hasVideo && random() < 0.7 ? between(random, 100, 30_000) : null;
     const { request } = parseRequest(drawBody(random, { enhanced, hasVideo, milliseconds }));
     const plan = request && planTask(request, priced, { seed: 1 }).plan;
     if (!plan) continue;
-    const tokens = heldTokens(priced, plan, { hasVideo, milliseconds });
+    const tokens = heldTokens(priced, plan, { hasVideo, statedMs: milliseconds ?? 0 });
     const perMillion = pricePerMillion(priced, plan, hasVideo);
     const perMinute = pricePerMinute(priced, plan);
     const outMs = (plan.durationSeconds === -1 ? 15 : plan.durationSeconds) * 1_000;

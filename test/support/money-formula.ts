@@ -12,16 +12,16 @@ export const tokenMicros = (tokens: number, microsPerMillion: number) =>
 export const lengthMicros = (milliseconds: number, microsPerMinute: number) =>
   Number(up(BigInt(milliseconds) * BigInt(microsPerMinute), 60_000n));
 
-/** The reference videos of a request. Their length is null if the request does not state it. */
+/** The reference videos of a request, none of them measured. A stated length can only raise the hold. */
 export interface Reference {
   readonly hasVideo: boolean;
-  readonly milliseconds: number | null;
+  readonly statedMs: number;
 }
 
 export function heldTokens(catalogue: Catalogue, plan: Plan, reference: Reference): number {
   const model = catalogue.models[plan.entry]!;
   const outMs = plan.durationSeconds === -1 ? 15_000 : plan.durationSeconds * 1_000;
-  const inMs = reference.hasVideo ? (reference.milliseconds ?? 15_000) : 0;
+  const inMs = reference.hasVideo ? Math.max(reference.statedMs, 15_200) : 0;
   const frames = up(24n * BigInt(inMs + outMs), 1_000n) + 1n;
   const floor = reference.hasVideo ? 24n * up(5n * BigInt(outMs), 3_000n) : 0n;
   const sizes = model.pixels[plan.resolution]!;

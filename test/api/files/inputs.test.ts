@@ -34,7 +34,7 @@ test('the plan of a request without stored files has no field `files`', async ()
   expect(planOf(json.id)).not.toHaveProperty('files');
 });
 
-test('the measured length of a stored video decides the hold, not the length that the caller sent', async () => {
+test('the measured length of a stored video lowers the hold, and the length that the caller sent cannot', async () => {
   const hold = async (videos: string[], metadata = {}) => {
     const body = { model: 'studio-2.0', prompt: 'x', ratio: '16:9', videos, metadata };
     const { json } = await api.call('POST', '/v1/videos/quotes', body);
@@ -42,9 +42,11 @@ test('the measured length of a stored video decides the hold, not the length tha
   };
   const other = ['https://example.com/a.mp4'];
   const measured = await hold([video.id], { input_video_duration: 1 });
-  expect(measured).toBe(await hold(other, { input_video_duration: 4 }));
+  expect(measured).toBe(await hold([video.id], { input_video_duration: 4 }));
   expect(measured).toBeLessThan(await hold(other));
-  expect(await hold([video.id, ...other])).toBe(await hold(other));
+  expect(await hold(other, { input_video_duration: 1 })).toBe(await hold(other));
+  expect(await hold(other, { input_video_duration: 16 })).toBeGreaterThan(await hold(other));
+  expect(await hold([video.id, ...other])).toBeGreaterThan(await hold(other));
 });
 
 test('a file of another account and a deleted, expired, incomplete or unknown file get the same 400', async () => {
