@@ -137,7 +137,6 @@ function startService(
       CREATE_BURST: '100000',
       REQUEST_RATE_PER_SECOND: '500000',
       READ_RATE_PER_SECOND: '1000000',
-      REFUSAL_RATE_PER_SECOND: '100000',
     },
     without: ['studio'],
     progress: { step: (_label, work) => work(), line: say },

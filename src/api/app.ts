@@ -11,7 +11,6 @@ import { createTask } from './create/create';
 import type { ApiDeps } from './deps';
 import { answerErrors, answerUnknownRoutes } from './errors';
 import { busyRoutes } from './fast-path';
-import { delayRefusals } from './late-refusals';
 import { createBuckets } from './limits';
 import { observeRequests } from './observe-requests';
 import { accountRoutes } from './routes/account';
@@ -79,7 +78,6 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   accountRoutes(routes, deps);
   uploadRoutes(routes, deps, unknownLookups);
 
-  app.use(delayRefusals(deps));
   app.use(observeRequests(deps));
   app.use(answerErrors(deps.observer));
   app.use(busyRoutes({ admit, create, show }));

@@ -16,10 +16,6 @@ export interface ApiSettings {
   readonly publicUrl: string;
   readonly corsOrigins: readonly string[];
   readonly allowHosts: readonly string[];
-  /**
-   * True under `npm start`. The refusal of a local address then names the option that allows it.
-   */
-  readonly isDevStack?: boolean;
   /** Creates of one key. Repeated calls with an Idempotency-Key are not counted. */
   readonly createRatePerSecond: number;
   readonly createBurst: number;
@@ -31,8 +27,6 @@ export interface ApiSettings {
   readonly uploadRatePerSecond: number;
   /** Look-ups of unknown keys, tasks and files by one IP address. */
   readonly unknownRatePerSecond: number;
-  /** Refused calls of one key or IP address that are answered without a delay. */
-  readonly refusalRatePerSecond: number;
   readonly listsAtOncePerAccountMax: number;
   /**
    * Maximum number of creates, cancellations and deletions of one account that use the database at

@@ -141,7 +141,6 @@ function settingsOf(config: ConfigOf<'api'>): ApiSettings {
     publicUrl: publicUrlOf(config),
     corsOrigins: config.corsOrigins,
     allowHosts: config.dangerouslyAllowHosts,
-    isDevStack: config.devStack,
     createRatePerSecond: config.createRatePerSecond,
     createBurst: config.createBurst,
     requestRatePerSecond: config.requestRatePerSecond,
@@ -149,7 +148,6 @@ function settingsOf(config: ConfigOf<'api'>): ApiSettings {
     readRatePerSecond: config.readRatePerSecond,
     listRatePerSecond: config.listRatePerSecond,
     unknownRatePerSecond: config.unknownRatePerSecond,
-    refusalRatePerSecond: config.refusalRatePerSecond,
     listsAtOncePerAccountMax: config.listsAtOncePerAccountMax,
     // Changes by one account use at most half of the connections in the pool. The other half stays
     // free for other accounts.

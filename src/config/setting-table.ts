@@ -168,11 +168,6 @@ export const table = z.object({
   UNKNOWN_RATE_PER_SECOND: whole(1, 100_000)
     .default(10)
     .describe('Look-ups of unknown keys, tasks and files per second and address.'),
-  REFUSAL_RATE_PER_SECOND: whole(1, 100_000)
-    .default(50)
-    .describe(
-      'Refusals per second that a key, or an address without a key, gets at once; in a burst, five times as many. Further refusals are delayed by 200 ms.',
-    ),
   LISTS_AT_ONCE_PER_ACCOUNT_MAX: whole(1, 500)
     .default(3)
     .describe('Lists of one account that an API process reads at once; further ones wait.'),
@@ -196,11 +191,6 @@ export const table = z.object({
     .default([])
     .describe(
       'Exact host:port pairs that callbacks and media may reach over plain HTTP or inside the network.',
-    ),
-  DEV_STACK: flag()
-    .default(false)
-    .describe(
-      'Set by `npm start`: the refusal of a local address names the option that allows it.',
     ),
 
   // The worker.

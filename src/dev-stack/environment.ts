@@ -44,7 +44,6 @@ export function stackEnvironment(
     READ_RATE_PER_SECOND: '100000',
     LIST_RATE_PER_SECOND: '1000',
     UNKNOWN_RATE_PER_SECOND: '1000',
-    REFUSAL_RATE_PER_SECOND: '10000',
     QUEUED_TASKS_MAX: '100000',
     TEMPORAL_NAMESPACE: 'default',
     TEMPORAL_TASK_QUEUE: 'video',
@@ -67,7 +66,6 @@ export function stackEnvironment(
     STUDIO_HOST: studioHost,
     STUDIO_PORT: String(ports.studio),
     DANGEROUSLY_ALLOW_HOSTS: allowed.join(','),
-    DEV_STACK: 'true',
   };
 }
 

@@ -44,7 +44,6 @@ export function promptSwitchFaults(prompt: string): Refusal[] {
 
 interface AddressRules {
   readonly allowHosts?: readonly string[];
-  readonly isDevStack?: boolean;
   /** The inputs that are files of this installation. input-files.ts checks these inputs. */
   readonly files?: ReadonlyMap<string, unknown>;
 }
@@ -53,7 +52,7 @@ const howToUpload = 'To use a file of your own, upload it with POST /v1/files an
 
 export function addressFaults(
   request: VideoRequest,
-  { allowHosts = [], isDevStack = false, files }: AddressRules,
+  { allowHosts = [], files }: AddressRules,
 ): Refusal[] {
   const faults: Refusal[] = [];
   const check = (param: string, text: string, schemes: ('https' | 'http')[], charsMax: number) => {
@@ -62,7 +61,7 @@ export function addressFaults(
     if (checked.fault === undefined) return;
     const sentences = [`${param}: ${checked.fault}`];
     if (isInput && !URL.canParse(text)) sentences.push(howToUpload);
-    if (checked.insideHost) sentences.push(howToAllow(checked.insideHost, isDevStack));
+    if (checked.isInside) sentences.push(howToAllow);
     faults.push({ code: 'invalid_value', param, message: sentences.join(' ') });
   };
   for (const [index, url] of request.images.entries()) {

@@ -18,10 +18,8 @@ type CheckedUrl =
       readonly url?: undefined;
       /** All faults, in one text. */
       readonly fault: string;
-      /**
-       * The `host:port` that an operator would have to allow. Set only if the host is not public.
-       */
-      readonly insideHost?: string | undefined;
+      /** True if an operator would have to allow the host, because it is not public. */
+      readonly isInside?: boolean;
     };
 
 export function checkUrl(text: string, { schemes, allowHosts, charsMax }: UrlRules): CheckedUrl {
@@ -50,7 +48,7 @@ export function checkUrl(text: string, { schemes, allowHosts, charsMax }: UrlRul
   if (faults.length === 0) return { url };
   const [first = '', ...others] = faults;
   const sentences = [first, ...others.map((text) => text[0]!.toUpperCase() + text.slice(1))];
-  return { fault: sentences.join(' '), insideHost: isInside ? hostPortOf(url) : undefined };
+  return { fault: sentences.join(' '), isInside };
 }
 
 function wrongScheme(schemes: UrlRules['schemes'], { protocol }: URL): string {
@@ -67,23 +65,10 @@ function hostPortOf({ hostname, port, protocol }: URL): string {
   return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`;
 }
 
-// Users copy a command with this host into a shell, so the host must not contain characters that a
-// shell interprets.
-const plainHostPort = /^(?:[a-z0-9.-]+|\[[0-9a-f:]+\]):\d+$/;
-
-/**
- * Returns a sentence that says how an operator can allow this host: by a setting, or by an option
- * of `npm start`.
- */
-export function howToAllow(hostPort: string, isDevStack: boolean): string {
-  if (isDevStack && plainHostPort.test(hostPort)) {
-    return (
-      'To allow this host for callbacks and media, http included, restart with this option, ' +
-      `once for each host: npm start -- --receiver ${hostPort}`
-    );
-  }
-  return 'An operator can allow it, http included, with DANGEROUSLY_ALLOW_HOSTS.';
-}
+/** Names no host, so that a caller's text never becomes part of a command that somebody copies. */
+export const howToAllow =
+  'An operator can allow it, http included, with DANGEROUSLY_ALLOW_HOSTS, ' +
+  'or under npm start with the option --receiver host:port.';
 
 const insideNames = /(?:^|\.)(?:localhost|local|internal|home\.arpa|lan|onion|test|invalid)$/;
 

@@ -33,10 +33,6 @@ interface PlanGiven {
   /** Inputs that are files of this installation. */
   readonly files?: InputFiles;
   /**
-   * True under `npm start`. The refusal of a local URL then names the option that allows its host.
-   */
-  readonly isDevStack?: boolean;
-  /**
    * Returns the models that the refusal of an unknown model lists; by default all models of the
    * catalogue.
    */

@@ -109,44 +109,6 @@ describe('the limits of a key', () => {
   });
 });
 
-describe('the delay of refusals', () => {
-  const lateMs = 200;
-  const timed = async (ask: () => Promise<unknown>) => {
-    const began = performance.now();
-    await ask();
-    // A timer may fire slightly early.
-    return performance.now() - began >= lateMs - 10;
-  };
-  /** Sends twenty calls at once and returns how many were certainly delayed. */
-  const lateOf = async (ask: () => Promise<unknown>) =>
-    (await Promise.all(Array.from({ length: 20 }, () => timed(ask)))).filter(Boolean).length;
-
-  test('applies to a key that gets too many refusals, not to its successful calls or to other keys', async () => {
-    api = await startApi({ refusalRatePerSecond: 1 });
-    const other = await api.anAccount();
-    const refused = () => api.call('GET', '/v1/tasks?limit=x');
-    await statusesOf(5, refused);
-    expect(await lateOf(refused)).toBe(20);
-    api.serving = false;
-    // A process that is stopping does not delay replies.
-    expect((await refused()).status).toBe(400);
-    api.serving = true;
-    expect((await api.call('GET', '/v1/tasks')).status).toBe(200);
-    expect((await call(api.url, other.apiKey, 'GET', '/v1/tasks?limit=x')).status).toBe(400);
-    api.clock += 5_000;
-    await statusesOf(5, refused);
-    expect(await lateOf(refused)).toBe(20);
-  });
-
-  test('is decided per address for calls without a valid key', async () => {
-    api = await startApi({ refusalRatePerSecond: 1 });
-    const stranger = () => call(api.url, 'no key', 'GET', '/v1/models');
-    await statusesOf(5, stranger);
-    expect(await lateOf(() => call(api.url, 'no key', 'GET', '/any'))).toBe(20);
-    expect((await api.call('GET', '/v1/tasks?limit=x')).status).toBe(400);
-  });
-});
-
 describe('the limits of an address', () => {
   test('look-ups of unknown keys are limited and cached, and do not affect a known key', async () => {
     api = await startApi({ unknownRatePerSecond: 4 });

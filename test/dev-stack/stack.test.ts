@@ -109,10 +109,7 @@ test('the option `--receiver` allows a local callback address, and the refusal o
   const { status, json } = await quoted('http://127.0.0.1:10/hook');
   expect({ status, message: json.error.message }).toEqual({
     status: 400,
-    message:
-      'metadata.callback_url: must begin with https://, not with "http:". Its host is not allowed: send a publicly ' +
-      'reachable address. To allow this host for callbacks and media, http included, restart with this option, ' +
-      'once for each host: npm start -- --receiver 127.0.0.1:10',
+    message: expect.stringContaining('--receiver'),
   });
 });
 

@@ -202,7 +202,7 @@ describe('docker-compose.yml', () => {
   // For a new setting, add a line to x-settings if API and worker read the setting. Otherwise add
   // the line to the service that reads the setting.
   test('passes every setting of .env to a service, except the settings of development and of the image', () => {
-    const ofDevelopment = ['DEV_STACK', 'DATA_DIR', 'TEMPORAL_CLI', 'FFMPEG_PATH'];
+    const ofDevelopment = ['DATA_DIR', 'TEMPORAL_CLI', 'FFMPEG_PATH'];
     const ofContainers = new Set([
       ...Object.keys(environmentIn(stageOf('base'))),
       ...['METRICS_HOST', 'METRICS_PORT', 'CODEC_HOST', 'CODEC_PORT'],

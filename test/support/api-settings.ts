@@ -14,7 +14,6 @@ export const testSettings: ApiSettings = {
   listRatePerSecond: 10_000,
   uploadRatePerSecond: 10_000,
   unknownRatePerSecond: 10_000,
-  refusalRatePerSecond: 10_000,
   listsAtOncePerAccountMax: 100,
   changesAtOncePerAccountMax: 5,
   heldReadsMax: 10_000,

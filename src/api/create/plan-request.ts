@@ -54,7 +54,6 @@ function planOrFaults(
     seed: Math.floor(Math.random() * 2 ** 31),
     allowHosts: settings.allowHosts,
     ...(files ? { files } : {}),
-    isDevStack: settings.isDevStack ?? false,
     models: () => usableModels(catalogue, caller).map(({ id }) => id),
   });
   const faults = combineFaults(shapeFaults, refusals);
