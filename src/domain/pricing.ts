@@ -41,7 +41,7 @@ export function holdFor(task: Priced): { price: PriceSnapshot; hold: Hold } {
   const enhancementMicrosPerMinute = enhancementPrice(task);
   const lines = [generationLine(tokens, microsPerMillionTokens)];
   if (enhancementMicrosPerMinute !== null) {
-    lines.push(enhancementLine(outSeconds * 1000, enhancementMicrosPerMinute));
+    lines.push(enhancementLine(longestMs(task, outSeconds), enhancementMicrosPerMinute));
   }
   return {
     price: { currency: task.currency, microsPerMillionTokens, enhancementMicrosPerMinute },
@@ -129,6 +129,16 @@ function tokensToHold(task: Priced, outSeconds: number): number {
     BigInt(Math.max(frames, floor)) * BigInt(pixels) * BigInt(factor),
     BigInt(pixelsPerToken) * BigInt(per) * 100n,
   );
+}
+
+/**
+ * Returns an upper bound for the length that the enhancer reports. A video has one frame more than
+ * its seconds count. At another frame rate, a part of a frame becomes a whole frame.
+ */
+function longestMs({ enhancement }: Priced, outSeconds: number): number {
+  const fps = enhancement?.fps ?? framesPerSecond;
+  const frames = framesPerSecond * outSeconds + 1;
+  return Math.ceil((1000 * Math.ceil((frames * fps) / framesPerSecond)) / fps);
 }
 
 /**

@@ -118,7 +118,7 @@ export function enhancementFaults(
 ): Refusal[] {
   const { resolution: base } = frame;
   const faults = enhancementTargetFaults(config, base);
-  const shortSide = baseShortSide(frame);
+  const shortSide = baseShortSide(frame, model);
   if (
     targetsOf(base).length > 0 &&
     config.resolution_limit !== undefined &&
@@ -153,11 +153,12 @@ export function enhancementTargetFaults(
 }
 
 /**
- * The real size of an `adaptive` video is known only after generation, so the nominal size of the
- * tier is used.
+ * The real size of an `adaptive` video is known only after generation, so the largest short side of
+ * the tier is used.
  */
-function baseShortSide({ size, resolution }: Frame): number {
-  return size ? Math.min(size.width, size.height) : shortSides[resolution];
+function baseShortSide({ size, resolution }: Frame, model: Model): number {
+  const sizes = size ? [size] : Object.values(model.pixels[resolution] ?? {});
+  return Math.max(...sizes.map(({ width, height }) => Math.min(width, height)));
 }
 
 export function list(words: readonly string[]): string {

@@ -20,7 +20,8 @@ export function plannedResult(job: Job): JobResult {
       width: Math.round((side * 16) / 9),
       height: side,
       fps: job.request.fps ?? FPS,
-      durationSeconds: 5,
+      // The length of a generated video of five seconds, which has one frame more.
+      durationSeconds: 5.042,
       inputVideoSeconds: 0,
     };
   }

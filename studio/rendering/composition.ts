@@ -21,6 +21,8 @@ export interface Composition {
   canvas: Size;
   size: Size;
   seconds: number;
+  /** The number of frames. The sound ends with `seconds`. */
+  frames: number;
   layers: Layer[];
   /** Layers that appear in the video but not in the PNG of the last frame. */
   overlays: Layer[];
@@ -35,8 +37,7 @@ export interface Composition {
 
 export function ffmpegArguments(composition: Composition): string[] {
   const all = [...composition.layers, ...composition.overlays];
-  const { canvas, size, seconds } = composition;
-  const frames = seconds * FPS;
+  const { canvas, size, seconds, frames } = composition;
   const scale = `scale=${size.width}:${size.height},setsar=1`;
   const ground = `color=c=black:s=${canvas.width}x${canvas.height}:r=${FPS}:d=${seconds + 1}`;
   const inputs = ['-f', 'lavfi', '-i', ground, ...all.flatMap((layer) => layer.input)];

@@ -98,6 +98,8 @@ async function compose(
     canvas: stage.canvas,
     size,
     seconds: stage.seconds,
+    // The real generator makes and bills one frame more than the seconds count.
+    frames: stage.seconds * FPS + 1,
     layers,
     overlays: await markLayers(request, stage),
     sound: request.generateAudio ? clips : undefined,

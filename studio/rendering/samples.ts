@@ -9,6 +9,7 @@ import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Exchange, Log } from '../http';
 import { sendJson } from '../http';
+import { FPS } from '../jobs/models';
 import type { Ffmpeg } from '../media/ffmpeg';
 import { findFfmpeg, runFfmpeg } from '../media/ffmpeg';
 import { drawJpeg } from '../media/pictures';
@@ -109,6 +110,7 @@ async function clipArguments(folder: string, videoFile: string): Promise<string[
   const scene = drawScene('snow on the mountains', 23, canvas);
   return ffmpegArguments({
     ...stage,
+    frames: stage.seconds * FPS,
     size: canvas,
     layers: await sceneLayers(scene, stage),
     overlays: [],

@@ -1,9 +1,10 @@
 // Draws random requests of hostile callers: lengths that are stated too short, unmeasured videos
 // beside measured ones, sizes that only the generator knows. The studio counts the tokens, as the
-// real provider does. No charge may be above its hold.
+// real provider does. The enhancer reports each length that a video of whole frames can have. No
+// charge may be above its hold.
 
 import { parseRequest } from '../../src/contract/parse-request';
-import { resolutions } from '../../src/contract/vocabulary';
+import { enhancedResolutions, resolutions } from '../../src/contract/vocabulary';
 import type { InputFile } from '../../src/domain/input-files';
 import { planTask } from '../../src/domain/plan';
 import type { Plan } from '../../src/domain/plan-types';
@@ -37,7 +38,7 @@ function drawVideos(random: () => number) {
   return { files, videos, realMs };
 }
 
-function drawRequest(random: () => number) {
+function drawRequest(random: () => number, isEnhanced: boolean) {
   const { files, videos, realMs } = drawVideos(random);
   const stated = pick(random, [undefined, 0.001, 1, 2.5, 45]);
   const { request } = parseRequest({
@@ -51,10 +52,33 @@ function drawRequest(random: () => number) {
       generate_audio: random() < 0.5,
       draft: random() < 0.2,
       ...(stated === undefined ? {} : { input_video_duration: stated }),
+      ...(isEnhanced ? { super_resolution_config: drawEnhancement(random) } : {}),
     },
   });
   const plan = request && planTask(request, catalogue, { seed: 1, files }).plan;
   return plan && { plan, realMs: request.videos.length > 0 ? realMs : 0 };
+}
+
+function drawEnhancement(random: () => number) {
+  const target = random() < 0.7 ? 'resolution' : 'resolution_limit';
+  return {
+    [target]:
+      target === 'resolution' ? pick(random, enhancedResolutions) : between(random, 64, 2_160),
+    tool_version: pick(random, ['standard', 'professional']),
+    ...(random() < 0.6 ? { fps: between(random, 1, 120) } : {}),
+  };
+}
+
+/**
+ * The length of a video of 24 frames per second and one frame more, cut or filled to whole frames
+ * of the rate. It is rounded to milliseconds in one way or the other.
+ */
+function reportedMilliseconds(plan: Plan, random: () => number): number {
+  const seconds = plan.durationSeconds === -1 ? 15 : plan.durationSeconds;
+  const fps = plan.enhancement?.fps ?? 24;
+  const rounded = pick(random, [Math.floor, Math.ceil, Math.round]);
+  const frames = pick(random, [Math.floor, Math.ceil, Math.round])(((24 * seconds + 1) * fps) / 24);
+  return rounded((1_000 * frames) / fps);
 }
 
 /** The figure that the studio reports. A length that the model chooses is as long as possible. */
@@ -72,20 +96,25 @@ function reportedTokens(plan: Plan, realMs: number, random: () => number): numbe
   });
 }
 
-test('the hold of 2,000 hostile requests covers what the generator counts', () => {
+test.each([
+  ['', false],
+  [' with super-resolution', true],
+])('the hold of 2,000 hostile requests%s covers the charge', (_, isEnhanced) => {
   const random = randomFrom(20_261_125);
   const short: string[] = [];
   let withVideo = 0;
   for (let done = 0; done < requests; ) {
-    const drawn = drawRequest(random);
+    const drawn = drawRequest(random, isEnhanced);
     if (!drawn) continue;
     done += 1;
     const { plan, realMs } = drawn;
     if (realMs > 0) withVideo += 1;
     const completionTokens = reportedTokens(plan, realMs, random);
-    const charge = total(settlementFor(plan, { completionTokens, outputMilliseconds: null }));
-    if (charge > plan.hold.amountMicros) {
-      short.push(`${plan.entry} ${plan.resolution} ${plan.ratio} ${realMs}: ${charge}`);
+    const outputMilliseconds = reportedMilliseconds(plan, random);
+    const lines = settlementFor(plan, { completionTokens, outputMilliseconds });
+    const isShort = lines.some((line, at) => line.amountMicros > plan.hold.lines[at]!.amountMicros);
+    if (isShort || lines.length !== (isEnhanced ? 2 : 1)) {
+      short.push(`${plan.entry} ${plan.resolution} ${plan.ratio} ${realMs}: ${total(lines)}`);
     }
   }
   expect(short).toEqual([]);

@@ -320,21 +320,21 @@ describe('super-resolution', () => {
   );
 
   test.each([
-    ['standard', 1_500_000],
-    ['professional', 15_000_000],
+    ['standard', 1_504_200],
+    ['professional', 15_042_000],
   ] as const)(
     'of 15 s to 4k with the version `%s` has its own line in the hold',
     (toolVersion, amountMicros) => {
       const { hold } = holdFor(enhanced({ resolution: '4k', toolVersion }));
       expect(hold.lines.map(({ kind }) => kind)).toEqual(['generation', 'super_resolution']);
-      expect(hold.lines[1]).toMatchObject({ quantity: 15_000, amountMicros });
+      expect(hold.lines[1]).toMatchObject({ quantity: 15_042, amountMicros });
       expect(hold.amountMicros).toBe((hold.lines[0]?.amountMicros ?? 0) + amountMicros);
     },
   );
 
   test('of an automatic length has a hold for 15 s and a charge for the real length', () => {
     const task = enhanced({}, -1);
-    expect(holdFor(task).hold.lines[1]).toMatchObject({ quantity: 15_000, amountMicros: 375_000 });
+    expect(holdFor(task).hold.lines[1]).toMatchObject({ quantity: 15_042, amountMicros: 376_050 });
     expect(settled(task, 1, 7_042)[1]).toMatchObject({ quantity: 7_042, amountMicros: 176_050 });
   });
 

@@ -3,6 +3,7 @@
 
 import { parseRequest } from '../../src/contract/parse-request';
 import { planTask } from '../../src/domain/plan';
+import { adaptiveSize, findModel } from '../../studio/jobs/models';
 import { theCatalogue } from '../support/catalogue';
 
 const catalogue = theCatalogue();
@@ -47,14 +48,14 @@ test.each([
   ['496 pixels for 480p 16:9', { resolution: '480p', ratio: '16:9' }, 496, 497],
   ['630 pixels for 720p 21:9', { resolution: '720p', ratio: '21:9' }, 630, 631],
   ['1080 pixels, the width, for 1080p 9:16', { resolution: '1080p', ratio: '9:16' }, 1080, 1081],
-  ['720 pixels for 720p without a fixed ratio', { resolution: '720p' }, 720, 721],
+  ['960 pixels for 720p without a fixed ratio', { resolution: '720p' }, 960, 961],
   [
-    '480 pixels for 480p without a fixed ratio',
+    '640 pixels for 480p without a fixed ratio',
     { resolution: '480p', ratio: 'adaptive' },
-    480,
-    481,
+    640,
+    641,
   ],
-  ['1080 pixels for 1080p without a fixed ratio', { resolution: '1080p' }, 1080, 1081],
+  ['1440 pixels for 1080p without a fixed ratio', { resolution: '1080p' }, 1440, 1441],
 ])(
   '`resolution_limit` must be above the short side of the video: %s',
   (_, base, refused, allowed) => {
@@ -64,6 +65,20 @@ test.each([
     expect(paramsOf(enhance(base, { resolution_limit: allowed }))).toEqual([]);
   },
 );
+
+test('the largest short side of a tier is the largest of all shapes that an adaptive video can have', () => {
+  for (const [resolution, largest] of [
+    ['480p', 640],
+    ['720p', 960],
+    ['1080p', 1440],
+  ] as const) {
+    const { sizes } = findModel('studio-2.0-pro')!;
+    for (let width = 300; width <= 6000; width += 7) {
+      const made = adaptiveSize(sizes[resolution], { width, height: 1500 });
+      expect(Math.min(made.width, made.height)).toBeLessThanOrEqual(largest);
+    }
+  }
+});
 
 test('super-resolution of a draft to 720p is allowed, because a draft has 480p', () => {
   const planned = enhance({ model: 'studio-1.5-pro' }, { resolution: '720p' }, { draft: true });

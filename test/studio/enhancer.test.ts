@@ -115,7 +115,7 @@ describe('polling an enhancement', () => {
     const reply = await studio.reaching(id, 'completed');
     expect(reply.result).toEqual({
       video_url: expect.stringMatching(new RegExp(`^${studio.url}/files/${id}/video\\.mp4\\?`)),
-      ...{ resolution: '2k', duration: 5, fps: 60, tool_version: 'professional' },
+      ...{ resolution: '2k', duration: 5.042, fps: 60, tool_version: 'professional' },
     });
     expect(reply.expires_at - reply.finished_at).toBe(dayMs / 1000);
     expect((await fetch(reply.result.video_url)).status).toBe(200);

@@ -20,7 +20,7 @@ test.each([
   'a studio-1.0 video of ratio %s is silent H.264 with the expected size and frames',
   async (ratio, width, height) => {
     const { reply, movie } = await rendered(studio, { ...shortFilm, ratio, seed: 1 });
-    expect(movie.video).toMatchObject({ codec: 'avc1', samples: 96, width, height });
+    expect(movie.video).toMatchObject({ codec: 'avc1', samples: 97, width, height });
     expect(movie.framesPerSecond).toBe(24);
     expect(movie.audio).toBeUndefined();
     expect(movie.boxes).toEqual(['ftyp', 'moov', 'mdat']);
@@ -31,8 +31,8 @@ test.each([
 test('a studio-2.0 video has sound of the same length as its picture', async () => {
   const request = { ratio: '4:3', resolution: '720p', duration: 4, return_last_frame: true };
   const { movie, reply, lastFrame } = await rendered(studio, request);
-  expect(movie.video).toMatchObject({ codec: 'avc1', samples: 96, width: 1112, height: 834 });
-  expect(movie.video.seconds).toBeCloseTo(4, 3);
+  expect(movie.video).toMatchObject({ codec: 'avc1', samples: 97, width: 1112, height: 834 });
+  expect(movie.video.seconds).toBeCloseTo(97 / 24, 3);
   expect(movie.audio?.codec).toBe('mp4a');
   // A packet of AAC lasts 21 ms, half a frame.
   expect(Math.abs((movie.audio?.seconds ?? 0) - 4)).toBeLessThan(1 / 24);
@@ -45,7 +45,7 @@ test('an adaptive video has the shape of the first image, and is billed for its 
   const request = { duration: 4, resolution: '480p', generate_audio: false };
   const content = [text('x'), image(studio.sample('forest.jpg'))];
   const { movie, reply } = await rendered(studio, { ...request, content });
-  expect(movie.video).toMatchObject({ width: 562, height: 750, samples: 96 });
+  expect(movie.video).toMatchObject({ width: 562, height: 750, samples: 97 });
   expect(movie.audio).toBeUndefined();
   expect(reply.ratio).toBe('3:4');
   expect(reply.usage.completion_tokens).toBe(Math.floor((97 * 562 * 750) / 1024));

@@ -75,7 +75,7 @@ export function aPlan(over: Partial<Plan> = {}): Plan {
 }
 
 /**
- * The plan of `aPlan` with super-resolution to 1080p: its 5 s cost 0.125 more, at 1.50 a minute.
+ * The plan of `aPlan` with super-resolution to 1080p: its 5.042 s cost 0.12605 more, at 1.50 a minute.
  */
 export function anEnhancedPlan(over: Partial<EnhancementPlan> = {}): Plan {
   const base = aPlan();
@@ -97,12 +97,12 @@ export function anEnhancedPlan(over: Partial<EnhancementPlan> = {}): Plan {
         ...base.hold.lines,
         {
           kind: 'super_resolution',
-          quantity: 5_000,
+          quantity: 5_042,
           unitPriceMicros: 1_500_000,
-          amountMicros: 125_000,
+          amountMicros: 126_050,
         },
       ],
-      amountMicros: 5_134_400,
+      amountMicros: 5_135_450,
     },
   };
 }

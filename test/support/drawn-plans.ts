@@ -7,6 +7,7 @@ import { planTask } from '../../src/domain/plan';
 import type { Plan } from '../../src/domain/plan-types';
 import { theCatalogue } from './catalogue';
 import {
+  heldMilliseconds,
   heldTokens,
   lengthMicros,
   pricePerMillion,
@@ -35,10 +36,9 @@ export function drawPlan(random: Random, enhanced: boolean): Plan {
     const tokens = heldTokens(priced, plan, { hasVideo, statedMs: milliseconds ?? 0 });
     const perMillion = pricePerMillion(priced, plan, hasVideo);
     const perMinute = pricePerMinute(priced, plan);
-    const outMs = (plan.durationSeconds === -1 ? 15 : plan.durationSeconds) * 1_000;
     const lines = [
       tokenMicros(tokens, perMillion),
-      ...(perMinute === null ? [] : [lengthMicros(outMs, perMinute)]),
+      ...(perMinute === null ? [] : [lengthMicros(heldMilliseconds(plan), perMinute)]),
     ];
     expect(plan.hold.lines.map(({ amountMicros }) => amountMicros)).toEqual(lines);
     expect(plan.hold.amountMicros).toBe(lines.reduce((sum, amount) => sum + amount, 0));

@@ -35,6 +35,13 @@ export function heldTokens(catalogue: Catalogue, plan: Plan, reference: Referenc
   return Number(up(counted * pixels * share, 1_024n * 100n * 100n));
 }
 
+/** The length in milliseconds for which a super-resolution is held. */
+export function heldMilliseconds({ durationSeconds, enhancement }: Plan): number {
+  const seconds = durationSeconds === -1 ? 15n : BigInt(durationSeconds);
+  const fps = BigInt(enhancement?.fps ?? 24);
+  return Number(up(1_000n * up((24n * seconds + 1n) * fps, 24n), fps));
+}
+
 /** The price in the first row whose conditions all hold. */
 export function pricePerMillion(catalogue: Catalogue, plan: Plan, hasVideo: boolean): number {
   const rows = catalogue.models[plan.entry]!.prices;

@@ -54,7 +54,7 @@ test('super-resolution runs under the same task id and is a separate item of the
     'generation',
     'super_resolution',
   ]);
-  expect(task.billing.items[1].amount).toBe('0.125000');
+  expect(task.billing.items[1].amount).toBe('0.126050');
 });
 
 test('a failed generation costs nothing', async () => {
