@@ -163,17 +163,20 @@ describe('a migration', () => {
   });
 });
 
-describe('ops/database-roles.sql', () => {
+describe('ops/database-roles.sql and ops/database-rights.sql', () => {
   // The script names databases and roles, which all tests on the server share. So this test
   // replaces the names.
   const ending = `_${Date.now()}`;
   const own = (name: string) => `${name}${ending}`;
   const names =
     /\b(video_owner|video_service|video_operator|temporal_visibility|temporal|video)\b/g;
-  const script = readFileSync(join(__dirname, '../../ops/database-roles.sql'), 'utf8')
-    .replace(/^(\\|--).*$/gm, '')
-    .replace(/:'(\w+)'/g, `'a password'`)
-    .replace(names, own('$1'));
+  const statementsOf = (file: string) =>
+    readFileSync(join(__dirname, '../../ops', file), 'utf8')
+      .replace(/^(\\|--).*$/gm, '')
+      .replace(/:'(\w+)'/g, `'a password'`)
+      .replace(names, own('$1'))
+      .split(';')
+      .filter((text) => text.trim() !== '');
   const urlOf = (role: string, name: string) => {
     const url = new URL(database.url);
     return Object.assign(url, { pathname: own(name), ...logIn(role) }).href;
@@ -193,8 +196,8 @@ describe('ops/database-roles.sql', () => {
 
   beforeAll(async () => {
     await database.db.raw('create database ??', [own('video')]);
-    for (const statement of script.split(';').filter((text) => text.trim() !== '')) {
-      await ask('', 'video', statement);
+    for (const file of ['database-roles.sql', 'database-rights.sql']) {
+      for (const statement of statementsOf(file)) await ask('', 'video', statement);
     }
   });
   afterAll(async () => {
@@ -237,5 +240,25 @@ describe('ops/database-roles.sql', () => {
     await expect(ask('temporal', 'video', 'select 1')).rejects.toThrow(
       'permission denied for database',
     );
+  });
+
+  test('give databases that were created again the same rights', async () => {
+    const rights = async () => {
+      const sql = `select datname, datacl::text, datdba::regrole::text as owner from pg_database where datname like ? order by 1`;
+      return (await database.db.raw(sql, [`%${ending}`])).rows as object[];
+    };
+    const before = await rights();
+    expect(before).toHaveLength(3);
+    for (const [name, owner] of [
+      ['video', 'video_owner'],
+      ['temporal', 'temporal'],
+      ['temporal_visibility', 'temporal'],
+    ] as const) {
+      await database.db.raw('drop database ?? with (force)', [own(name)]);
+      await database.db.raw('create database ?? owner ??', [own(name), own(owner)]);
+    }
+    expect(await rights()).not.toEqual(before);
+    for (const statement of statementsOf('database-rights.sql')) await ask('', 'video', statement);
+    expect(await rights()).toEqual(before);
   });
 });

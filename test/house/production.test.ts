@@ -17,7 +17,7 @@ interface Network {
 
 interface Service {
   readonly image: string;
-  readonly build?: unknown;
+  readonly build?: { readonly target: string };
   readonly command?: string | readonly string[];
   readonly entrypoint?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -28,6 +28,9 @@ interface Service {
   readonly networks?: readonly string[] | Readonly<Record<string, Network | null>>;
   readonly read_only?: boolean;
   readonly mem_limit?: string;
+  readonly memswap_limit?: string;
+  readonly init?: boolean;
+  readonly deploy?: { readonly replicas?: string };
   readonly pids_limit?: number;
   readonly cap_drop?: readonly string[];
   readonly security_opt?: readonly string[];
@@ -44,7 +47,7 @@ const compose = parse(composeText, { merge: true, maxAliasCount: 1_000 }) as {
   readonly configs?: unknown;
 };
 const { services } = compose;
-const ours = Object.entries(services).filter(([, { build }]) => build !== undefined);
+const ours = Object.entries(services).filter(([, { image }]) => image.startsWith('video-'));
 const channelKeys = keysOfChannels();
 /** Variables of the compose files that are no settings of the service. */
 const ofCompose = [
@@ -54,6 +57,8 @@ const ofCompose = [
   'TLS_PORT',
   'TAG',
   'NEXT_TAG',
+  'STUDIO_TAG',
+  'WORKERS',
   'POSTGRES_PASSWORD',
   'DATABASE_OWNER_PASSWORD',
   'DATABASE_PASSWORD',
@@ -358,14 +363,15 @@ describe('docker-compose.yml', () => {
   });
 
   test.each(Object.keys(services))(
-    'the service %s has resource limits, no capabilities and, except temporal-ui, a read-only file system',
+    'the service %s has resource limits, no swap, no capabilities and a read-only file system',
     (name) => {
       const service = services[name] as Service;
       expect(service).toMatchObject({ cap_drop: ['ALL'], pids_limit: expect.any(Number) });
       expect(service.security_opt).toEqual(['no-new-privileges:true']);
       expect(fill(String(service.mem_limit), {})).toMatch(/^\d+[mg]$/);
       expect(service.logging?.options).toEqual({ 'max-size': '20m', 'max-file': '5' });
-      expect(service.read_only ?? false).toBe(name !== 'temporal-ui');
+      expect(service.memswap_limit).toBe(service.mem_limit);
+      expect(service.read_only).toBe(true);
     },
   );
 
@@ -419,6 +425,7 @@ describe('docker-compose.yml', () => {
         if (condition !== 'service_healthy') expect(service?.restart).toMatch(/^on-failure/);
       }
     }
+    expect(Object.keys(services.backup?.depends_on ?? {})).toEqual(['migrate']);
     expect(Object.keys(services.api?.depends_on ?? {})).toEqual(['migrate']);
     expect(Object.keys(services.worker?.depends_on ?? {})).toEqual(['migrate']);
   });
@@ -426,10 +433,10 @@ describe('docker-compose.yml', () => {
   test.each(Object.keys(services))(
     'the service %s has a restart policy, and its image has a version',
     (name) => {
-      const { restart, image, build } = services[name] as Service;
+      const { restart, image } = services[name] as Service;
       const ends = ['admin', 'temporal-cli'].includes(name);
       expect(restart).toMatch(ends ? /^no$/ : /^(unless-stopped|on-failure:\d+)$/);
-      if (!build)
+      if (!image.startsWith('video-'))
         expect(image).toMatch(/^[\w/-]+:v?\d+\.\d+(\.\d+)?(-\w+)?(@sha256:[0-9a-f]{64})?$/);
     },
   );
@@ -564,6 +571,17 @@ describe('commands in the documents', () => {
   const named = (pattern: RegExp) =>
     documented.flatMap(([line]) => [...line.matchAll(pattern)].map(([, name = '']) => name));
 
+  // The engine takes such a signal for a stop by hand, and no longer restarts the container.
+  test('send signals inside of the containers', () => {
+    expect(read('docs/operations.md')).not.toMatch(/^docker (compose )?kill/m);
+  });
+
+  test('leave the number of workers to WORKERS, which a deploy keeps', () => {
+    expect(documented.filter(([line]) => line.includes('--scale'))).toEqual([]);
+    const { replicas = '' } = services.worker?.deploy ?? {};
+    expect([fill(replicas, {}), fill(replicas, { WORKERS: '4' })]).toEqual(['2', '4']);
+  });
+
   test('name existing services and profiles', () => {
     const servicesTold = [
       ...named(/--scale (\S+?)=/g),
@@ -603,13 +621,23 @@ describe('Dockerfile', () => {
   test('the last stage is the service, because docker builds the last stage by default', () => {
     const stages = [...read('Dockerfile').matchAll(/^FROM \S+ AS (\w+)$/gm)];
     expect(stages.at(-1)?.[1]).toBe('service');
-    const targets = ours.map(([name, { build: how }]) => [
-      name,
-      (how as { target: string }).target,
+  });
+
+  test('each image is built by one service, and a new tag of the service leaves the studio as it is', () => {
+    const built = ours.flatMap(([name, { build }]) => (build ? [[name, build.target]] : []));
+    expect(built).toEqual([
+      ['migrate', 'service'],
+      ['studio', 'studio'],
     ]);
-    for (const [name, target] of targets) {
-      expect([name, target]).toEqual([name, name === 'studio' ? 'studio' : 'service']);
-    }
+    const tagOf = (name: string) => fill(services[name]?.image ?? '', { TAG: 'a1' });
+    expect(ours.map(([name]) => tagOf(name)).filter((image) => image.endsWith(':a1'))).toHaveLength(
+      ours.length - 2,
+    );
+    expect(tagOf('studio')).toBe('video-generation-studio:local');
+  });
+
+  test('every process of ours has a process 1 that passes signals on', () => {
+    for (const [name, { init }] of ours) expect([name, init]).toEqual([name, true]);
   });
 
   test('only the image of the studio contains ffmpeg', () => {
