@@ -78,6 +78,15 @@ export async function listBudgets(
 }
 
 /**
+ * The first instant at which the clocks of the account show `midnight`. Where summer time ends at
+ * one o'clock, a midnight occurs twice in a night, and PostgreSQL takes the second one.
+ */
+const firstInstant = (midnight: string) =>
+  `case when (${midnight} at time zone time_zone - interval '1 hour') at time zone time_zone = ${midnight}
+        then ${midnight} at time zone time_zone - interval '1 hour'
+        else ${midnight} at time zone time_zone end`;
+
+/**
  * PostgreSQL reads the movements with an index-only scan of `transfers_budgets`. A test checks
  * this.
  */
@@ -94,12 +103,16 @@ export function listBudgetsQuery(
        from budgets budget
        join accounts on accounts.id = budget.account_id
       cross join lateral (
-        select case period when 'total' then '-infinity'
-                    else date_trunc(period, now(), time_zone) end as starts_at,
-               case period when 'total' then 'infinity'
-                    else (date_trunc(period, now() at time zone time_zone)
-                          + case period when 'day' then interval '1 day' else interval '1 month' end)
-                         at time zone time_zone end as ends_at) span
+        select date_trunc(case period when 'month' then period else 'day' end,
+                          now() at time zone time_zone) as first) midnight
+      cross join lateral (
+        select first + case period when 'month' then interval '1 month' else interval '1 day' end
+                 as next) following
+      cross join lateral (
+        select case period when 'total' then '-infinity' else ${firstInstant('first')} end
+                 as starts_at,
+               case period when 'total' then 'infinity' else ${firstInstant('next')} end
+                 as ends_at) span
       cross join lateral (
         select coalesce(sum(amount) filter (where kind in ('settle', 'extra_charge', 'closing')), 0)::bigint
                  as spent,

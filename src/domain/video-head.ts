@@ -20,11 +20,15 @@ interface Box {
 
 const contentBytes: Readonly<Record<string, number>> = { mvhd: 32, tkhd: 96 };
 const parents = ['moov', 'trak'];
+// Real files have some dozens of boxes before both values are known. Without a limit, a file of
+// empty boxes would cost seconds of the processor.
+const boxesMax = 1_000;
 
 export function createVideoHead(): VideoHead {
   let skip = 0;
   let kept: Uint8Array = new Uint8Array(0);
   let isOver = false;
+  let boxes = 0;
   let length: number | null | undefined;
   let size: Size | null = null;
 
@@ -40,7 +44,9 @@ export function createVideoHead(): VideoHead {
     const content = kept.subarray(box.headBytes, box.size);
     if (box.name === 'mvhd') length = lengthOf(content);
     if (box.name === 'tkhd') size ??= sizeOf(content);
-    isOver = (length !== undefined && size !== null) || box.size < box.headBytes;
+    boxes += 1;
+    const isComplete = length !== undefined && size !== null;
+    isOver = isComplete || box.size < box.headBytes || boxes === boxesMax;
     skip = parents.includes(box.name) ? box.headBytes : box.size;
     return !isOver;
   };

@@ -134,6 +134,50 @@ test('a budget counts a task in the period of its creation, even if the task is 
   expect(await accepts(100)).toBe('stored');
 });
 
+/** Lists the budgets as if the clock of PostgreSQL showed `now`. */
+async function standingAt(accountId: string, now: string) {
+  const trx = await database.db.transaction();
+  try {
+    await trx.raw('create schema clock');
+    await trx.raw(`create function clock.now() returns timestamptz immutable
+                     language sql as $$ select '${now}'::timestamptz $$`);
+    await trx.raw('set local search_path = clock, public, pg_catalog');
+    const rows = await listBudgets(trx, accountId);
+    return rows.map(({ heldMicros, beginsAnewAt }) => [heldMicros, beginsAnewAt?.toISOString()]);
+  } finally {
+    await trx.rollback();
+  }
+}
+
+// The clocks of Havana go back at 05:00 UTC, those of the Azores at 01:00 UTC: from one o'clock to
+// midnight. In March, Havana has no midnight.
+test.each([
+  ['America/Havana', '2026-11-01T04:00:00.000Z', '2026-11-02T05:00:00.000Z'],
+  ['Atlantic/Azores', '2026-10-25T00:00:00.000Z', '2026-10-26T01:00:00.000Z'],
+  ['America/Havana', '2026-03-08T05:00:00.000Z', '2026-03-09T04:00:00.000Z'],
+])('a day of %s in which a midnight occurs twice or never begins at %s', async (zone, from, to) => {
+  const { accountId, limit } = await anAccount();
+  const at = (minutes: number) => new Date(Date.parse(from) + minutes * 60_000);
+  await limit('day', 100);
+  if (zone === 'America/Havana' && from.includes('-11-')) await limit('month', 100);
+  await setTimeZone(database.db, accountId, zone);
+  for (const [minutes, hold] of [
+    [-10, 1],
+    [10, 2],
+    [70, 4],
+  ] as const) {
+    const { input } = anOpening(accountId, aTaskId(), hold);
+    await storePending(database.db, { ...input, createdAtMs: at(minutes).getTime() });
+  }
+  const days = async (minutes: number) => standingAt(accountId, at(minutes).toISOString());
+  expect((await days(-5))[0]).toEqual([1, from]);
+  for (const minutes of [0, 20, 59, 60, 80, 600]) {
+    const [day, month] = await days(minutes);
+    expect([minutes, ...day!]).toEqual([minutes, 6, to]);
+    if (month) expect(month).toEqual([6, '2026-12-01T05:00:00.000Z']);
+  }
+});
+
 test('the days and months of a budget begin at midnight in the time zone of the account', async () => {
   const { accountId, limit } = await anAccount();
   await limit('day', 1);

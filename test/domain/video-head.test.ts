@@ -108,6 +108,18 @@ describe('the size of a video', () => {
   });
 });
 
+test('a file of empty boxes is read up to its thousandth box only', () => {
+  const empty = (count: number) => Buffer.alloc(8 * count, box('free'));
+  expect(lengthOf(Buffer.concat([empty(900), mp4(3)]))).toBe(3_000);
+  expect(lengthOf(Buffer.concat([empty(1_000), mp4(3)]))).toBeNull();
+  const started = process.cpuUsage();
+  const chunk = empty(8_192);
+  const head = createVideoHead();
+  for (let read = 0; read < 40_000_000; read += chunk.length) head.read(chunk);
+  const { user, system } = process.cpuUsage(started);
+  expect(user + system).toBeLessThan(500_000);
+});
+
 test('the length and the size of a video read from random bytes are positive numbers or null', () => {
   const chunks = fc.array(fc.uint8Array({ maxLength: 64 }));
   fc.assert(
