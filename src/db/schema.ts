@@ -500,9 +500,6 @@ create table operator_log (
   -- The command as it was typed.
   command    text not null,
   account_id text,
-  -- The values that the act changed, before and after it.
-  before     jsonb not null,
-  after      jsonb not null,
   why        text
 );
 create index operator_log_account on operator_log (account_id, id desc);

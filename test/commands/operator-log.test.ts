@@ -66,74 +66,52 @@ async function aRunningTask({ accountId }: Customer): Promise<string> {
 interface Example {
   /** The words after the command's name. */
   readonly words: (customer: Customer) => string | Promise<string>;
-  readonly before?: object;
-  readonly after?: object;
   /** The number of rows that the command writes; absent if it writes one row. */
   readonly rows?: number;
 }
 
-const first = (customer: Customer) => `key ${customer.keyId}`;
 const examples: Readonly<Record<string, Example>> = {
   'accounts create': {
     words: () => '--name Other --credit 5',
-    before: {},
-    after: { name: 'Other', available: '5.000000' },
   },
   'accounts credit': {
     words: ({ accountId }) => `${accountId} 12.5 --reference invoice-7`,
-    before: { available: '100.000000' },
-    after: { available: '112.500000' },
   },
   'accounts correct': {
     words: ({ accountId }) => `${accountId} 1 --for house --reference case-1 --reason mistake`,
-    before: { available: '100.000000' },
-    after: { available: '99.000000' },
   },
   'accounts disable': {
     words: ({ accountId }) => `${accountId} --cancel`,
-    before: { disabledAt: null },
-    after: { disabledAt: expect.any(String) },
   },
-  'accounts enable': { words: ({ accountId }) => accountId, before: {}, after: {} },
+  'accounts enable': { words: ({ accountId }) => accountId },
   'accounts erase': {
     words: ({ accountId }) => accountId,
     rows: 2,
-    before: { erasedAt: null },
-    after: { erasedAt: expect.any(String) },
   },
   'accounts terms': {
     words: ({ accountId }) => `${accountId} --running-max 5`,
-    before: { runningMax: null },
-    after: { runningMax: 5 },
   },
-  'keys create': { words: ({ accountId }) => `--account ${accountId} --name batch`, before: {} },
+  'keys create': { words: ({ accountId }) => `--account ${accountId} --name batch` },
   'keys revoke': { words: ({ keyId }) => keyId },
   'keys terms': { words: ({ keyId }) => `${keyId} --create-rate 5` },
   'budgets set': {
     words: ({ accountId }) => `--account ${accountId} --period month --limit 500`,
-    before: {},
-    after: { 'budget month': '500.000000' },
   },
   'budgets remove': {
     async words({ accountId }) {
       await admin(`budgets set --account ${accountId} --period month --limit 500`);
       return `--account ${accountId} --period month`;
     },
-    before: { 'budget month': '500.000000' },
-    after: {},
   },
   'webhooks rotate': { words: ({ accountId }) => accountId },
   'callbacks resend': {
     words: ({ accountId }) => aFinalTask(database, 'https://hooks.example.com/in', { accountId }),
-    before: { deliveries: 1 },
-    after: { deliveries: 2 },
   },
-  'tasks cancel': { words: aRunningTask, before: {}, after: {} },
+  'tasks cancel': { words: aRunningTask },
   'reconcile lost': {
     words: () => '--hours 3',
-    after: { lossConfirmedUntil: expect.any(String) },
   },
-  'encryption reseal': { words: () => '', before: {}, after: {} },
+  'encryption reseal': { words: () => '' },
 };
 
 test('every command that changes something has an example in this test', () => {
@@ -142,7 +120,7 @@ test('every command that changes something has an example in this test', () => {
 });
 
 test.each(Object.entries(examples))(
-  'the command "%s" is logged with the operator, the reason, and the state before and after',
+  'the command "%s" is logged with the operator, the command and the reason',
   async (name, example) => {
     const customer = await aCustomer();
     const words = await example.words(customer);
@@ -157,26 +135,11 @@ test.each(Object.entries(examples))(
       role: 'video_operator',
       command: typed,
       why: 'as agreed by phone',
-      ...(example.before ? { before: example.before } : {}),
-      ...(example.after ? { after: example.after } : {}),
     });
     const ofNone = ['accounts create', 'reconcile lost', 'encryption reseal'].includes(name);
     if (!ofNone) expect(row?.accountId).toBe(customer.accountId);
   },
 );
-
-test('the log row of a key has the changed fields, and only the last characters of the key', async () => {
-  const customer = await aCustomer();
-  await admin(`keys terms ${customer.keyId} --create-rate 5`);
-  await admin(`keys revoke ${customer.keyId}`);
-  const [revoked, terms, created] = await acts(customer.accountId);
-  expect(terms?.before).toEqual({ [first(customer)]: { createRate: null } });
-  expect(terms?.after).toEqual({ [first(customer)]: { createRate: 5 } });
-  const endsIn = customer.apiKey.slice(-4);
-  expect(revoked?.before).toEqual({ [first(customer)]: { revokedAt: null } });
-  expect(revoked?.after).toEqual({ [first(customer)]: { revokedAt: expect.any(String) } });
-  expect(created?.after).toMatchObject({ [first(customer)]: { endsIn, name: 'first key' } });
-});
 
 test('the log of operators contains no secret', async () => {
   const customer = await aCustomer();
@@ -267,6 +230,6 @@ test('`admin log` prints a table with one line per row, up to the limit', async 
   await admin([`accounts`, 'terms', accountId, '--weight', '3', '--why', 'a\tnew contract']);
   await admin(`accounts terms ${accountId} --weight 3`);
   const { out } = await admin(`log --account ${accountId} --limit 1`);
-  expect(out).toMatch(/^NUMBER +AT +WHO +ACT +ACCOUNT +WHY +BEFORE +AFTER\n/);
+  expect(out).toMatch(/^NUMBER +AT +WHO +ACT +ACCOUNT +WHY\n/);
   expect(out.trimEnd().split('\n')).toHaveLength(2);
 });

@@ -16,7 +16,7 @@ import { amount, fields, table } from './tables';
 import { shownTerms } from './terms';
 import { amountOf, choiceOf, knownAccount, nameOf } from './values';
 
-const moneyChanges = (input: Input) => ({ kind: 'money', id: input.operand('ID') }) as const;
+const moneyChanges = (input: Input) => ({ kind: 'account', id: input.operand('ID') }) as const;
 
 const create: AdminCommand = {
   name: 'accounts create',
@@ -27,7 +27,7 @@ const create: AdminCommand = {
     channels: { value: 'A,B', about: 'the channels its first key may use; all when left out' },
     'no-key': { about: 'makes no first key' },
   },
-  changes: () => ({ kind: 'money', id: null }),
+  changes: () => ({ kind: 'account', id: null }),
   about: 'a new customer with books, a first key and a webhook secret, which are shown once',
   async run({ config, db }, input) {
     const credit = input.option('credit');

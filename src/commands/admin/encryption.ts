@@ -18,7 +18,7 @@ const keys: AdminCommand = {
 
 const reseal: AdminCommand = {
   name: 'encryption reseal',
-  changes: () => ({ kind: 'encryption', id: null }),
+  changes: () => ({ kind: 'service' }),
   about:
     'encrypts the rows under older keys with the first of ENCRYPTION_KEYS, while the service runs',
   async run({ config, committed }) {

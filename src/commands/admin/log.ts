@@ -1,6 +1,6 @@
 // The command `admin log` lists what operators did, the newest first.
 
-import { type LogRow, listActs } from '../../db/operator-log';
+import { listActs } from '../../db/operator-log';
 import type { AdminCommand } from './command-line';
 import { table } from './tables';
 import { countOf } from './values';
@@ -11,7 +11,7 @@ export const log: AdminCommand = {
     account: { value: 'ID', about: 'acts on this account only' },
     limit: { value: 'N', about: 'how many, the newest first (50)' },
   },
-  about: 'what operators did: who, when, what it changed, and why',
+  about: 'what operators did: who, when, which command, and why',
   async run({ db }, input) {
     const accountId = input.option('account');
     const acts = await listActs(db(), {
@@ -25,26 +25,7 @@ export const log: AdminCommand = {
       { title: 'ACT', of: ({ command }) => command },
       { title: 'ACCOUNT', of: (act) => act.accountId },
       { title: 'WHY', of: ({ why }) => why },
-      { title: 'BEFORE', of: ({ before }) => shownState(before) },
-      { title: 'AFTER', of: afterOf },
     ]);
     return { data: acts, text };
   },
 };
-
-/**
- * The state after the command. If the command created something, fields without a value are left
- * out.
- */
-function afterOf({ before, after }: LogRow): string {
-  if (Object.keys(before).length > 0) return shownState(after);
-  const text = JSON.stringify(after, (_, value) => (value === null ? undefined : value));
-  return shownState(JSON.parse(text) as LogRow['after']);
-}
-
-function shownState(state: LogRow['before']): string {
-  const parts = Object.entries(state).map(([name, value]) => {
-    return `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`;
-  });
-  return parts.join(', ');
-}

@@ -8,7 +8,7 @@ import { countOf } from './values';
 export const reconcileLost: AdminCommand = {
   name: 'reconcile lost',
   options: { hours: { value: 'N', about: 'for how long from now (2)' } },
-  changes: () => ({ kind: 'reconciler', id: null }),
+  changes: () => ({ kind: 'service' }),
   about: 'confirms that Temporal lost tasks: those it does not know are closed and refunded',
   async run({ db }, input) {
     const until = (await confirmLoss(db(), countOf(input, 'hours', 2, 48))).toISOString();
