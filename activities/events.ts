@@ -38,38 +38,13 @@ export interface ActivityEvents {
   watchRound(channel: string, open: number, changed: number, ms: number): void;
   /** A result of a task was copied into the storage. */
   resultStored(taskId: string, role: string, bytes: number, seconds: number): void;
-  /**
-   * `failed`: a copy failed and is repeated. `late`: the task no longer waits for the copy. `lost`:
-   * the provider's link expired before a copy was complete, and there is no new link.
-   */
-  resultNotStored(
-    taskId: string,
-    role: string,
-    outcome: 'failed' | 'late' | 'lost',
-    why: string,
-  ): void;
-  /**
-   * An attempt to upload a video to the URL that the caller gave has ended. `again`: another
-   * attempt follows. `succeeded` and `failed`: no other attempt follows.
-   */
-  outputUpload(
-    taskId: string,
-    outcome: 'succeeded' | 'failed' | 'again',
-    why: string,
-    result: UploadResult,
-  ): void;
+  /** `failed`: a copy failed and is repeated. `given_up`: the task fails and is refunded. */
+  resultNotStored(taskId: string, role: string, outcome: 'failed' | 'given_up', why: string): void;
   cancelGivenUp(taskId: string, kind: string, why: string): void;
   finding(kind: FindingKind, taskId: string, why: string): void;
   /** Called exactly once for each completed audit. */
   audited(differences: readonly Difference[]): void;
 }
-
-/**
- * The result of one attempt to upload a video. `accepted` and `refused`: the receiver answered.
- * `no_answer`: the receiver did not answer. `not_sent`: the URL is not allowed, or the storage does
- * not have the video.
- */
-export type UploadResult = 'accepted' | 'refused' | 'no_answer' | 'not_sent';
 
 export type UpstreamOperation = 'create' | 'read' | 'list' | 'cancel';
 

@@ -20,6 +20,11 @@ export function cancelled(): Ending {
   return failed({ code: 'task_error', message: cancelledMessage });
 }
 
+/** The generator made the video, but no copy of it could be stored in time. */
+export function notStored(): Ending & { succeeded: false } {
+  return failed({ code: 'task_error', message: 'The video could not be stored in time.' });
+}
+
 export function failedUpstream(report: JobReport): Ending {
   const message = report.failure?.sentence ?? 'The generator could not finish this video.';
   return failed({ code: report.failure?.ours ? 'task_error' : 'provider_error', message });
@@ -58,7 +63,6 @@ export function finalObject(
       seed: video.seed,
       usage: { completion_tokens: tokens, total_tokens: tokens },
       billing: bill,
-      ...(task.stored?.uploads ? { outputUpload: { status: 'pending' } } : {}),
     }),
     charge,
   };

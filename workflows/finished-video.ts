@@ -5,7 +5,7 @@
 import type { JobReport } from '../src/domain/job';
 import { nearestRatio, outputSize } from '../src/domain/output-size';
 import type { Plan } from '../src/domain/plan-types';
-import type { ResultSource, StoredResults } from '../src/domain/results';
+import type { KeptResults, ResultSource } from '../src/domain/results';
 import type { NewVideo } from '../src/domain/task';
 
 export interface FinishedVideo {
@@ -37,7 +37,7 @@ export function finishedVideo(
   plan: Plan,
   base: JobReport['result'] | undefined,
   enhanced: JobReport['result'] | undefined,
-  stored: StoredResults | undefined,
+  stored: KeptResults | undefined,
 ): FinishedVideo {
   const last = enhanced ?? base;
   const seconds = lengthOf(last) ?? lengthOf(base);

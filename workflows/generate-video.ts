@@ -19,9 +19,9 @@ import type { TaskObject } from '../src/contract/task';
 import type { JobKind, JobReport } from '../src/domain/job';
 import { isFinal } from '../src/domain/task';
 import type { TaskInput } from '../src/domain/task-transactions';
-import { announce, storeTheRest } from './children';
+import { announce } from './children';
 import type { Ending } from './endings';
-import { cancelled, expired, failedUpstream, finalObject } from './endings';
+import { cancelled, expired, failedUpstream, finalObject, notStored } from './endings';
 import { refusedFailure } from './messages';
 import {
   cancelPolicy,
@@ -54,9 +54,8 @@ export async function generateVideo(input: TaskInput): Promise<TaskObject> {
       return isEnhanced ? runJob(task, 'super_resolution') : video;
     });
 
-    if (ending.succeeded) await store(task);
-    const final = await settle(task, ending);
-    await Promise.all([announce(task), abandonJobs(task, final), storeTheRest(task, final)]);
+    const final = await settle(task, ending.succeeded ? await store(task) : ending);
+    await Promise.all([announce(task), abandonJobs(task, final)]);
     await condition(allHandlersFinished);
     return final;
   });
@@ -156,15 +155,16 @@ async function lastCheck(task: TaskState): Promise<Ending> {
 }
 
 /**
- * Copies the results into the storage. The jobs have succeeded, so a failed copy neither fails the
- * task nor repeats a job.
+ * Copies the results into the storage. A failed copy is repeated without another job. The task
+ * succeeds only if all results are stored: nobody pays for a video that cannot be fetched.
  */
-async function store(task: TaskState): Promise<void> {
-  const sources = task.resultSources();
-  if (sources.length === 0) return;
+async function store(task: TaskState): Promise<Ending> {
   const taskQueue = `${workflowInfo().taskQueue}-files`;
   const { storeResults } = proxyActivities<FileActivities>({ ...storePolicy, taskQueue });
-  task.stored = await storeResults(task.storing(sources));
+  const stored = await storeResults(task.storing(task.resultSources()));
+  if (!stored.stored) return notStored();
+  task.stored = stored;
+  return { succeeded: true };
 }
 
 /**

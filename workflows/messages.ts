@@ -8,7 +8,6 @@ import type { CreatedTask } from '../src/contract/task';
 export const workflowNames = {
   generateVideo: 'generateVideo',
   deliverCallback: 'deliverCallback',
-  storeLater: 'storeLater',
   watchChannel: 'watchChannel',
   reconcile: 'reconcile',
   audit: 'audit',
@@ -74,15 +73,6 @@ export interface CallbackInput {
 export function callbackWorkflowId(taskId: string, delivery = 1): string {
   // Untested: workflows start only first deliveries; tests of activities and API cover the rest.
   return delivery === 1 ? `${taskId}:callback` : `${taskId}:callback:resend:${delivery}`;
-}
-
-/** The input of the workflow that finishes copies and uploads after the end of the task. */
-export interface StoreLater {
-  readonly taskId: string;
-}
-
-export function storeLaterWorkflowId(taskId: string): string {
-  return `${taskId}:store`;
 }
 
 export interface CallbackName {

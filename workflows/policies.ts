@@ -71,24 +71,14 @@ export const callbackPolicy: ActivityOptions = {
 };
 
 /**
- * For the copy of results into the storage. The activity decides how long its task waits. The
- * timeout is above the longest wait that can be configured, an hour. If a worker dies, the missing
- * heartbeat shows that within 15 s.
+ * For the copy of results into the storage. The activity decides when to give up, so attempts are
+ * unlimited. If a worker dies, the missing heartbeat shows that within 15 s.
  */
 export const storePolicy: ActivityOptions = {
   summary: 'copies the results into the storage',
   startToCloseTimeout: '65 min',
   heartbeatTimeout: '15 s',
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '30 s' },
-};
-
-/**
- * For copies and uploads that no task waits for. Their attempts may continue for more than a day.
- */
-export const storeLaterPolicy: ActivityOptions = {
-  ...storePolicy,
-  startToCloseTimeout: '2 hours',
-  retry: { initialInterval: '10 s', backoffCoefficient: 2, maximumInterval: '5 min' },
 };
 
 /**

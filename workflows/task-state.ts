@@ -18,7 +18,7 @@ import type { TaskObject } from '../src/contract/task';
 import type { JobInput, JobKind, JobReport } from '../src/domain/job';
 import type { Plan } from '../src/domain/plan-types';
 import { billing } from '../src/domain/pricing';
-import type { ResultSource, StoredResults, StoreResults } from '../src/domain/results';
+import type { KeptResults, ResultSource, StoreResults } from '../src/domain/results';
 import type { TaskIdentity } from '../src/domain/task';
 import { createdTask, isFinal, runningObject, stepOf, taskObject } from '../src/domain/task';
 import type { OpenTask, TaskInput } from '../src/domain/task-transactions';
@@ -37,6 +37,9 @@ import {
 import * as attributes from './search-attributes';
 import { TaskJobs } from './task-jobs';
 
+// The copy of a video is tried until the deadline of the task, but at least for this long.
+const storedWithinSecondsMin = 600;
+
 export class TaskState {
   readonly id: string;
   readonly plan: Plan;
@@ -47,11 +50,8 @@ export class TaskState {
   readonly jobs = new TaskJobs();
   /** The reason why openTask refused the task. openTask then also deletes the row of the task. */
   refusal: Refusal | undefined;
-  /**
-   * Our links to the results. They are set when storeResults has answered, even if the copies are
-   * not complete.
-   */
-  stored: StoredResults | undefined;
+  /** Our links to the results, once all results are stored. */
+  stored: KeptResults | undefined;
 
   private decide: () => void = () => undefined;
   private readonly decided = new Promise<void>((resolve) => {
@@ -150,7 +150,9 @@ export class TaskState {
     this.isStoring = true;
     this.describe();
     const object = runningObject(this.shown, 'storing');
-    return { taskId: this.id, sources, object, uploads: this.plan.uploadsVideo };
+    const leftSeconds = Math.ceil(this.remainingMs() / 1_000);
+    const triedForSeconds = Math.max(storedWithinSecondsMin, leftSeconds);
+    return { taskId: this.id, sources, object, triedForSeconds };
   }
 
   resultSources(): readonly ResultSource[] {

@@ -1,6 +1,6 @@
-// Marks the workflows that move to new code on a deploy: watchers, reconciler, audit, callbacks and
-// late copies. A task stays on the build on which it began, which is the worker's default. Without
-// a build id this option is not set, because the server would refuse the option.
+// Marks the workflows that move to new code on a deploy: watchers, reconciler, audit and
+// callbacks. A task stays on the build on which it began, which is the worker's default. Without a
+// build id this option is not set, because the server would refuse the option.
 
 import { setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
 

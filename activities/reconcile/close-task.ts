@@ -4,6 +4,7 @@
 import type { Client } from '@temporalio/client';
 import type { Knex } from 'knex';
 import { isRetryable } from '../../src/db/database';
+import { expireResults } from '../../src/db/files/retention';
 import type { OpenRow } from '../../src/db/reconcile';
 import { billing } from '../../src/domain/pricing';
 import { expiredMessage, failedObject, stoppedMessage } from '../../src/domain/task';
@@ -45,6 +46,7 @@ async function closeRow(deps: CloseDeps, row: OpenRow): Promise<boolean> {
   const { first } = await deps.closeTask({ taskId: row.id, object, heldMicros, charge: [] });
   if (!first) return false; // Untested: the workflow ended the task at the same moment.
   deps.events.finding('closed', row.id, message);
+  await expireResults(deps.db, row.id);
   // The transaction recorded that a callback must be delivered. If the delivery cannot be started
   // now, a later run of the reconciler starts the delivery.
   // Untested: Temporal becomes unavailable at that moment; lost callbacks are tested.

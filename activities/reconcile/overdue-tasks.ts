@@ -9,8 +9,8 @@ import { oneByOne } from './one-by-one';
 // Within this time after the deadline the workflow itself ends the task, unless the workflow cannot
 // run.
 const graceSeconds = 300;
-// A task whose results are being stored gets more time: twice the longest STORE_WAIT_SECONDS.
-const storingGraceSeconds = 2 * 3_600;
+// A task that begins to store its results at its deadline may take ten minutes more.
+const storingGraceSeconds = 15 * 60;
 
 /** Returns the ids of the tasks that were closed. */
 export async function stopOverdue(deps: CloseDeps): Promise<string[]> {

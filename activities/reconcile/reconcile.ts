@@ -11,7 +11,6 @@ import { closeEnded } from './ended-workflows';
 import { removeExpired } from './expired-files';
 import { type StopDeps, stopLeftJobs } from './left-jobs';
 import { restartLostCallbacks } from './lost-callbacks';
-import { type CopyStartDeps, restartLostCopies } from './lost-copies';
 import { checkSlice, type SliceDeps } from './lost-workflows';
 import { createDeleteOld, type DeleteOld, type OldTaskDeps } from './old-tasks';
 import { stopOverdue } from './overdue-tasks';
@@ -21,7 +20,6 @@ import { type ChannelDeps, watchUsedChannels } from './unwatched-channels';
 
 export type ReconcileDeps = JobDeps &
   ChannelDeps &
-  CopyStartDeps &
   ObjectDeps &
   OldTaskDeps &
   PendingDeps &
@@ -60,7 +58,6 @@ async function runReconciler(
   const ended = (await attempt(closeEnded(deps))) ?? [];
   const { checked = 0, closed = [], stuck = [] } = (await attempt(checkSlice(deps))) ?? {};
   await attempt(stopLeftJobs(deps));
-  await attempt(restartLostCopies(deps));
   await attempt(removeExpired(deps));
   await attempt(removeUnknown());
   await attempt(deleteOld());

@@ -69,7 +69,10 @@ async function copy(deps: CopyDeps, row: ResultRow, signal: AbortSignal): Promis
     const found = incoming.found();
     const size = video?.size() ?? null;
     const isKept = await markStored(db, row.id, { contentType, ...found, size });
-    if (!isKept) await storage.remove(row.key);
+    if (!isKept) {
+      await storage.remove(row.key);
+      throw new CopyFailure('The result was removed meanwhile.');
+    }
     return { bytes: found.length, size };
   } finally {
     body.destroy();

@@ -1,7 +1,6 @@
 // Asks a provider for a new link if the old link expired before the result was copied. The job is
 // read again, because some providers sign a new link for each read.
 
-import { ApplicationFailure } from '@temporalio/activity';
 import type { Knex } from 'knex';
 import { type ResultRow, renewSource } from '../../src/db/files/results';
 import { findJob, wasSent } from '../../src/db/jobs/queries';
@@ -14,32 +13,23 @@ export interface NewLinkDeps {
 }
 
 /**
- * `renewed`: the provider gave another link, and the link is stored. `none`: the provider has no
- * other link or does not know the job, or the provider cannot be asked and the old link expired
- * more than a day ago. `later`: the provider cannot be asked now, and the next attempt asks again.
+ * Stores a new link of the provider and returns true. Returns false if the provider has no other
+ * link, does not know the job or cannot be asked now.
  */
-export type AskedLink = 'renewed' | 'none' | 'later';
-
-export async function askForNewLink(
+export async function renewLink(
   deps: NewLinkDeps,
   taskId: string,
   row: ResultRow,
-): Promise<AskedLink> {
+): Promise<boolean> {
   try {
     const url = await readLink(deps, taskId, row);
-    if (!url || url === row.sourceUrl) return 'none';
+    if (!url || url === row.sourceUrl) return false;
     await renewSource(deps.db, row.id, url);
-    return 'renewed';
+    return true;
   } catch (error) {
-    if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.
-    return error.kind === 'not_found' || row.isSourceLongDead ? 'none' : 'later';
+    if (error instanceof UpstreamFault) return false;
+    throw error; // Untested: only a defect leads here.
   }
-}
-
-/** Returns an error that makes Temporal start the copy again after one second. */
-export function copyAgain(): ApplicationFailure {
-  const message = 'The provider gave a new link.';
-  return ApplicationFailure.create({ type: 'NotStored', message, nextRetryDelay: '1 s' });
 }
 
 async function readLink(

@@ -1,84 +1,54 @@
 // Copies the results of a task into the storage: the video and, if asked for, its last frame. The
-// task waits for the copy for a limited time. After that time the task succeeds with the same
-// links, and the workflow storeLater continues the copy.
+// task is `storing` until all of them are stored. If that takes too long, the task fails.
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { awaitResults, findResults, type ResultRow } from '../../src/db/files/results';
-import { removeResults } from '../../src/db/files/retention';
+import { awaitResults, type ResultRow } from '../../src/db/files/results';
+import { expireResults } from '../../src/db/files/retention';
 import type { Size } from '../../src/domain/catalogue';
 import { fileLink } from '../../src/domain/file-link';
 import type { ResultRole, StoredResults, StoreResults } from '../../src/domain/results';
-import type { StoreLater } from '../../workflows/messages';
 import type { ActivityEvents } from '../events';
 import { whileBeating } from '../heartbeat';
 import { type CopyDeps, CopyFailure, copyResult } from './copy-result';
-import { askForNewLink, copyAgain, type NewLinkDeps } from './new-link';
-import { createUploads, type UploadDeps, type UploadOutput } from './upload-output';
+import { type NewLinkDeps, renewLink } from './new-link';
 
-export interface FileDeps extends CopyDeps, NewLinkDeps, UploadDeps {
+export interface FileDeps extends CopyDeps, NewLinkDeps {
   readonly events: ActivityEvents;
   /** The public URL of the API. Each link begins with this URL. */
   readonly publicUrl: string;
-  readonly waitSeconds: number;
   readonly keptDays: number;
 }
 
 export function createFileActivities(deps: FileDeps) {
-  const upload = createUploads(deps);
   return {
     /**
      * Throws if a result is not stored yet, so that Temporal repeats the activity. Returns if all
-     * results are stored, or after STORE_WAIT_SECONDS.
+     * results are stored, or if they could not be stored in time.
      */
     storeResults: (input: StoreResults): Promise<StoredResults> =>
       whileBeating(() => storeResults(deps, input)),
-
-    /**
-     * Copies the results and uploads the video. Throws until each result is stored or lost and the
-     * upload has ended, so that Temporal repeats the activity. If a provider's link has expired,
-     * the provider is asked for a new link, for up to a day.
-     */
-    storeAwaited: ({ taskId }: StoreLater): Promise<void> =>
-      whileBeating(() => storeAwaited(deps, upload, taskId)),
   };
 }
 
 async function storeResults(deps: FileDeps, input: StoreResults): Promise<StoredResults> {
+  const { taskId, triedForSeconds } = input;
   const rows = await awaitResults(deps.db, input, deps.keptDays);
-  const answer = {
-    links: Object.fromEntries(rows.map((row) => [row.role, linkOf(deps, row)])),
-    expiresAt: rows[0]?.expiresAt ?? 0,
-    ...(rows.some((row) => row.outputUploadUrl !== null) ? { uploads: true as const } : {}),
-  };
-  const leftMs = (deps.waitSeconds - Math.max(0, ...rows.map((row) => row.waitedSeconds))) * 1_000;
+  // The results were removed meanwhile, for example by an earlier attempt that gave up.
+  if (rows.length === 0 || rows.some(({ state }) => state === 'removed')) return { stored: false };
+  const leftMs = (triedForSeconds - Math.max(...rows.map((row) => row.waitedSeconds))) * 1_000;
   const endsAt = performance.now() + leftMs;
   const late = AbortSignal.timeout(Math.max(0, Math.round(leftMs)));
-  const { failures, size } = await copyAll(deps, input.taskId, rows, late);
+  const { failures, size } = await copyAll(deps, taskId, rows, late);
   const [failure] = failures;
-  if (!failure) return { ...answer, stored: true, ...(size ? { size } : {}) };
-  if (performance.now() < endsAt) throw notStored(failure);
-  deps.events.resultNotStored(input.taskId, failure.row.role, 'late', failure.why);
-  return { ...answer, stored: false };
-}
-
-async function storeAwaited(deps: FileDeps, upload: UploadOutput, taskId: string): Promise<void> {
-  const rows = await findResults(deps.db, taskId);
-  const { failures } = await copyAll(deps, taskId, rows);
-  let waiting: Failure | undefined;
-  let renewed = false;
-  for (const failure of failures) {
-    const { row, why } = failure;
-    const asked = row.isSourceDead ? await askForNewLink(deps, taskId, row) : 'later';
-    if (asked === 'renewed') renewed = true;
-    else if (asked === 'later') waiting = failure;
-    else {
-      await removeResults(deps.db, taskId, 'lost', [row.role]);
-      deps.events.resultNotStored(taskId, row.role, 'lost', why);
-    }
+  if (!failure) {
+    const links = Object.fromEntries(rows.map((row) => [row.role, linkOf(deps, row)]));
+    const expiresAt = rows[0]?.expiresAt ?? 0;
+    return { stored: true, links, expiresAt, ...(size ? { size } : {}) };
   }
-  if (renewed) throw copyAgain();
-  await upload(taskId);
-  if (waiting) throw notStored(waiting);
+  if (performance.now() < endsAt) throw await notStored(deps, taskId, failures, failure);
+  await expireResults(deps.db, taskId);
+  deps.events.resultNotStored(taskId, failure.row.role, 'given_up', failure.why);
+  return { stored: false };
 }
 
 interface Failure {
@@ -97,10 +67,10 @@ async function copyAll(
   deps: FileDeps,
   taskId: string,
   rows: readonly ResultRow[],
-  late?: AbortSignal,
+  late: AbortSignal,
 ): Promise<Copies> {
   const { cancellationSignal } = Context.current();
-  const signal = late ? AbortSignal.any([cancellationSignal, late]) : cancellationSignal;
+  const signal = AbortSignal.any([cancellationSignal, late]);
   let size = rows.find((row) => row.size)?.size ?? null;
   const awaited = rows.filter(({ state }) => state === 'awaited');
   const failures = await Promise.all(
@@ -135,9 +105,23 @@ function whyOf(error: unknown): string {
 
 const names: Readonly<Record<ResultRole, string>> = { video: 'video', last_frame: 'last frame' };
 
-function notStored({ row, why }: Failure): ApplicationFailure {
+/**
+ * Returns the error that makes Temporal repeat the activity. If a provider's link has expired, the
+ * provider is asked for a new link first.
+ */
+async function notStored(
+  deps: FileDeps,
+  taskId: string,
+  failures: readonly Failure[],
+  { row, why }: Failure,
+): Promise<ApplicationFailure> {
+  let isRenewed = false;
+  for (const failure of failures) {
+    if (failure.row.isSourceDead && (await renewLink(deps, taskId, failure.row))) isRenewed = true;
+  }
   const message = `The ${names[row.role]} is not stored yet. ${why}`;
-  return ApplicationFailure.create({ type: 'NotStored', message });
+  const soon = isRenewed ? { nextRetryDelay: '1 s' as const } : {};
+  return ApplicationFailure.create({ type: 'NotStored', message, ...soon });
 }
 
 // A link is returned before the type of its file is known. So the link gets the file extension of

@@ -94,9 +94,7 @@ async function filesOf(config: ConfigOf<'worker'>, meters: Meters, log: Logger) 
   return {
     storage: observedStorage(await openStorage(config), meters, log),
     publicUrl: publicUrlOf(config),
-    waitSeconds: config.storeWaitSeconds,
     keptDays: config.filesKeptDays,
-    uploadsMax: Math.max(1, Math.floor(config.workerFileSlots / 2)),
   };
 }
 

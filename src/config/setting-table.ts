@@ -127,11 +127,6 @@ export const table = z.object({
   UPLOADED_BYTES_MAX: whole(0, 999_999_999_999_999)
     .default(10_000_000_000)
     .describe('Bytes of uploaded files an account may have.'),
-  STORE_WAIT_SECONDS: whole(1, 3_600)
-    .default(600)
-    .describe(
-      'Time a finished task waits for the copy of its video; then it succeeds, its links pass on the provider’s bytes, and the copy goes on.',
-    ),
   FILES_DELIVERY: choice(['proxy', 'redirect'])
     .default('proxy')
     .describe(

@@ -101,14 +101,6 @@ const metadataParts = {
     }),
     wanted: 'must be a public HTTPS URL of at most 1024 characters, a string',
   },
-  output_upload_url: {
-    schema: z.string().min(1).max(4096).meta({
-      description:
-        'Public HTTPS address, for example a presigned one of your bucket. The video is sent to it with PUT, and is kept here too.',
-      example: 'https://bucket.example.com/video.mp4?X-Amz-Signature=0f3a',
-    }),
-    wanted: 'must be a public HTTPS URL of at most 4096 characters, a string',
-  },
   safety_identifier: {
     schema: z.string().min(1).max(64).meta({
       description: 'Unique identifier of the end user; hash it.',
@@ -133,7 +125,7 @@ export const metadataFields: Readonly<Record<string, Field>> = metadataParts;
  */
 export const ownedMetadataNames: readonly string[] = (
   'model content prompt resolution ratio duration seconds size frames framespersecond input_type mode image images ' +
-  'videos audios service_tier priority draft_task output_format omni_reference_task_type'
+  'videos audios service_tier priority draft_task output_format omni_reference_task_type output_upload_url'
 ).split(' ');
 
 // `tools` may be sent as a list or as a single tool, and the document shows both forms. The parser

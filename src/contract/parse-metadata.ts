@@ -168,6 +168,9 @@ function misspellingFault(name: string): Fault | null {
 }
 
 function ownedSentence(name: string): string {
+  if (name === 'output_upload_url') {
+    return 'is not offered: the callback of a task has a link to the video that lives 30 days.';
+  }
   return topLevelNames.includes(name)
     ? 'is not an extension option; send it at the top level, next to model and prompt.'
     : 'cannot be passed through: the service sets or prices it itself. Leave it out.';

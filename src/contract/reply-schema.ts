@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { refusals } from './error';
 import { amount, modelSchema, pageOf } from './model-schema';
-import { outputUploadSchema, videoSchema } from './video-schema';
+import { videoSchema } from './video-schema';
 import {
   billingKinds,
   inputTypes,
@@ -94,7 +94,6 @@ export const taskSchema = z
       .meta({ description: 'Only of failed tasks. A failed task is not charged.' }),
     seed: z.number().optional(),
     billing: billing.optional(),
-    output_upload: outputUploadSchema.optional(),
   })
   .meta({ id: 'Task' });
 

@@ -35,7 +35,6 @@ export interface VideoMetadata {
   readonly tools?: readonly Tool[];
   readonly super_resolution_config?: SuperResolutionConfig;
   readonly callback_url?: string;
-  readonly output_upload_url?: string;
   readonly safety_identifier?: string;
   readonly input_video_duration?: number;
   readonly labels?: Labels;

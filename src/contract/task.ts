@@ -7,7 +7,6 @@ import type { taskSchema } from './reply-schema';
 
 export type TaskObject = z.infer<typeof taskSchema>;
 export type VideoResult = TaskObject['data'][number];
-export type OutputUpload = NonNullable<TaskObject['output_upload']>;
 export type TokenUsage = NonNullable<TaskObject['usage']>;
 export type TaskError = NonNullable<TaskObject['error']>;
 export type Billing = NonNullable<TaskObject['billing']>;

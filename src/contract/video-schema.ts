@@ -1,7 +1,7 @@
-// zod schemas of a task's result, and of the upload of the video to a URL of the caller.
+// The zod schema of a task's result.
 
 import { z } from 'zod';
-import { goneReasons, outputUploadStatuses } from './vocabulary';
+import { goneReasons } from './vocabulary';
 
 export const videoSchema = z
   .strictObject({
@@ -10,8 +10,7 @@ export const videoSchema = z
         'URL of the video, at this service; it needs no key. Absent once the video is not kept any more.',
     }),
     url_gone_reason: z.enum(goneReasons).optional().meta({
-      description:
-        'Only without `url`. `deleted`: by its owner. `expired`: its time is over. `lost`: it could not be fetched from the generator in time.',
+      description: 'Only without `url`. `deleted`: by its owner. `expired`: its time is over.',
     }),
     last_frame_url: z.string().optional(),
     last_frame_url_gone_reason: z.enum(goneReasons).optional().meta({
@@ -30,14 +29,3 @@ export const videoSchema = z
       .optional(),
   })
   .meta({ id: 'VideoResult' });
-
-export const outputUploadSchema = z
-  .strictObject({
-    status: z.enum(outputUploadStatuses),
-    error: z.string().optional().meta({ description: 'Why it failed.' }),
-  })
-  .meta({
-    id: 'OutputUpload',
-    description:
-      'Only on success, if `metadata.output_upload_url` was sent. `pending`: it is tried for a day. It never fails the task.',
-  });

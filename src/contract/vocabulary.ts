@@ -26,11 +26,8 @@ export type Scene = (typeof scenes)[number];
 export const toolVersions = ['standard', 'professional'] as const;
 export type ToolVersion = (typeof toolVersions)[number];
 
-export const outputUploadStatuses = ['pending', 'succeeded', 'failed'] as const;
-export type OutputUploadStatus = (typeof outputUploadStatuses)[number];
-
 /** The reasons why a result has no link any more. */
-export const goneReasons = ['deleted', 'expired', 'lost', 'removed_by_operator'] as const;
+export const goneReasons = ['deleted', 'expired', 'removed_by_operator'] as const;
 export type GoneReason = (typeof goneReasons)[number];
 
 export const taskErrorCodes = ['task_error', 'provider_error'] as const;

@@ -67,7 +67,7 @@ export async function readOpenWork(db: Knex): Promise<OpenWork> {
            (select count from due) as "callbacksPending",
            coalesce((select greatest(0, overdue) from due), 0)::float8 as "callbackOverdueSeconds",
            coalesce((select greatest(0, extract(epoch from now() - min(created_at))) from files
-                      where state = 'awaited' and role <> 'upload'), 0)::float8
+                      where state = 'awaited' and role <> 'upload' and expires_at > now()), 0)::float8
              as "resultAwaitedSeconds",
            (select coalesce(sum(held), 0) from balances)::float8 as "heldMicros",
            (select extract(epoch from now() - audited_at)::float8 from reconcile_state)

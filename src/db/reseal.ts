@@ -11,7 +11,7 @@ const tables = {
   jobs: { report: 'json' },
   callbacks: { url: 'text' },
   callback_attempts: { error: 'text', reply: 'text' },
-  files: { source_url: 'text', output_upload_url: 'text', name: 'text' },
+  files: { source_url: 'text', name: 'text' },
 } as const;
 
 type Table = keyof typeof tables;

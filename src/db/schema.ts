@@ -443,8 +443,6 @@ create table files (
   -- which the link expires; otherwise 24 hours are assumed.
   source_url        text,
   source_expires_at timestamptz,
-  -- Sealed. The caller's address to which a video must still be uploaded; null after the upload.
-  output_upload_url text,
   -- Sealed. The name that the caller gave to an upload.
   name              text,
   media             text not null check (media in ('image', 'video', 'audio')),
@@ -460,8 +458,7 @@ create table files (
   created_at        timestamptz not null default now(),
   expires_at        timestamptz not null,
   removed_at        timestamptz,
-  -- \`lost\`: the provider's link expired before the result was copied.
-  removed_because   text check (removed_because in ('expired', 'caller', 'operator', 'lost')),
+  removed_because   text check (removed_because in ('expired', 'caller', 'operator')),
   unique (task_id, role),
   check ((role = 'upload') = (task_id is null)),
   check ((state = 'removed') = (removed_because is not null)),
@@ -471,7 +468,7 @@ create index files_uploads on files (account_id, created_at desc, id desc)
   where role = 'upload' and state <> 'removed';
 create index files_uploads_removed on files (removed_at) where role = 'upload' and state = 'removed';
 create index files_unfinished on files (created_at)
-  where state = 'awaited' or output_upload_url is not null;
+  where state = 'awaited';
 create index files_expiring on files (expires_at) where state <> 'removed';
 `;
 

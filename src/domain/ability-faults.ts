@@ -72,9 +72,8 @@ export function addressFaults(
       if (!files?.has(url)) check(`${kind}[${index}]`, url, ['https', 'http'], 2048);
     }
   }
-  const { callback_url: callbackUrl, output_upload_url: uploadUrl } = request.metadata;
+  const { callback_url: callbackUrl } = request.metadata;
   if (callbackUrl !== undefined) check('metadata.callback_url', callbackUrl, ['https'], 1024);
-  if (uploadUrl !== undefined) check('metadata.output_upload_url', uploadUrl, ['https'], 4096);
   return faults;
 }
 

@@ -39,8 +39,6 @@ export interface Plan {
   readonly seed: number;
   readonly expiresAfterSeconds: number;
   readonly returnsLastFrame: boolean;
-  /** True if the caller sent a URL to which the video is uploaded. */
-  readonly uploadsVideo: boolean;
   /** In order of preference. */
   readonly channels: readonly ChannelChoice[];
   readonly enhancement: EnhancementPlan | null;

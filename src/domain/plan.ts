@@ -102,7 +102,6 @@ function fillIn(
     seed: metadata.seed === undefined || metadata.seed === -1 ? drawnSeed : metadata.seed,
     expiresAfterSeconds: metadata.execution_expires_after,
     returnsLastFrame: metadata.return_last_frame,
-    uploadsVideo: metadata.output_upload_url !== undefined,
     channels: model.channels,
     ...(inputFiles ? { files: inputFiles } : {}),
     enhancement,

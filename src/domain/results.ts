@@ -9,14 +9,13 @@ export const resultRoles = ['video', 'last_frame'] as const;
 export type ResultRole = (typeof resultRoles)[number];
 
 /** The reason why a file was removed, as stored in its row. */
-export type RemovedBecause = 'expired' | 'caller' | 'operator' | 'lost';
+export type RemovedBecause = 'expired' | 'caller' | 'operator';
 
 /** The same reasons, as callers see them. */
 export const goneReasonOf: Readonly<Record<RemovedBecause, GoneReason>> = {
   expired: 'expired',
   caller: 'deleted',
   operator: 'removed_by_operator',
-  lost: 'lost',
 };
 
 /** One result file at its provider. */
@@ -34,22 +33,19 @@ export interface StoreResults {
   readonly sources: readonly ResultSource[];
   /** The task object that GET shows while the results are being stored (stage `storing`). */
   readonly object: TaskObject;
-  /** True if the video must also be uploaded to the URL in the request. */
-  readonly uploads: boolean;
+  /** The seconds from the first attempt to the time at which the activity gives up. */
+  readonly triedForSeconds: number;
 }
 
-export interface StoredResults {
+/** `stored` is false if not all results could be stored in time. */
+export type StoredResults = KeptResults | { readonly stored: false };
+
+export interface KeptResults {
+  readonly stored: true;
   /** Links of this service, keyed by role. A role without a source has no link. */
   readonly links: Readonly<Partial<Record<ResultRole, string>>>;
   /** Unix seconds until which the results are kept. */
   readonly expiresAt: number;
-  /**
-   * False if the results were not stored in time. Until they are stored, the service answers its
-   * links with the provider's file.
-   */
-  readonly stored: boolean;
-  /** The size of the video in pixels, if the video is stored and its file contains the size. */
+  /** The size of the video in pixels, if its file contains the size. */
   readonly size?: Size;
-  /** Set if the video still has to be uploaded to the caller's URL. */
-  readonly uploads?: true;
 }

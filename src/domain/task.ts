@@ -6,7 +6,6 @@ import type { Labels } from '../contract/request';
 import type {
   Billing,
   CreatedTask,
-  OutputUpload,
   TaskError,
   TaskObject,
   TokenUsage,
@@ -41,7 +40,6 @@ type TaskState =
       readonly seed: number | null;
       readonly usage: TokenUsage;
       readonly billing: Billing;
-      readonly outputUpload?: OutputUpload;
     }
   | {
       readonly status: 'failed';
@@ -78,7 +76,6 @@ export function taskObject(task: TaskIdentity, state: TaskState): TaskObject {
         usage: state.usage,
         ...(state.seed === null ? {} : { seed: state.seed }),
         finished_at: state.finishedAt,
-        ...(state.outputUpload ? { output_upload: state.outputUpload } : {}),
       };
     case 'failed': {
       const { message, code } = state.error;

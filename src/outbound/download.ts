@@ -7,8 +7,6 @@ import { GuardedFailure, type GuardedRequest, sendGuarded } from './guarded-requ
 
 export interface DownloadOptions
   extends Pick<GuardedRequest, 'allowHosts' | 'signal' | 'resolve' | 'ca'> {
-  /** The value of a `Range` header. */
-  readonly range?: string | undefined;
   /** Tests set shorter times. */
   readonly limits?: Partial<Limits>;
 }
@@ -55,9 +53,9 @@ export async function openDownload(url: string, options: DownloadOptions): Promi
 }
 
 async function downloadOnce(url: string, options: DownloadOptions): Promise<Download> {
-  const { range, signal } = options;
+  const { signal } = options;
   const times = { ...limits, ...options.limits };
-  const headers = { accept: '*/*', 'accept-encoding': 'identity', ...(range ? { range } : {}) };
+  const headers = { accept: '*/*', 'accept-encoding': 'identity' };
   const { outgoing, response } = await sendGuarded(
     { ...options, ...times, url, headers },
     { method: 'GET', urlCharsMax },

@@ -227,12 +227,12 @@ export const metrics = {
     labels: ['outcome'],
     buckets: requestSeconds,
   },
-  video_output_upload_attempts_total: {
+  video_results_not_stored_total: {
     kind: 'counter',
     of: 'worker',
-    help: 'Attempts to send a video to the address that its caller gave, by result.',
-    labels: ['result'],
-    known: ['accepted', 'refused', 'no_answer', 'not_sent'],
+    help: 'Failed copies of results. `failed`: the copy is tried again. `given_up`: the task fails and is refunded.',
+    labels: ['outcome'],
+    known: ['failed', 'given_up'],
   },
   video_findings_total: {
     kind: 'counter',

@@ -129,14 +129,10 @@ function results(log: Logger, meters: Meters) {
       log.info({ event: 'result_stored', task, role, bytes, seconds }, 'a result was stored');
     },
     resultNotStored(task, role, outcome, why) {
+      meters.add('video_results_not_stored_total', { outcome });
       const fields = { event: 'result_not_stored', task, role, outcome, why };
-      if (outcome === 'lost') log.error(fields, 'a result could not be stored in time');
+      if (outcome === 'given_up') log.error(fields, 'a result could not be stored in time');
       else log.warn(fields, 'a result is not stored yet');
-    },
-    outputUpload(task, outcome, why, result) {
-      meters.add('video_output_upload_attempts_total', { result });
-      const fields = { event: 'output_upload', task, outcome, why };
-      log.info(fields, 'a video was sent to the address of its caller, or could not be');
     },
   } satisfies Partial<ActivityEvents>;
 }

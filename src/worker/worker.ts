@@ -191,7 +191,6 @@ function composeActivities(
     channels: channelsOf(),
     client,
     stopping,
-    taskQueue: queues.tasks,
     closeTask: tasks.closeTask,
     cancelJob: tasks.cancelJob,
     jobGoneAfterSeconds: settings.jobGoneAfterSeconds,

@@ -9,19 +9,14 @@ import { Readable } from 'node:stream';
 import type { Knex } from 'knex';
 import type { ActivityEvents } from '../../activities/events';
 import { removeExpired } from '../../activities/reconcile/expired-files';
-import { restartLostCopies } from '../../activities/reconcile/lost-copies';
 import { createRemoveUnknown } from '../../activities/reconcile/unknown-objects';
-import { askForNewLink } from '../../activities/results/new-link';
 import { createAccount } from '../../src/db/accounts';
-import { findResults } from '../../src/db/files/results';
 import { beginUpload, finishUpload } from '../../src/db/files/uploads';
 import { openDirectory } from '../../src/storage/directory';
 import { type Storage, StorageError } from '../../src/storage/storage';
-import { storeLaterWorkflowId } from '../../workflows/messages';
 import { aTaskId } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { lengthOf, plantFile } from '../support/files';
-import { connectTemporal, uniqueTaskQueue } from '../support/temporal';
 import { insertTaskRow } from '../support/upstream';
 
 let database: TestDatabase;
@@ -171,48 +166,6 @@ test('no object is deleted if many objects have no row, as in a storage that two
   expect(await remove(Date.now() + 2 * dayMs)).toBe(0);
   expect(findings).toEqual([['unknown_objects', '', expect.stringMatching(/^5 of \d+ stored/)]]);
   for (const key of foreign) expect(await lengthOf(storage, key)).toBe(5);
-});
-
-test.each<[string, Readonly<Record<string, unknown>>]>([
-  ['a lost copy of an awaited result', {}],
-  [
-    'a lost upload of a stored video',
-    { state: 'stored', output_upload_url: 'https://bucket.example.com/video.mp4' },
-  ],
-])('%s is started again after the end of its task', async (_, columns) => {
-  const temporal = await connectTemporal();
-  try {
-    const taskId = await aResult(columns);
-    const { events } = recording();
-    const deps = { db, client: temporal.client, taskQueue: uniqueTaskQueue(), events };
-    await restartLostCopies(deps);
-    await restartLostCopies(deps);
-    const copy = temporal.client.workflow.getHandle(storeLaterWorkflowId(taskId));
-    expect((await copy.describe()).type).toBe('storeLater');
-    await copy.terminate('the test is over');
-  } finally {
-    await temporal.close();
-  }
-});
-
-test('a video whose channel left the catalogue counts as lost only a day after the video’s link expired', async () => {
-  const asked = async (hoursAgo: number) => {
-    const source_expires_at = db.raw(`now() - make_interval(hours => ?)`, [hoursAgo]);
-    const taskId = await aResult({ source_url: 'https://example.com/1.mp4', source_expires_at });
-    await db('jobs').insert({
-      task_id: taskId,
-      kind: 'generation',
-      account_id: 'acct_test',
-      state: 'closed',
-      channel: 'gone',
-      upstream_model: 'm',
-      upstream_id: taskId,
-    });
-    const [row] = await findResults(db, taskId);
-    return row && askForNewLink({ db, channels: { find: () => undefined } }, taskId, row);
-  };
-  expect(await asked(1)).toBe('later');
-  expect(await asked(25)).toBe('none');
 });
 
 test('the row of an upload that was removed 35 days ago is deleted', async () => {

@@ -111,13 +111,12 @@ export function startCrowd(world: World, options: CrowdOptions): Crowd {
 }
 
 /**
- * Starts one task. Unless `isPlain` is set, the task is enhanced and has a callback. A plain task
- * is uploaded to `outputUrl` if this address is given. The create is repeated until its outcome is
- * known.
+ * Starts one task. Unless `isPlain` is set, the task is enhanced and has a callback. The create is
+ * repeated until its outcome is known.
  */
 export function startTask(
   world: World,
-  { isPlain = false, outputUrl }: { isPlain?: boolean; outputUrl?: string } = {},
+  { isPlain = false }: { isPlain?: boolean } = {},
 ): {
   readonly entry: Created;
   untilFinal(withinMs: number): Promise<void>;
@@ -130,7 +129,7 @@ export function startTask(
     super_resolution_config: { resolution: '1080p' },
   };
   const body = isPlain
-    ? textTask({}, outputUrl ? { metadata: { output_upload_url: outputUrl } } : {})
+    ? textTask()
     : textTask({ run_s: 0.5, enhance: { run_s: 0.5 } }, { metadata });
   const made = create(world, entry, body, 0);
   return {

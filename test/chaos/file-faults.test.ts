@@ -10,8 +10,6 @@ const each = [
   'API after the update that marks an upload as stored',
   'storage after the request head of an upload',
   'API after the update that marks a file as deleted',
-  'worker within the bytes of an output',
-  'worker before the update that marks an output as sent',
 ];
 
 testFileFaults(

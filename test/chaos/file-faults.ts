@@ -1,11 +1,7 @@
-// The worker, the API or the S3 server is killed at every step of a copy, an upload, a deletion and
-// an output. An output is the video of a task, sent to a bucket of the caller. Afterwards all tasks
-// have ended and were generated and charged once, and the caller's bucket has the whole videos.
-// After one run of the reconciler each stored file has its bytes, and each object has its row.
+// The worker, the API or the S3 server is killed at every step of a copy, an upload and a
+// deletion. Afterwards all tasks have ended and were generated and charged once. After one run of the reconciler each stored file has its bytes, and each object has its row.
 
 import { createHash, randomBytes } from 'node:crypto';
-import { buffer } from 'node:stream/consumers';
-import { AwsClient } from 'aws4fetch';
 import type { ActivityEvents } from '../../activities/events';
 import { removeExpired } from '../../activities/reconcile/expired-files';
 import { createRemoveUnknown } from '../../activities/reconcile/unknown-objects';
@@ -21,13 +17,8 @@ import { startWorld, type World } from './world';
 
 interface Step {
   readonly name: string;
-  readonly of: 'copy' | 'upload' | 'deletion' | 'output';
-  readonly link:
-    | 'worker to postgres'
-    | 'worker to storage'
-    | 'worker to caller'
-    | 'api to postgres'
-    | 'api to storage';
+  readonly of: 'copy' | 'upload' | 'deletion';
+  readonly link: 'worker to postgres' | 'worker to storage' | 'api to postgres' | 'api to storage';
   /** A text that only the message of this step contains. */
   readonly containing: string;
 }
@@ -85,28 +76,10 @@ const steps: readonly Step[] = [
     link: 'api to storage',
     containing: 'DELETE /videos/uploads/',
   },
-  {
-    name: 'the request head of an output',
-    of: 'output',
-    link: 'worker to caller',
-    containing: 'PUT /callers/',
-  },
-  {
-    name: 'the bytes of an output',
-    of: 'output',
-    link: 'worker to caller',
-    containing: firstBytes,
-  },
-  {
-    name: 'the update that marks an output as sent',
-    of: 'output',
-    link: 'worker to postgres',
-    containing: 'set output_upload_url = null',
-  },
 ];
 
 type Victim = 'worker' | 'API' | 'storage';
-type Moment = 'before' | 'within' | 'after';
+type Moment = 'before' | 'after';
 type Kill = readonly [Victim, Moment, Step];
 
 /**
@@ -114,8 +87,7 @@ type Kill = readonly [Victim, Moment, Step];
  * at its own steps, and the API at the bytes of a copy.
  */
 export const fileKills: readonly Kill[] = steps.flatMap((step) => {
-  const moments: Moment[] = step.name === 'the bytes of an output' ? ['within'] : [];
-  return [...moments, 'before' as const, 'after' as const].flatMap((when) => {
+  return (['before', 'after'] as const).flatMap((when) => {
     const victims: Victim[] = [step.link.startsWith('worker') ? 'worker' : 'API'];
     if (step.link.endsWith('storage')) victims.push('storage');
     if (step.name === 'the bytes of a copy') victims.push('API');
@@ -138,8 +110,6 @@ interface FileWorld {
   readonly links: Readonly<Record<Step['link'], Link>>;
   readonly tasks: Created[];
   readonly uploads: Upload[];
-  /** The key of each task's output in the bucket of the callers. */
-  readonly outputs: Map<Created, string>;
   close(): Promise<void>;
 }
 
@@ -162,9 +132,9 @@ export function testFileFaults(kills: readonly Kill[], each: number): void {
         killed ??= kill(files, victim);
       };
       link.set({ containing: [step.containing], when, spring });
-      const isOfTasks = step.of === 'copy' || step.of === 'output';
+      const isOfTasks = step.of === 'copy';
       const work = isOfTasks
-        ? startTasks(files, each, step.of === 'output')
+        ? startTasks(files, each)
         : Promise.all(
             step.of === 'upload'
               ? Array.from({ length: each }, () => upload(files))
@@ -182,12 +152,9 @@ export function testFileFaults(kills: readonly Kill[], each: number): void {
   test('after all kills, every task has the same end as without a kill, and every stored file has its bytes in the bucket', async () => {
     await Promise.all(unfinished);
     const storage = createS3(files.s3.settings, files.s3.folder);
-    await untilStored(files);
-    await untilSent(files);
     await reconcileFiles(files, storage);
     expect(await brokenPromises({ ...files.world, storage }, files.tasks)).toEqual([]);
     expect(await brokenFiles(files, storage)).toEqual([]);
-    expect(await brokenOutputs(files)).toEqual([]);
     expect(await files.world.unexplained()).toEqual([]);
   }, 300_000);
 }
@@ -196,8 +163,7 @@ async function startFileWorld(): Promise<FileWorld> {
   const s3 = await startS3Server();
   const { hostname: host, port } = new URL(s3.settings.endpoint);
   const toStorage = () => startLink(() => ({ host, port: Number(port) }));
-  const [worker, api, caller] = [await toStorage(), await toStorage(), await toStorage()];
-  await s3.createBucket(callersBucket);
+  const [worker, api] = [await toStorage(), await toStorage()];
   const settings = ({ address }: Link) => ({
     S3_ENDPOINT: `http://${address}`,
     S3_BUCKET: s3.settings.bucket,
@@ -207,7 +173,6 @@ async function startFileWorld(): Promise<FileWorld> {
   const world = await startWorld({
     apis: 1,
     workers: 1,
-    environment: { DANGEROUSLY_ALLOW_HOSTS: caller.address },
     workerEnvironment: () => settings(worker),
     apiEnvironment: { ...settings(api), UPLOAD_RATE_PER_SECOND: '1000' },
   });
@@ -215,15 +180,13 @@ async function startFileWorld(): Promise<FileWorld> {
     ...world.links,
     'worker to storage': worker,
     'api to storage': api,
-    'worker to caller': caller,
   };
   return {
-    ...{ world, s3, links, tasks: [], uploads: [], outputs: new Map() },
+    ...{ world, s3, links, tasks: [], uploads: [] },
     async close() {
       await world.close();
       await worker.close();
       await api.close();
-      await caller.close();
       await s3.stop();
     },
   };
@@ -244,31 +207,10 @@ async function restart({ world, s3 }: FileWorld, victim: Victim): Promise<void> 
   else await world.part(partOf[victim]).start();
 }
 
-async function startTasks(files: FileWorld, count: number, hasOutput: boolean): Promise<void> {
-  const { world, tasks, outputs } = files;
-  const started = await Promise.all(
-    Array.from({ length: count }, async (_, n) => {
-      const key = `${outputs.size + n}.mp4`;
-      const output = hasOutput ? { outputUrl: await presignedPut(files, key) } : {};
-      const task = startTask(world, { isPlain: true, ...output });
-      return { ...task, key };
-    }),
-  );
-  for (const { entry, key } of started) {
-    tasks.push(entry);
-    if (hasOutput) outputs.set(entry, key);
-  }
+async function startTasks({ world, tasks }: FileWorld, count: number): Promise<void> {
+  const started = Array.from({ length: count }, () => startTask(world, { isPlain: true }));
+  tasks.push(...started.map(({ entry }) => entry));
   await Promise.all(started.map(({ untilFinal }) => untilFinal(finalWithinMs)));
-}
-
-const callersBucket = 'callers';
-
-async function presignedPut({ s3, links }: FileWorld, key: string): Promise<string> {
-  const { accessKeyId, secretAccessKey } = s3.settings;
-  const client = new AwsClient({ accessKeyId, secretAccessKey, service: 's3' });
-  const url = new URL(`http://${links['worker to caller'].address}/${callersBucket}/${key}`);
-  url.searchParams.set('X-Amz-Expires', '3600');
-  return (await client.sign(url, { method: 'PUT', aws: { signQuery: true } })).url;
 }
 
 const headers = ({ world }: FileWorld) => ({ authorization: `Bearer ${world.apiKey}` });
@@ -310,40 +252,6 @@ async function remove(files: FileWorld, one: Upload): Promise<void> {
   } catch {
     // The API was killed.
   }
-}
-
-/** A task waits for its copy only for a limited time, so the copy may end after the task. */
-async function untilStored({ world: { db } }: FileWorld): Promise<void> {
-  const isAwaited = () => db('files').whereNot({ role: 'upload' }).where({ state: 'awaited' });
-  await until('all results are stored', async () => (await isAwaited()).length === 0, 60_000);
-}
-
-async function untilSent({ world: { db } }: FileWorld): Promise<void> {
-  const left = () => db('files').whereNotNull('output_upload_url');
-  await until('all outputs are sent', async () => (await left()).length === 0, 120_000);
-}
-
-/**
- * Returns a sentence for each task whose video is not whole in the bucket of its caller, and for
- * each task that does not report the upload as succeeded.
- */
-async function brokenOutputs({ world, s3, outputs }: FileWorld): Promise<readonly string[]> {
-  const callers = createS3({ ...s3.settings, bucket: callersBucket }, s3.folder);
-  const broken: string[] = [];
-  for (const [{ id }, key] of outputs) {
-    const { object } = await world.db('tasks').where({ id }).first();
-    const { sha256 } = await world.db('files').where({ task_id: id, role: 'video' }).first();
-    const bytes = await callers.read(key);
-    const found =
-      bytes &&
-      createHash('sha256')
-        .update(await buffer(bytes))
-        .digest();
-    if (!found?.equals(sha256)) broken.push(`${id} is not whole in the bucket of its caller`);
-    if (object.output_upload?.status !== 'succeeded')
-      broken.push(`${id} says that it was not sent`);
-  }
-  return broken;
 }
 
 const twoDaysMs = 2 * 24 * 3_600_000;

@@ -69,7 +69,7 @@ async function plant(db: Knex, accountId: string): Promise<string> {
   await db('files').insert({
     ...{ id: `file_${id}`, account_id: accountId, task_id: id, role: 'video', key: id },
     ...{ link_token: id, media: 'video', expires_at: db.fn.now() },
-    ...{ source_url: seal(db, id), output_upload_url: seal(db, id), name: seal(db, id) },
+    ...{ source_url: seal(db, id), name: seal(db, id) },
   });
   return id;
 }
@@ -83,7 +83,7 @@ async function readAll(db: Knex, id: string) {
   const file = await db('files').where({ task_id: id }).first();
   const values = [task.request, task.object, job.report].map((it) => unsealValue(db, it).text);
   const texts = [task.callback_url, callback.url, attempt.error, attempt.reply];
-  texts.push(file.source_url, file.output_upload_url, file.name);
+  texts.push(file.source_url, file.name);
   return {
     sealed: new Set([...values, ...texts.map((text) => unseal(db, text))]),
     open: [task.object.billing, job.report.status, task.request.metadata],

@@ -3,7 +3,6 @@
 
 import type { Knex } from 'knex';
 import { takeOverdueDeliveries } from '../../src/db/callbacks';
-import { drawAwaited } from '../../src/db/files/results';
 import { listExpired } from '../../src/db/files/retention';
 import { forgetRemovedUploads } from '../../src/db/files/uploads';
 import { readStoredBytes } from '../../src/db/files/usage';
@@ -71,7 +70,6 @@ test.each<[string, (trx: Knex.Transaction) => Promise<unknown>]>([
   ['slice of open tasks', (trx) => nextSlice(trx, 100)],
   ['overdue tasks', (trx) => listOverdue(trx, 60, 60)],
   ['overdue callbacks', (trx) => takeOverdueDeliveries(trx, 60, 100)],
-  ['results to be copied', (trx) => drawAwaited(trx, 60, 100)],
   ['expired files', (trx) => listExpired(trx, 100)],
   ['removed uploads', (trx) => forgetRemovedUploads(trx, 35, 100)],
   ['old tasks', (trx) => listOldTasks(trx, null, { tasksKeptDays: 400, filesKeptDays: 30 }, 200)],

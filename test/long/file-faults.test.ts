@@ -1,4 +1,4 @@
-// Runs every kill during a copy, an upload, a deletion or an output. The copies have at least 200
+// Runs every kill during a copy, an upload or a deletion. The copies have at least 200
 // tasks together.
 
 import { fileKills, testFileFaults } from '../chaos/file-faults';

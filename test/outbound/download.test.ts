@@ -23,11 +23,6 @@ test('a download returns the status, the headers and the bytes', async () => {
   expect([status, headers['content-length'], await text(body)]).toEqual([200, '9', 'the bytes']);
 });
 
-test('a download sends the requested range to the server', async () => {
-  const host = await serve(({ headers }, response) => response.end(headers.range));
-  expect(await text((await download(host, { range: 'bytes=2-5' })).body)).toBe('bytes=2-5');
-});
-
 test('a download follows a redirect', async () => {
   const target = await serve((_, response) => response.end('there'));
   const host = await serve((_, response) =>

@@ -31,7 +31,6 @@ const metadata = fc.record(
     tools: fc.constantFrom<unknown>([], [{ type: 'web_search' }], { type: 'web_search' }),
     super_resolution_config: mostly(null, superResolution),
     callback_url: fc.constant('https://hooks.example.com/x'),
-    output_upload_url: fc.constant('https://bucket.example.com/x.mp4?sign=1'),
     safety_identifier: fc.string({ minLength: 1, maxLength: 64 }),
     input_video_duration: fc.double({ min: 0.1, max: 45, noNaN: true }),
     camera: fc.jsonValue({ maxDepth: 2 }),

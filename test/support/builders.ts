@@ -50,7 +50,6 @@ export function aPlan(over: Partial<Plan> = {}): Plan {
     seed: 42,
     expiresAfterSeconds: 172_800,
     returnsLastFrame: false,
-    uploadsVideo: false,
     channels: [{ channel: 'studio', upstreamModel: 'studio-2.0' }],
     enhancement: null,
     price: {

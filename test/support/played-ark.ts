@@ -4,6 +4,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { mp4 } from './files';
 
 export interface PlayedJob {
   readonly id: string;
@@ -99,6 +100,7 @@ async function answer(
   response: ServerResponse,
 ): Promise<void> {
   const url = new URL(request.url ?? '', ark.url);
+  if (url.pathname === '/video.mp4') return void response.end(mp4(5));
   response.setHeader('date', new Date(ark.clockMs()).toUTCString());
   ark.lastKey = request.headers.authorization?.slice('Bearer '.length) ?? '';
   const id = url.pathname.slice(path.length + 1);

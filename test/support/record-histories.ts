@@ -11,7 +11,7 @@ import { Worker } from '@temporalio/worker';
 import type { TaskInput } from '../../src/domain/task-transactions';
 import { turnSignal, workflowNames } from '../../workflows/messages';
 import { aFailedObject, anEnhancedPlan, aPlan, aSuccess, aTaskId, aTaskInput } from './builders';
-import { inWorld, ourLinks, type Submitted, type TaskHandle, type World } from './task-world';
+import { inWorld, type Submitted, type TaskHandle, type World } from './task-world';
 import { until } from './until';
 
 type Play = (
@@ -26,15 +26,10 @@ const withCallback = { hasCallback: true };
 
 /** The recorded tasks, by the name of their file. Together they contain every step of a task. */
 const plays: Readonly<Record<string, Play>> = {
-  async 'queued and stored later'(world, start) {
+  async queued(world, start) {
     const answers: Submitted[] = [{ outcome: 'waiting' }];
     world.script.submit = () =>
       answers.shift() ?? { outcome: 'open', channel: 'studio', upstreamId: 'job-generation' };
-    world.script.store = (results) => ({
-      links: ourLinks(results),
-      expiresAt: 2_000_000_000,
-      stored: false,
-    });
     const task = await start({ plan: aPlan({ returnsLastFrame: true }) });
     await task.accepted;
     await until('it waits for a slot', () => world.submitted.length === 1);
@@ -44,7 +39,13 @@ const plays: Readonly<Record<string, Play>> = {
     await until('it was placed', () => world.submitted.length === 2);
     await task.report(aSuccess({ lastFrameUrl: 'https://media.example.com/last.png' }));
     await task.result();
-    await until('the copy goes on', () => world.storedLater.length === 1);
+  },
+  async 'not stored'(world, start) {
+    world.script.store = () => ({ stored: false });
+    const task = await start(withCallback);
+    await task.accepted;
+    await task.report(aSuccess());
+    await task.result();
   },
   async enhanced(world, start) {
     const task = await start({ plan: anEnhancedPlan(), ...withCallback });
@@ -140,7 +141,6 @@ async function recordLoops(
       return rounds === 1 ? 'go on' : 'gone';
     },
     reconcileOnce: async () => ({ checked: 0, closed: [], stopped: [], stuck: [] }),
-    storeAwaited: async () => undefined,
     auditBooks: async () => ({ differences: 0 }),
   };
   const common = { connection: env.nativeConnection };
@@ -162,7 +162,6 @@ async function recordLoops(
   await run('watcher', workflowNames.watchChannel, watch);
   await run('reconcile', workflowNames.reconcile);
   await run('audit', workflowNames.audit);
-  await run('store later', workflowNames.storeLater, { taskId: aTaskId() });
   for (const worker of workers) worker.shutdown();
   await Promise.all(runs);
 }

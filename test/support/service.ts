@@ -83,10 +83,6 @@ interface ServiceOptions {
   readonly allowHosts?: readonly string[];
   readonly reconcileIntervalSeconds?: number;
   readonly callbacksPerHost?: number;
-  /** The seconds that a task waits for the copies of its results; 60 by default. */
-  readonly storeWaitSeconds?: number;
-  /** Time limits for uploads to addresses of callers, shorter than the real ones. */
-  readonly uploadLimits?: { readonly silenceMs: number };
   /** Wraps the storage, so that a test can make it fail. */
   readonly storage?: (storage: Storage) => Storage;
   /** API keys of channels, by the name of their variable. All others have the studio's key. */
@@ -216,10 +212,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
         files: {
           storage,
           publicUrl: url,
-          waitSeconds: options.storeWaitSeconds ?? 60,
           keptDays: 30,
-          uploadsMax: 10,
-          ...(options.uploadLimits ? { uploadLimits: options.uploadLimits } : {}),
         },
       });
       return worker;

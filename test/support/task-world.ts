@@ -16,7 +16,7 @@ import {
   type JobReport,
   type PlacedJob,
 } from '../../src/domain/job';
-import type { StoredResults, StoreResults } from '../../src/domain/results';
+import type { KeptResults, StoredResults, StoreResults } from '../../src/domain/results';
 import type {
   ClosedTask,
   CloseTask,
@@ -40,8 +40,6 @@ export interface World {
   readonly closed: CloseTask[];
   readonly submitted: JobInput[];
   readonly stored: StoreResults[];
-  /** The tasks whose copies were finished by the workflow `storeLater`. */
-  readonly storedLater: string[];
   /** The activities that wait for the end of a job, by task and kind. */
   readonly placed: Map<string, Placement>;
   readonly cancelled: JobInput[];
@@ -105,7 +103,7 @@ export async function inWorld(
 }
 
 /** A link of this service for each source. */
-export function ourLinks({ sources }: StoreResults): StoredResults['links'] {
+export function ourLinks({ sources }: StoreResults): KeptResults['links'] {
   return Object.fromEntries(
     sources.map(({ role, url }) => [role, `https://api.example.com/files/of?${url}`]),
   );
@@ -116,9 +114,6 @@ function fileActivitiesOf(world: World): FileActivities {
     async storeResults(results) {
       world.stored.push(results);
       return world.script.store(results);
-    },
-    async storeAwaited({ taskId }) {
-      world.storedLater.push(taskId);
     },
   };
 }
@@ -132,7 +127,6 @@ function createWorld(env: TestWorkflowEnvironment): World {
     closed: [],
     submitted: [],
     stored: [],
-    storedLater: [],
     placed: new Map(),
     cancelled: [],
     lookedAt: [],

@@ -119,7 +119,9 @@ class Actor {
       return 'answer' as const;
     };
     const echo = (job: PlayedJob) =>
-      this.isOver || this.finished.has(job.id) ? made(job) : { ...job, status: 'running' };
+      this.isOver || this.finished.has(job.id)
+        ? made(job, own.ark.url)
+        : { ...job, status: 'running' };
     for (const ark of [own.ark, own.moved]) Object.assign(ark, { onCreate, echo });
   }
 
@@ -170,8 +172,8 @@ class Actor {
   }
 }
 
-function made(job: PlayedJob): PlayedJob {
-  const content = { video_url: 'https://videos.example.com/1.mp4' };
+function made(job: PlayedJob, url: string): PlayedJob {
+  const content = { video_url: `${url}/video.mp4` };
   const usage = { completion_tokens: 100_000 };
   return { ...job, status: 'succeeded', content, usage, updated_at: job.created_at };
 }
@@ -187,8 +189,7 @@ export async function playAll(cases: readonly Case[]): Promise<{
   let shipped: Catalogue | undefined;
   const service = await startService({
     reconcileIntervalSeconds: 5,
-    // The videos of the played provider do not exist, so a task should not wait long for its copy.
-    storeWaitSeconds: 1,
+    allowHosts: owns.map(({ ark }) => new URL(ark.url).host),
     channelKeys: { OLD_KEY: 'old', NEW_KEY: 'new' },
     catalogue: (catalogue) => {
       shipped = withCases(catalogue, cases, owns);

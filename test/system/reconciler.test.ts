@@ -156,7 +156,6 @@ test('a workflow whose workflow tasks keep failing is reported, and its task is 
     const { reconcileOnce } = createReconcileActivities({
       ...idle.deps,
       client: temporal.client,
-      taskQueue: service.taskQueue,
       startTask: async () => true,
       startDelivery: async () => undefined,
       ...createTaskActivities(idle.deps),

@@ -1,6 +1,6 @@
-// Tests the stored results of tasks through the whole service. The links of a finished task work
-// even if the provider or the storage failed during the copy. No task is generated or charged
-// twice.
+// Tests the stored results of tasks through the whole service. The links of a succeeded task work
+// even if the provider or the storage failed during the copy. A task without a copy fails. No task
+// is generated or charged twice.
 
 import { createHash } from 'node:crypto';
 import { removeExpired } from '../../activities/reconcile/expired-files';
@@ -14,22 +14,20 @@ import { until } from '../support/until';
 const storage = failingStorage();
 
 let service: Service;
-let hasty: Service;
 beforeAll(async () => {
   service = await startService({ storage: storage.around });
-  hasty = await startService({ storage: storage.around, storeWaitSeconds: 1 });
 });
-afterAll(async () => {
-  await service?.close();
-  await hasty?.close();
-});
+afterAll(() => service?.close());
 afterEach(async () => {
   storage.isAway = false;
-  for (const { db, failures } of [service, hasty]) {
-    expect(failures).toEqual([]);
-    expect((await audit(db)).differences).toEqual([]);
-  }
+  expect(service.failures).toEqual([]);
+  expect((await audit(service.db)).differences).toEqual([]);
 });
+
+const notStored = async (id: string, outcome: string) =>
+  service.events.filter(
+    ({ name, args }) => name === 'resultNotStored' && args[0] === id && args[2] === outcome,
+  );
 
 const filesOf = ({ db }: Service, taskId: string) =>
   db('files').where({ task_id: taskId }).orderBy('role');
@@ -119,16 +117,24 @@ test('while the storage is unavailable, the stage of a task is "storing", and a 
   expect((await played(task.video_url)).status).toBe(200);
 });
 
-test('a task ends although the storage stays unavailable, and the link to the video works after a later copy', async () => {
-  storage.isAway = true;
-  const { json } = await hasty.create(textTask());
-  const task = await hasty.finished(json.id);
-  expect(task).toMatchObject({ status: 'succeeded', billing: { charged: '5.009400' } });
-  expect(await filesOf(hasty, json.id)).toMatchObject([{ state: 'awaited' }]);
-  storage.isAway = false;
-  await until('it is stored', async () => (await filesOf(hasty, json.id))[0]?.state === 'stored');
-  expect((await played(task.video_url)).status).toBe(200);
-  expect(await generations(hasty, json.id)).toBe(1);
+test('a task whose video can never be fetched fails and is refunded, and its files are removed', async () => {
+  const { db, storage: kept } = service;
+  const { json } = await service.create(textTask({ result: { status: 404, times: 1_000 } }));
+  await until('its copy failed', async () => (await notStored(json.id, 'failed')).length > 0);
+  await db('files')
+    .where({ task_id: json.id })
+    .update({ created_at: db.raw(`created_at - interval '3 days'`) });
+  expect(await service.finished(json.id)).toMatchObject({
+    status: 'failed',
+    error: { code: 'task_error' },
+    billing: { charged: '0.000000' },
+  });
+  expect(await notStored(json.id, 'given_up')).toHaveLength(1);
+  expect(await generations(service, json.id)).toBe(1);
+  const [row] = await filesOf(service, json.id);
+  expect((await fetch(`${service.url}/files/${row.link_token}.mp4`)).status).toBe(404);
+  await removeExpired({ db, storage: kept });
+  expect(await filesOf(service, json.id)).toMatchObject([{ state: 'removed' }]);
 });
 
 test('a video is stored although its worker stops in the middle of the copy', async () => {
@@ -144,68 +150,52 @@ test('a video is stored although its worker stops in the middle of the copy', as
 });
 
 describe('if the provider’s link expires before the copy is done', () => {
-  /** Makes the storage fail and runs a task. Its video is still to be copied at the end. */
-  async function anAwaited(studio: Record<string, unknown> = {}): Promise<string> {
+  /** Makes the storage fail and runs a task until its copy failed. Then its link expires. */
+  async function anExpired(): Promise<string> {
     storage.isAway = true;
-    const { json } = await hasty.create(textTask(studio));
-    await hasty.finished(json.id);
-    expect(await filesOf(hasty, json.id)).toMatchObject([{ state: 'awaited' }]);
+    const { json } = await service.create(textTask());
+    await until('its copy failed', async () => (await notStored(json.id, 'failed')).length > 0);
+    const { db, studio } = service;
+    const source_url = `${studio.url}/files/an-expired-one.mp4`;
+    const source_expires_at = db.raw(`now() - interval '1 second'`);
+    await db('files').where({ task_id: json.id }).update({ source_url, source_expires_at });
     return json.id;
   }
-  const expire = (taskId: string, columns: object = {}) =>
-    hasty
-      .db('files')
-      .where({ task_id: taskId })
-      .update({ source_expires_at: hasty.db.raw(`now() - interval '1 second'`), ...columns });
-  const stateOf = async (taskId: string) => (await filesOf(hasty, taskId))[0];
-  const readTask = async (taskId: string) =>
-    (await hasty.call('GET', `/v1/videos/generations/${taskId}`)).json;
+
+  async function expectStored(taskId: string): Promise<void> {
+    const task = await service.finished(taskId);
+    expect(task.status).toBe('succeeded');
+    expect((await played(task.video_url)).status).toBe(200);
+    expect(await generations(service, taskId)).toBe(1);
+  }
 
   test('the video is copied from the new link that the provider gives', async () => {
-    const id = await anAwaited();
-    await expire(id, { source_url: `${hasty.studio.url}/files/an-expired-one.mp4` });
+    const id = await anExpired();
     storage.isAway = false;
-    await until('it is stored', async () => (await stateOf(id))?.state === 'stored');
-    const task = await readTask(id);
-    expect((await played(task.video_url)).status).toBe(200);
-    expect(await generations(hasty, id)).toBe(1);
-  });
-
-  test('the task shows its video as lost if no link of the provider works', async () => {
-    const id = await anAwaited({ result: { status: 403, times: 1_000 } });
-    const { video_url: link } = await readTask(id);
-    await expire(id);
-    storage.isAway = false;
-    await until('it is lost', async () => (await stateOf(id))?.state === 'removed');
-    await until('the task says so', async () => (await readTask(id)).video_url === undefined);
-    const task = await readTask(id);
-    expect(task).toMatchObject({ status: 'succeeded', billing: { charged: '5.009400' } });
-    expect(task.data[0].url_gone_reason).toBe('lost');
-    expect((await played(link)).status).toBe(410);
+    await expectStored(id);
   });
 
   test('the service waits while the provider cannot be reached, and then stores the video', async () => {
-    const id = await anAwaited();
-    const { worker } = hasty.catalogues;
+    const { worker } = service.catalogues;
     const away = Object.entries(worker.channels).map(([name, channel]) => [
       name,
       { ...channel, baseUrl: 'http://127.0.0.1:9' },
     ]);
-    hasty.catalogues.worker = { ...worker, channels: Object.fromEntries(away) };
+    const id = await anExpired();
+    service.catalogues.worker = { ...worker, channels: Object.fromEntries(away) };
     const asked = () =>
-      hasty.events.filter(({ name, args: [request] }) => {
+      service.events.filter(({ name, args: [request] }) => {
         const { operation, taskId } = request as { operation?: string; taskId?: string };
         return name === 'upstream' && operation === 'read' && taskId === id;
       }).length;
     const before = asked();
     try {
-      await expire(id, { source_url: `${hasty.studio.url}/files/an-expired-one.mp4` });
       storage.isAway = false;
       await until('the provider was asked', async () => asked() > before);
-      expect((await stateOf(id))?.state).toBe('awaited');
+      expect(await filesOf(service, id)).toMatchObject([{ state: 'awaited' }]);
     } finally {
-      hasty.catalogues.worker = worker;
+      service.catalogues.worker = worker;
     }
-    await until('it is stored', async () => (await stateOf(id))?.state === 'stored');
+    await expectStored(id);
   });
 });

@@ -235,38 +235,33 @@ describe('the results', () => {
       expect((await task.result()).data[0]).toMatchObject({ ratio: '3:4', width: 786 });
     }));
 
-  test('are copied by another workflow if the copy takes too long, and the task succeeds without waiting', () =>
-    runReal(async (world) => {
-      world.script.store = (results) => ({
-        links: ourLinks(results),
-        expiresAt: 2_000_000_000,
-        stored: false,
-      });
-      const input = aTaskInput();
-      const task = await world.start(input);
+  test('fail the task if they could not be stored in time, and the hold is returned', () =>
+    run(async (world) => {
+      world.script.store = () => ({ stored: false });
+      const task = await world.start(aTaskInput());
       await task.report(aSuccess());
       expect(await task.result()).toMatchObject({
-        status: 'succeeded',
-        video_url: expect.stringMatching(/files/),
+        status: 'failed',
+        error: { code: 'task_error' },
+        billing: { charged: '0.000000' },
+        data: [],
       });
-      await until('the copy goes on', () => world.storedLater.includes(input.taskId));
+      expect(world.closed).toMatchObject([{ charge: [] }]);
     }));
 
-  test('are still uploaded to the URL of the caller after the task has succeeded', () =>
+  test.each([
+    ['until the deadline', 3_600, 3_500, 3_600],
+    ['for ten minutes if the deadline is nearer', 60, 600, 600],
+  ])('are tried %s', (_, expiresAfterSeconds, least, most) =>
     runReal(async (world) => {
-      world.script.store = (results) => ({
-        links: ourLinks(results),
-        expiresAt: 2_000_000_000,
-        stored: true,
-        uploads: true,
-      });
-      const input = aTaskInput();
-      const task = await world.start(input);
+      const task = await world.start(aTaskInput({ plan: aPlan({ expiresAfterSeconds }) }));
       await task.report(aSuccess());
-      const { status, output_upload: upload } = await task.result();
-      expect([status, upload]).toEqual(['succeeded', { status: 'pending' }]);
-      await until('the upload goes on', () => world.storedLater.includes(input.taskId));
-    }));
+      await task.result();
+      const { triedForSeconds } = world.stored[0]!;
+      expect(triedForSeconds).toBeGreaterThanOrEqual(least);
+      expect(triedForSeconds).toBeLessThanOrEqual(most);
+    }),
+  );
 
   test('are copied again if the copy fails, without a second generation', () =>
     runReal(async (world) => {

@@ -18,8 +18,6 @@ export interface FileRow {
   readonly state: FileState;
   readonly key: string;
   readonly linkToken: string;
-  /** The provider's link; null for an upload. */
-  readonly sourceUrl: string | null;
   readonly name: string | null;
   readonly media: Media;
   /** The type and the length of a result are null until the result is stored. */
@@ -36,7 +34,7 @@ export interface FileRow {
 
 export const fileColumns = `
   id, account_id as "accountId", role, state, key, link_token as "linkToken",
-  source_url as "sourceUrl", name, media, content_type as "contentType", length,
+  name, media, content_type as "contentType", length,
   encode(sha256, 'hex') as sha256, duration_ms as "durationMs",
   floor(extract(epoch from created_at))::int as "createdAtSeconds",
   floor(extract(epoch from expires_at))::int as "expiresAtSeconds",
@@ -61,7 +59,7 @@ const findByTokens = prepare<FileRow>(
 
 /** Decrypts the sealed columns of a row. */
 export function unsealedFile(db: Knex, row: FileRow): FileRow {
-  return { ...row, sourceUrl: unseal(db, row.sourceUrl), name: unseal(db, row.name) };
+  return { ...row, name: unseal(db, row.name) };
 }
 
 /**

@@ -3,7 +3,6 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
-import type { OutputUpload } from '../../contract/task';
 import type { Size } from '../../domain/catalogue';
 import type { Media } from '../../domain/media-type';
 import type { ResultRole, StoreResults } from '../../domain/results';
@@ -11,7 +10,6 @@ import { stepOf } from '../../domain/task';
 import { newFileId } from '../ids';
 import { prepare } from '../prepared-statement';
 import { seal, unseal } from '../sealed';
-import { changeFinalObject, findRequest } from '../tasks';
 import type { FileState } from './links';
 
 export interface ResultRow {
@@ -27,13 +25,6 @@ export interface ResultRow {
   readonly waitedSeconds: number;
   /** True if the provider's link has expired. */
   readonly isSourceDead: boolean;
-  /** True if the provider's link expired more than a day ago. */
-  readonly isSourceLongDead: boolean;
-  /** The URL to which the video must still be uploaded; null if no upload is left to do. */
-  readonly outputUploadUrl: string | null;
-  /** The type and the length are null until the result is stored. */
-  readonly contentType: string | null;
-  readonly length: number | null;
   readonly expiresAt: number;
   /**
    * The width and height of a stored video in pixels; null if the video file does not state them.
@@ -45,8 +36,7 @@ const columns = `
   id, account_id as "accountId", role, media, state, key, link_token as "linkToken", source_url as "sourceUrl",
   extract(epoch from now() - created_at)::float8 as "waitedSeconds",
   source_expires_at < now() as "isSourceDead",
-  source_expires_at < now() - interval '1 day' as "isSourceLongDead", output_upload_url as "outputUploadUrl",
-  content_type as "contentType", length, floor(extract(epoch from expires_at))::int as "expiresAt",
+  floor(extract(epoch from expires_at))::int as "expiresAt",
   case when width is not null then json_build_object('width', width, 'height', height) end as size`;
 
 /** The assumed lifetime of a provider's link if the provider gives no expiry time. */
@@ -60,12 +50,9 @@ const sourceLife = `interval '24 hours'`;
  */
 export async function awaitResults(
   db: Knex,
-  { taskId, sources, object, uploads }: StoreResults,
+  { taskId, sources, object }: StoreResults,
   keptDays: number,
 ): Promise<readonly ResultRow[]> {
-  const uploadUrl = uploads
-    ? (await findRequest(db, taskId)).metadata.output_upload_url
-    : undefined;
   const rows = sources.map(({ role, url, expiresAt }) => ({
     id: newFileId(Date.now()),
     role,
@@ -73,7 +60,6 @@ export async function awaitResults(
     link_token: randomBytes(24).toString('base64url'),
     source_url: seal(db, url),
     source_expires_at: expiresAt === null ? null : new Date(expiresAt * 1_000),
-    output_upload_url: role === 'video' ? seal(db, uploadUrl ?? null) : null,
     media: role === 'video' ? 'video' : 'image',
   }));
   const stored = await insertAwaited(db, {
@@ -97,13 +83,13 @@ const insertAwaited = prepare<ResultRow>(
    returning id
  )
  insert into files (id, account_id, task_id, role, key, link_token, source_url, source_expires_at,
-                    output_upload_url, media, expires_at)
+                    media, expires_at)
  select r.id, tasks.account_id, tasks.id, r.role, r.key, r.link_token, r.source_url,
-        coalesce(r.source_expires_at, now() + ${sourceLife}), r.output_upload_url, r.media,
+        coalesce(r.source_expires_at, now() + ${sourceLife}), r.media,
         now() + make_interval(days => coalesce(accounts.files_kept_days, :keptDays))
    from json_to_recordset(:rows) as r
         (id text, role text, key text, link_token text, source_url text,
-         source_expires_at timestamptz, output_upload_url text, media text),
+         source_expires_at timestamptz, media text),
         tasks join accounts on accounts.id = tasks.account_id
   where tasks.id = :taskId and tasks.finished_at is null
  on conflict (task_id, role) do nothing
@@ -120,11 +106,7 @@ const selectOfTask = prepare<ResultRow>(
 );
 
 function unsealed(db: Knex, rows: readonly ResultRow[]): ResultRow[] {
-  return rows.map((row) => ({
-    ...row,
-    sourceUrl: unseal(db, row.sourceUrl),
-    outputUploadUrl: unseal(db, row.outputUploadUrl),
-  }));
+  return rows.map((row) => ({ ...row, sourceUrl: unseal(db, row.sourceUrl) }));
 }
 
 interface KnownBytes {
@@ -161,49 +143,4 @@ export async function renewSource(db: Knex, id: string, url: string): Promise<vo
       where id = ? and state = 'awaited'`,
     [seal(db, url), id],
   );
-}
-
-/**
- * Marks the upload of a video as ended, and stores the outcome in the object of the task. A failure
- * does not replace the stored outcome of another attempt: an earlier attempt may still run after a
- * retry has begun.
- */
-export async function endOutputUpload(
-  db: Knex,
-  taskId: string,
-  outcome: OutputUpload,
-): Promise<void> {
-  await db.transaction((trx) =>
-    changeFinalObject(trx, taskId, async (object) => {
-      const { rows } = await trx.raw<{ rows: unknown[] }>(
-        `update files set output_upload_url = null
-          where task_id = ? and role = 'video' and output_upload_url is not null
-         returning 1`,
-        [taskId],
-      );
-      if (rows.length === 0 && outcome.status !== 'succeeded') return null;
-      return { ...object, output_upload: outcome };
-    }),
-  );
-}
-
-/**
- * The ids of tasks that succeeded at least `afterSeconds` ago and have results that must still be
- * copied or uploaded. The ids are selected at random. So every task is selected sooner or later,
- * even if there are more than `limit` such tasks.
- */
-export async function drawAwaited(
-  db: Knex,
-  afterSeconds: number,
-  limit: number,
-): Promise<readonly string[]> {
-  const { rows } = await db.raw<{ rows: { taskId: string }[] }>(
-    `select task_id as "taskId" from files join tasks on tasks.id = files.task_id
-      where (state = 'awaited' or output_upload_url is not null)
-        and role <> 'upload' and ended_as = 'succeeded'
-        and finished_at < now() - make_interval(secs => ?)
-      group by task_id order by random() limit ?`,
-    [afterSeconds, limit],
-  );
-  return rows.map(({ taskId }) => taskId);
 }

@@ -36,10 +36,16 @@ export async function markExpired(db: Knex, { id, result }: ExpiredFile): Promis
   );
 }
 
+/** Lets the results of a failed task expire now. Its object shows no links to them. */
+export async function expireResults(db: Knex, taskId: string): Promise<void> {
+  await db.raw(`update files set expires_at = now() where task_id = ? and state <> 'removed'`, [
+    taskId,
+  ]);
+}
+
 /**
  * Marks results of a task as removed and removes their links from the object of the task. A result
- * that is already removed keeps the reason of its removal. The reason `lost` applies only to
- * results that are still awaited.
+ * that is already removed keeps the reason of its removal.
  */
 export async function removeResults(
   db: Knex,
@@ -47,14 +53,13 @@ export async function removeResults(
   because: RemovedBecause,
   roles: readonly ResultRole[],
 ): Promise<void> {
-  const from = because === 'lost' ? ['awaited'] : ['awaited', 'stored'];
   await db.transaction((trx) =>
     changeFinalObject(trx, taskId, async (object) => {
       const { rows } = await trx.raw<{ rows: { role: ResultRole }[] }>(
         `update files set state = 'removed', removed_because = ?, removed_at = now()
-          where task_id = ? and role = any(?) and state = any(?)
+          where task_id = ? and role = any(?) and state <> 'removed'
          returning role`,
-        [because, taskId, [...roles], from],
+        [because, taskId, [...roles]],
       );
       const gone = rows.map(({ role }) => role);
       return gone.length > 0 ? withoutResults(object, gone, goneReasonOf[because]) : null;

@@ -1,5 +1,5 @@
 // Tests of the public link of a stored file: whole files, byte ranges, caching, removed files and
-// redirects. Links of files that are not stored yet are tested in pass-through.test.ts.
+// redirects.
 
 import { randomBytes } from 'node:crypto';
 import { createServer, request } from 'node:http';

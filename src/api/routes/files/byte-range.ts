@@ -7,10 +7,6 @@ type AskedBytes = ByteRange | 'whole' | 'unsatisfiable';
 
 const oneRange = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/i;
 
-export function isOneRange(header: string | undefined): boolean {
-  return oneRange.test(header ?? '');
-}
-
 export function bytesAsked(header: string | undefined, length: number): AskedBytes {
   const [, from = '', to = ''] = oneRange.exec(header ?? '') ?? [];
   if (from === '' && to === '') return 'whole';

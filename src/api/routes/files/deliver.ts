@@ -9,7 +9,6 @@ import type { ApiContext, ApiRouter } from '../../context';
 import { refuse } from '../../context';
 import type { ApiDeps } from '../../deps';
 import type { Buckets } from '../../limits';
-import { passThrough } from './pass-through';
 import { allowAnyPage, sendBytes } from './send-bytes';
 
 // A player requests ranges while the video plays, so the presigned link is valid for an hour. A
@@ -23,7 +22,6 @@ export function deliveryRoutes(router: ApiRouter, deps: ApiDeps, unknownLookups:
     const file = await findLinked(ctx);
     const refusal = file ? refusalOf(file) : fileNotFound;
     if (!file || refusal) return refuse(ctx, refusal ?? fileNotFound);
-    if (file.state === 'awaited') return passThrough(deps, ctx, file);
     const elsewhere = ctx.method === 'GET' ? await presignedOf(deps, file) : null;
     if (elsewhere === null) return sendBytes(deps, ctx, file);
     ctx.status = 302;
@@ -54,8 +52,8 @@ function createFindLinked({ db }: ApiDeps, unknownLookups: Buckets) {
   };
 }
 
-function refusalOf({ state, role, secondsLeft, removedBecause }: FileRow): Refusal | null {
-  if (state === 'awaited') return role === 'upload' ? fileNotFound : null;
+function refusalOf({ state, secondsLeft, removedBecause }: FileRow): Refusal | null {
+  if (state === 'awaited') return fileNotFound;
   if (state === 'stored' && secondsLeft >= 0) return null;
   const reason = removedBecause ?? 'expired';
   const message = `The file is not kept any more: ${reasons[reason]}.`;
@@ -66,7 +64,6 @@ const reasons = {
   expired: 'its time is over',
   caller: 'its owner removed it',
   operator: 'the operator removed it',
-  lost: 'it could not be fetched from the generator in time',
 } as const;
 
 async function presignedOf({ storage, settings }: ApiDeps, file: FileRow): Promise<string | null> {
