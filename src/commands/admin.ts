@@ -22,7 +22,6 @@ import {
   readInput,
   takeFlags,
 } from './admin/command-line';
-import { encryptionCommands } from './admin/encryption';
 import { eraseAccount } from './admin/erase';
 import { helpOn } from './admin/help';
 import { keyCommands } from './admin/keys';
@@ -51,7 +50,6 @@ export const adminCommands: readonly AdminCommand[] = [
   ...callbackCommands,
   storageUsage,
   reconcileLost,
-  ...encryptionCommands,
   log,
 ];
 
@@ -118,7 +116,6 @@ export async function runCommand(
   const readOnly = subject === null && !command.migrates;
   const db = connect({
     ...{ url: databaseUrl, poolMax: 2, applicationName: 'admin', readOnly },
-    encryptionKeys: config.encryptionKeys,
   });
   const temporal = openTemporal(config);
   try {

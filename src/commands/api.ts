@@ -98,7 +98,6 @@ async function openParts(config: ConfigOf<'api'>, log: Logger) {
     url: config.databaseUrl,
     poolMax: config.databasePoolMax,
     applicationName: 'api',
-    encryptionKeys: config.encryptionKeys,
     log,
   });
   const { temporalNamespace: namespace } = config;

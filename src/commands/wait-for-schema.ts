@@ -22,7 +22,7 @@ export async function untilSchemaIsRight(db: Knex, url: string, log: Logger): Pr
 export async function isSchemaRight(db: Knex, url: string, log: Logger): Promise<boolean> {
   try {
     await checkDatabase(url);
-    await checkSchema(db, { seals: true });
+    await checkSchema(db);
     return true;
   } catch (error) {
     if (error instanceof SchemaMismatch) throw error;

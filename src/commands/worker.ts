@@ -30,7 +30,6 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
     url: config.databaseUrl,
     poolMax: config.databasePoolMax,
     applicationName: 'worker',
-    encryptionKeys: config.encryptionKeys,
     log,
   });
   try {

@@ -77,7 +77,7 @@ export const table = z.object({
   ENCRYPTION_KEYS: encryptionKeys()
     .default([])
     .describe(
-      'Encrypts what callers wrote, in PostgreSQL and Temporal. id:key pairs; the first key encrypts, the others only decrypt; none: no encryption.',
+      'Encrypts what tasks store in Temporal. id:key pairs; the first key encrypts, the others only decrypt; none: no encryption.',
     )
     .meta(secret()),
   TEMPORAL_TASK_QUEUE: text()

@@ -10,8 +10,7 @@ import { type TaskIdentity, taskObject } from '../domain/task';
 import type { NewTask } from '../domain/task-transactions';
 import { listBudgets, lockBudgets } from './budgets';
 import { prepare } from './prepared-statement';
-import { seal, sealValue } from './sealed';
-import { epochMs, findTask, type StoredTask, storedColumns, unsealed } from './tasks';
+import { epochMs, findTask, type StoredTask, storedColumns } from './tasks';
 
 interface AcceptOptions {
   /** The time in which only this process may start the task. */
@@ -58,7 +57,7 @@ export async function acceptTask(
   const { plan, taskId } = task;
   for (;;) {
     const decision = await decide(db, task, options, 'unchecked');
-    const answered = answerOf(db, decision);
+    const answered = answerOf(decision);
     if (answered) return answered;
     if (decision.isDisabled) return { outcome: 'disabled' };
     const left = decision.availableMicros - decision.pendingMicros;
@@ -78,11 +77,11 @@ export async function acceptTask(
   }
 }
 
-function answerOf(db: Knex, { createdAtMs, deadlineAtMs, known }: Decision): Acceptance | null {
+function answerOf({ createdAtMs, deadlineAtMs, known }: Decision): Acceptance | null {
   if (createdAtMs !== null && deadlineAtMs !== null) {
     return { outcome: 'stored', createdAtMs, deadlineAtMs };
   }
-  return known && { outcome: 'known', task: unsealed(db, known) };
+  return known && { outcome: 'known', task: known };
 }
 
 /**
@@ -102,7 +101,7 @@ async function acceptWithinBudgets(
     const standings = await listBudgets(trx, accountId, keyId);
     const budget = standings.find((standing) => !hasRoom(standing, plan.hold.amountMicros));
     const decision = await decide(trx, task, options, budget ? 'unchecked' : 'fit');
-    return answerOf(trx, decision) ?? (budget ? { outcome: 'over_budget', budget } : null);
+    return answerOf(decision) ?? (budget ? { outcome: 'over_budget', budget } : null);
   });
 }
 
@@ -165,13 +164,12 @@ async function decide(
   options: AcceptOptions,
   budgets: Budgets,
 ): Promise<Decision> {
-  const [decision] = await acceptOrExplain(db, { ...valuesOf(db, task, options), budgets });
+  const [decision] = await acceptOrExplain(db, { ...valuesOf(task, options), budgets });
   if (!decision) throw new Error('A select without a table answers one row.');
   return decision;
 }
 
 function valuesOf(
-  db: Knex,
   { taskId, accountId, keyId, request, plan, requestHash, traceId }: NewTask,
   { leaseSeconds, queuedTasksMax }: AcceptOptions,
 ) {
@@ -186,11 +184,11 @@ function valuesOf(
     before,
     after,
     labels: JSON.stringify(labels ?? {}),
-    request: JSON.stringify(sealValue(db, request)),
+    request: JSON.stringify(request),
     plan: JSON.stringify(plan),
     requestHash,
     traceId,
-    callbackUrl: seal(db, callback_url),
+    callbackUrl: callback_url,
     hold: plan.hold.amountMicros,
     currency: plan.price.currency,
     leaseSeconds,

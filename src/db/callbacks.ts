@@ -1,7 +1,6 @@
 // Callbacks in the database: messages, attempts, times. activities/callbacks sends the requests.
 
 import type { Knex } from 'knex';
-import { seal, unseal, unsealJson } from './sealed';
 
 export type CallbackState = 'pending' | 'delivered' | 'exhausted' | 'stopped';
 
@@ -50,15 +49,7 @@ export async function findDelivery(
       where t.id = :taskId and t.finished_at is not null`,
     { taskId, delivery, attempt },
   );
-  const [found] = rows;
-  if (!found) return null;
-  const { answered } = found;
-  return {
-    ...found,
-    url: unseal(db, found.url),
-    body: unsealJson(db, found.body),
-    answered: answered && { ...answered, error: unseal(db, answered.error) },
-  };
+  return rows[0] ?? null;
 }
 
 /** Stores an attempt before its request is sent, so that an interrupted attempt leaves a row. */
@@ -110,7 +101,7 @@ export async function finishAttempt(
       where task_id = :taskId and deliveries = :delivery and (state = 'pending' or :state = 'delivered')`,
     {
       ...{ id, status, latencyMs, taskId, delivery, ...after },
-      ...{ error: seal(db, error), reply: seal(db, reply) },
+      ...{ error, reply },
     },
   );
 }
@@ -181,11 +172,7 @@ export async function findCallback(db: Knex, taskId: string): Promise<CallbackRo
     `select ${columns} from callbacks where task_id = ?`,
     [taskId],
   );
-  return rows[0] ? withUrl(db, rows[0]) : null;
-}
-
-function withUrl(db: Knex, row: CallbackRow): CallbackRow {
-  return { ...row, url: unseal(db, row.url) };
+  return rows[0] ?? null;
 }
 
 interface TaskCallback {
@@ -215,8 +202,7 @@ export async function listCallbacks(
   const query = db('callbacks').select(db.raw(columns)).orderBy('changed_at', 'desc');
   if (filter.state) query.where('state', filter.state);
   if (filter.accountId) query.where('account_id', filter.accountId);
-  const rows = (await query.limit(filter.limit)) as CallbackRow[];
-  return rows.map((row) => withUrl(db, row));
+  return (await query.limit(filter.limit)) as CallbackRow[];
 }
 
 /**
@@ -236,8 +222,7 @@ export async function listAttempts(db: Knex, taskId: string): Promise<readonly A
        from callback_attempts where task_id = ? order by id`,
     [taskId],
   );
-  const open = (text: string | null) => unseal(db, text);
-  return rows.map((row) => ({ ...row, error: open(row.error), reply: open(row.reply) }));
+  return rows;
 }
 
 /**

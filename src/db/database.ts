@@ -5,7 +5,6 @@
 import knex, { type Knex } from 'knex';
 import { types } from 'pg';
 import { assert } from '../domain/assert';
-import type { KeyRing } from '../encryption/key-ring';
 import { migrations } from './migrations';
 import { grantPrivileges, type Roles } from './roles';
 import {
@@ -14,7 +13,6 @@ import {
   refusePooler,
   SchemaMismatch,
 } from './schema-mismatch';
-import { checkKeys, giveKeys } from './sealed';
 import {
   isSilence,
   keepAlive,
@@ -31,8 +29,6 @@ interface DatabaseOptions {
   readonly applicationName: string;
   /** True if PostgreSQL must refuse statements that write. */
   readonly readOnly?: boolean;
-  /** The keys that encrypt the texts of callers; without keys the texts are stored as they are. */
-  readonly encryptionKeys?: KeyRing;
   readonly log?: { warn(message: string): void; error(message: string): void };
 }
 
@@ -97,7 +93,6 @@ export function connect(connection: DatabaseOptions): Knex {
     },
   });
   guard.attach(db);
-  giveKeys(db, connection.encryptionKeys ?? []);
   return db;
 }
 
@@ -190,11 +185,8 @@ async function applyMissing(trx: Knex.Transaction): Promise<readonly string[]> {
   return missing.map(({ name }) => name);
 }
 
-/**
- * Throws unless the schema is exactly the one for which this code was written, and the connection
- * has all keys that sealed columns need. `seals` is true if this process writes sealed columns.
- */
-export async function checkSchema(db: Knex, { seals = false } = {}): Promise<void> {
+/** Throws unless the schema is exactly the one for which this code was written. */
+export async function checkSchema(db: Knex): Promise<void> {
   await refusePooler(db);
   const applied = new Set(await appliedSteps(db));
   refuseNewer(applied);
@@ -204,7 +196,6 @@ export async function checkSchema(db: Knex, { seals = false } = {}): Promise<voi
       `The database lacks ${missing.map(({ name }) => name).join(', ')}: run "admin migrate" first.`,
     );
   }
-  await checkKeys(db, seals);
 }
 
 async function appliedSteps(db: Knex): Promise<readonly string[]> {

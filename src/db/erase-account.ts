@@ -6,7 +6,6 @@ import type { Knex } from 'knex';
 import type { TaskObject } from '../contract/task';
 import { erasedObject } from '../domain/task';
 import { eraseReports } from './jobs/steps';
-import { unsealValue } from './sealed';
 
 export interface ErasableTask {
   readonly id: string;
@@ -74,7 +73,7 @@ export async function listErasable(
       order by created_at desc, id desc limit :limit`,
     { ...page },
   );
-  return rows.map((row) => ({ ...row, object: unsealValue(db, row.object) }));
+  return rows;
 }
 
 /**

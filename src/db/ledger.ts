@@ -19,7 +19,7 @@ import { planFirstJob } from './jobs/steps';
 import { refusalOf } from './payment-refusals';
 import { failPending } from './pending-tasks';
 import { prepare } from './prepared-statement';
-import { epochMs, findStored, sealObject } from './tasks';
+import { epochMs, findStored } from './tasks';
 
 /**
  * Opens a pending task: one statement changes its status, writes its hold and changes the balance.
@@ -124,7 +124,7 @@ export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask>
     holdId: holdId(taskId),
     status: object.status,
     version: stepOf(object),
-    object: JSON.stringify(sealObject(db, object)),
+    object: JSON.stringify(object),
     heldMicros,
     change,
     count: movements.length,

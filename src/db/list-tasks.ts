@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import type { Labels } from '../contract/request';
 import type { TaskStatus } from '../contract/vocabulary';
 import { isFinal } from '../domain/task';
-import { rowColumns, type TaskRow, unsealed } from './tasks';
+import { rowColumns, type TaskRow } from './tasks';
 
 interface TaskFilter {
   readonly accountId?: string;
@@ -38,11 +38,11 @@ export async function listTasks(
 ): Promise<TaskPage> {
   const { labels = {}, limit } = filter;
   const [first, ...others] = Object.entries(labels);
-  if (!first) return pageOf(db, await listTasksQuery(db, filter), limit, null);
+  if (!first) return pageOf(await listTasksQuery(db, filter), limit, null);
   const examined = await labelledQuery(db, filter, first);
   const ids = examined.map(({ id }: { id: string }) => id);
   const rest = ids.length === examinedMax ? ids.at(-1) : null;
-  return pageOf(db, await amongQuery(db, filter, others, ids), limit, rest);
+  return pageOf(await amongQuery(db, filter, others, ids), limit, rest);
 }
 
 /**
@@ -50,8 +50,8 @@ export async function listTasks(
  * the last shown row. Otherwise `rest` is the start of the next page; null if there is no next
  * page.
  */
-function pageOf(db: Knex, found: readonly TaskRow[], limit: number, rest: string | null): TaskPage {
-  const rows = found.slice(0, limit).map((row) => unsealed(db, row));
+function pageOf(found: readonly TaskRow[], limit: number, rest: string | null): TaskPage {
+  const rows = found.slice(0, limit);
   return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : rest };
 }
 

@@ -18,7 +18,6 @@ type Privileges = Readonly<Record<string, string>>;
 // granted on `accounts.name` and `budgets.period`. The service changes neither column.
 const ofService: Privileges = {
   schema_migrations: 'select',
-  encryption_keys: 'select, insert',
   accounts: 'select, update (name)',
   api_keys: 'select',
   webhook_secrets: 'select',
@@ -42,7 +41,6 @@ const keyColumns =
 
 const ofOperator: Privileges = {
   schema_migrations: 'select',
-  encryption_keys: 'select',
   accounts: 'select, insert, update',
   api_keys: `select (${keyColumns}), insert, update`,
   // The column `secret` is missing here: an operator sees a secret only when it is created.

@@ -1,7 +1,7 @@
 // The whole schema. Read from top to bottom, it explains the data model: customers, their tasks,
 // the jobs of these tasks at upstream channels, money, budgets, callbacks and files. Amounts are
-// whole micro-units: millionths of the currency. A sealed column is encrypted if ENCRYPTION_KEYS is
-// set (sealed.ts). Times come from the clock of the database unless a comment names another source.
+// whole micro-units: millionths of the currency. Times come from the clock of the database unless a
+// comment names another source.
 
 import { closeTasksFunction } from './close-tasks';
 
@@ -83,17 +83,15 @@ create table tasks (
   -- The step that the task has reached (stepOf in domain/task.ts). The step only grows, so an older
   -- state never replaces a newer one.
   version      smallint not null,
-  -- The public task object. GET sends the object of a finished task unchanged. The final object of
-  -- a task that was opened is sealed, except for its bill.
+  -- The public task object. GET sends the object of a finished task unchanged.
   object       json not null,
-  -- Sealed. The request after parsing. Only an erasure of the account changes its content.
+  -- The request after parsing. Only an erasure of the account changes its content.
   request      json not null,
   -- The values that the create inferred from the request, with the prices (domain/plan-types.ts).
   plan         json not null,
   -- Shows whether a repeated Idempotency-Key has another body. An erased task has an empty hash.
   request_hash text not null,
   trace_id     text not null,
-  -- Sealed.
   callback_url text,
   -- The hold of the task. A pending task has no transfer yet, so creates subtract this amount from
   -- the available balance.
@@ -190,8 +188,7 @@ create table jobs (
   opened_at      timestamptz,
   -- The status in the provider's last report.
   status         text not null default 'queued',
-  -- The provider's last report, or the reason why no channel has the job. Sealed except for its
-  -- status.
+  -- The provider's last report, or the reason why no channel has the job.
   report         json,
   -- The last time at which the activity was notified of the end.
   notified_at    timestamptz,
@@ -371,7 +368,7 @@ const callbacks = `
 create table callbacks (
   task_id    text primary key references tasks (id),
   account_id text not null,
-  -- Sealed. Empty after an erasure.
+  -- Empty after an erasure.
   url        text not null,
   state      text not null default 'pending'
                check (state in ('pending', 'delivered', 'exhausted', 'stopped')),
@@ -400,7 +397,7 @@ create table callback_attempts (
   at         timestamptz not null,
   status     integer,
   latency_ms integer,
-  -- Sealed. The error, and the beginning of the receiver's answer.
+  -- The error, and the beginning of the receiver's answer.
   error      text,
   reply      text
 );
@@ -439,11 +436,11 @@ create table files (
   key               text not null unique,
   -- The secret part of the public link.
   link_token        text not null unique,
-  -- Sealed. The provider's link, from which a result is copied. The provider gives the time at
+  -- The provider's link, from which a result is copied. The provider gives the time at
   -- which the link expires; otherwise 24 hours are assumed.
   source_url        text,
   source_expires_at timestamptz,
-  -- Sealed. The name that the caller gave to an upload.
+  -- The name that the caller gave to an upload.
   name              text,
   media             text not null check (media in ('image', 'video', 'audio')),
   content_type      text,
@@ -470,18 +467,6 @@ create index files_uploads_removed on files (removed_at) where role = 'upload' a
 create index files_unfinished on files (created_at)
   where state = 'awaited';
 create index files_expiring on files (expires_at) where state <> 'removed';
-`;
-
-/** Encryption: the ids of the keys that sealed columns need. */
-const encryption = `
--- One key that was the first of ENCRYPTION_KEYS at some time, so sealed columns may need it. API,
--- worker and admin commands refuse to start without it. The key itself is not in the database.
-create table encryption_keys (
-  id         text primary key,
-  -- A known text, sealed with the key. It shows whether a process has the same key under this id.
-  proof      text not null,
-  created_at timestamptz not null default now()
-);
 `;
 
 /** Operators: the log of their actions. */
@@ -523,7 +508,6 @@ export const schema = [
   budgets,
   callbacks,
   files,
-  encryption,
   operators,
   vacuum,
   closeTasksFunction,

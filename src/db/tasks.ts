@@ -9,7 +9,6 @@ import { assert } from '../domain/assert';
 import { waitingMessage } from '../domain/task';
 import { gathered } from './gathered';
 import { prepare } from './prepared-statement';
-import { sealValue, unsealJson, unsealValue } from './sealed';
 
 /** The columns of a task's row that the API needs for its replies. */
 export interface StoredTask {
@@ -55,7 +54,7 @@ async function findTasks(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, StoredTask>> {
   const rows = await findByIds(db, { ids });
-  return new Map(rows.map((row) => [row.id, shown(unsealed(db, row))]));
+  return new Map(rows.map((row) => [row.id, shown(row)]));
 }
 
 type ReadTask = StoredTask & { readonly waitsForSlot: boolean };
@@ -74,18 +73,12 @@ const findByIds = prepare<ReadTask>(
      from tasks where id = any(:ids)`,
 );
 
-/** Decrypts the object of a row. */
-export function unsealed<Row extends StoredTask>(db: Knex, row: Row): Row {
-  const object = unsealJson(db, row.object);
-  return object === row.object ? row : { ...row, object };
-}
-
 export async function findTaskRow(db: Knex, id: string): Promise<TaskRow | null> {
   const { rows } = await db.raw<{ rows: TaskRow[] }>(
     `select ${rowColumns} from tasks where id = ?`,
     [id],
   );
-  return rows[0] ? unsealed(db, rows[0]) : null;
+  return rows[0] ?? null;
 }
 
 /**
@@ -101,15 +94,7 @@ export async function findStored(db: Knex, taskId: string) {
        from tasks where id = ?`,
     [taskId],
   );
-  return rows[0] && { ...rows[0], object: unsealValue(db, rows[0].object) };
-}
-
-/**
- * The stored form of a final task's object. The bill is not encrypted, because the audit reads the
- * bill.
- */
-export function sealObject(db: Knex, object: TaskObject): object {
-  return sealValue(db, object, { billing: object.billing });
+  return rows[0];
 }
 
 /**
@@ -126,9 +111,9 @@ export async function changeFinalObject(
     [taskId],
   );
   const [task] = rows;
-  const changed = task && (await change(unsealValue(trx, task.object)));
+  const changed = task && (await change(task.object));
   if (!changed) return;
-  const object = JSON.stringify(sealObject(trx, changed));
+  const object = JSON.stringify(changed);
   await trx.raw('update tasks set object = ? where id = ?', [object, taskId]);
 }
 
@@ -136,7 +121,7 @@ export async function changeFinalObject(
 export async function findRequest(db: Knex, taskId: string): Promise<VideoRequest> {
   const [row] = await selectRequest(db, { taskId });
   assert(row, `${taskId} has a row`);
-  return unsealValue(db, row.request);
+  return row.request;
 }
 
 const selectRequest = prepare<{ request: VideoRequest }>(

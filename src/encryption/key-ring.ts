@@ -1,5 +1,6 @@
-// Encrypts stored data of customers with AES-256-GCM, the only cipher of the service. Encrypted
-// bytes consist of a random nonce, the encrypted text, and the authentication tag.
+// Encrypts data of customers with AES-256-GCM, the only cipher of the service. Encrypted bytes
+// consist of a random nonce, the encrypted text, and the authentication tag. `place` says where the
+// bytes are stored; the tag covers it, so bytes that were moved to another place are refused.
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
@@ -22,17 +23,17 @@ export function keyWithId(ring: KeyRing, id: string): EncryptionKey {
   return key;
 }
 
-export function encrypt(bytes: Uint8Array, { key }: EncryptionKey): Buffer {
+export function encrypt(bytes: Uint8Array, { key }: EncryptionKey, place: string): Buffer {
   const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(place));
   const text = cipher.update(bytes);
   return Buffer.concat([nonce, text, cipher.final(), cipher.getAuthTag()]);
 }
 
-export function decrypt(bytes: Buffer, { key }: EncryptionKey): Buffer {
+export function decrypt(bytes: Buffer, { key }: EncryptionKey, place: string): Buffer {
   const nonce = bytes.subarray(0, nonceBytes);
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes });
-  decipher.setAuthTag(bytes.subarray(-tagBytes));
+  decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(-tagBytes));
   const text = decipher.update(bytes.subarray(nonceBytes, -tagBytes));
   return Buffer.concat([text, decipher.final()]);
 }

@@ -1,9 +1,15 @@
 // Encrypts what tasks store in Temporal: inputs, results, and answers of queries and updates. Ids,
 // names of activities, times and search attributes stay readable, because Temporal uses them.
-// Without a key, nothing is encrypted. Payloads that were stored without encryption can still be
-// read.
+// A payload names its workflow, and the encryption covers this name, so a payload that was copied to
+// another workflow is refused. Without a key, nothing is encrypted. Payloads that were stored
+// without encryption can still be read, so that a key can be introduced while tasks run.
 
-import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
+import type {
+  DataConverter,
+  Payload,
+  PayloadCodec,
+  SerializationContext,
+} from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import {
   decrypt,
@@ -25,9 +31,12 @@ export function createPayloadCodec(keys: KeyRing): PayloadCodec {
   const [current] = keys;
   if (!current) throw new TypeError('A codec needs a key.');
   return {
-    encode: async (payloads) => payloads.map((payload) => encryptPayload(payload, current)),
-    decode: async (payloads) =>
-      payloads.map((payload) => (isEncrypted(payload) ? decryptPayload(payload, keys) : payload)),
+    encode: async (payloads, context) =>
+      payloads.map((payload) => encryptPayload(payload, current, context)),
+    decode: async (payloads, context) =>
+      payloads.map((payload) =>
+        isEncrypted(payload) ? decryptPayload(payload, keys, context) : payload,
+      ),
   };
 }
 
@@ -35,14 +44,33 @@ function isEncrypted({ metadata }: Payload): boolean {
   return metadata?.encoding !== undefined && encrypted.equals(metadata.encoding ?? []);
 }
 
-function encryptPayload(payload: Payload, key: EncryptionKey): Payload {
+function encryptPayload(
+  payload: Payload,
+  key: EncryptionKey,
+  context: SerializationContext | undefined,
+): Payload {
+  const workflow = context?.workflowId ?? '';
   return {
-    metadata: { encoding: encrypted, encryptionKeyId: Buffer.from(key.id) },
-    data: encrypt(serialized.encode(payload).finish(), key),
+    metadata: {
+      encoding: encrypted,
+      encryptionKeyId: Buffer.from(key.id),
+      workflow: Buffer.from(workflow),
+    },
+    data: encrypt(serialized.encode(payload).finish(), key, workflow),
   };
 }
 
-function decryptPayload({ metadata, data }: Payload, keys: KeyRing): Payload {
+/** The codec process has no context. It checks only that the payload belongs to the named workflow. */
+function decryptPayload(
+  { metadata, data }: Payload,
+  keys: KeyRing,
+  context: SerializationContext | undefined,
+): Payload {
   const id = Buffer.from(metadata?.encryptionKeyId ?? []).toString();
-  return serialized.decode(decrypt(Buffer.from(data ?? []), keyWithId(keys, id)));
+  const workflow = Buffer.from(metadata?.workflow ?? []).toString();
+  const read = context?.workflowId;
+  if (read !== undefined && read !== workflow) {
+    throw new Error(`A payload of the workflow "${workflow}" was found in "${read}".`);
+  }
+  return serialized.decode(decrypt(Buffer.from(data ?? []), keyWithId(keys, id), workflow));
 }

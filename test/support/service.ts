@@ -16,7 +16,6 @@ import { parseCatalogue } from '../../src/catalogue/catalogue-file';
 import { listen } from '../../src/commands/http-server';
 import { createAccount } from '../../src/db/accounts';
 import { connect } from '../../src/db/database';
-import { giveKeys } from '../../src/db/sealed';
 import { createTaskListener } from '../../src/db/task-listener';
 import type { Catalogue } from '../../src/domain/catalogue';
 import type { KeyRing } from '../../src/encryption/key-ring';
@@ -101,7 +100,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   // The API and the worker connect as the service role. The test itself connects as the owner.
   const serviceDb = connect({
     ...{ url: database.serviceUrl, poolMax: 20, applicationName: 'service' },
-    encryptionKeys: options.encryptionKeys ?? [],
   });
   const studio = await createStudio({
     host: '127.0.0.1',
@@ -196,7 +194,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     anAccount: (credit = 1_000_000_000) =>
       createAccount(database.db, { name: 'another', creditMicros: credit }),
     async startWorker() {
-      giveKeys(serviceDb, options.encryptionKeys ?? []);
       worker = await startWorker(workerSettings(taskQueue, options), {
         db: serviceDb,
         catalogue: () => catalogues.worker,

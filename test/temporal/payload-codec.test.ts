@@ -46,6 +46,21 @@ test('an encrypted payload that was changed is refused', async () => {
   await expect(codec.decode([stored!])).rejects.toThrow(/authenticate/);
 });
 
+const placeOf = (workflowId: string) =>
+  ({ type: 'workflow', namespace: 'default', workflowId }) as const;
+
+test('a payload that was copied to another workflow is refused, also if its name of the workflow was changed', async () => {
+  const codec = createPayloadCodec([newer]);
+  const [stored] = await codec.encode([payload()], placeOf('task-a'));
+  const [read] = await codec.decode([stored!], placeOf('task-a'));
+  expect(defaultPayloadConverter.fromPayload(read!)).toEqual({ url: 'planted-link' });
+  await expect(codec.decode([stored!], placeOf('task-b'))).rejects.toThrow(/"task-a".*"task-b"/);
+  const metadata = { ...stored!.metadata, workflow: Buffer.from('task-b') };
+  await expect(codec.decode([{ ...stored!, metadata }], placeOf('task-b'))).rejects.toThrow(
+    /authenticate/,
+  );
+});
+
 test('without a key there is no payload codec', () => {
   expect(encryptionWith([])).toEqual({});
 });

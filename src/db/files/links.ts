@@ -6,7 +6,6 @@ import type { Media } from '../../domain/media-type';
 import type { RemovedBecause } from '../../domain/results';
 import { gathered } from '../gathered';
 import { prepare } from '../prepared-statement';
-import { unseal } from '../sealed';
 
 export type FileRole = 'upload' | 'video' | 'last_frame';
 export type FileState = 'awaited' | 'stored' | 'removed';
@@ -48,7 +47,7 @@ export const fileColumns = `
 export function gatheredFindFile(db: Knex): (token: string) => Promise<FileRow | null> {
   return gathered(async (tokens) => {
     const rows = await findByTokens(db, { tokens });
-    return new Map(rows.map((row) => [row.linkToken, unsealedFile(db, row)]));
+    return new Map(rows.map((row) => [row.linkToken, row]));
   });
 }
 
@@ -56,11 +55,6 @@ const findByTokens = prepare<FileRow>(
   'find_files',
   `select ${fileColumns} from files where link_token = any(:tokens)`,
 );
-
-/** Decrypts the sealed columns of a row. */
-export function unsealedFile(db: Knex, row: FileRow): FileRow {
-  return { ...row, name: unseal(db, row.name) };
-}
 
 /**
  * The stored files of an account that have not expired and have one of these ids or link tokens.
@@ -79,5 +73,5 @@ export async function findStoredFiles(
         and state = 'stored' and expires_at > now()`,
     [accountId, [...ids], [...tokens]],
   );
-  return rows.map((row) => unsealedFile(db, row));
+  return rows;
 }

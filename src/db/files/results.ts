@@ -9,7 +9,6 @@ import type { ResultRole, StoreResults } from '../../domain/results';
 import { stepOf } from '../../domain/task';
 import { newFileId } from '../ids';
 import { prepare } from '../prepared-statement';
-import { seal, unseal } from '../sealed';
 import type { FileState } from './links';
 
 export interface ResultRow {
@@ -58,7 +57,7 @@ export async function awaitResults(
     role,
     key: `results/${taskId}/${role}`,
     link_token: randomBytes(24).toString('base64url'),
-    source_url: seal(db, url),
+    source_url: url,
     source_expires_at: expiresAt === null ? null : new Date(expiresAt * 1_000),
     media: role === 'video' ? 'video' : 'image',
   }));
@@ -71,7 +70,7 @@ export async function awaitResults(
   });
   // If not all rows were inserted, an earlier attempt has inserted them, or the task has ended.
   // Then the rows that the database has are returned.
-  return stored.length === rows.length ? unsealed(db, stored) : findResults(db, taskId);
+  return stored.length === rows.length ? stored : findResults(db, taskId);
 }
 
 const insertAwaited = prepare<ResultRow>(
@@ -97,17 +96,13 @@ const insertAwaited = prepare<ResultRow>(
 );
 
 export async function findResults(db: Knex, taskId: string): Promise<ResultRow[]> {
-  return unsealed(db, await selectOfTask(db, { taskId }));
+  return selectOfTask(db, { taskId });
 }
 
 const selectOfTask = prepare<ResultRow>(
   'find_results',
   `select ${columns} from files where task_id = :taskId order by role`,
 );
-
-function unsealed(db: Knex, rows: readonly ResultRow[]): ResultRow[] {
-  return rows.map((row) => ({ ...row, sourceUrl: unseal(db, row.sourceUrl) }));
-}
 
 interface KnownBytes {
   readonly contentType: string;
@@ -141,6 +136,6 @@ export async function renewSource(db: Knex, id: string, url: string): Promise<vo
   await db.raw(
     `update files set source_url = ?, source_expires_at = now() + ${sourceLife}
       where id = ? and state = 'awaited'`,
-    [seal(db, url), id],
+    [url, id],
   );
 }

@@ -5,8 +5,7 @@
 
 import type { Knex } from 'knex';
 import type { Media } from '../../domain/media-type';
-import { seal } from '../sealed';
-import { type FileRow, fileColumns, unsealedFile } from './links';
+import { type FileRow, fileColumns } from './links';
 
 interface NewUpload {
   readonly id: string;
@@ -70,7 +69,7 @@ export async function beginUpload(
                           expires_at)
        values (:id, :accountId, 'upload', :key, :linkToken, :name, :media, :contentType,
                :reservedBytes, now() + ${unfinishedFor})`,
-      { ...upload, name: seal(db, upload.name) },
+      { ...upload },
     );
     return null;
   });
@@ -99,7 +98,7 @@ export async function finishUpload(
      returning ${fileColumns}`,
     { id, ...known, keptDays },
   );
-  return rows[0] ? unsealedFile(db, rows[0]) : null;
+  return rows[0] ?? null;
 }
 
 /** Deletes the row of an upload that has failed. */
@@ -128,7 +127,7 @@ export async function findUpload(db: Knex, accountId: string, id: string): Promi
         and expires_at > now()`,
     [id, accountId],
   );
-  return rows[0] ? unsealedFile(db, rows[0]) : null;
+  return rows[0] ?? null;
 }
 
 /** The stored uploads of an account, newest first. */
@@ -145,7 +144,7 @@ export async function listUploads(
       order by created_at desc, id desc limit :limit`,
     { ...page, after: page.after ?? null },
   );
-  return rows.map((row) => unsealedFile(db, row));
+  return rows;
 }
 
 /**

@@ -3,7 +3,6 @@
 import type { Knex } from 'knex';
 import type { JobInput, JobKind, JobName, JobReport, JobStatus } from '../../domain/job';
 import type { JobOwner } from '../../domain/lost-job';
-import { unsealValue } from '../sealed';
 import type { JobNews } from './steps';
 
 export interface Job {
@@ -44,11 +43,7 @@ export async function findJob(db: Knex, name: JobName): Promise<Job | null> {
     `select ${jobColumns} from jobs where task_id = ? and kind = ?`,
     [name.taskId, name.kind],
   );
-  return rows[0] ? unsealedJob(db, rows[0]) : null;
-}
-
-export function unsealedJob(db: Knex, job: Job): Job {
-  return { ...job, report: unsealValue(db, job.report) };
+  return rows[0] ?? null;
 }
 
 /** Time since the end of the task, by the clock of the database; 0 if the task has not ended. */
@@ -175,5 +170,5 @@ export async function listUnacknowledged(
       limit 1000`,
     [channel, shards, shards, shard, notifiedBeforeSeconds],
   );
-  return rows.map((row) => ({ ...row, report: unsealValue(db, row.report) }));
+  return rows;
 }

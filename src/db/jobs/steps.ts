@@ -7,7 +7,6 @@ import type { TaskObject } from '../../contract/task';
 import type { JobName, JobReport } from '../../domain/job';
 import { runningObject, stepOf } from '../../domain/task';
 import { prepare } from '../prepared-statement';
-import { sealValue, unsealValue } from '../sealed';
 
 /** A report on a job, and the activity that waits for the job's end. */
 export interface JobNews extends JobName {
@@ -119,7 +118,7 @@ export async function storeRejected(
   await db.raw(
     `update jobs set report = ?
       where task_id = ? and kind = ? and attempt = ? and upstream_id is null`,
-    [JSON.stringify(sealValue(db, report, { status: report.status })), taskId, kind, attempt],
+    [JSON.stringify(report), taskId, kind, attempt],
   );
 }
 
@@ -143,8 +142,7 @@ export async function storeReports(
     const known = begun.includes(change) ? objects.get(taskId) : undefined;
     const object = known && runningObject(known, kind);
     const shown = object ? { object, version: stepOf(object) } : {};
-    const sealed = sealValue(db, report, { status: report.status });
-    return { task_id: taskId, kind, status: report.status, report: sealed, ...shown };
+    return { task_id: taskId, kind, status: report.status, report, ...shown };
   });
   await db.raw(
     `with change as (
@@ -202,7 +200,7 @@ async function liveObjects(
     'select id, object from tasks where id = any(?) and finished_at is null',
     [[...taskIds]],
   );
-  return new Map(rows.map(({ id, object }) => [id, unsealValue(db, object)]));
+  return new Map(rows.map(({ id, object }) => [id, object]));
 }
 
 /**

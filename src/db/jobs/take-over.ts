@@ -4,7 +4,7 @@
 
 import type { Knex } from 'knex';
 import type { JobName } from '../../domain/job';
-import { type Job, jobColumns, unsealedJob } from './queries';
+import { type Job, jobColumns } from './queries';
 
 /**
  * Takes the job over and returns the job; null if there is no such job. One statement does both,
@@ -23,5 +23,5 @@ export async function takeOver(
      returning ${jobColumns}`,
     [attempt, activityId, taskId, kind],
   );
-  return rows[0] ? unsealedJob(db, rows[0]) : null;
+  return rows[0] ?? null;
 }
