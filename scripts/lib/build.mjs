@@ -38,6 +38,7 @@ async function build() {
     await mkdir(draft, { recursive: true });
     await Promise.all([
       run(tool('tsc'), ['-p', 'tsconfig.build.json', '--outDir', draft]),
+      ...(hasClient ? [run(tool('tsc'), ['-p', 'clients/typescript'])] : []),
       cp(join(root, ...assets), join(draft, ...assets), { recursive: true }),
       run(process.execPath, [bundler, join(draft, 'workflow-bundle.js')]),
     ]);
@@ -51,11 +52,23 @@ async function build() {
   }
 }
 
+const sourceFolders = [
+  'src',
+  'studio',
+  'workflows',
+  'activities',
+  'bench',
+  'clients/typescript/src',
+];
+// The image of the service is built without the clients.
+const hasClient = existsSync(join(root, 'clients', 'typescript'));
+
 // Files outside the source folders. A change of one of these files also needs a new build.
 const besides = [
   'scripts/lib/bundle.mjs',
   'tsconfig.json',
   'tsconfig.build.json',
+  ...(hasClient ? ['clients/typescript/tsconfig.json'] : []),
   'package-lock.json',
 ];
 
@@ -66,7 +79,7 @@ function stampOfSources() {
     const { mtimeMs, size } = statSync(path);
     hash.update(`${path} ${mtimeMs} ${size}\n`);
   };
-  for (const folder of ['src', 'studio', 'workflows', 'activities', 'bench']) {
+  for (const folder of sourceFolders) {
     if (!existsSync(join(root, folder))) continue;
     const names = readdirSync(join(root, folder), { encoding: 'utf8', recursive: true });
     for (const name of names.sort()) {

@@ -1,0 +1,256 @@
+"""Generated from the OpenAPI document; see test/contract/client-types.test.ts."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Literal, Optional, TypedDict, Union
+
+class _VideoRequestNeeded(TypedDict):
+    model: str
+    prompt: str
+
+class VideoRequest(_VideoRequestNeeded, total=False):
+    mode: Optional[str]
+    input_type: Optional[Literal["text_to_video", "first_last_frame", "reference"]]
+    image: Optional[str]
+    images: Optional[List[str]]
+    videos: Optional[List[str]]
+    audios: Optional[List[str]]
+    resolution: Optional[Literal["", "480p", "720p", "1080p", "4k"]]
+    ratio: Optional[Literal["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"]]
+    size: Optional[str]
+    duration: Optional[Union[Literal[-1], int, str]]
+    seconds: Optional[Union[Literal[-1], int, str]]
+    metadata: Optional[Union[VideoMetadata, str]]
+
+class VideoMetadata(TypedDict, total=False):
+    generate_audio: Optional[bool]
+    watermark: Optional[bool]
+    draft: Optional[bool]
+    seed: Optional[int]
+    return_last_frame: Optional[bool]
+    execution_expires_after: Optional[int]
+    tools: Optional[Union[List[Dict[str, Any]], Dict[str, Any]]]
+    super_resolution_config: Optional[SuperResolutionConfig]
+    callback_url: Optional[str]
+    safety_identifier: Optional[str]
+    input_video_duration: Optional[float]
+    labels: Optional[Dict[str, Optional[str]]]
+
+class SuperResolutionConfig(TypedDict, total=False):
+    resolution: Optional[Literal["720p", "1080p", "2k", "4k"]]
+    resolution_limit: Optional[int]
+    scene: Optional[Literal["aigc", "short_series", "ugc", "old_film"]]
+    tool_version: Optional[Literal["standard", "professional"]]
+    fps: Optional[int]
+
+class TaskUsage(TypedDict):
+    completion_tokens: float
+    total_tokens: float
+
+class TaskError(TypedDict):
+    message: str
+    code: Literal["task_error", "provider_error"]
+
+class _TaskNeeded(TypedDict):
+    id: str
+    task_id: str
+    object: Literal["video.generation.task"]
+    status: Literal["pending", "submitted", "running", "succeeded", "failed"]
+    message: str
+    trace_id: str
+    data: List[VideoResult]
+    model: str
+    created_at: int
+
+class Task(_TaskNeeded, total=False):
+    labels: Dict[str, str]
+    finished_at: int
+    stage: Literal["generation", "super_resolution", "storing"]
+    video_url: str
+    duration: float
+    usage: TaskUsage
+    error: TaskError
+    seed: float
+    billing: Billing
+
+class VideoResult(TypedDict, total=False):
+    url: str
+    url_gone_reason: Literal["deleted", "expired", "removed_by_operator"]
+    last_frame_url: str
+    last_frame_url_gone_reason: Literal["deleted", "expired", "removed_by_operator"]
+    resolution: str
+    ratio: str
+    width: int
+    height: int
+    expires_at: int
+
+class _BillingNeeded(TypedDict):
+    currency: str
+    held: str
+    charged: str
+    refunded: str
+    items: List[BillingItem]
+
+class Billing(_BillingNeeded, total=False):
+    usage_missing: Literal[True]
+
+class BillingItem(TypedDict):
+    kind: Literal["generation", "super_resolution"]
+    quantity: str
+    unit: str
+    unit_price: str
+    amount: str
+
+class CreatedTask(TypedDict):
+    id: str
+    task_id: str
+    object: Literal["video.generation.task"]
+    status: Literal["pending", "submitted", "running", "succeeded", "failed"]
+    message: str
+
+class ErrorBodyError(TypedDict):
+    message: str
+    type: Literal["invalid_request_error", "authentication_error", "billing_error", "permission_error", "not_found_error", "rate_limit_error", "server_error"]
+    param: str
+    code: Literal["invalid_json", "missing_required_parameter", "invalid_value", "unsupported_value", "conflicting_parameters", "model_not_found", "task_id_required", "invalid_api_key", "insufficient_balance", "budget_exceeded", "model_not_allowed", "channel_not_allowed", "account_disabled", "task_not_found", "file_not_found", "route_not_found", "method_not_allowed", "idempotency_key_reused", "task_already_finished", "task_not_finished", "upload_limit_reached", "file_removed", "request_too_large", "unsupported_media_type", "range_not_satisfiable", "rate_limited", "internal_error", "unavailable"]
+
+class ErrorBody(TypedDict):
+    error: ErrorBodyError
+
+class CancelledTaskUsage(TypedDict):
+    completion_tokens: float
+    total_tokens: float
+
+class CancelledTaskError(TypedDict):
+    message: str
+    code: Literal["task_error", "provider_error"]
+
+class _CancelledTaskNeeded(TypedDict):
+    id: str
+    task_id: str
+    object: Literal["video.generation.task"]
+    status: Literal["pending", "submitted", "running", "succeeded", "failed"]
+    message: str
+    trace_id: str
+    data: List[VideoResult]
+    model: str
+    created_at: int
+
+class CancelledTask(_CancelledTaskNeeded, total=False):
+    labels: Dict[str, str]
+    finished_at: int
+    stage: Literal["generation", "super_resolution", "storing"]
+    video_url: str
+    duration: float
+    usage: CancelledTaskUsage
+    error: CancelledTaskError
+    seed: float
+    billing: Billing
+    cancel_requested: Literal[True]
+
+class CallbackAttempt(TypedDict):
+    attempt: int
+    at: int
+    status: Optional[int]
+    latency_ms: Optional[int]
+    error: Optional[str]
+
+class Quote(TypedDict):
+    model: str
+    input_type: Literal["text_to_video", "first_last_frame", "reference"]
+    width: Optional[int]
+    height: Optional[int]
+    duration: int
+    tokens: int
+    currency: str
+    hold: str
+    items: List[BillingItem]
+
+class ModelDurations(TypedDict):
+    min: int
+    max: int
+    auto: bool
+
+class ModelInputs(TypedDict):
+    types: List[Literal["text_to_video", "first_last_frame", "reference"]]
+    reference_images_max: int
+    videos_max: int
+    audios_max: int
+    audio_alone: bool
+    middle_frames: bool
+
+class ModelFeatures(TypedDict):
+    audio: bool
+    draft: bool
+    last_frame: bool
+    tools: List[str]
+    tools_text_only: bool
+    modes: List[str]
+    super_resolution: bool
+    prompt_chars_max: int
+
+class ModelDefaults(TypedDict):
+    resolution: Literal["480p", "720p", "1080p", "4k"]
+    ratio: Literal["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"]
+    duration: int
+
+class _ModelPricesNeeded(TypedDict):
+    currency: str
+    per_million_tokens: str
+
+class ModelPrices(_ModelPricesNeeded, total=False):
+    resolutions: List[Literal["480p", "720p", "1080p", "4k"]]
+    input_video: bool
+    audio: bool
+
+class ModelSuperResolutionPrices(TypedDict):
+    resolution: str
+    fps_max: int
+    tool_version: str
+    currency: str
+    per_minute: str
+
+class ModelSuperResolution(TypedDict):
+    targets: Dict[str, List[str]]
+    prices: List[ModelSuperResolutionPrices]
+
+class Model(TypedDict):
+    id: str
+    resolutions: List[Literal["480p", "720p", "1080p", "4k"]]
+    ratios: List[Literal["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"]]
+    sizes: Dict[str, Dict[str, str]]
+    durations: ModelDurations
+    inputs: ModelInputs
+    features: ModelFeatures
+    defaults: ModelDefaults
+    prices: List[ModelPrices]
+    super_resolution: Optional[ModelSuperResolution]
+
+class Account(TypedDict):
+    available: str
+    held: str
+    currency: str
+
+class Movement(TypedDict):
+    number: int
+    at: int
+    kind: Literal["hold", "settle", "refund", "extra_charge", "credit", "correction", "closing"]
+    task_id: Optional[str]
+    amount: str
+    change: str
+    balance_after: str
+    currency: str
+    reason: str
+
+class File(TypedDict):
+    id: str
+    object: Literal["file"]
+    url: str
+    kind: Literal["image", "video", "audio"]
+    content_type: str
+    bytes: int
+    sha256: str
+    name: Optional[str]
+    duration: Optional[float]
+    created_at: int
+    expires_at: int

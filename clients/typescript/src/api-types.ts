@@ -1,0 +1,379 @@
+// Generated from the OpenAPI document; see test/contract/client-types.test.ts.
+
+/** null and [] count as absent. Unknown names are ignored and listed in the header X-Ignored-Fields; those that belong inside `metadata` or resemble a field are refused. */
+export interface VideoRequest {
+  /** Model name. It decides the available resolutions, input types and prices; `GET /v1/models` lists them. */
+  model: string;
+  /** Text prompt, not empty. Generator switches that would change what was priced (`--ratio`, `--dur` …) are refused. */
+  prompt: string;
+  /** Common values `pro`, `fast`. It has an effect if the model maps that mode to another entry. A mode that the name implies wins. */
+  mode?: string | null;
+  /** Inferred when omitted: `videos` → `reference`; two or more images → `first_last_frame`; one image, or audios alone → `reference`; nothing → `text_to_video`. */
+  input_type?: "text_to_video" | "first_last_frame" | "reference" | null;
+  /** Single-image compatibility field: `images[0]`. Not together with `images`. */
+  image?: string | null;
+  /** Public HTTPS image URLs or uploaded files (`file_…`), at most 9. `first_last_frame`: the first and the last entry are those frames. */
+  images?: Array<string> | null;
+  /** Public video URLs or uploaded files, at most 3. */
+  videos?: Array<string> | null;
+  /** Public audio URLs or uploaded files, at most 3. */
+  audios?: Array<string> | null;
+  /** Output tier; the default is the model’s, mostly `720p`. Empty counts as absent. */
+  resolution?: "" | "480p" | "720p" | "1080p" | "4k" | null;
+  /** Width to height; the default is the model’s, mostly `adaptive`. */
+  ratio?: "16:9" | "4:3" | "1:1" | "3:4" | "9:16" | "21:9" | "adaptive" | null;
+  /** Legacy: a tier (`720p`) or dimensions from the model’s table (`1280x720`). Ignored if `resolution` is sent. */
+  size?: string | null;
+  /** Output seconds, 4 to 15 (narrower on some models), or -1: the model picks the length. Integer or numeric string. */
+  duration?: number | string | null;
+  /** Legacy alias of `duration`; ignored if `duration` is sent. */
+  seconds?: number | string | null;
+  metadata?: VideoMetadata | string | null;
+  [name: string]: unknown;
+}
+
+/** Extension options. Names not listed here are passed to the generator unchanged and listed in the header X-Passed-Fields. Refused are names that resemble a field, and those the service owns (model, content, prompt, resolution, ratio, duration, seconds, size, frames, framespersecond, input_type, mode, image, images, videos, audios, service_tier, priority, draft_task, output_format, omni_reference_task_type, output_upload_url) in any case of letters. */
+export interface VideoMetadata {
+  /** Synchronized audio; true unless the model is silent. */
+  generate_audio?: boolean | null;
+  /** Default false. */
+  watermark?: boolean | null;
+  /** Preview mode, always 480p. Default false. */
+  draft?: boolean | null;
+  /** Random when omitted, or -1. The seed used is shown in the reply. */
+  seed?: number | null;
+  /** Ask for the last frame of the base video as a picture (`data[0].last_frame_url`). Default false. */
+  return_last_frame?: boolean | null;
+  /** Seconds from acceptance until an unfinished task is failed and refunded. Default 172800. */
+  execution_expires_after?: number | null;
+  /** An array of tools; a single object counts as an array of one. */
+  tools?: Array<{
+    /** `web_search` turns on web search. */
+    type: string;
+    [name: string]: unknown;
+  }> | {
+    /** `web_search` turns on web search. */
+    type: string;
+    [name: string]: unknown;
+  } | null;
+  /** Chained super-resolution. `{}` is off. */
+  super_resolution_config?: SuperResolutionConfig | null;
+  /** Public HTTPS address that is called when the task is final. */
+  callback_url?: string | null;
+  /** Unique identifier of the end user; hash it. */
+  safety_identifier?: string | null;
+  /** Seconds of the reference videos together. It can only raise the hold, and has no effect without `videos`. */
+  input_video_duration?: number | null;
+  /** Up to 16 labels of yours, shown on the task and in its callback; lists can be narrowed to one. They are not sent to the generator. */
+  labels?: {
+    [name: string]: string | null;
+  } | null;
+  [name: string]: unknown;
+}
+
+/** Chained super-resolution. `{}` is off. */
+export interface SuperResolutionConfig {
+  /** Target tier, strictly above the base `resolution`. Exactly one of `resolution` and `resolution_limit`. */
+  resolution?: "720p" | "1080p" | "2k" | "4k" | null;
+  /** Target short side in pixels, strictly above the short side of the base output. */
+  resolution_limit?: number | null;
+  /** The kind of the video; it influences the enhancement. */
+  scene?: "aigc" | "short_series" | "ugc" | "old_film" | null;
+  /** `standard` (default) or `professional`, at ten times the price. */
+  tool_version?: "standard" | "professional" | null;
+  /** Output frame rate; above the source’s, frames are interpolated. */
+  fps?: number | null;
+}
+
+export interface Task {
+  /** Public task id. */
+  id: string;
+  /** Equal to `id`. */
+  task_id: string;
+  object: "video.generation.task";
+  /** `succeeded` and `failed` are final; poll every 2 to 5 seconds until one of them appears. */
+  status: "pending" | "submitted" | "running" | "succeeded" | "failed";
+  /** Status message; of a failed task its reason. */
+  message: string;
+  /** Trace id of the create request. May be empty. */
+  trace_id: string;
+  /** Empty until success. */
+  data: Array<VideoResult>;
+  /** As it was sent. */
+  model: string;
+  /** Unix seconds. */
+  created_at: number;
+  /** As `metadata.labels` was sent; absent without labels. */
+  labels?: {
+    [name: string]: string;
+  };
+  /** Unix seconds; only when final. */
+  finished_at?: number;
+  /** Only while running. `storing`: the video is finished and is being copied. */
+  stage?: "generation" | "super_resolution" | "storing";
+  /** Primary video URL, equal to `data[0].url` and absent like it; with super-resolution the enhanced video. */
+  video_url?: string;
+  /** Output seconds. */
+  duration?: number;
+  /** Appears together with the settled charge. */
+  usage?: {
+    completion_tokens: number;
+    total_tokens: number;
+  };
+  /** Only of failed tasks. A failed task is not charged. */
+  error?: {
+    message: string;
+    /** `provider_error`: generator or enhancer refused or failed. `task_error`: decided here (expired, cancelled, out of balance). */
+    code: "task_error" | "provider_error";
+  };
+  seed?: number;
+  billing?: Billing;
+}
+
+export interface VideoResult {
+  /** URL of the video, at this service; it needs no key. Absent once the video is not kept any more. */
+  url?: string;
+  /** Only without `url`. `deleted`: by its owner. `expired`: its time is over. */
+  url_gone_reason?: "deleted" | "expired" | "removed_by_operator";
+  last_frame_url?: string;
+  /** Only if there was a last frame and it is not kept any more. */
+  last_frame_url_gone_reason?: "deleted" | "expired" | "removed_by_operator";
+  resolution?: string;
+  /** Of the base video. If it was `adaptive`, the nearest one of the table. */
+  ratio?: string;
+  /** Pixels of the stored video, measured. */
+  width?: number;
+  height?: number;
+  /** Unix seconds after which the links have expired. */
+  expires_at?: number;
+}
+
+export interface Billing {
+  currency: string;
+  /** Decimal amount, six places. */
+  held: string;
+  /** Decimal amount, six places. */
+  charged: string;
+  /** Decimal amount, six places. */
+  refunded: string;
+  items: Array<BillingItem>;
+  /** The generator reported no usage; the task was settled at what was held. */
+  usage_missing?: true;
+}
+
+export interface BillingItem {
+  kind: "generation" | "super_resolution";
+  /** Millions of tokens, or minutes; six places. */
+  quantity: string;
+  unit: string;
+  /** Decimal amount, six places. */
+  unit_price: string;
+  /** Decimal amount, six places. */
+  amount: string;
+}
+
+/** Exactly these five fields. */
+export interface CreatedTask {
+  /** Public task id. */
+  id: string;
+  /** Equal to `id`. */
+  task_id: string;
+  object: "video.generation.task";
+  /** `succeeded` and `failed` are final; poll every 2 to 5 seconds until one of them appears. */
+  status: "pending" | "submitted" | "running" | "succeeded" | "failed";
+  /** Status message; of a failed task its reason. */
+  message: string;
+}
+
+export interface ErrorBody {
+  error: {
+    /** For people. Of a 400 it names every fault found, one per line. */
+    message: string;
+    type: "invalid_request_error" | "authentication_error" | "billing_error" | "permission_error" | "not_found_error" | "rate_limit_error" | "server_error";
+    /** JSON path of the first fault, for example `images[3]`; may be empty. */
+    param: string;
+    code: "invalid_json" | "missing_required_parameter" | "invalid_value" | "unsupported_value" | "conflicting_parameters" | "model_not_found" | "task_id_required" | "invalid_api_key" | "insufficient_balance" | "budget_exceeded" | "model_not_allowed" | "channel_not_allowed" | "account_disabled" | "task_not_found" | "file_not_found" | "route_not_found" | "method_not_allowed" | "idempotency_key_reused" | "task_already_finished" | "task_not_finished" | "upload_limit_reached" | "file_removed" | "request_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "rate_limited" | "internal_error" | "unavailable";
+  };
+}
+
+export interface CancelledTask {
+  /** Public task id. */
+  id: string;
+  /** Equal to `id`. */
+  task_id: string;
+  object: "video.generation.task";
+  /** `succeeded` and `failed` are final; poll every 2 to 5 seconds until one of them appears. */
+  status: "pending" | "submitted" | "running" | "succeeded" | "failed";
+  /** Status message; of a failed task its reason. */
+  message: string;
+  /** Trace id of the create request. May be empty. */
+  trace_id: string;
+  /** Empty until success. */
+  data: Array<VideoResult>;
+  /** As it was sent. */
+  model: string;
+  /** Unix seconds. */
+  created_at: number;
+  /** As `metadata.labels` was sent; absent without labels. */
+  labels?: {
+    [name: string]: string;
+  };
+  /** Unix seconds; only when final. */
+  finished_at?: number;
+  /** Only while running. `storing`: the video is finished and is being copied. */
+  stage?: "generation" | "super_resolution" | "storing";
+  /** Primary video URL, equal to `data[0].url` and absent like it; with super-resolution the enhanced video. */
+  video_url?: string;
+  /** Output seconds. */
+  duration?: number;
+  /** Appears together with the settled charge. */
+  usage?: {
+    completion_tokens: number;
+    total_tokens: number;
+  };
+  /** Only of failed tasks. A failed task is not charged. */
+  error?: {
+    message: string;
+    /** `provider_error`: generator or enhancer refused or failed. `task_error`: decided here (expired, cancelled, out of balance). */
+    code: "task_error" | "provider_error";
+  };
+  seed?: number;
+  billing?: Billing;
+  /** The cancellation was accepted and the task is not final yet; read on. */
+  cancel_requested?: true;
+}
+
+export interface CallbackAttempt {
+  attempt: number;
+  /** Unix seconds. */
+  at: number;
+  /** HTTP status; null without an answer. */
+  status: number | null;
+  latency_ms: number | null;
+  error: string | null;
+}
+
+export interface Quote {
+  model: string;
+  input_type: "text_to_video" | "first_last_frame" | "reference";
+  /** Pixels of the video, after super-resolution; null if the generator decides (`adaptive`). */
+  width: number | null;
+  height: number | null;
+  /** -1: the model picks the length. */
+  duration: number;
+  /** Tokens that would be held. */
+  tokens: number;
+  currency: string;
+  /** Decimal amount, six places. */
+  hold: string;
+  items: Array<BillingItem>;
+}
+
+export interface Model {
+  id: string;
+  resolutions: Array<"480p" | "720p" | "1080p" | "4k">;
+  ratios: Array<"16:9" | "4:3" | "1:1" | "3:4" | "9:16" | "21:9" | "adaptive">;
+  /** `WxH` by tier and ratio. */
+  sizes: {
+    [name: string]: {
+      [name: string]: string;
+    };
+  };
+  durations: {
+    min: number;
+    max: number;
+    /** True if -1 is accepted. */
+    auto: boolean;
+  };
+  inputs: {
+    types: Array<"text_to_video" | "first_last_frame" | "reference">;
+    reference_images_max: number;
+    videos_max: number;
+    audios_max: number;
+    audio_alone: boolean;
+    middle_frames: boolean;
+  };
+  features: {
+    audio: boolean;
+    draft: boolean;
+    last_frame: boolean;
+    tools: Array<string>;
+    tools_text_only: boolean;
+    modes: Array<string>;
+    super_resolution: boolean;
+    prompt_chars_max: number;
+  };
+  defaults: {
+    resolution: "480p" | "720p" | "1080p" | "4k";
+    ratio: "16:9" | "4:3" | "1:1" | "3:4" | "9:16" | "21:9" | "adaptive";
+    duration: number;
+  };
+  /** The first row whose conditions all hold is the price of a million tokens. */
+  prices: Array<{
+    resolutions?: Array<"480p" | "720p" | "1080p" | "4k">;
+    input_video?: boolean;
+    audio?: boolean;
+    currency: string;
+    /** Decimal amount, six places. */
+    per_million_tokens: string;
+  }>;
+  super_resolution: {
+    /** Allowed targets by base resolution. */
+    targets: {
+      [name: string]: Array<string>;
+    };
+    prices: Array<{
+      resolution: string;
+      fps_max: number;
+      tool_version: string;
+      currency: string;
+      /** Decimal amount, six places. */
+      per_minute: string;
+    }>;
+  } | null;
+}
+
+export interface Account {
+  /** Decimal amount, six places. */
+  available: string;
+  /** Decimal amount, six places. */
+  held: string;
+  currency: string;
+}
+
+export interface Movement {
+  number: number;
+  /** Unix seconds. */
+  at: number;
+  kind: "hold" | "settle" | "refund" | "extra_charge" | "credit" | "correction" | "closing";
+  task_id: string | null;
+  /** Decimal amount, six places. */
+  amount: string;
+  /** The change of the available balance. */
+  change: string;
+  /** Decimal amount, six places. */
+  balance_after: string;
+  currency: string;
+  reason: string;
+}
+
+export interface File {
+  id: string;
+  object: "file";
+  /** This link alone gives access to the file. */
+  url: string;
+  kind: "image" | "video" | "audio";
+  /** By the content of the file. */
+  content_type: string;
+  bytes: number;
+  /** 64 hexadecimal digits. */
+  sha256: string;
+  /** As it was sent. */
+  name: string | null;
+  /** Seconds of a video, if its file says so. */
+  duration: number | null;
+  /** Unix seconds. */
+  created_at: number;
+  /** Unix seconds after which the file is deleted. */
+  expires_at: number;
+}

@@ -1,0 +1,224 @@
+// The client: one method for each thing that the service does. The methods repeat safely by
+// themselves, and throw a VideoError.
+
+import type { CancelledTask, CreatedTask, File, Quote, Task, VideoRequest } from './api-types.ts';
+import { download } from './download.ts';
+import { VideoError } from './error.ts';
+import { type Attempt, type ClientOptions, createTransport, sleep } from './transport.ts';
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface CreateOptions extends CallOptions {
+  /** A create with the key of an earlier one returns the earlier task. Random by default. */
+  readonly idempotencyKey?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface WaitOptions extends CallOptions {
+  /** Called with every state that was read. */
+  readonly onUpdate?: (task: Task) => void;
+  /** How long the service holds an answer back, in seconds; 1 to 60, 30 by default. */
+  readonly holdSeconds?: number;
+}
+
+export interface CreateAndWaitOptions extends CreateOptions, WaitOptions {
+  /** Called once with the task. Keep its id: after a crash, `wait` continues with it. */
+  readonly onCreated?: (task: CreatedTask) => void;
+}
+
+export interface ListOptions extends CallOptions {
+  readonly status?: Task['status'];
+  readonly model?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Unix seconds; the second itself is included. */
+  readonly createdAfter?: number;
+  /** Unix seconds; the second itself is excluded. */
+  readonly createdBefore?: number;
+  /** Tasks per request, 1 to 100. */
+  readonly pageSize?: number;
+}
+
+export interface UploadOptions extends CallOptions {
+  readonly name?: string;
+}
+
+const tasks = '/v1/videos/generations';
+const at = (id: string) => `${tasks}/${encodeURIComponent(id)}`;
+export const isFinal = ({ status }: Pick<Task, 'status'>) =>
+  status === 'succeeded' || status === 'failed';
+
+export class VideoClient {
+  readonly #options: ClientOptions;
+  readonly #transport: ReturnType<typeof createTransport>;
+
+  constructor(options: ClientOptions) {
+    // A wrong address would look like a service that does not answer.
+    new URL(options.baseUrl);
+    this.#options = options;
+    this.#transport = createTransport(options);
+  }
+
+  /** Creates a task. Every repeat sends the same key, so there is one task. */
+  async create(request: VideoRequest, options: CreateOptions = {}): Promise<CreatedTask> {
+    const { idempotencyKey = randomKey(), signal, headers } = options;
+    const { value } = await this.#call<CreatedTask>('POST', tasks, {
+      ...{ json: request, signal },
+      headers: { ...headers, 'idempotency-key': idempotencyKey },
+    });
+    return value;
+  }
+
+  /** The task as it is now, or when it is final, but after `holdSeconds` at the latest. */
+  async get(id: string, options: CallOptions & { holdSeconds?: number } = {}): Promise<Task> {
+    return (await this.#read(id, options)).value;
+  }
+
+  /** Waits until the task is final, which is `succeeded` or `failed`. The signal only ends the wait. */
+  async wait(id: string, options: WaitOptions = {}): Promise<Task> {
+    const { signal, onUpdate, holdSeconds = 30 } = options;
+    for (;;) {
+      const { value, headers } = await this.#read(id, { signal, holdSeconds });
+      onUpdate?.(value);
+      if (isFinal(value)) return value;
+      // The service answers at once if it already holds too many reads.
+      const held = headers.has('preference-applied');
+      if (!held) await sleep(1_000 * Number(headers.get('retry-after') ?? 3), signal);
+    }
+  }
+
+  /**
+   * Creates a task and waits until it is final. The signal cancels the task. A signal during the
+   * create takes effect after the create, because a create without a known answer may be charged.
+   */
+  async createAndWait(request: VideoRequest, options: CreateAndWaitOptions = {}): Promise<Task> {
+    const { signal, onCreated, ...others } = options;
+    signal?.throwIfAborted();
+    const created = await this.create(request, others);
+    onCreated?.(created);
+    try {
+      return await this.wait(created.id, { ...others, signal });
+    } catch (error) {
+      if (signal?.aborted) await this.#cancelIfUnfinished(created.id);
+      throw error;
+    }
+  }
+
+  /** The tasks of the account, newest first. Pages are read when they are needed. */
+  async *list(options: ListOptions = {}): AsyncGenerator<Task, void, undefined> {
+    const query = queryOf(options);
+    for (;;) {
+      const path = `/v1/tasks?${query}`;
+      const { value } = await this.#call<{ data: Task[]; next: string | null }>('GET', path, {
+        signal: options.signal,
+      });
+      yield* value.data;
+      if (value.next === null) return;
+      query.set('after', value.next);
+    }
+  }
+
+  /** Asks for a cancellation. A task that has already ended throws `task_already_finished`. */
+  async cancel(id: string, options: CallOptions = {}): Promise<CancelledTask> {
+    let attempts = 1;
+    try {
+      return (await this.#call<CancelledTask>('DELETE', at(id), options, (n) => (attempts = n)))
+        .value;
+    } catch (error) {
+      // The first attempt had its effect, and only its answer was lost.
+      if (attempts > 1 && codeOf(error) === 'task_already_finished') return this.get(id, options);
+      throw error;
+    }
+  }
+
+  /** The price and the plan of a task, without creating it. */
+  async quote(request: VideoRequest, options: CallOptions = {}): Promise<Quote> {
+    return (await this.#call<Quote>('POST', '/v1/videos/quotes', { ...options, json: request }))
+      .value;
+  }
+
+  /** Uploads an image, a video or a sound. The `id` of the file is an input for creates. */
+  async upload(data: Blob | ArrayBuffer | Uint8Array, options: UploadOptions = {}): Promise<File> {
+    const { name, signal } = options;
+    const path = name ? `/v1/files?name=${encodeURIComponent(name)}` : '/v1/files';
+    const body = data as Blob;
+    const headers = { 'content-type': 'application/octet-stream' };
+    return (await this.#call<File>('POST', path, { body, headers, signal })).value;
+  }
+
+  /** The bytes of a finished task's video, or of any link of the service. */
+  download(source: Task | string, options: CallOptions = {}): AsyncGenerator<Uint8Array, void> {
+    const url = typeof source === 'string' ? source : source.video_url;
+    if (url) return download(this.#transport, url, options.signal);
+    const fields = { status: 0, code: 'file_removed' };
+    throw new VideoError('The task has no video.', fields);
+  }
+
+  #read(id: string, { signal, holdSeconds }: CallOptions & { holdSeconds?: number }) {
+    return this.#call<Task>('GET', at(id), {
+      signal,
+      ...(holdSeconds ? { headers: { prefer: `wait=${holdSeconds}` } } : {}),
+      heldMs: 1_000 * (holdSeconds ?? 0),
+    });
+  }
+
+  async #cancelIfUnfinished(id: string): Promise<void> {
+    try {
+      await this.cancel(id);
+    } catch (error) {
+      if (codeOf(error) !== 'task_already_finished') throw error;
+    }
+  }
+
+  #call<T>(
+    method: string,
+    path: string,
+    options: Partial<Attempt> & { json?: unknown } = {},
+    onAttempt?: (attempts: number) => void,
+  ) {
+    const { json, headers, ...others } = options;
+    const { baseUrl, apiKey } = this.#options;
+    return this.#transport.json<T>(
+      {
+        ...others,
+        method,
+        url: `${baseUrl.replace(/\/+$/, '')}${path}`,
+        headers: checked({
+          accept: 'application/json',
+          ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+          authorization: `Bearer ${apiKey}`,
+        }),
+        ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+      },
+      onAttempt,
+    );
+  }
+}
+
+/** Throws now what `fetch` would throw at each attempt. */
+function checked(headers: Record<string, string>): Record<string, string> {
+  new Headers(headers);
+  return headers;
+}
+
+/** A random UUID needs a secure context in browsers, so the key is made of random bytes. */
+export function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function queryOf(options: ListOptions): URLSearchParams {
+  const { status, model, labels = {}, createdAfter, createdBefore, pageSize = 100 } = options;
+  const given = Object.entries({
+    ...{ limit: pageSize, status, model },
+    ...{ created_after: createdAfter, created_before: createdBefore },
+    ...Object.fromEntries(Object.entries(labels).map(([name, value]) => [`label.${name}`, value])),
+  });
+  const query = new URLSearchParams();
+  for (const [name, value] of given) if (value !== undefined) query.set(name, String(value));
+  return query;
+}
+
+const codeOf = (error: unknown) => (error instanceof VideoError ? error.code : '');

@@ -1,0 +1,60 @@
+// The one error that the client throws for an answer, or for the lack of one.
+
+export interface VideoErrorFields {
+  readonly status: number;
+  readonly code: string;
+  readonly type?: string;
+  readonly param?: string;
+  readonly requestId?: string;
+  readonly retryAfterSeconds?: number;
+  readonly cause?: unknown;
+}
+
+export class VideoError extends Error {
+  /** The HTTP status; 0 if there was no answer. */
+  readonly status: number;
+  /**
+   * The code of the service. The client itself adds `no_answer`, `unexpected_answer`,
+   * `content_changed` and `invalid_callback`.
+   */
+  readonly code: string;
+  readonly type: string;
+  /** The JSON path of the first faulty value; may be empty. */
+  readonly param: string;
+  /** The `X-Request-Id` of the answer; may be empty. */
+  readonly requestId: string;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(message: string, fields: VideoErrorFields) {
+    super(message, fields.cause === undefined ? {} : { cause: fields.cause });
+    this.name = 'VideoError';
+    this.status = fields.status;
+    this.code = fields.code;
+    this.type = fields.type ?? '';
+    this.param = fields.param ?? '';
+    this.requestId = fields.requestId ?? '';
+    this.retryAfterSeconds = fields.retryAfterSeconds;
+  }
+}
+
+export async function errorOf(response: Response): Promise<VideoError> {
+  const text = await response.text();
+  const { error } = (parsed(text) ?? {}) as { error?: Record<string, string> };
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  return new VideoError(error?.message ?? `The answer was HTTP ${response.status}.`, {
+    status: response.status,
+    code: error?.code ?? 'unexpected_answer',
+    type: error?.type ?? '',
+    param: error?.param ?? '',
+    requestId: response.headers.get('x-request-id') ?? '',
+    ...(seconds >= 0 ? { retryAfterSeconds: seconds } : {}),
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,120 @@
+// Sends requests, and repeats those without an answer or with an answer that asks for a repeat.
+// Every request that the client sends is safe to repeat.
+
+import { errorOf, VideoError } from './error.ts';
+
+export interface ClientOptions {
+  /** The address of the service, for example `https://video.example.com`. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** For how long a call is repeated while the service does not answer; 120,000 by default. */
+  readonly repeatForMs?: number;
+  /** After how long an attempt without an answer is given up; 30,000 by default. */
+  readonly timeoutMs?: number;
+  readonly fetch?: typeof fetch;
+}
+
+export interface Attempt {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly body?: RequestInit['body'];
+  readonly signal?: AbortSignal | undefined;
+  /** Added to the time limit, for answers that the service holds back. */
+  readonly heldMs?: number;
+}
+
+export interface Answer<T> {
+  readonly value: T;
+  readonly headers: Headers;
+}
+
+export type Transport = ReturnType<typeof createTransport>;
+
+const repeatable = new Set([408, 429, 500, 502, 503, 504]);
+
+export function createTransport(options: ClientOptions) {
+  const { repeatForMs = 120_000, timeoutMs = 30_000 } = options;
+  const send: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
+
+  /** One attempt. `read` runs within the time limit, because an answer may also stop midway. */
+  async function once<T>(attempt: Attempt, read: (response: Response) => Promise<T>) {
+    const { method, url, headers, body, signal, heldMs = 0 } = attempt;
+    signal?.throwIfAborted();
+    const limit = AbortSignal.timeout(timeoutMs + heldMs);
+    const response = await send(url, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+      signal: signal ? AbortSignal.any([signal, limit]) : limit,
+    });
+    if (!response.ok) throw await errorOf(response);
+    return { value: await read(response), headers: response.headers };
+  }
+
+  return {
+    timeoutMs,
+    fetch: send,
+
+    /** `onAttempt` gets the number of each attempt, because an earlier one may have had an effect. */
+    async json<T>(attempt: Attempt, onAttempt?: (number: number) => void): Promise<Answer<T>> {
+      const patience = createPatience(repeatForMs, attempt.signal);
+      for (let number = 1; ; number += 1) {
+        onAttempt?.(number);
+        try {
+          return await once(attempt, (response) => response.json() as Promise<T>);
+        } catch (error) {
+          await patience.pauseAfter(error);
+        }
+      }
+    },
+
+    patience: (signal?: AbortSignal) => createPatience(repeatForMs, signal),
+  };
+}
+
+/** Decides after a failure whether to try again, and waits before it. */
+function createPatience(repeatForMs: number, signal?: AbortSignal) {
+  let began = Date.now();
+  let failures = 0;
+  return {
+    /** Something arrived, so the time for repeats begins anew. */
+    progressed() {
+      began = Date.now();
+      failures = 0;
+    },
+    async pauseAfter(cause: unknown): Promise<void> {
+      signal?.throwIfAborted();
+      const error = cause instanceof VideoError ? cause : noAnswer(cause);
+      if (error.status !== 0 && !repeatable.has(error.status)) throw error;
+      // Between the half and the whole of the pause, so that many clients do not return at once.
+      const backoffMs = Math.min(8_000, 250 * 2 ** failures) * (0.5 + Math.random() / 2);
+      const pauseMs = error.retryAfterSeconds ? error.retryAfterSeconds * 1_000 : backoffMs;
+      if (Date.now() + pauseMs > began + repeatForMs) throw error;
+      failures += 1;
+      await sleep(pauseMs, signal);
+    },
+  };
+}
+
+function noAnswer(cause: unknown): VideoError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new VideoError(`The service did not answer: ${reason}`, {
+    ...{ status: 0, code: 'no_answer', cause },
+  });
+}
+
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    if (signal?.aborted) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+  });
+}
