@@ -1,12 +1,11 @@
-// The HTTP references: three bare Koa routes. One parses JSON and refuses the request. One reads a
-// row by its primary key. One answers from memory.
+// The HTTP references: two bare Koa routes. One parses JSON and refuses the request. The other reads
+// a row by its primary key.
 
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { Pool } from 'pg';
 
 const pool = new Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
-const remembered = JSON.stringify({ id: 'task', status: 'succeeded', padding: 'x'.repeat(900) });
 
 // The service's refusal lists the models of the key. With this text, the bare refusal has the same
 // length of about 290 bytes.
@@ -26,10 +25,6 @@ app.use(async (ctx) => {
     return;
   }
   ctx.type = 'application/json';
-  if (ctx.path === '/memory') {
-    ctx.body = remembered;
-    return;
-  }
   const id = ctx.path.slice('/row/'.length);
   const { rows } = await pool.query<{ object: string }>(
     'select object::text as object from tasks where id = $1',

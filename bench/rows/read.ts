@@ -1,5 +1,4 @@
-// Measures GET of finished tasks at fifty connections. First every task comes from the database,
-// then every task comes from the memory of the API.
+// Measures GET of finished tasks at fifty connections.
 
 import { atLeast, type Finding, type Row } from '../row';
 import { requestText, runLoad } from '../support/http-load';
@@ -8,41 +7,22 @@ import { seedFinished } from '../support/seed';
 import { readText } from '../support/tasks';
 import type { Account, World } from '../world';
 
-// The API keeps ten thousand final objects in memory and drops the oldest. With more tasks, each
-// read in turn, no task is in memory when it is read again.
-const beyondMemory = 12_000;
+const tasks = 12_000;
 
 export const readRow: Row = {
   name: 'get',
   async measure(world: World): Promise<readonly Finding[]> {
     const { rounds } = world.settings;
     const account = await world.anAccount();
-    const ids = await seedFinished(world, account, beyondMemory);
+    const ids = await seedFinished(world, account, tasks);
     const stored = await alternate(rounds, readEach(world, account, ids), bareRows(world, ids));
-    const few = ids.slice(0, 100);
-    const remembered = await alternate(rounds, readEach(world, account, few), async () =>
-      load(world, world.bare.url, () => bareMemory),
-    );
-    return [
-      atLeast('GET finished, 50 connections', '/s', compare(stored), 0.8),
-      atLeast('GET finished again, 50 connections', '/s', compare(remembered), 0.5),
-    ];
+    return [atLeast('GET finished, 50 connections', '/s', compare(stored), 0.8)];
   },
 };
 
-const bareMemory = requestText('GET', '/memory', {});
-
 function readEach(world: World, account: Account, ids: readonly string[]): () => Promise<number> {
   const texts = ids.map((id) => readText(account, id));
-  let at = 0;
-  return () => {
-    // Continues after the last task of the previous round. The first tasks may still be in memory.
-    const from = at;
-    return load(world, world.apiUrl, (index) => {
-      at = (from + index + 1) % texts.length;
-      return texts[(from + index) % texts.length] ?? '';
-    });
-  };
+  return () => load(world, world.apiUrl, (index) => texts[index % texts.length] ?? '');
 }
 
 function bareRows(world: World, ids: readonly string[]): () => Promise<number> {

@@ -17,7 +17,7 @@ export interface MetricDefinition {
   readonly buckets?: readonly number[];
 }
 
-// Buckets from 2 ms, for a read of a final task, to 60 s, the longest time of a waiting read.
+// Buckets from 2 ms, for a read of a task, to 60 s, the longest time of a waiting read.
 const requestSeconds = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10, 60];
 // Buckets from one second to three days, the longest deadline of a task.
 const taskSeconds = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 14_400, 86_400, 259_200];

@@ -112,7 +112,6 @@ function deleteTaskContent(deps: ApiDeps, { find, changesAtOnce }: ReadHandlers)
       await removeResults(db, taskId, 'caller', resultRoles);
       return findResults(db, taskId);
     });
-    find.forget(taskId);
     for (const { key } of files) await storage.remove(key);
     answerFound(ctx, (await find(taskId, asker)) ?? before);
   };
