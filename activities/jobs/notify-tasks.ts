@@ -51,9 +51,14 @@ export async function wakeStranded(deps: NotifyDeps): Promise<void> {
 async function signalTurns({ db, client }: NotifyDeps, names: readonly JobName[]): Promise<void> {
   const failed: JobName[] = [];
   await eachAtOnce(names, atOnce, async (name) => {
-    if (!(await signal(client, name.taskId, turnSignal, name.kind))) failed.push(name);
+    if (!(await offerTurn(client, name))) failed.push(name);
   });
   await takeBackTurns(db, failed);
+}
+
+/** Tells the workflow that its job can be placed. Returns false if the signal failed. */
+export function offerTurn(client: Client, { taskId, kind }: JobName): Promise<boolean> {
+  return signal(client, taskId, turnSignal, kind);
 }
 
 /** Returns false if the notification failed. */

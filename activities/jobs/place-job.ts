@@ -3,7 +3,7 @@
 // Temporal retries the activity by jobPolicy.
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { wantCancel } from '../../src/db/jobs/cancels';
+import { closeCancelled } from '../../src/db/jobs/cancels';
 import { findJob } from '../../src/db/jobs/queries';
 import { forgetSending, storeOpened, storeRejected } from '../../src/db/jobs/steps';
 import type { Channel } from '../../src/domain/catalogue';
@@ -98,7 +98,7 @@ function inputGone(): UpstreamFault {
 
 /**
  * Stores that the channel accepted the job. If the task has ended meanwhile, the job is cancelled
- * at once. If this cancel fails, the reconciler repeats the cancel.
+ * at once. If this cancel fails or is not sent, the reconciler repeats the cancel.
  */
 export async function adopt(
   deps: JobDeps,
@@ -106,15 +106,23 @@ export async function adopt(
   { channel, provider }: KnownChannel,
   upstreamId: string,
 ): Promise<Submitted> {
-  const stored = await storeOpened(deps.db, input, upstreamId, waitingActivity());
+  const placed = { channel: channel.id, upstreamId };
+  const stored = await storeOpened(deps.db, input, placed, waitingActivity());
   if (stored === 'open') return 'open';
   if (stored === 'closed') {
-    await provider.cancel(upstreamId, input.taskId).catch(() => wantCancel(deps.db, input.taskId));
+    await provider.cancel(upstreamId, input.taskId).then(
+      () => closeCancelled(deps.db, input),
+      () => undefined,
+    );
     return 'open';
   }
-  const known = (await findJob(deps.db, input))?.upstreamId;
-  if (!known) return failUnresolved(deps, input, channel, 'the job belongs to another task');
-  // The task keeps its first job. The second job is cancelled, because no customer pays for it.
+  const known = await findJob(deps.db, input);
+  const isSentHere = known?.channel === channel.id && known.state !== 'waiting';
+  if (isSentHere && !known.upstreamId) {
+    return failUnresolved(deps, input, channel, 'the job belongs to another task');
+  }
+  // The task keeps its first job, or a later attempt has left this channel. The second job is
+  // cancelled, because no customer pays for it.
   deps.events.secondJob(channel.id, input.taskId, upstreamId);
   await provider.cancel(upstreamId, input.taskId).catch(() => undefined);
   throw trouble('SecondJob', 'The provider has made a second job for the task.', null);

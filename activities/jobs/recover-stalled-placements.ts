@@ -1,8 +1,9 @@
-// Finds stalled attempts to place a job. The worker of a stalled attempt has died. The activity
-// stays open until the job has ended, so Temporal cannot distinguish a dead worker from a job that
-// takes days. A live attempt sends heartbeats while it places the job. If no heartbeat arrived
-// between two checks, this file fails the attempt, and Temporal starts the next attempt
-// (docs/decisions.md, 29).
+// Finds jobs that must be placed and that nobody places. There are two cases. The worker of an
+// attempt has died: the activity stays open until the job has ended, so Temporal cannot distinguish
+// a dead worker from a job that takes days. A live attempt sends heartbeats while it places the job.
+// If no heartbeat arrived between two checks, this file fails the attempt, and Temporal starts the
+// next attempt (docs/decisions.md, 29). Or no attempt exists, because the worker that gave the job
+// its turn died before it sent the signal. Then this file repeats the signal.
 
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
@@ -11,6 +12,7 @@ import { claimChecks, type PlacementCheck, storeSeen } from '../../src/db/jobs/c
 import type { JobDeps } from '../deps';
 import { silentAfterSeconds } from '../heartbeat';
 import { findLive } from '../reconcile/find-workflow';
+import { offerTurn } from './notify-tasks';
 
 type RecoverDeps = Pick<JobDeps, 'db' | 'events'> & { readonly client: Client };
 
@@ -37,6 +39,7 @@ async function check({ db, client, events }: RecoverDeps, job: PlacementCheck): 
   // The workflow has ended, or Temporal does not know it. The reconciler closes the task and its
   // jobs, so the next check can be late.
   if (!live) return storeSeen(db, job, null, hourSeconds);
+  if (awaitsTurn(live)) return void (await offerTurn(client, job));
   const attempt = runningAttempt(live);
   if (!attempt) return;
   const found = lifeSign(attempt);
@@ -45,11 +48,21 @@ async function check({ db, client, events }: RecoverDeps, job: PlacementCheck): 
   await end(client, taskId, attempt.activityId ?? '');
 }
 
+/**
+ * Returns true if the workflow waits for a signal: no activity of the job exists, and no worker has
+ * to run the workflow now. A signal that was not needed only causes one more attempt.
+ */
+function awaitsTurn({ raw }: WorkflowExecutionDescription): boolean {
+  return !raw.pendingWorkflowTask && !raw.pendingActivities?.some(placesJob);
+}
+
 /** Returns the attempt that a worker is running now; undefined if there is none. */
 function runningAttempt({ raw }: WorkflowExecutionDescription): Attempt | undefined {
-  return raw.pendingActivities?.find(
-    ({ activityType, state }) => activityType?.name === 'submitJob' && state === started,
-  );
+  return raw.pendingActivities?.find((one) => placesJob(one) && one.state === started);
+}
+
+function placesJob({ activityType }: Attempt): boolean {
+  return activityType?.name === 'submitJob';
 }
 
 /**

@@ -7,7 +7,6 @@ import { createBillingActivities } from '../../activities/billing';
 import { createFollowActivities } from '../../activities/jobs/read-and-cancel-job';
 import { stopLeftJobs } from '../../activities/reconcile/left-jobs';
 import { stopOverdue } from '../../activities/reconcile/overdue-tasks';
-import { wantCancel } from '../../src/db/jobs/cancels';
 import { findJob } from '../../src/db/jobs/queries';
 import { takeSlot } from '../../src/db/jobs/slots';
 import { closeTask, openTask } from '../../src/db/ledger';
@@ -112,7 +111,7 @@ test('if a task is terminated during a create, the job is looked up until it is 
   );
   await end(input.taskId, '1 second');
   await database.db('jobs').where({ task_id: input.taskId }).update({ state: 'closed' });
-  await wantCancel(database.db, input.taskId);
+  await database.db('jobs').where({ task_id: input.taskId }).update({ cancel: 'wanted' });
   await round();
   expect(await findJob(database.db, input)).toMatchObject({ cancel: 'wanted' });
   // The create arrives, but its reply does not.

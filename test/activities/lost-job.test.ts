@@ -230,7 +230,7 @@ test('a second upstream job of a task is refused, reported and cancelled', async
     // An earlier attempt stores its job while this create is on its way.
     async create(...args: Parameters<NonNullable<typeof create>>) {
       const id = await create?.(...args);
-      await storeOpened(database.db, input, first, 'activity');
+      await storeOpened(database.db, input, { channel: 'studio', upstreamId: first }, 'activity');
       return id;
     },
   };

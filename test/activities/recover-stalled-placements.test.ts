@@ -2,10 +2,11 @@
 // checks must distinguish the two cases. These tests use a real Temporal server, and attempts that
 // send no heartbeat.
 
+import { setTimeout } from 'node:timers/promises';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { ActivityEvents } from '../../activities/events';
 import { recoverStalledPlacements } from '../../activities/jobs/recover-stalled-placements';
-import { giveTurns } from '../../src/db/jobs/slots';
+import { giveTurns, releaseStranded } from '../../src/db/jobs/slots';
 import { waitForTurn } from '../../src/db/jobs/steps';
 import { aTaskInput } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -128,6 +129,31 @@ test(
     for (let n = 0; n < 2; n += 1) await check();
     expect(silent).toEqual([taskId]);
   }),
+);
+
+test(
+  'a check repeats the signal of a stranded job whose worker died before it sent the signal',
+  onStage(
+    async ({ world, taskId, check, row }) => {
+      await until('it waits', async () => {
+        return ((await row()) as { state: string }).state === 'waiting';
+      });
+      const released = await releaseStranded(database.db, ['another']);
+      expect(released.map((job) => job.taskId)).toEqual([taskId]);
+      for (let n = 0; world.submitted.length < 2 && n < 10; n += 1) {
+        await check();
+        await setTimeout(100);
+      }
+      expect(world.submitted).toHaveLength(2);
+    },
+    (world) => {
+      world.script.submit = async (job) => {
+        if (world.submitted.length > 1) return { outcome: 'open', channel: 'x', upstreamId: '1' };
+        await waitForTurn(database.db, job, ['gone']);
+        return { outcome: 'waiting' };
+      };
+    },
+  ),
 );
 
 test(

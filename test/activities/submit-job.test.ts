@@ -6,7 +6,6 @@ import type { Knex } from 'knex';
 import type { JobDeps } from '../../activities/deps';
 import { createFollowActivities } from '../../activities/jobs/read-and-cancel-job';
 import { createChannels } from '../../activities/upstream/channels';
-import { wantCancel } from '../../src/db/jobs/cancels';
 import { findJob } from '../../src/db/jobs/queries';
 import { giveTurns } from '../../src/db/jobs/slots';
 import { storeReports } from '../../src/db/jobs/steps';
@@ -203,7 +202,7 @@ test('if a provider has neither a list nor idempotency keys, a lost create fails
   // The job may run, so its row stays in the state `sending`. Another attempt is rejected again,
   // and the reconciler still tries to cancel the job.
   expect((await placed(input)).outcome).toBe('rejected');
-  await wantCancel(database.db, input.taskId);
+  await database.db('jobs').where({ task_id: input.taskId }).update({ cancel: 'wanted' });
   expect(await findJob(database.db, input)).toMatchObject({ state: 'sending', cancel: 'wanted' });
 });
 
@@ -428,6 +427,30 @@ test('a job accepted after the end of its task is cancelled and stays closed', a
   await attempt(input, { channels });
   expect((await findJob(database.db, input))?.state).toBe('closed');
   expect(await jobsAtStudio()).toEqual(['cancelled']);
+});
+
+test('a job that a channel accepts after a later attempt has left the channel is cancelled there', async () => {
+  await open((base) => [base, { ...base, id: 'second' }]);
+  const input = await upstream.input({ queue_s: 600 });
+  const { find, ...rest } = upstream.deps.channels;
+  const slow = {
+    ...rest,
+    find(id: string) {
+      const found = find(id);
+      if (!found) return undefined;
+      // This attempt is frozen until a later attempt has sent the job to the second channel.
+      const create: typeof found.provider.create = async (...given) => {
+        await database.db('jobs').where({ task_id: input.taskId }).update({ channel: 'second' });
+        return found.provider.create(...given);
+      };
+      return { ...found, provider: { ...found.provider, create } };
+    },
+  };
+  await expect(attempt(input, { channels: slow })).rejects.toMatchObject({ type: 'SecondJob' });
+  expect(await jobsAtStudio()).toEqual(['cancelled']);
+  expect(await findJob(database.db, input)).toMatchObject({
+    ...{ state: 'sending', channel: 'second', upstreamId: null },
+  });
 });
 
 test('if a job has already ended, a new attempt returns the final report of the job', async () => {

@@ -111,14 +111,16 @@ export function startCrowd(world: World, options: CrowdOptions): Crowd {
 }
 
 /**
- * Starts one task. Unless `isPlain` is set, the task is enhanced and has a callback. The create is
- * repeated until its outcome is known.
+ * Starts one task. Unless `isPlain` is set, the task is enhanced and has a callback. The job
+ * of a plain task runs for `runSeconds`. The create is repeated until its outcome is known.
  */
 export function startTask(
   world: World,
-  { isPlain = false }: { isPlain?: boolean } = {},
+  { isPlain = false, runSeconds }: { isPlain?: boolean; runSeconds?: number } = {},
 ): {
   readonly entry: Created;
+  /** Resolves when the create needs no further repetition. */
+  readonly made: Promise<void>;
   untilFinal(withinMs: number): Promise<void>;
 } {
   single += 1;
@@ -129,11 +131,12 @@ export function startTask(
     super_resolution_config: { resolution: '1080p' },
   };
   const body = isPlain
-    ? textTask()
+    ? textTask(runSeconds === undefined ? {} : { run_s: runSeconds })
     : textTask({ run_s: 0.5, enhance: { run_s: 0.5 } }, { metadata });
   const made = create(world, entry, body, 0);
   return {
     entry,
+    made,
     async untilFinal(withinMs) {
       const until = Date.now() + withinMs;
       await made;

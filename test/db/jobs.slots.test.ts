@@ -154,14 +154,34 @@ test('a task that ends while its job is being sent closes that job', async () =>
   await openNew(db, anOpening(accountId, taskId, 1_000_000));
   const job = aJobInput({ taskId, accountId });
   const sending = await db.transaction();
-  expect(await takeSlot(sending, job, to(aChannel()), null, 'first')).toBe('taken');
+  const channel = aChannel();
+  expect(await takeSlot(sending, job, to(channel), null, 'first')).toBe('taken');
   const closing = closeTask(db, aClosing(taskId, 1_000_000, null));
   await new Promise((resolve) => setTimeout(resolve, 300));
   await sending.commit();
   await closing;
   expect((await findJob(db, job))?.state).toBe('closed');
-  expect(await storeOpened(db, job, `job-of-${taskId}`, '1')).toBe('closed');
+  const placed = { channel, upstreamId: `job-of-${taskId}` };
+  expect(await storeOpened(db, job, placed, '1')).toBe('closed');
+  // If this worker dies now, the reconciler cancels the job.
+  expect(await findJob(db, job)).toMatchObject({ cancel: 'wanted' });
   expect(await takeSlot(db, job, to(aChannel()), null, 'first')).toBe('moved');
+});
+
+test('an answer of a channel that a later attempt has left is not stored at the next channel', async () => {
+  const { db } = database;
+  const job = await aJob();
+  const [left, next] = [aChannel(), aChannel()];
+  await takeSlot(db, job, to(left), null, 'earlier');
+  await takeOver(db, job, { activityId: '1', attempt: 'later' });
+  expect(await forgetSending(db, job, 'later')).toBe(true);
+  const late = { channel: left, upstreamId: `late-${job.taskId}` };
+  expect(await storeOpened(db, job, late, '1')).toBe('refused');
+  await takeSlot(db, job, to(next), null, 'later');
+  expect(await storeOpened(db, job, late, '1')).toBe('refused');
+  const kept = { channel: next, upstreamId: `kept-${job.taskId}` };
+  expect(await storeOpened(db, job, kept, '1')).toBe('open');
+  expect(await findJob(db, job)).toMatchObject(kept);
 });
 
 test('an attempt takes over a job in its current state, and the earlier attempt can no longer change the job', async () => {

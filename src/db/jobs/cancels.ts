@@ -25,15 +25,6 @@ export const closeJobsOfTask = `
          cancel = case when :status = 'failed' and ${mayRun} then 'wanted' else cancel end
     from closed where task_id = :taskId`;
 
-/** Marks those jobs of an ended task that may still run. The reconciler then cancels these jobs. */
-export async function wantCancel(db: Knex, taskId: string): Promise<void> {
-  await db.raw(
-    `update jobs set cancel = 'wanted'
-      where task_id = ? and ${mayRun}`,
-    [taskId],
-  );
-}
-
 /** any state → closed: the job of an ended task was cancelled, or there is nothing to cancel. */
 export async function closeCancelled(db: Knex, { taskId, kind }: JobName): Promise<void> {
   await db.raw(

@@ -198,7 +198,8 @@ export async function giveTurns(
 /**
  * waiting → planned, for jobs whose channels are all missing in the catalogue. No channel can give
  * such a job a turn. So the activity of the job retries until one of these channels is in the
- * catalogue again.
+ * catalogue again. If the task was not signalled, the next check of the job signals the task
+ * (activities/jobs/recover-stalled-placements.ts).
  */
 export async function releaseStranded(
   db: Knex,

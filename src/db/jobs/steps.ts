@@ -76,17 +76,20 @@ export async function forgetSending(
 
 /**
  * sending → open: stores the upstream id and the activity that waits for the end of the job. A
- * rejection that an earlier attempt stored is removed. If the task has ended, the job stays closed.
- * `refused`: the job already has another upstream id, or the upstream job belongs to another task.
- * The second case is possible only after a search for a lost job.
+ * rejection that an earlier attempt stored is removed. If the task has ended, the job stays closed,
+ * and its cancel is wanted from now on.
+ * `refused`: the job is at another channel now, the job already has another upstream id, or the
+ * upstream job belongs to another task. The last case is possible only after a search for a lost
+ * job. An answer to an earlier attempt counts if the job is still at the same channel, because the
+ * task then has this upstream job and must not get a second one.
  */
 export async function storeOpened(
   db: Knex,
   { taskId, kind }: JobName,
-  upstreamId: string,
+  { channel, upstreamId }: { readonly channel: string; readonly upstreamId: string },
   activityId: string,
 ): Promise<'open' | 'closed' | 'refused'> {
-  const [stored] = await openSent(db, { taskId, kind, upstreamId, activityId });
+  const [stored] = await openSent(db, { taskId, kind, channel, upstreamId, activityId });
   if (!stored) return 'refused';
   return stored.state === 'closed' ? 'closed' : 'open';
 }
@@ -97,8 +100,10 @@ const openSent = prepare<{ state: string }>(
  update jobs
     set state = case state when 'sending' then 'open' else state end,
         upstream_id = :upstreamId, activity_id = :activityId, opened_at = coalesce(opened_at, now()),
-        report = case when upstream_id is not null then report end
-  where task_id = :taskId and kind = :kind and (upstream_id is null or upstream_id = :upstreamId)
+        report = case when upstream_id is not null then report end,
+        cancel = case state when 'closed' then 'wanted' else cancel end
+  where task_id = :taskId and kind = :kind and channel = :channel
+    and (state in ('sending', 'closed') and upstream_id is null or upstream_id = :upstreamId)
     and not exists (select 1 from jobs other
                      where other.channel = jobs.channel and other.upstream_id = :upstreamId
                        and other.task_id <> jobs.task_id)
