@@ -52,6 +52,10 @@ const innerScript = names({
   end: z.enum(['succeeded', 'failed', 'expired', 'cancelled']),
   code: text,
   message: text,
+  /** If false, a generation reports no usage, and an enhancement reports no length. */
+  usage: z.boolean(),
+  /** The reported length, in place of the real length. */
+  length_s: seconds,
   link_life_s: z.number().min(0).max(DAY_S),
   /** If true, the studio ignores the key of a create, like a provider without idempotency keys. */
   ignore_idempotency_key: z.boolean(),
@@ -61,6 +65,8 @@ const innerScript = names({
 
 const script = names({
   ...innerScript.shape,
+  /** The reported usage of a generation, in place of the real usage. */
+  tokens: z.int().min(0).max(1_000_000_000_000),
   /**
    * The script of the enhancement that follows this generation. The service passes this script to
    * the enhancer.

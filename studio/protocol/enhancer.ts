@@ -94,11 +94,11 @@ function viewEnhancement(job: EnhancementJob, files: ResultFiles): object {
 }
 
 function viewResult(job: EnhancementJob, files: ResultFiles): object {
-  const { request, result: made } = job;
+  const { request, result: made, script } = job;
   return {
     video_url: files.url(job, 'video.mp4'),
     resolution: request.resolution ?? `${made?.width}x${made?.height}`,
-    duration: made?.durationSeconds,
+    ...(script.usage === false ? {} : { duration: script.length_s ?? made?.durationSeconds }),
     fps: made?.fps,
     tool_version: request.toolVersion,
   };

@@ -6,7 +6,7 @@ import type { ResultFiles } from '../media/result-files';
 import { countTokens } from './count-tokens';
 
 export function viewGeneration(job: GenerationJob, files: ResultFiles): object {
-  const { request, result } = job;
+  const { request, result, script } = job;
   const succeeded = job.status === 'succeeded' && result !== undefined;
   return {
     id: job.id,
@@ -15,11 +15,12 @@ export function viewGeneration(job: GenerationJob, files: ResultFiles): object {
     error: job.failure && job.status === 'failed' ? job.failure : null,
     created_at: Math.floor(job.createdAt / 1000),
     updated_at: Math.floor(job.updatedAt / 1000),
-    ...(succeeded ? { content: links(job, files), usage: usage(job, result) } : {}),
+    ...(succeeded ? { content: links(job, files) } : {}),
+    ...(succeeded && script.usage !== false ? { usage: usage(job, result) } : {}),
     seed: request.seed,
     resolution: request.resolution,
     ratio: succeeded && request.ratio === 'adaptive' ? nearestRatio(result) : request.ratio,
-    duration: result ? Math.floor(result.durationSeconds) : request.duration,
+    duration: result ? (script.length_s ?? Math.floor(result.durationSeconds)) : request.duration,
     framespersecond: FPS,
     generate_audio: request.generateAudio,
     draft: request.draft,
@@ -38,8 +39,8 @@ function links(job: GenerationJob, files: ResultFiles): object {
   };
 }
 
-function usage({ request }: GenerationJob, result: JobResult): object {
-  const tokens = countTokens({
+function usage({ request, script }: GenerationJob, result: JobResult): object {
+  const counted = countTokens({
     width: result.width,
     height: result.height,
     outputSeconds: result.durationSeconds,
@@ -48,5 +49,6 @@ function usage({ request }: GenerationJob, result: JobResult): object {
     isDraft: request.draft,
     hasAudio: request.generateAudio,
   });
+  const tokens = script.tokens ?? counted;
   return { completion_tokens: tokens, total_tokens: tokens };
 }

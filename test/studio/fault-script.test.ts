@@ -53,6 +53,28 @@ describe('the states of a job', () => {
     expect({ error, usage }).toEqual({ error: failure, usage: undefined });
   });
 
+  test('`tokens` and `length_s` set the reported usage and length, and `usage: false` leaves the usage out', async () => {
+    const counted = await studio.accepted(scripted({ tokens: 7, length_s: 3.5 }));
+    expect(await studio.reaching(counted, 'succeeded')).toMatchObject({
+      usage: { completion_tokens: 7, total_tokens: 7 },
+      duration: 3.5,
+    });
+    const silent = await studio.accepted(scripted({ usage: false }));
+    const reply = await studio.reaching(silent, 'succeeded');
+    expect(reply).not.toHaveProperty('usage');
+    expect(reply.content).toHaveProperty('video_url');
+  });
+
+  test('`length_s` sets the length that an enhancement reports, and `usage: false` leaves it out', async () => {
+    const resultOf = async (script: object) => {
+      const body = { ...scripted(script), video_url: 'https://e.com/v.mp4', resolution: '1080p' };
+      const { json } = await studio.enhance(body);
+      return (await studio.reaching(json.task_id, 'completed')).result;
+    };
+    expect(await resultOf({ length_s: 3.5 })).toMatchObject({ duration: 3.5 });
+    expect(await resultOf({ usage: false })).not.toHaveProperty('duration');
+  });
+
   test('the script for an enhancement does not affect a generation', async () => {
     const id = await studio.accepted(scripted({ enhance: { end: 'failed' } }));
     await studio.reaching(id, 'succeeded');
@@ -158,6 +180,9 @@ describe('an invalid script', () => {
     ['an enhancement of an enhancement', { enhance: { enhance: {} } }, 'studio.enhance.enhance'],
     ['a text in place of the object', 'fast', 'studio'],
     ['a list in place of the object', [], 'studio'],
+    ['tokens of an enhancement', { enhance: { tokens: 1 } }, 'studio.enhance.tokens'],
+    ['a fraction of a token', { tokens: 0.5 }, 'studio.tokens'],
+    ['a usage that is no boolean', { usage: 'none' }, 'studio.usage'],
     ['an unknown render mode', { render: 'some' }, 'studio.render'],
     ['an unknown end', { end: 'happily' }, 'studio.end'],
     ['a negative time', { run_s: -1 }, 'studio.run_s'],
