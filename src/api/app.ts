@@ -6,13 +6,16 @@ import Koa from 'koa';
 import { createAdmission, kindOf } from './admit';
 import { limitAtOnce } from './at-once';
 import { createAuthentication } from './auth';
-import type { ApiState, KeyedState } from './context';
+import type { ApiState, KeyedCall, KeyedState } from './context';
+import { answerCreate } from './create/answer';
 import { createTask } from './create/create';
+import { readRequest } from './create/read-request';
 import type { ApiDeps } from './deps';
 import { answerErrors, answerUnknownRoutes } from './errors';
 import { busyRoutes } from './fast-path';
 import { createBuckets } from './limits';
 import { observeRequests } from './observe-requests';
+import { retryHints } from './retry-hints';
 import { accountRoutes } from './routes/account';
 import { callbackRoutes } from './routes/callbacks';
 import { docsRoutes } from './routes/docs';
@@ -24,7 +27,7 @@ import { listRoutes } from './routes/list';
 import { modelRoutes } from './routes/models';
 import { pageRoutes } from './routes/playground';
 import { quoteRoutes } from './routes/quotes';
-import { readRoutes, showTask } from './routes/read';
+import { createTaskHandlers, readRoutes } from './routes/read';
 
 export function createApp(deps: ApiDeps): Koa<ApiState> {
   const app = new Koa<ApiState>();
@@ -58,7 +61,9 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
     work: 'creates',
   });
   const create = createTask(deps, changesAtOnce);
-  const show = showTask(deps, find);
+  const createRoute = async (ctx: KeyedCall): Promise<void> =>
+    answerCreate(ctx, await create(ctx, await readRequest(ctx)));
+  const tasks = createTaskHandlers(deps, { find, changesAtOnce });
   const authenticate = createAuthentication({ db, now, elapsed, unknownLookups });
   const admit = createAdmission(authenticate, settings, elapsed);
   const running = settings.listsAtOncePerAccountMax;
@@ -69,9 +74,9 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
     const { caller } = (await admit(ctx)).state;
     return kindOf(ctx) === 'lists' ? listsAtOnce(caller.accountId, next) : next();
   });
-  routes.post(['/v1/videos/generations', '/v1/video/generations'], create);
+  routes.post(['/v1/videos/generations', '/v1/video/generations'], createRoute);
   quoteRoutes(routes, deps);
-  readRoutes(routes, deps, { find, show, changesAtOnce });
+  readRoutes(routes, tasks);
   listRoutes(routes, deps);
   modelRoutes(routes, deps);
   callbackRoutes(routes, deps, find);
@@ -79,8 +84,9 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   uploadRoutes(routes, deps, unknownLookups);
 
   app.use(observeRequests(deps));
+  app.use(retryHints());
   app.use(answerErrors(deps.observer));
-  app.use(busyRoutes({ admit, create, show }));
+  app.use(busyRoutes({ admit, create: createRoute, show: tasks.show }));
   app.use(open.routes());
   app.use(routes.routes());
   app.use(answerUnknownRoutes({ open, keyed: routes, admit }));

@@ -10,6 +10,7 @@ import { type TaskIdentity, taskObject } from '../domain/task';
 import type { NewTask } from '../domain/task-transactions';
 import { listBudgets, lockBudgets } from './budgets';
 import { prepare } from './prepared-statement';
+import { repeatLock } from './repeated-task';
 import { epochMs, findTask, type StoredTask, storedColumns } from './tasks';
 
 interface AcceptOptions {
@@ -17,6 +18,8 @@ interface AcceptOptions {
   readonly leaseSeconds: number;
   /** The limit for accounts without a queued_max of their own. */
   readonly queuedTasksMax: number;
+  /** True if a repeat without an Idempotency-Key may follow (repeated-task.ts). */
+  readonly mayBeRepeated?: boolean;
 }
 
 export type Acceptance =
@@ -128,6 +131,8 @@ const acceptOrExplain = prepare<Decision>(
      where currency = :currency and available - holds >= cast(:hold as bigint)
        and unfinished < "queuedMax" and not disabled
        and (cast(:budgets as text) = 'fit' or not "hasBudgets")
+       and case when cast(:mayBeRepeated as boolean)
+                then pg_advisory_xact_lock_shared(${repeatLock}) is not null else true end
   ), stored as (
     insert into tasks
            (id, account_id, key_id, model, status, version, object, request, plan, request_hash,
@@ -171,7 +176,7 @@ async function decide(
 
 function valuesOf(
   { taskId, accountId, keyId, request, plan, requestHash, traceId }: NewTask,
-  { leaseSeconds, queuedTasksMax }: AcceptOptions,
+  { leaseSeconds, queuedTasksMax, mayBeRepeated = false }: AcceptOptions,
 ) {
   const { labels, callback_url = null } = request.metadata;
   const identity = { id: taskId, traceId, model: plan.model, ...(labels ? { labels } : {}) };
@@ -194,6 +199,7 @@ function valuesOf(
     leaseSeconds,
     expiresAfterSeconds: plan.expiresAfterSeconds,
     queuedTasksMax,
+    mayBeRepeated,
   };
 }
 

@@ -21,6 +21,7 @@ import {
   notAccepted,
   storedOutcome,
 } from './answer';
+import { mayBeRepeated } from './repeat';
 import type { Replay } from './replay';
 import type { StartSlot } from './start-slots';
 import { leaseSeconds, startAgainSeconds } from './starter';
@@ -32,7 +33,7 @@ export function createAccept(deps: ApiDeps, replay: Replay, atOnce: AtOnce): Acc
   const accept: Accept = async (ctx, task) => {
     let result: Awaited<ReturnType<typeof store>>;
     try {
-      result = await atOnce(task.accountId, () => store(deps, task));
+      result = await atOnce(task.accountId, () => store(deps, ctx, task));
     } catch (error) {
       if (!isRetryable(error)) throw error;
       observer.failed(error, ctx.state.requestId);
@@ -53,19 +54,31 @@ export function createAccept(deps: ApiDeps, replay: Replay, atOnce: AtOnce): Acc
   return accept;
 }
 
-async function store({ db, settings, starter }: ApiDeps, task: NewTask) {
+async function store({ db, settings, starter }: ApiDeps, ctx: KeyedCall, task: NewTask) {
+  // Nobody would learn the id of this task, and a repeat of the call may come already.
+  if (ctx.res.destroyed && !ctx.headers['idempotency-key']) throw new Refused(callerGone);
   const slot = starter.slots.take(task.accountId);
   try {
     const { queuedTasksMax } = settings;
     // Without a slot this call does not start the task, so it takes no lease. After the row is
     // marked as answered, the starter of any API process may start the task.
-    const options = { leaseSeconds: slot ? leaseSeconds : 0, queuedTasksMax };
+    const options = {
+      leaseSeconds: slot ? leaseSeconds : 0,
+      queuedTasksMax,
+      mayBeRepeated: mayBeRepeated(ctx),
+    };
     return { stored: await acceptTask(db, task, options), slot };
   } catch (error) {
     slot?.leave();
     throw error;
   }
 }
+
+const callerGone = {
+  code: 'unavailable',
+  param: '',
+  message: 'The connection was closed before the task was stored, so there is no task.',
+} as const;
 
 function notStored(
   { plan }: NewTask,

@@ -1,21 +1,32 @@
-// Handles POST of a task: reads and parses the body, then replays or plans, stores and starts the
-// task. The order of the checks is part of the contract. A repeated call is answered before the
-// create limit, prices and permissions are checked.
+// Creates a task from a parsed request: replays the first call, or plans, stores and starts the task.
+// The order of the checks is part of the contract. A repeated call is answered before the create
+// limit, prices and permissions are checked.
 
 import type { ParsedRequest } from '../../contract/parse-request';
+import type { VideoRequest } from '../../contract/request';
 import { newTaskId, taskIdForKey } from '../../db/ids';
 import type { AtOnce } from '../at-once';
 import { type KeyedCall, Refused } from '../context';
 import type { ApiDeps } from '../deps';
 import { createCallerLimit, showLimit } from '../limits';
 import { createAccept } from './accept';
-import { answerCreate, type CreateOutcome } from './answer';
+import type { CreateOutcome } from './answer';
 import { planForCaller } from './plan-request';
-import { readRequest } from './read-request';
+import { createFindRepeated } from './repeat';
 import { createReplay, idempotencyKeyOf } from './replay';
 import { hashOfRequest } from './request-hash';
 
-export function createTask(deps: ApiDeps, atOnce: AtOnce): (ctx: KeyedCall) => Promise<void> {
+/**
+ * Every way to create a task is this function. `compared` is the request that a repeated call is
+ * compared with, if it differs from the parsed request.
+ */
+export type Create = (
+  ctx: KeyedCall,
+  parsed: ParsedRequest,
+  compared?: VideoRequest,
+) => Promise<CreateOutcome>;
+
+export function createTask(deps: ApiDeps, atOnce: AtOnce): Create {
   const { settings, now } = deps;
   const rateLimit = createCallerLimit('createRate', {
     what: 'create',
@@ -24,12 +35,14 @@ export function createTask(deps: ApiDeps, atOnce: AtOnce): (ctx: KeyedCall) => P
     elapsed: deps.elapsed,
   });
   const replay = createReplay(deps);
+  const findRepeated = createFindRepeated(deps, replay);
   const accept = createAccept(deps, replay, atOnce);
 
   const create = async (
     ctx: KeyedCall,
     parsed: ParsedRequest,
     keyedId: string | null,
+    requestHash: string,
   ): Promise<CreateOutcome> => {
     const { caller, traceId } = ctx.state;
     const limited = rateLimit.take(caller);
@@ -41,17 +54,18 @@ export function createTask(deps: ApiDeps, atOnce: AtOnce): (ctx: KeyedCall) => P
     ctx.state.taskId = taskId;
     const { request } = parsed;
     const { accountId, keyId } = caller;
-    const requestHash = hashOfRequest(request);
     return accept(ctx, { taskId, accountId, keyId, request, plan, requestHash, traceId });
   };
 
-  return async (ctx) => {
-    const parsed = await readRequest(ctx);
+  return async (ctx, parsed, compared = parsed.request) => {
     const key = idempotencyKeyOf(ctx);
     const { accountId } = ctx.state.caller;
     const keyedId = key ? taskIdForKey(accountId, key) : null;
     if (keyedId) ctx.state.taskId = keyedId;
-    const replayed = keyedId ? await replay.find(keyedId, parsed) : null;
-    answerCreate(ctx, replayed ?? (await create(ctx, parsed, keyedId)));
+    const requestHash = hashOfRequest(compared);
+    const replayed = keyedId
+      ? await replay.find(keyedId, { ...parsed, request: compared })
+      : await findRepeated(ctx, requestHash);
+    return replayed ?? (await create(ctx, parsed, keyedId, requestHash));
   };
 }

@@ -10,11 +10,15 @@ const passedFieldsHeader = 'X-Passed-Fields';
 
 export async function readRequest(ctx: ApiCall): Promise<ParsedRequest> {
   const parsed = parseRequest(await readJsonBody(ctx.req, bodyBytesMax));
+  showNames(ctx, parsed);
+  return parsed;
+}
+
+export function showNames(ctx: ApiCall, parsed: ParsedRequest): void {
   const { ignored, request } = parsed;
   const passed = Object.keys(request.metadata.passThrough).map((name) => `metadata.${name}`);
   if (ignored.length > 0) ctx.set(ignoredFieldsHeader, listed(ignored));
   if (passed.length > 0) ctx.set(passedFieldsHeader, listed(passed));
-  return parsed;
 }
 
 // Names come from the caller, so a header shows few of them and only their beginning.

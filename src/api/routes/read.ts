@@ -18,16 +18,28 @@ import type { Asker, FindTask, Found } from './find-task';
 
 export type TaskHandler = (ctx: KeyedCall, taskId: string) => Promise<void>;
 
-interface ReadHandlers {
+interface Access {
   readonly find: FindTask;
-  readonly show: TaskHandler;
   readonly changesAtOnce: AtOnce;
 }
 
-export function readRoutes(router: KeyedRouter, deps: ApiDeps, handlers: ReadHandlers): void {
-  const { show } = handlers;
-  const cancel = cancelTask(deps, handlers);
-  const deleteContent = deleteTaskContent(deps, handlers);
+/** What callers do with one task. Each handler answers with the task object. */
+export interface TaskHandlers {
+  readonly show: TaskHandler;
+  readonly cancel: TaskHandler;
+  readonly deleteContent: TaskHandler;
+}
+
+export function createTaskHandlers(deps: ApiDeps, access: Access): TaskHandlers {
+  return {
+    show: showTask(deps, access.find),
+    cancel: cancelTask(deps, access),
+    deleteContent: deleteTaskContent(deps, access),
+  };
+}
+
+export function readRoutes(router: KeyedRouter, handlers: TaskHandlers): void {
+  const { show, cancel, deleteContent } = handlers;
   const missingId = (ctx: KeyedCall): void => {
     refuse(ctx, { code: 'task_id_required', param: 'task_id', message: 'task_id is required' });
   };
@@ -46,7 +58,7 @@ export function readRoutes(router: KeyedRouter, deps: ApiDeps, handlers: ReadHan
  * Answers GET of a task. A server may ignore `Prefer: wait`, so a key with too many waiting reads
  * is answered at once.
  */
-export function showTask(deps: ApiDeps, find: FindTask): TaskHandler {
+function showTask(deps: ApiDeps, find: FindTask): TaskHandler {
   const held = countHeld(deps.settings.heldReadsMax);
   return async (ctx, taskId) => {
     ctx.state.taskId = taskId.slice(0, 64);
@@ -74,7 +86,7 @@ function withCancel(text: string): string {
   return `${text.slice(0, text.lastIndexOf('}'))},"cancel_requested":true}`;
 }
 
-function cancelTask(deps: ApiDeps, { find, changesAtOnce }: ReadHandlers): TaskHandler {
+function cancelTask(deps: ApiDeps, { find, changesAtOnce }: Access): TaskHandler {
   const { temporal } = deps;
   return async (ctx, taskId) => {
     ctx.state.taskId = taskId.slice(0, 64);
@@ -100,7 +112,7 @@ function cancelTask(deps: ApiDeps, { find, changesAtOnce }: ReadHandlers): TaskH
  * answer, the caller gets a 503. The bytes are then deleted by a repeated call or by the
  * reconciler.
  */
-function deleteTaskContent(deps: ApiDeps, { find, changesAtOnce }: ReadHandlers): TaskHandler {
+function deleteTaskContent(deps: ApiDeps, { find, changesAtOnce }: Access): TaskHandler {
   const { db, storage } = deps;
   return async (ctx, taskId) => {
     ctx.state.taskId = taskId.slice(0, 64);
