@@ -1,10 +1,8 @@
-// The activities that open and close a task. Each moves the task's money in one transaction, and
-// then notifies GETs that wait for the end of the task. The amounts are computed earlier, by the
-// callers.
+// The activities that open and close a task. Each moves the task's money in one transaction. The
+// amounts are computed earlier, by the callers.
 
 import type { Knex } from 'knex';
 import * as ledger from '../src/db/ledger';
-import { notifyTaskChanged } from '../src/db/tasks';
 import type { ClosedTask, CloseTask, OpenedTask, OpenTask } from '../src/domain/task-transactions';
 import type { ActivityEvents } from './events';
 
@@ -23,9 +21,6 @@ export function createBillingActivities({ db, events }: BillingDeps) {
       } else if (opened.outcome === 'refused') {
         events.taskRefused(taskId, opened.refusal.code);
       }
-      // `exists` can mean that ledger.openTask has just ended the task as failed: the account had
-      // too little money, or the deadline had passed.
-      if (opened.outcome === 'exists') notifyTaskChanged(db, taskId);
       return opened;
     },
 
@@ -45,7 +40,6 @@ export function createBillingActivities({ db, events }: BillingDeps) {
           usageMissing: object.billing?.usage_missing === true,
         });
       }
-      notifyTaskChanged(db, object.id);
       return closed;
     },
   };

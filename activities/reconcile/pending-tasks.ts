@@ -8,7 +8,6 @@ import {
   listExpiredPending,
   withdrawUnanswered,
 } from '../../src/db/pending-tasks';
-import { notifyTaskChanged } from '../../src/db/tasks';
 import { expiredMessage, stoppedMessage } from '../../src/domain/task';
 import type { TaskInput } from '../../src/domain/task-transactions';
 import type { ActivityEvents } from '../events';
@@ -76,7 +75,6 @@ export async function startForgotten(
 async function end(deps: PendingDeps, taskId: string, message: string): Promise<void> {
   const ended = await failPending(deps.db, taskId, message);
   if (!ended) return;
-  notifyTaskChanged(deps.db, taskId);
   deps.events.finding('closed', taskId, message);
   // If the delivery cannot be started now, lost-callbacks.ts starts it later.
   if (ended.hasCallback) await deps.startDelivery({ taskId }).catch(() => undefined);

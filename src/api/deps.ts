@@ -2,7 +2,6 @@
 // import cycle at run time.
 
 import type { Knex } from 'knex';
-import type { TaskListener } from '../db/task-listener';
 import type { Catalogue } from '../domain/catalogue';
 import type { Storage } from '../storage/storage';
 import type { TemporalClient } from '../temporal/client';
@@ -62,7 +61,6 @@ export interface ApiDeps {
   readonly starter: Starter;
   readonly catalogue: () => Catalogue;
   readonly settings: ApiSettings;
-  readonly listener: TaskListener;
   readonly now: () => number;
   /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number;

@@ -8,7 +8,6 @@ import type { ApiSettings } from '../api/deps';
 import { isUpload } from '../api/routes/files/read-upload';
 import type { ConfigOf } from '../config/config';
 import { connect } from '../db/database';
-import { createTaskListener } from '../db/task-listener';
 import { openStorage } from '../storage/open-storage';
 import type { Logger } from '../telemetry/logger';
 import { createMeters } from '../telemetry/meters';
@@ -62,11 +61,8 @@ export const api: Command<'api'> = async ({ config, log }) => {
     log.info({ event: 'listening', port: server.port }, `the API listens on port ${server.port}`);
     const running = runsUntilStopped(async () => {
       stopping = true;
-      const closed = server.close();
-      // Closing the listener ends the reads that wait for a change. The API then answers each of
-      // these reads with the current state of its task.
-      await parts.listener.close();
-      await closed;
+      // Reads that wait for the end of their task are answered within a second.
+      await server.close();
       await metrics.close();
       await parts.close();
     });
@@ -116,9 +112,6 @@ async function openParts(config: ConfigOf<'api'>, log: Logger) {
     elapsed: () => performance.now(),
     onError: observer.temporalFailure,
   });
-  const listener = createTaskListener(config.databaseUrl, (error) =>
-    log.warn({ event: 'listener_lost', err: error }, 'the listening connection was lost'),
-  );
   return {
     meters,
     storage,
@@ -126,10 +119,9 @@ async function openParts(config: ConfigOf<'api'>, log: Logger) {
     db,
     temporal,
     starter,
-    listener,
     async close() {
       await starter.close();
-      await Promise.allSettled([listener.close(), temporal.close()]);
+      await temporal.close();
       await db.destroy();
     },
   };

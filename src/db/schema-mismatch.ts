@@ -19,7 +19,7 @@ export async function refusePooler(db: Knex): Promise<void> {
 
 /** The last part of each message about a pooler. */
 export const directAddress =
-  'time limits, prepared statements and LISTEN need the address of PostgreSQL itself ' +
+  'time limits and prepared statements need the address of PostgreSQL itself ' +
   '(docs/operations.md, "Behind a pooler").';
 
 /** A prompt may contain any character, so the encoding of the database must be UTF8. */

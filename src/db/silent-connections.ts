@@ -37,7 +37,7 @@ export function isSilence(error: unknown): boolean {
 }
 
 /** Destroys the socket and does not wait for the other end. */
-export function throwAway(client: Client): void {
+function throwAway(client: Client): void {
   (client as PooledClient).connection.stream.destroy();
 }
 

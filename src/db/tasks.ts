@@ -145,12 +145,3 @@ export async function listUnfinishedTasks(db: Knex, accountId: string): Promise<
   );
   return rows.map(({ id }) => id);
 }
-
-/**
- * Wakes readers that wait for this task. Call this after the transaction that changes the task has
- * committed: transactions that contain pg_notify wait for each other at their commits. If a
- * notification is lost, a waiting reader is answered a little later.
- */
-export function notifyTaskChanged(db: Knex, taskId: string): void {
-  db.raw(`select pg_notify('task_changed', ?)`, [taskId]).then(undefined, () => undefined);
-}

@@ -1,6 +1,7 @@
 // Tests of the routes that read, cancel and list tasks, and of the route that lists the models. The
 // deletion of a task's content is tested in files/content.test.ts.
 
+import { setTimeout } from 'node:timers/promises';
 import {
   cancelledSchema,
   modelsSchema,
@@ -12,6 +13,7 @@ import { waitForTurn } from '../../src/db/jobs/steps';
 import { waitingMessage } from '../../src/domain/task';
 import { create, startApi, type TestApi, textBody, until } from '../support/api';
 import { aJobInput } from '../support/builders';
+import { countStatements } from '../support/database';
 import { findFunds } from '../support/funds';
 import { call } from '../support/service';
 
@@ -168,6 +170,19 @@ describe('Prefer: wait', () => {
     const { json, headers } = await waiting;
     expect(json.status).toBe('failed');
     expect(headers.get('preference-applied')).toBe('wait=60');
+  });
+
+  test('many held reads share their statements, about one in a second', async () => {
+    const ids = await Promise.all(Array.from({ length: 30 }, () => aTask()));
+    const held = Promise.all(ids.map((id) => get(id, { prefer: 'wait=60' })));
+    await setTimeout(500);
+    const counted = countStatements(api.apiDb);
+    await setTimeout(2_500);
+    const statements = counted.stop();
+    expect(statements).toBeGreaterThanOrEqual(1);
+    expect(statements).toBeLessThanOrEqual(6);
+    await Promise.all(ids.map((id) => api.finish(id)));
+    expect((await held).map(({ json }) => json.status)).toEqual(ids.map(() => 'failed'));
   });
 
   test('answers with the current state when the wait time is over', async () => {

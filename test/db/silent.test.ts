@@ -5,7 +5,6 @@ import type { Knex } from 'knex';
 import { connect, isRetryable } from '../../src/db/database';
 import { creditAccount } from '../../src/db/ledger';
 import { queryLimitMs, withSlowStatements } from '../../src/db/silent-connections';
-import { createTaskListener, type TaskListener } from '../../src/db/task-listener';
 import { type Link, startLink } from '../chaos/link';
 import { anAccountWith } from '../support/books';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -107,25 +106,4 @@ test('a statement in `withSlowStatements` is not cancelled, and the usual limit 
     });
   });
   expect(isRetryable(await outcomeOf(() => db.raw('select pg_sleep(60)')))).toBe(true);
-});
-
-test('the listening connection reconnects if the database no longer answers on it', async () => {
-  const troubles: unknown[] = [];
-  const listener: TaskListener = createTaskListener(throughLink(), (error) => troubles.push(error));
-  const notified = async () => {
-    const startedAt = performance.now();
-    const changed = listener.changed('task_a', 10_000);
-    await database.db.raw(`select pg_notify('task_changed', 'task_a')`);
-    await changed;
-    return performance.now() - startedAt < 900;
-  };
-  try {
-    await until('notifications arrive', notified);
-    link.break('falls silent for good');
-    link.mend();
-    await until('the silence was found', () => troubles.length > 0);
-    await until('notifications arrive again', notified);
-  } finally {
-    await listener.close();
-  }
 });

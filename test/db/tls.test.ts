@@ -1,12 +1,10 @@
-// Tests TLS to PostgreSQL with the settings in DATABASE_URL. The pool and the listening connection
-// must both use these settings.
+// Tests TLS to PostgreSQL with the settings in DATABASE_URL.
 
 import { chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkDatabase } from '../../src/commands/checks';
 import { connect } from '../../src/db/database';
-import { createTaskListener } from '../../src/db/task-listener';
 import { type EmbeddedPostgres, startPostgres } from '../../src/embedded/postgres';
 import {
   signedCertificate,
@@ -76,20 +74,3 @@ test.each(['verify-full', 'require'])(
     await expect(checkDatabase(wrong)).rejects.toThrow(/certificate/);
   },
 );
-
-test('the listening connection uses TLS too', async () => {
-  const listener = createTaskListener(urlWith('verify-full'), () => undefined);
-  const db = connect({ url: server.url, poolMax: 1, applicationName: 'test' });
-  try {
-    await until('it listens, encrypted', async () => {
-      const { rows } = await db.raw(
-        `select ssl from pg_stat_ssl join pg_stat_activity using (pid)
-          where application_name = 'api listener'`,
-      );
-      return rows[0]?.ssl === true;
-    });
-  } finally {
-    await listener.close();
-    await db.destroy();
-  }
-});

@@ -16,7 +16,6 @@ import { createAccount } from '../../src/db/accounts';
 import { createKey } from '../../src/db/api-keys';
 import { connect } from '../../src/db/database';
 import { closeTask, openTask } from '../../src/db/ledger';
-import { createTaskListener } from '../../src/db/task-listener';
 import type { Catalogue } from '../../src/domain/catalogue';
 import { createdTask, taskObject } from '../../src/domain/task';
 import type { TaskInput } from '../../src/domain/task-transactions';
@@ -76,7 +75,7 @@ export interface TestApi {
     channels?: string[];
     expiresAt?: Date;
   }): Promise<{ keyId: string; apiKey: string }>;
-  /** Ends a task by `closeTask` and notifies the waiting readers. */
+  /** Ends a task by `closeTask`. */
   finish(taskId: string, text?: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -97,7 +96,6 @@ export async function startApi(
   const folder = await mkdtemp(join(tmpdir(), 'video-files-'));
   const storage = await openDirectory(folder);
   const temporal = heldTemporal(db);
-  const listener = createTaskListener(serviceUrl, () => undefined);
   const credit = 1_000_000_000_000;
   const account = await createAccount(db, { name: 'a', creditMicros: credit });
   const known = catalogue();
@@ -129,7 +127,6 @@ export async function startApi(
     temporal,
     starter,
     catalogue: () => known,
-    listener,
     now,
     elapsed,
     isServing: () => api.serving,
@@ -175,12 +172,9 @@ export async function startApi(
         error: { code: 'task_error', message: text },
       });
       await closeTask(db, { taskId, object, charge: [], heldMicros: plan.hold.amountMicros });
-      await db.raw(`select pg_notify('task_changed', ?)`, [taskId]);
     },
     async close() {
-      const closed = server.close();
-      await listener.close();
-      await closed;
+      await server.close();
       await starter.close();
       await starterDb.destroy();
       await apiDb.destroy();

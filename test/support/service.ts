@@ -16,7 +16,6 @@ import { parseCatalogue } from '../../src/catalogue/catalogue-file';
 import { listen } from '../../src/commands/http-server';
 import { createAccount } from '../../src/db/accounts';
 import { connect } from '../../src/db/database';
-import { createTaskListener } from '../../src/db/task-listener';
 import type { Catalogue } from '../../src/domain/catalogue';
 import type { KeyRing } from '../../src/encryption/key-ring';
 import { openDirectory } from '../../src/storage/directory';
@@ -127,7 +126,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     taskQueue,
     acceptTimeoutMs,
   });
-  const listener = createTaskListener(database.serviceUrl, () => undefined);
   const account = await createAccount(database.db, {
     name: 'test',
 
@@ -157,7 +155,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     temporal,
     starter,
     catalogue: () => catalogues.api,
-    listener,
     now: () => Date.now(),
     elapsed: () => performance.now(),
     isServing: () => true,
@@ -220,9 +217,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     },
     async close() {
       await service.stopWorker();
-      const closed = server.close();
-      await listener.close();
-      await closed;
+      await server.close();
       await starter.close();
       await temporal.close();
       await studio.close();

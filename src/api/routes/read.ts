@@ -5,7 +5,6 @@ import type { Refusal } from '../../contract/error';
 import { findResults } from '../../db/files/results';
 import { removeResults } from '../../db/files/retention';
 import { failPending } from '../../db/pending-tasks';
-import { notifyTaskChanged } from '../../db/tasks';
 import { resultRoles } from '../../domain/results';
 import { cancelledMessage, isFinal } from '../../domain/task';
 import type { AtOnce } from '../at-once';
@@ -15,6 +14,7 @@ import { answerJsonText, refuse, taskNotFound } from '../context';
 import type { ApiDeps } from '../deps';
 import { unavailable } from '../errors';
 import type { Asker, FindTask, Found } from './find-task';
+import { holdReads } from './held-reads';
 
 export type TaskHandler = (ctx: KeyedCall, taskId: string) => Promise<void>;
 
@@ -54,25 +54,13 @@ export function readRoutes(router: KeyedRouter, handlers: TaskHandlers): void {
   }
 }
 
-/**
- * Answers GET of a task. A server may ignore `Prefer: wait`, so a key with too many waiting reads
- * is answered at once.
- */
+/** Answers GET of a task. */
 function showTask(deps: ApiDeps, find: FindTask): TaskHandler {
-  const held = countHeld(deps.settings.heldReadsMax);
+  const hold = holdReads(deps);
   return async (ctx, taskId) => {
     ctx.state.taskId = taskId.slice(0, 64);
     const asker = askerOf(ctx);
-    const read = () => find(taskId, asker);
-    const waitSeconds = waitOf(ctx);
-    const { keyId } = ctx.state.caller;
-    const mayHold = waitSeconds > 0 && held.enter(keyId);
-    if (mayHold) ctx.set('Preference-Applied', `wait=${waitSeconds}`);
-    const found = mayHold
-      ? await readUntilFinal(deps, ctx, taskId, waitSeconds * 1_000, read).finally(() =>
-          held.leave(keyId),
-        )
-      : await read();
+    const found = await hold(ctx, () => find(taskId, asker));
     if (!found) return refuse(ctx, taskNotFound);
     answerFound(ctx, found);
   };
@@ -133,22 +121,6 @@ export function askerOf(ctx: KeyedCall): Asker {
   return { accountId: ctx.state.caller.accountId, address: addressOf(ctx) };
 }
 
-function countHeld(max: number) {
-  const held = new Map<string, number>();
-  const countOf = (keyId: string) => held.get(keyId) ?? 0;
-  return {
-    enter(keyId: string): boolean {
-      if (countOf(keyId) >= max) return false;
-      held.set(keyId, countOf(keyId) + 1);
-      return true;
-    },
-    leave(keyId: string): void {
-      if (countOf(keyId) > 1) held.set(keyId, countOf(keyId) - 1);
-      else held.delete(keyId);
-    },
-  };
-}
-
 /**
  * Fails a pending task in its row; returns false if the task is no longer pending. A workflow that
  * is started later finds the failed row and ends too.
@@ -157,7 +129,6 @@ async function cancelPending(deps: ApiDeps, ctx: KeyedCall, taskId: string): Pro
   const { db, temporal, observer } = deps;
   const ended = await failPending(db, taskId, cancelledMessage);
   if (!ended) return false;
-  notifyTaskChanged(db, taskId);
   if (ended.hasCallback) {
     // The row of the callback is stored, so the reconciler sends the callback if this call fails.
     temporal.deliverCallback(taskId).catch((error: unknown) => {
@@ -165,28 +136,6 @@ async function cancelPending(deps: ApiDeps, ctx: KeyedCall, taskId: string): Pro
     });
   }
   return true;
-}
-
-/**
- * Reads the task until it is final, the time is over, the caller has disconnected or the process is
- * stopping.
- */
-async function readUntilFinal(
-  { listener, isServing }: ApiDeps,
-  ctx: KeyedCall,
-  taskId: string,
-  waitMs: number,
-  read: () => Promise<Found | undefined>,
-): Promise<Found | undefined> {
-  const until = performance.now() + waitMs;
-  const mayWait = () => performance.now() < until && isServing() && !ctx.res.destroyed;
-  for (;;) {
-    // Listening begins before the read, so that no change after the read is missed.
-    const change = mayWait() ? listener.changed(taskId, until - performance.now()) : null;
-    const found = await read();
-    if (!change || !found || isFinal(found.status)) return found;
-    await change;
-  }
 }
 
 function answerFound(ctx: KeyedCall, { status, text }: Found): void {
@@ -206,17 +155,4 @@ function notFinished(taskId: string): Refusal {
     'The task has not finished, so it has no content to delete. ' +
     `Cancel it first, with DELETE /v1/videos/generations/${taskId}.`;
   return { code: 'task_not_finished', param: 'task_id', message };
-}
-
-const waitSecondsMax = 60;
-
-/**
- * The seconds of `Prefer: wait=N`, at most 60; 0 without this preference. Other preferences are
- * ignored, as the standard of the header requires.
- */
-function waitOf({ req }: KeyedCall): number {
-  const { prefer } = req.headers;
-  if (prefer === undefined) return 0;
-  const wait = /(?:^|[,;\s])wait\s*=\s*"?(\d+)"?\s*(?:$|[,;])/i.exec(String(prefer));
-  return Math.min(Number(wait?.[1] ?? 0), waitSecondsMax);
 }

@@ -1,0 +1,80 @@
+// Holds a read with `Prefer: wait` until its task is final, and reads the task again each second.
+
+import { setTimeout } from 'node:timers/promises';
+import { isFinal } from '../../domain/task';
+import type { KeyedCall } from '../context';
+import type { ApiDeps } from '../deps';
+import type { Found } from './find-task';
+
+const roundMs = 1_000;
+const waitSecondsMax = 60;
+
+type Read = () => Promise<Found | undefined>;
+
+/**
+ * A held read ends when the task is final, the time is over, the caller has disconnected or the
+ * process is stopping. A server may ignore `Prefer: wait`, so a key with too many held reads is
+ * answered at once.
+ */
+export function holdReads({ settings, isServing }: Pick<ApiDeps, 'settings' | 'isServing'>) {
+  const held = countHeld(settings.heldReadsMax);
+  const nextRound = rounds();
+  const untilFinal = async (ctx: KeyedCall, read: Read, waitMs: number) => {
+    const until = performance.now() + waitMs;
+    for (;;) {
+      const found = await read();
+      if (!found || isFinal(found.status) || !isServing() || ctx.res.destroyed) return found;
+      const leftMs = until - performance.now();
+      if (leftMs <= 0) return found;
+      await (leftMs < roundMs ? setTimeout(leftMs) : nextRound());
+    }
+  };
+  return async (ctx: KeyedCall, read: Read): Promise<Found | undefined> => {
+    const waitSeconds = waitOf(ctx);
+    const { keyId } = ctx.state.caller;
+    if (waitSeconds === 0 || !held.enter(keyId)) return read();
+    ctx.set('Preference-Applied', `wait=${waitSeconds}`);
+    return untilFinal(ctx, read, waitSeconds * 1_000).finally(() => held.leave(keyId));
+  };
+}
+
+/**
+ * Returns a function that resolves after a second at the latest, at the same time for all who wait.
+ * So the held reads of a process share their statements.
+ */
+function rounds(): () => Promise<void> {
+  let next: Promise<void> | undefined;
+  return () => {
+    next ??= setTimeout(roundMs).then(() => {
+      next = undefined;
+    });
+    return next;
+  };
+}
+
+function countHeld(max: number) {
+  const held = new Map<string, number>();
+  const countOf = (keyId: string) => held.get(keyId) ?? 0;
+  return {
+    enter(keyId: string): boolean {
+      if (countOf(keyId) >= max) return false;
+      held.set(keyId, countOf(keyId) + 1);
+      return true;
+    },
+    leave(keyId: string): void {
+      if (countOf(keyId) > 1) held.set(keyId, countOf(keyId) - 1);
+      else held.delete(keyId);
+    },
+  };
+}
+
+/**
+ * The seconds of `Prefer: wait=N`, at most 60; 0 without this preference. Other preferences are
+ * ignored, as the standard of the header requires.
+ */
+function waitOf({ req }: KeyedCall): number {
+  const { prefer } = req.headers;
+  if (prefer === undefined) return 0;
+  const wait = /(?:^|[,;\s])wait\s*=\s*"?(\d+)"?\s*(?:$|[,;])/i.exec(String(prefer));
+  return Math.min(Number(wait?.[1] ?? 0), waitSecondsMax);
+}
