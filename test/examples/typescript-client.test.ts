@@ -149,6 +149,7 @@ test('`quote` states the price, and `upload` stores a file that a create accepts
   const picture = { width: 640, height: 360, channels: 3, background: '#369' } as const;
   const bytes = await sharp({ create: picture }).png().toBuffer();
   const file = await client.upload(bytes, { name: 'a picture.png' });
+  expect(await client.upload(bytes, { reuse: true })).toMatchObject({ id: file.id });
   expect(file).toMatchObject({ kind: 'image', bytes: bytes.length, name: 'a picture.png' });
   expect(await client.create(aRequest({}, { images: [file.id] }))).toMatchObject({
     object: 'video.generation.task',

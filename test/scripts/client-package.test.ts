@@ -46,7 +46,7 @@ test('the package has no dependency, and less than 20 kB of code', () => {
 
 test('the package needs no module of Node, so it runs in Deno and in browsers', () => {
   const needing = [...loadedBy('index.js')].filter((file) =>
-    /\bnode:|\bprocess\b|Buffer/.test(built(file)),
+    /\bnode:|\bprocess\b|\bBuffer\b/.test(built(file)),
   );
   expect(needing).toEqual([]);
   const declared = readdirSync(join(installed, 'dist')).filter((file) => file.endsWith('.d.ts'));

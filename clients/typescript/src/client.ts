@@ -42,6 +42,8 @@ export interface ListOptions extends CallOptions {
 
 export interface UploadOptions extends CallOptions {
   readonly name?: string;
+  /** Returns an earlier upload of the same bytes, if there is one. A repeated create needs this. */
+  readonly reuse?: boolean;
 }
 
 const tasks = '/v1/videos/generations';
@@ -106,13 +108,19 @@ export class VideoClient {
   }
 
   /** The tasks of the account, newest first. Pages are read when they are needed. */
-  async *list(options: ListOptions = {}): AsyncGenerator<Task, void, undefined> {
-    const query = queryOf(options);
+  list(options: ListOptions = {}): AsyncGenerator<Task, void, undefined> {
+    return this.#pages<Task>('/v1/tasks', queryOf(options), options.signal);
+  }
+
+  async *#pages<T>(
+    path: string,
+    query: URLSearchParams,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<T, void, undefined> {
     for (;;) {
-      const path = `/v1/tasks?${query}`;
-      const { value } = await this.#call<{ data: Task[]; next: string | null }>('GET', path, {
-        signal: options.signal,
-      });
+      const { value } = await this.#call<{ data: T[]; next: string | null }>(
+        ...(['GET', `${path}?${query}`, { signal }] as const),
+      );
       yield* value.data;
       if (value.next === null) return;
       query.set('after', value.next);
@@ -140,11 +148,22 @@ export class VideoClient {
 
   /** Uploads an image, a video or a sound. The `id` of the file is an input for creates. */
   async upload(data: Blob | ArrayBuffer | Uint8Array, options: UploadOptions = {}): Promise<File> {
-    const { name, signal } = options;
+    const { name, signal, reuse } = options;
+    const earlier = reuse ? await this.#uploadOf(data, signal) : undefined;
+    if (earlier) return earlier;
     const path = name ? `/v1/files?name=${encodeURIComponent(name)}` : '/v1/files';
     const body = data as Blob;
     const headers = { 'content-type': 'application/octet-stream' };
     return (await this.#call<File>('POST', path, { body, headers, signal })).value;
+  }
+
+  async #uploadOf(data: Blob | ArrayBuffer | Uint8Array, signal: AbortSignal | undefined) {
+    const bytes = data instanceof Blob ? await data.arrayBuffer() : data;
+    const sha256 = hexOf(await crypto.subtle.digest('SHA-256', bytes as ArrayBuffer));
+    for await (const file of this.#pages<File>('/v1/files', new URLSearchParams(), signal)) {
+      if (file.sha256 === sha256) return file;
+    }
+    return undefined;
   }
 
   /** The bytes of a finished task's video, or of any link of the service. */
@@ -205,8 +224,12 @@ function checked(headers: Record<string, string>): Record<string, string> {
 
 /** A random UUID needs a secure context in browsers, so the key is made of random bytes. */
 export function randomKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hexOf(crypto.getRandomValues(new Uint8Array(16)));
+}
+
+function hexOf(bytes: ArrayBuffer | Uint8Array): string {
+  const all = [...new Uint8Array(bytes as ArrayBuffer)];
+  return all.map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 function queryOf(options: ListOptions): URLSearchParams {

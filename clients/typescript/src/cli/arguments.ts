@@ -1,0 +1,75 @@
+// Reads the arguments of the command line, and says how it is used.
+
+import { parseArgs } from 'node:util';
+import type { ClientOptions } from '../transport.ts';
+
+export const usage = `Usage: videos COMMAND, with BASE_URL and API_KEY in the environment
+
+  create PROMPT   create a task and print its id
+    --model M --resolution R --ratio R --duration S --seed N
+    --image FILE  also --video and --audio; an address, the id of a file, or a file to upload; repeatable
+    --label N=V   repeatable
+    --key KEY     an Idempotency-Key: the same key gives the same task
+    --wait        wait for its end and print the address of the video
+    --out FILE    wait, and save the video
+  get TASK        print a task; --wait waits for its end, --out FILE also saves the video
+  list            print tasks, newest first; --status S --model M --label N=V --limit N
+  cancel TASK     cancel a task
+  quote PROMPT    print the price; the options of create
+`;
+
+const options = {
+  model: { type: 'string' },
+  resolution: { type: 'string' },
+  ratio: { type: 'string' },
+  duration: { type: 'string' },
+  seed: { type: 'string' },
+  image: { type: 'string', multiple: true },
+  video: { type: 'string', multiple: true },
+  audio: { type: 'string', multiple: true },
+  label: { type: 'string', multiple: true },
+  key: { type: 'string' },
+  wait: { type: 'boolean' },
+  out: { type: 'string' },
+  status: { type: 'string' },
+  limit: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+export type Values = ReturnType<typeof read>['values'];
+
+export class UsageError extends Error {}
+
+function read(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+export function readArguments(args: readonly string[]) {
+  const { values, positionals } = read(args);
+  const [command = values.help ? 'help' : '', ...operands] = positionals;
+  const wanted = { create: 1, get: 1, list: 0, cancel: 1, quote: 1, help: 0 }[command];
+  if (wanted === undefined) throw new UsageError(`There is no command "${command}".`);
+  if (operands.length !== wanted) {
+    throw new UsageError(`${command} takes ${wanted} operand${wanted === 1 ? '' : 's'}.`);
+  }
+  return { command, operand: operands[0] ?? '', values };
+}
+
+export function labelsOf({ label = [] }: Values): Record<string, string> {
+  return Object.fromEntries(
+    label.map((text) => {
+      const [name = '', ...value] = text.split('=');
+      if (value.length === 0) throw new UsageError(`--label ${text}: write NAME=VALUE.`);
+      return [name, value.join('=')];
+    }),
+  );
+}
+
+export function clientOptions(env: Readonly<Record<string, string | undefined>>): ClientOptions {
+  if (!env.API_KEY) throw new UsageError('Set API_KEY to your key.');
+  return { baseUrl: env.BASE_URL ?? 'http://127.0.0.1:8080', apiKey: env.API_KEY };
+}

@@ -1,0 +1,116 @@
+// The commands. Results go to standard output, everything else to standard error.
+
+import { randomBytes } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Task } from '../api-types.ts';
+import { isFinal, type VideoClient } from '../client.ts';
+import { labelsOf, UsageError, type Values } from './arguments.ts';
+import { requestOf } from './inputs.ts';
+import { createProgress } from './progress.ts';
+
+export interface Run {
+  readonly client: VideoClient;
+  readonly operand: string;
+  readonly values: Values;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+  /** Says how to go on after Ctrl-C. */
+  resume: string;
+}
+
+const print = (value: unknown) =>
+  void process.stdout.write(
+    `${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}\n`,
+  );
+const say = (text: string) => void process.stderr.write(`${text}\n`);
+
+export const commands: Readonly<Record<string, (run: Run) => Promise<boolean>>> = {
+  async create(run) {
+    const { client, operand, values, signal } = run;
+    const request = await requestOf(client, operand, values);
+    const idempotencyKey = values.key ?? randomBytes(16).toString('hex');
+    run.resume = `To resume, repeat the command with --key ${idempotencyKey}; it gives the same task.`;
+    const created = await client.create(request, { idempotencyKey, signal });
+    if (!values.wait && !values.out) {
+      print(created.id);
+      return true;
+    }
+    say(`${created.id}: created`);
+    return follow(run, created.id);
+  },
+
+  async get(run) {
+    const { client, operand, values, signal } = run;
+    if (values.wait || values.out) return follow(run, operand);
+    const task = await client.get(operand, { signal });
+    print(task);
+    return task.status !== 'failed';
+  },
+
+  async list({ client, values, signal }) {
+    const limit = Number(values.limit ?? 20);
+    if (!Number.isInteger(limit) || limit < 1) throw new UsageError('--limit must be 1 or more.');
+    const { status, model } = values;
+    const tasks = client.list({
+      ...{ signal, labels: labelsOf(values), pageSize: Math.min(100, limit) },
+      ...(status ? { status: status as Task['status'] } : {}),
+      ...(model ? { model } : {}),
+    });
+    let shown = 0;
+    for await (const task of tasks) {
+      const at = new Date(task.created_at * 1_000).toISOString().replace(/\.\d+Z/, 'Z');
+      print(`${task.id}  ${at}  ${task.status.padEnd(9)}  ${task.model}`);
+      shown += 1;
+      if (shown === limit) break;
+    }
+    return true;
+  },
+
+  async cancel({ client, operand, signal }) {
+    const { id, status, cancel_requested } = await client.cancel(operand, { signal });
+    say(`${id}: ${cancel_requested ? 'the cancellation was requested' : status}`);
+    return true;
+  },
+
+  async quote({ client, operand, values, signal }) {
+    print(await client.quote(await requestOf(client, operand, values), { signal }));
+    return true;
+  },
+};
+
+async function follow(run: Run, id: string): Promise<boolean> {
+  const { client, values, signal } = run;
+  const out = values.out ? ` --out ${quoted(values.out)}` : '';
+  run.resume = `The task goes on. To resume: videos get ${id} --wait${out}\nTo cancel it: videos cancel ${id}`;
+  const progress = createProgress(process.stderr);
+  let task: Task;
+  try {
+    task = await client.wait(id, { signal, holdSeconds: 5, onUpdate: progress.show });
+  } finally {
+    progress.end();
+  }
+  if (!isFinal(task) || task.status === 'failed') {
+    say(`${id}: ${task.error?.code ?? task.status}: ${task.message}`);
+    return false;
+  }
+  if (values.out) await save(client, task, values.out, signal);
+  print(values.out ?? task.video_url ?? id);
+  return true;
+}
+
+/** A file with the wanted name is always whole. */
+async function save(client: VideoClient, task: Task, path: string, signal: AbortSignal) {
+  const draft = `${path}.part`;
+  try {
+    await pipeline(Readable.from(client.download(task, { signal })), createWriteStream(draft));
+    await rename(draft, path);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+const quoted = (path: string) =>
+  /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;

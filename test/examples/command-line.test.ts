@@ -1,0 +1,125 @@
+// Runs the command line of the TypeScript package against the service, as a user runs it.
+
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { type Service, startService } from '../support/service';
+import { until } from '../support/until';
+
+let service: Service;
+let folder: string;
+beforeAll(async () => {
+  service = await startService();
+  folder = await mkdtemp(join(tmpdir(), 'video-command-'));
+  const picture = { width: 640, height: 360, channels: 3, background: '#369' } as const;
+  await sharp({ create: picture }).png().toFile(join(folder, 'a.png'));
+});
+afterAll(async () => {
+  await service?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const main = join(__dirname, '../../clients/typescript/dist/cli/main.js');
+
+function start(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const child = spawn(process.execPath, [main, ...args], {
+    cwd: folder,
+    env: { BASE_URL: service.url, API_KEY: service.apiKey, ...env },
+  });
+  const said = { out: '', err: '' };
+  child.stdout.on('data', (chunk) => (said.out += chunk));
+  child.stderr.on('data', (chunk) => (said.err += chunk));
+  const ended = new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
+    child.on('close', (code) => resolve({ code, ...said }));
+  });
+  return { child, said, ended };
+}
+
+const run = (...args: string[]) => start(args).ended;
+const tasks = async () => (await service.call('GET', '/v1/tasks?limit=100')).json.data;
+const small = ['--resolution', '480p', '--ratio', '16:9'];
+
+test('`create --image --out` uploads the picture, prints each step on a line, and saves the video', async () => {
+  const { code, out, err } = await run(
+    ...['create', 'a boat', '--image', 'a.png', '--wait', '--out', 'film.mp4', ...small],
+  );
+  expect([code, out]).toEqual([0, 'film.mp4\n']);
+  const [first = '', ...steps] = err.trim().split('\n');
+  const id = first.replace(': created', '');
+  expect(steps.at(-1)).toBe(`${id}: succeeded`);
+  expect(err).not.toContain('\r');
+  const { video_url } = (await service.call('GET', `/v1/videos/generations/${id}`)).json;
+  const wanted = Buffer.from(await (await fetch(video_url)).arrayBuffer());
+  expect(await readFile(join(folder, 'film.mp4'))).toEqual(wanted);
+  expect(await readdir(folder)).not.toContain('film.mp4.part');
+});
+
+test('`create` prints the id, `get` the task and `list` a line for each task', async () => {
+  const { code, out } = await run(
+    'create',
+    'a boat',
+    '--label',
+    'order=4711',
+    '--seed',
+    '7',
+    ...small,
+  );
+  expect(code).toBe(0);
+  const id = out.trim();
+  await service.finished(id);
+  const got = await run('get', id);
+  expect(got.code).toBe(0);
+  expect(JSON.parse(got.out)).toMatchObject({ id, seed: 7, labels: { order: '4711' } });
+  const listed = await run('list', '--label', 'order=4711');
+  expect(listed.out).toMatch(new RegExp(`^${id}  \\S+Z  succeeded  studio-2.0\n$`));
+});
+
+test('`quote` prints the price and creates nothing', async () => {
+  const before = (await tasks()).length;
+  const { code, out } = await run('quote', 'a boat', '--duration', '8');
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ duration: 8 });
+  expect(await tasks()).toHaveLength(before);
+});
+
+test('after Ctrl-C the task goes on, and the printed commands resume and cancel it', async () => {
+  const { json } = await service.create({
+    ...{ model: 'studio-2.0', prompt: 'x', metadata: { studio: { render: 'none', run_s: 60 } } },
+  });
+  const waiting = start(['get', json.id, '--wait']);
+  await until('it shows the task', () => waiting.said.err.includes(json.id));
+  waiting.child.kill('SIGINT');
+  const { code, err } = await waiting.ended;
+  expect(code).toBe(130);
+  expect(err).toContain(`videos get ${json.id} --wait\n`);
+  expect(err).toContain(`videos cancel ${json.id}\n`);
+  expect((await run('cancel', json.id)).code).toBe(0);
+  const failed = await run('get', json.id, '--wait');
+  expect([failed.code, failed.out]).toEqual([1, '']);
+  expect(failed.err).toContain('task_error');
+});
+
+test('`create --key` with the key of an earlier create gives the same task, also with a file', async () => {
+  const key = `again-${Date.now()}`;
+  const args = ['create', 'a boat', '--key', key, '--image', 'a.png', ...small];
+  expect((await run(...args)).out).toBe((await run(...args)).out);
+});
+
+test.each([
+  ['an unknown command', ['paint', 'x'], 2, 'paint'],
+  ['an unknown option', ['list', '--colour', 'red'], 2, 'colour'],
+  ['a missing prompt', ['create'], 2, 'create'],
+  ['a value that the service refuses', ['create', 'x', '--ratio', '5:4'], 1, 'invalid_value'],
+  ['an unknown task', ['get', 'task_01k9m3c5x8v2q4w6e8r0t2y4na'], 1, 'task_not_found'],
+])('%s is reported on standard error', async (_, args, code, word) => {
+  const ended = await run(...args);
+  expect([ended.code, ended.out]).toEqual([code, '']);
+  expect(ended.err).toContain(word);
+});
+
+test('without API_KEY the command says what is missing', async () => {
+  const ended = await start(['list'], { API_KEY: '' }).ended;
+  expect([ended.code, ended.err.split('\n')[0]]).toEqual([2, expect.stringContaining('API_KEY')]);
+});
