@@ -11,8 +11,7 @@ type FindingKind =
   | 'stuck'
   | 'unwatched'
   | 'unreadable'
-  | 'unknown_to_temporal'
-  | 'unknown_objects';
+  | 'unknown_to_temporal';
 
 export interface ActivityEvents {
   taskOpened(taskId: string, traceId: string, model: string, heldMicros: number): void;

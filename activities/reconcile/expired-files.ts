@@ -1,9 +1,9 @@
-// Deletes files that have expired. An unfinished upload also expires if its API process died. The
-// bytes are deleted first, and the row is marked afterwards. So a later run repeats a deletion that
-// was interrupted.
+// Deletes the bytes of files that have expired or were removed. An unfinished upload also expires if
+// its API process died. The link of a file ends first, then the bytes are deleted, and then the row
+// records that. So a later run repeats a deletion that was interrupted.
 
 import type { Knex } from 'knex';
-import { listExpired, markExpired } from '../../src/db/files/retention';
+import { endLink, listExpired, markDeleted, postpone } from '../../src/db/files/retention';
 import { forgetRemovedUploads } from '../../src/db/files/uploads';
 import { type Storage, StorageError } from '../../src/storage/storage';
 import { eachAtOnce } from '../each-at-once';
@@ -24,18 +24,20 @@ const forgottenMax = 2_000;
 
 /**
  * Returns the number of deleted files. If the storage fails to delete a file, a later run tries
- * again.
+ * again, and the files behind it do not wait.
  */
 export async function removeExpired({ db, storage }: ExpiryDeps): Promise<number> {
   let removed = 0;
   await eachAtOnce(await listExpired(db, limit), atOnce, async (file) => {
+    await endLink(db, file);
     try {
       await storage.remove(file.key);
     } catch (error) {
-      if (error instanceof StorageError) return;
-      throw error;
+      if (!(error instanceof StorageError)) throw error;
+      await postpone(db, file.id);
+      return;
     }
-    await markExpired(db, file);
+    await markDeleted(db, file.id);
     removed += 1;
   });
   await forgetRemovedUploads(db, removedUploadsKeptDays, forgottenMax);

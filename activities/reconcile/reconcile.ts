@@ -8,38 +8,32 @@ import { whileBeating } from '../heartbeat';
 import { wakeStranded } from '../jobs/notify-tasks';
 import { recoverStalledPlacements } from '../jobs/recover-stalled-placements';
 import { closeEnded } from './ended-workflows';
-import { removeExpired } from './expired-files';
+import { type ExpiryDeps, removeExpired } from './expired-files';
 import { type StopDeps, stopLeftJobs } from './left-jobs';
 import { restartLostCallbacks } from './lost-callbacks';
 import { checkSlice, type SliceDeps } from './lost-workflows';
 import { createDeleteOld, type DeleteOld, type OldTaskDeps } from './old-tasks';
 import { stopOverdue } from './overdue-tasks';
 import { type PendingDeps, settlePending } from './pending-tasks';
-import { createRemoveUnknown, type ObjectDeps, type RemoveUnknown } from './unknown-objects';
 import { type ChannelDeps, watchUsedChannels } from './unwatched-channels';
 
 export type ReconcileDeps = JobDeps &
   ChannelDeps &
-  ObjectDeps &
+  ExpiryDeps &
   OldTaskDeps &
   PendingDeps &
   SliceDeps &
   StopDeps;
 
 export function createReconcileActivities(deps: ReconcileDeps) {
-  const removeUnknown = createRemoveUnknown(deps);
   const deleteOld = createDeleteOld(deps);
   return {
     reconcileOnce: (): Promise<ReconcileReport> =>
-      whileBeating(() => runReconciler(deps, removeUnknown, deleteOld)),
+      whileBeating(() => runReconciler(deps, deleteOld)),
   };
 }
 
-async function runReconciler(
-  deps: ReconcileDeps,
-  removeUnknown: RemoveUnknown,
-  deleteOld: DeleteOld,
-): Promise<ReconcileReport> {
+async function runReconciler(deps: ReconcileDeps, deleteOld: DeleteOld): Promise<ReconcileReport> {
   const failures: unknown[] = [];
   const attempt = async <T>(duty: Promise<T>): Promise<T | undefined> => {
     try {
@@ -59,7 +53,6 @@ async function runReconciler(
   const { checked = 0, closed = [], stuck = [] } = (await attempt(checkSlice(deps))) ?? {};
   await attempt(stopLeftJobs(deps));
   await attempt(removeExpired(deps));
-  await attempt(removeUnknown());
   await attempt(deleteOld());
   if (failures.length > 0) throw failures[0];
   return { checked, closed: [...ended, ...closed], stopped, stuck, callbacks };

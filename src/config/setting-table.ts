@@ -218,7 +218,7 @@ export const table = z.object({
   RECONCILE_UNKNOWN_PERCENT_MAX: whole(0, 100)
     .default(20)
     .describe(
-      'If Temporal does not know at least five open tasks and more than this percentage, none is closed. Stored objects without a row are deleted by the same rule.',
+      'If Temporal does not know at least five open tasks and more than this percentage, none is closed.',
     ),
 
   // The local studio.

@@ -88,7 +88,7 @@ export async function markResultsRemoved(
   const { rows } = await db.raw<{ rows: { key: string }[] }>(
     `with removed as (
        update files
-          set state = 'removed', removed_because = 'operator', removed_at = now()
+          set state = 'removed', removed_because = 'operator', expires_at = now()
         where task_id = any(:ids) and state <> 'removed'
      )
      select key from files where task_id = any(:ids)`,
@@ -130,7 +130,7 @@ export async function eraseTasks(db: Knex, tasks: readonly ErasableTask[]): Prom
 /** Marks the uploads as removed. The caller deletes their bytes. An upload in progress fails. */
 export async function markUploadsRemoved(db: Knex, accountId: string): Promise<void> {
   await db.raw(
-    `update files set state = 'removed', removed_because = 'operator', removed_at = now()
+    `update files set state = 'removed', removed_because = 'operator', expires_at = now()
       where account_id = ? and role = 'upload' and state <> 'removed'`,
     [accountId],
   );

@@ -424,7 +424,7 @@ const files = `
 -- of a file is one of these:
 --   awaited  the bytes are still to be copied or received
 --   stored   the storage has the bytes; length, type and digest are known
---   removed  the file is no longer available, and its bytes are deleted
+--   removed  the link has ended; removed_at is null until the bytes are deleted
 create table files (
   id                text primary key,
   account_id        text not null references accounts (id),
@@ -454,6 +454,7 @@ create table files (
   height            integer,
   created_at        timestamptz not null default now(),
   expires_at        timestamptz not null,
+  -- When the bytes of a removed file were deleted.
   removed_at        timestamptz,
   removed_because   text check (removed_because in ('expired', 'caller', 'operator')),
   unique (task_id, role),
@@ -466,7 +467,7 @@ create index files_uploads on files (account_id, created_at desc, id desc)
 create index files_uploads_removed on files (removed_at) where role = 'upload' and state = 'removed';
 create index files_unfinished on files (created_at)
   where state = 'awaited';
-create index files_expiring on files (expires_at) where state <> 'removed';
+create index files_expiring on files (expires_at) where removed_at is null;
 `;
 
 /** Operators: the log of their actions. */

@@ -239,15 +239,7 @@ export const metrics = {
     of: 'worker',
     help: 'Findings of the reconciler: tasks it closed or stopped, stuck workflows, unwatched channels.',
     labels: ['kind'],
-    known: [
-      'closed',
-      'stopped',
-      'stuck',
-      'unwatched',
-      'unreadable',
-      'unknown_to_temporal',
-      'unknown_objects',
-    ],
+    known: ['closed', 'stopped', 'stuck', 'unwatched', 'unreadable', 'unknown_to_temporal'],
   },
   video_audits_total: {
     kind: 'counter',

@@ -7,9 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Knex } from 'knex';
-import type { ActivityEvents } from '../../activities/events';
 import { removeExpired } from '../../activities/reconcile/expired-files';
-import { createRemoveUnknown } from '../../activities/reconcile/unknown-objects';
 import { createAccount } from '../../src/db/accounts';
 import { beginUpload, finishUpload } from '../../src/db/files/uploads';
 import { openDirectory } from '../../src/storage/directory';
@@ -33,15 +31,6 @@ afterAll(async () => {
   await database?.drop();
   await rm(folder, { recursive: true, force: true });
 });
-
-/** Events, with a record of the findings. */
-function recording(): { events: ActivityEvents; findings: unknown[] } {
-  const findings: unknown[] = [];
-  const finding: ActivityEvents['finding'] = (...found) => findings.push(found);
-  return { events: { finding } as ActivityEvents, findings };
-}
-
-const dayMs = 24 * 3_600_000;
 
 async function anObject(key: string): Promise<void> {
   await storage.write(key, Readable.from([Buffer.from('bytes')]), {
@@ -91,7 +80,10 @@ test('the bytes of an expired file are deleted, its row records the reason, and 
     remove: () => Promise.reject(new StorageError('away', 'The storage is away.')),
   };
   expect(await removeExpired({ db, storage: refusing })).toBe(0);
-  expect(await stateOf(old)).toMatchObject({ state: 'stored' });
+  expect([await bytesOf(old), await removeExpired({ db, storage })]).toEqual([5, 0]);
+  await db('files')
+    .where({ task_id: old })
+    .update({ expires_at: db.raw(`expires_at - interval '10 minutes'`) });
   expect(await removeExpired({ db, storage })).toBe(1);
   expect(await stateOf(old)).toEqual({ state: 'removed', removed_because: 'expired' });
   expect([await bytesOf(old), await bytesOf(young)]).toEqual([null, 5]);
@@ -131,41 +123,41 @@ test('an upload whose API process died is removed after half an hour, and can no
   await db('files').where({ account_id: accountId }).delete();
 });
 
-test('objects of removed files are deleted at once, objects without a row after a day, and others stay', async () => {
-  const known = await aResult({ state: 'stored' });
-  const awaited = await aResult({});
-  const removed = await aResult({ state: 'removed', removed_because: 'caller' });
-  await anObject('results/task_nobody/video');
-  await anObject('uploads/acct_nobody/file_1');
-  await anObject('elsewhere/of-an-operator');
-  const { events } = recording();
-  const remove = createRemoveUnknown({ db, storage, events, unknownPercentMax: 100 });
-  const pass = async (now?: number) => {
-    let unknown = 0;
-    for (let slice = 0; slice < 10; slice += 1) unknown += await remove(now, 2);
-    return unknown;
-  };
-  expect(await pass()).toBe(1);
+test('the bytes of a removed file are deleted, even if the process that removed it died before that', async () => {
+  const removed = await aResult({
+    state: 'removed',
+    removed_because: 'caller',
+    expires_at: db.raw(`now() - interval '1 second'`),
+  });
+  expect(await removeExpired({ db, storage })).toBe(1);
   expect(await bytesOf(removed)).toBeNull();
-  expect(await pass(Date.now() + 2 * dayMs)).toBe(2);
-  expect([await bytesOf(known), await bytesOf(awaited), await bytesOf(removed)]).toEqual([
-    5,
-    5,
-    null,
-  ]);
-  expect(await lengthOf(storage, 'results/task_nobody/video')).toBeNull();
-  expect(await lengthOf(storage, 'elsewhere/of-an-operator')).toBe(5);
+  expect(await stateOf(removed)).toEqual({ state: 'removed', removed_because: 'caller' });
+  expect(await removeExpired({ db, storage })).toBe(0);
 });
 
-test('no object is deleted if many objects have no row, as in a storage that two installations share', async () => {
-  await aResult({ state: 'stored' });
-  const foreign = Array.from({ length: 5 }, (_, n) => `results/task_foreign${n}/video`);
-  for (const key of foreign) await anObject(key);
-  const { events, findings } = recording();
-  const remove = createRemoveUnknown({ db, storage, events, unknownPercentMax: 20 });
-  expect(await remove(Date.now() + 2 * dayMs)).toBe(0);
-  expect(findings).toEqual([['unknown_objects', '', expect.stringMatching(/^5 of \d+ stored/)]]);
-  for (const key of foreign) expect(await lengthOf(storage, key)).toBe(5);
+test('files that cannot be deleted do not block the expiry of others', async () => {
+  const past = (hours: number) => db.raw(`now() - make_interval(hours => ?)`, [hours]);
+  const of = { db, storage, accountId: 'acct_test' };
+  const stuck = new Set<string>();
+  for (let nth = 0; nth < 200; nth += 1) {
+    stuck.add((await plantFile(of, Buffer.from('x'), { expires_at: past(2) })).key);
+  }
+  const later = await plantFile(of, Buffer.from('x'), { expires_at: past(1) });
+  const refusing: Storage = {
+    ...storage,
+    remove: (key) =>
+      stuck.has(key)
+        ? Promise.reject(new StorageError('denied', 'It is denied.'))
+        : storage.remove(key),
+  };
+  expect(await removeExpired({ db, storage: refusing })).toBe(0);
+  expect(await removeExpired({ db, storage: refusing })).toBe(1);
+  expect(await lengthOf(storage, later.key)).toBeNull();
+  await db('files')
+    .whereIn('key', [...stuck])
+    .update({ expires_at: past(1) });
+  expect(await removeExpired({ db, storage })).toBe(200);
+  await db('files').where({ account_id: 'acct_test', role: 'upload' }).delete();
 });
 
 test('the row of an upload that was removed 35 days ago is deleted', async () => {

@@ -2,9 +2,7 @@
 // deletion. Afterwards all tasks have ended and were generated and charged once. After one run of the reconciler each stored file has its bytes, and each object has its row.
 
 import { createHash, randomBytes } from 'node:crypto';
-import type { ActivityEvents } from '../../activities/events';
 import { removeExpired } from '../../activities/reconcile/expired-files';
-import { createRemoveUnknown } from '../../activities/reconcile/unknown-objects';
 import { createS3 } from '../../src/storage/s3';
 import type { Storage } from '../../src/storage/storage';
 import { beginnings, expireUploads } from '../support/files';
@@ -254,15 +252,10 @@ async function remove(files: FileWorld, one: Upload): Promise<void> {
   }
 }
 
-const twoDaysMs = 2 * 24 * 3_600_000;
-
-/** Runs the reconciler's duties for files, as if the uploads and the objects were old. */
+/** Runs the reconciler's duty for files, as if the uploads were old. */
 async function reconcileFiles({ world: { db } }: FileWorld, storage: Storage): Promise<void> {
-  const events = {} as ActivityEvents;
   await expireUploads(db);
   await removeExpired({ db, storage });
-  const removeUnknown = createRemoveUnknown({ db, storage, events, unknownPercentMax: 100 });
-  await removeUnknown(Date.now() + twoDaysMs, 10_000);
 }
 
 interface Row {

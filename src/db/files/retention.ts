@@ -14,24 +14,39 @@ interface ExpiredFile {
   readonly result: { readonly taskId: string; readonly role: ResultRole } | null;
 }
 
+/** The files that have expired or were removed, and whose bytes may still be in the storage. */
 export async function listExpired(db: Knex, limit: number): Promise<readonly ExpiredFile[]> {
   const { rows } = await db.raw<{ rows: ExpiredFile[] }>(
     `select id, key,
             case when task_id is not null
                  then json_build_object('taskId', task_id, 'role', role) end as result
        from files
-      where state <> 'removed' and expires_at < now() order by expires_at limit ?`,
+      where removed_at is null and expires_at < now() order by expires_at limit ?`,
     [limit],
   );
   return rows;
 }
 
-/** Records that this file has expired. The caller must have deleted the bytes before. */
-export async function markExpired(db: Knex, { id, result }: ExpiredFile): Promise<void> {
+/** Ends the link of an expired file. A file that is already removed keeps its reason. */
+export async function endLink(db: Knex, { id, result }: ExpiredFile): Promise<void> {
   if (result) return removeResults(db, result.taskId, 'expired', [result.role]);
   await db.raw(
-    `update files set state = 'removed', removed_because = 'expired', removed_at = now()
+    `update files set state = 'removed', removed_because = 'expired'
       where id = ? and state <> 'removed'`,
+    [id],
+  );
+}
+
+/** Records that the storage has no bytes of this removed file any more. */
+export async function markDeleted(db: Knex, id: string): Promise<void> {
+  await db.raw(`update files set removed_at = now() where id = ? and state = 'removed'`, [id]);
+}
+
+/** Lets a later run delete the bytes of this removed file. Its link has already ended. */
+export async function postpone(db: Knex, id: string): Promise<void> {
+  await db.raw(
+    `update files set expires_at = now() + interval '10 minutes'
+      where id = ? and state = 'removed'`,
     [id],
   );
 }
@@ -56,7 +71,8 @@ export async function removeResults(
   await db.transaction((trx) =>
     changeFinalObject(trx, taskId, async (object) => {
       const { rows } = await trx.raw<{ rows: { role: ResultRole }[] }>(
-        `update files set state = 'removed', removed_because = ?, removed_at = now()
+        `update files set state = 'removed', removed_because = ?,
+                          expires_at = least(expires_at, now())
           where task_id = ? and role = any(?) and state <> 'removed'
          returning role`,
         [because, taskId, [...roles]],
@@ -65,20 +81,4 @@ export async function removeResults(
       return gone.length > 0 ? withoutResults(object, gone, goneReasonOf[because]) : null;
     }),
   );
-}
-
-/**
- * Returns for each storage key whether its file is kept. `kept`: the row of the file has the state
- * `awaited` or `stored`. `removed`: the row has the state `removed`. The map has no entry for a key
- * without a row.
- */
-export async function findRowsOfKeys(
-  db: Knex,
-  keys: readonly string[],
-): Promise<ReadonlyMap<string, 'kept' | 'removed'>> {
-  const { rows } = await db.raw<{ rows: { key: string; isRemoved: boolean }[] }>(
-    `select key, state = 'removed' as "isRemoved" from files where key = any(?)`,
-    [[...keys]],
-  );
-  return new Map(rows.map(({ key, isRemoved }) => [key, isRemoved ? 'removed' : 'kept']));
 }

@@ -106,7 +106,7 @@ export async function dropUpload(db: Knex, id: string): Promise<void> {
   await db.raw(`delete from files where id = ? and role = 'upload' and state = 'awaited'`, [id]);
 }
 
-/** Deletes the rows of uploads that were removed at least `days` days ago. Returns their number. */
+/** Deletes the rows of uploads whose bytes were deleted at least `days` days ago. Returns their number. */
 export async function forgetRemovedUploads(db: Knex, days: number, limit: number): Promise<number> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
     `delete from files
@@ -157,7 +157,7 @@ export async function removeUpload(
   id: string,
 ): Promise<string | null> {
   const { rows } = await db.raw<{ rows: { key: string }[] }>(
-    `update files set state = 'removed', removed_because = 'caller', removed_at = now()
+    `update files set state = 'removed', removed_because = 'caller', expires_at = now()
       where id = ? and account_id = ? and role = 'upload' and state = 'stored'
      returning key`,
     [id, accountId],
