@@ -20,6 +20,7 @@ import { accountRoutes } from './routes/account';
 import { callbackRoutes } from './routes/callbacks';
 import { docsRoutes } from './routes/docs';
 import { deliveryRoutes } from './routes/files/deliver';
+import { createTransfers } from './routes/files/transfers';
 import { uploadRoutes } from './routes/files/uploads';
 import { createFindTask } from './routes/find-task';
 import { opsRoutes } from './routes/health';
@@ -51,7 +52,8 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
     burst: settings.unknownRatePerSecond,
     elapsed,
   });
-  deliveryRoutes(open, deps, unknownLookups);
+  const transfers = createTransfers(elapsed);
+  deliveryRoutes(open, { ...deps, transfers }, unknownLookups);
   const find = createFindTask(deps, unknownLookups);
   const changesAtOnce = limitAtOnce({
     running: settings.changesAtOncePerAccountMax,
@@ -81,7 +83,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   modelRoutes(routes, deps);
   callbackRoutes(routes, deps, find);
   accountRoutes(routes, deps);
-  uploadRoutes(routes, deps, unknownLookups);
+  uploadRoutes(routes, { ...deps, transfers }, unknownLookups);
 
   app.use(observeRequests(deps));
   app.use(retryHints());

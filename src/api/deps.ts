@@ -74,6 +74,8 @@ export interface ApiDeps {
 
 export interface RequestObserver {
   finished(request: FinishedRequest): void;
+  /** A stored file has no bytes in the storage. */
+  fileWithoutBytes(fileId: string): void;
   /** Logs an error that the caller did not cause. */
   failed(error: unknown, requestId: string): void;
 }

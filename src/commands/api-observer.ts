@@ -42,6 +42,10 @@ export function observeApi(log: Logger, meters: Meters): ApiObserver {
       if (isDull) requests.debug(line, 'request');
       else requests.info(line, 'request');
     },
+    fileWithoutBytes(file) {
+      meters.add('video_files_without_bytes_total', {});
+      log.error({ event: 'file_without_bytes', file }, 'a stored file has no bytes in the storage');
+    },
     failed(error, requestId) {
       log.error({ event: 'request_failed', requestId, err: error }, 'a request failed on our side');
     },

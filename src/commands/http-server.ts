@@ -42,6 +42,22 @@ const unreadMs = 7_500;
 const discardMs = 30_000;
 const discardIdleMs = 5_000;
 
+interface ReplyLimits {
+  /** The time of a reply that has no bytes; each byte adds to it. */
+  readonly graceMs: number;
+  readonly bytesPerSecond: number;
+  readonly longestMs: number;
+  readonly checkedMs: number;
+}
+
+// The slowest caller gets a video of 50 MB in half an hour.
+const usualReplies: ReplyLimits = {
+  graceMs: 30_000,
+  bytesPerSecond: 32 * 1024,
+  longestMs: 3_600_000,
+  checkedMs: 5_000,
+};
+
 // When the process stops, requests that still run after this time are cut off. This also affects
 // reads that wait (`Prefer: wait`), but a caller can repeat a read.
 const finishWithinMs = 10_000;
@@ -50,6 +66,8 @@ interface ListenOptions {
   readonly connectionsMax?: number;
   /** True for requests whose body may take minutes to arrive. */
   readonly isUpload?: (request: IncomingMessage) => boolean;
+  /** Tests set shorter times. */
+  readonly replyLimits?: Partial<ReplyLimits>;
 }
 
 /** The settings that an error message names if the server cannot listen at its address. */
@@ -63,17 +81,23 @@ export async function listen(
   host: string,
   port: number,
   setting: AddressSettings,
-  { connectionsMax, isUpload = () => false }: ListenOptions = {},
+  { connectionsMax, isUpload = () => false, replyLimits = {} }: ListenOptions = {},
 ): Promise<Listening> {
+  const replies = { ...usualReplies, ...replyLimits };
   const handle = handleTogether(handler);
   const serve: RequestListener = (request, response) => {
     if (!isUpload(request)) limitBodyTime(request, response);
     // `unreadMs` applies when the reply is complete but the system has not accepted all of its
     // bytes. After all bytes are written, Node replaces this timeout with the keep-alive timeout.
     response.once('prefinish', () => {
-      if (request.socket.writableLength > 0) request.socket.setTimeout(unreadMs);
-      if (!request.complete) discardRest(request);
+      if (request.socket.writableLength > 0) {
+        request.socket.setTimeout(unreadMs);
+        limitReplyTime(request, response, replies);
+      }
+      if (!request.complete) discardRest(request, response);
     });
+    // A stream, for example the bytes of a file.
+    response.once('pipe', () => limitReplyTime(request, response, replies));
     handle(request, response);
   };
   const server = createServer(limits, serve);
@@ -137,21 +161,57 @@ function limitBodyTime(request: IncomingMessage, response: ServerResponse): void
 }
 
 /**
- * Changes how Node closes the connection after the last reply. First only the sending side is
- * closed, and the rest of the body is discarded.
+ * Ends a connection whose caller takes its reply too slowly. Such a caller would hold the connection
+ * and memory for hours, although each of its reads is progress.
  */
-function discardRest(request: IncomingMessage): void {
+function limitReplyTime(
+  { socket }: IncomingMessage,
+  response: ServerResponse,
+  { graceMs, bytesPerSecond, longestMs, checkedMs }: ReplyLimits,
+): void {
+  const before = socket.bytesWritten - socket.writableLength;
+  const since = performance.now();
+  const check = setInterval(() => {
+    const ms = performance.now() - since;
+    const allowedMs = graceMs + ((socket.bytesWritten - before) / bytesPerSecond) * 1_000;
+    if (ms > Math.min(allowedMs, longestMs)) socket.destroy();
+  }, checkedMs);
+  response.once('close', () => clearInterval(check));
+}
+
+/**
+ * Closes the connection after the reply although a part of the request's body was not read. First
+ * only the sending side is closed, and what still arrives is discarded. The bytes are not parsed:
+ * thousands of tiny chunks would cost far more than the request.
+ */
+function discardRest(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
+  let isClosing = false;
   socket.destroySoon = () => {
     if (request.complete) return Socket.prototype.destroySoon.call(socket);
+    if (isClosing) return;
+    isClosing = true;
     socket.end();
     socket.setTimeout(discardIdleMs);
     const late = setTimeout(() => socket.destroy(), discardMs);
     socket.once('close', () => clearTimeout(late));
-    request.once('end', () => socket.destroy());
+    socket.once('end', () => socket.destroy());
     request.unpipe();
     request.resume();
+    socket.resume();
+    // Node must have started to read again before its parser is taken off.
+    setImmediate(() => takeOffParser(socket));
   };
+  response.once('finish', () => socket.destroySoon());
+}
+
+function takeOffParser(socket: Socket): void {
+  const discard = () => undefined;
+  // Because of this listener the bytes come as events. Node's own listener gives them to the parser.
+  socket.on('data', discard);
+  for (const listener of socket.listeners('data')) {
+    if (listener !== discard) socket.off('data', listener as () => void);
+  }
 }
 
 function bind(server: Server, host: string, port: number, setting: AddressSettings): Promise<void> {

@@ -198,11 +198,7 @@ export const table = z.object({
   WORKER_CALLBACK_SLOTS: whole(1, 10_000)
     .default(50)
     .describe('Callback attempts a worker runs at once.'),
-  WORKER_FILE_SLOTS: whole(1, 10_000)
-    .default(50)
-    .describe(
-      'Results a worker copies at once; half of these may be uploads to addresses that callers gave.',
-    ),
+  WORKER_FILE_SLOTS: whole(1, 10_000).default(50).describe('Results a worker copies at once.'),
   WORKER_DEPLOYMENT_NAME: text()
     .default('video-generation-service')
     .describe('Deployment name for worker versioning; used with a build id only.'),

@@ -8,11 +8,32 @@ export function fileLink(publicUrl: string, token: string, contentType: string):
   return `${publicUrl}/files/${token}.${endingOf(contentType)}`;
 }
 
-/** Returns the token if `address` is a file link of this installation; null for any other URL. */
+/**
+ * Returns the token if `address` leads to a file of this installation; null for any other URL. Every
+ * spelling of the link counts: what a generator would reach is compared, not the text.
+ */
 export function tokenOfLink(publicUrl: string, address: string): string | null {
-  const prefix = `${publicUrl}/files/`;
-  if (!address.startsWith(prefix)) return null;
-  return /^([\w-]{32,64})\.\w{1,8}$/.exec(address.slice(prefix.length))?.[1] ?? null;
+  if (!URL.canParse(address)) return null;
+  const [own, url] = [new URL(publicUrl), new URL(address)];
+  if (placeOf(own) !== placeOf(url)) return null;
+  const path = decoded(url.pathname);
+  const prefix = `${own.pathname.replace(/\/$/, '')}/files/`;
+  if (!path.startsWith(prefix)) return null;
+  return /^([\w-]{32,64})\.\w{1,8}$/.exec(path.slice(prefix.length))?.[1] ?? null;
+}
+
+/** Host and port. The default ports of http and https count as one, because servers redirect. */
+function placeOf({ hostname, port }: URL): string {
+  return `${hostname.replace(/\.$/, '')}:${port}`;
+}
+
+/** The path without escapes, as a server may read it; unchanged if an escape is malformed. */
+function decoded(path: string): string {
+  try {
+    return new URL(decodeURIComponent(path).replaceAll('?', '%3F'), 'http://x').pathname;
+  } catch {
+    return path;
+  }
 }
 
 /**

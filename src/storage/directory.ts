@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { access, mkdir, opendir, rename, rm, stat } from 'node:fs/promises';
+import { access, mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { assert } from '../domain/assert';
@@ -37,6 +37,7 @@ function directory(folder: string): Storage {
         }
         await mkdir(dirname(pathOf(key)), { recursive: true });
         await rename(part, pathOf(key));
+        await syncFolder(dirname(pathOf(key)));
       } catch (error) {
         await rm(part, { force: true }).catch(() => undefined);
         await access(folder).catch(failAsStorage);
@@ -62,6 +63,16 @@ function directory(folder: string): Storage {
 
     presigned: () => Promise.resolve(null),
   };
+}
+
+/** Makes the new name of a file survive a loss of power. The bytes were flushed before. */
+async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }
 
 // The option `recursive` of opendir is not used: in Node 20 it omits files if a folder has more

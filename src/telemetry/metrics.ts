@@ -227,6 +227,11 @@ export const metrics = {
     labels: ['outcome'],
     buckets: requestSeconds,
   },
+  video_files_without_bytes_total: {
+    kind: 'counter',
+    of: 'api',
+    help: 'Reads of stored files whose bytes are missing in the storage.',
+  },
   video_results_not_stored_total: {
     kind: 'counter',
     of: 'worker',

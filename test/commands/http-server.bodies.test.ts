@@ -13,6 +13,7 @@ beforeAll(async () => {
   server = await listen(
     (request, response) => {
       if (request.url === '/refused') return response.writeHead(413, { connection: 'close' }).end();
+      if (request.url === '/unread') return response.end('unread');
       if (request.url === '/begun') {
         const first = new PassThrough();
         request.pipe(first);
@@ -118,6 +119,21 @@ describe('a refused request with a large body', () => {
     };
     await until('a write fails', isClosed);
   });
+});
+
+test('what arrives after the reply is not parsed, and the connection ends', async () => {
+  const socket = connect(server.port, '127.0.0.1');
+  sockets = [...sockets, socket];
+  let [text, isClosed] = ['', false];
+  socket.on('error', () => undefined);
+  socket.on('data', (part) => (text += String(part)));
+  socket.on('close', () => (isClosed = true));
+  socket.write('POST /unread HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n');
+  await until('it is answered', () => text.includes('unread'));
+  // A parser would answer a malformed chunk, and the next request after the last chunk.
+  socket.write('1\r\nx\r\n0\r\n\r\nPOST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n');
+  await until('it is closed', () => isClosed);
+  expect(text.match(/HTTP\/1\.1/g)).toHaveLength(1);
 });
 
 // The server's limit is 15 s. The longer times here are a margin for a busy machine.

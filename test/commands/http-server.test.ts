@@ -16,7 +16,7 @@ afterEach(async () => {
 /** The last request on each connection that the server has closed. */
 let closed: string[] = [];
 
-function start(connectionsMax?: number) {
+function start(connectionsMax?: number, replyLimits = {}) {
   closed = [];
   const answer = (path = '') => (path === '/large' ? large : 'ok');
   return listen(
@@ -27,7 +27,7 @@ function start(connectionsMax?: number) {
     '127.0.0.1',
     0,
     { host: 'HOST', port: 'PORT' },
-    connectionsMax === undefined ? {} : { connectionsMax },
+    { ...(connectionsMax === undefined ? {} : { connectionsMax }), replyLimits },
   );
 }
 
@@ -50,6 +50,29 @@ test('a caller that does not read its reply is disconnected', async () => {
   ask('/large').socket.pause();
   await until('it is cut', () => closed.includes('/large'), 60_000);
 }, 70_000);
+
+test('a caller that reads a large reply too slowly is disconnected, although it reads all the time', async () => {
+  server = await start(undefined, {
+    graceMs: 500,
+    bytesPerSecond: 8 * 1024 * 1024,
+    checkedMs: 100,
+  });
+  const { socket } = ask('/large');
+  socket.pause();
+  const trickle = setInterval(() => socket.read(1_000), 50);
+  await until('it is cut', () => closed.includes('/large'), 20_000);
+  clearInterval(trickle);
+}, 30_000);
+
+test('a caller that reads a large reply fast gets all of it', async () => {
+  server = await start(undefined, {
+    graceMs: 500,
+    bytesPerSecond: 8 * 1024 * 1024,
+    checkedMs: 100,
+  });
+  const reply = await fetch(`http://127.0.0.1:${server.port}/large`);
+  expect((await reply.arrayBuffer()).byteLength).toBe(large.length);
+});
 
 test('requests that arrive together on one connection are answered in their order', async () => {
   server = await start();

@@ -42,11 +42,37 @@ test.each([
   expect(mediaTypeOf(Buffer.from(text, 'latin1'))).toBeNull();
 });
 
+const token = 'a'.repeat(32);
+
 test('a link to a file contains its token and the ending of its type', () => {
-  const token = 'a'.repeat(32);
   const link = fileLink('https://api.example.com', token, 'image/jpeg');
   expect(link).toBe(`https://api.example.com/files/${token}.jpg`);
   expect(tokenOfLink('https://api.example.com', link)).toBe(token);
+});
+
+test.each([
+  `https://api.example.com/files/${token}.jpg?x=1`,
+  `https://api.example.com/files/${token}.jpg#a`,
+  `HTTPS://API.example.com/files/${token}.jpg`,
+  `http://api.example.com/files/${token}.jpg`,
+  `https://api.example.com:443/files/${token}.jpg`,
+  `https://api.example.com./files/${token}.jpg`,
+  `https://user@api.example.com/files/${token}.jpg`,
+  `https://api.example.com/./files/${token}.jpg`,
+  `https://api.example.com/v1/../files/${token}.jpg`,
+  `https://api.example.com/%66iles/${token}.jpg`,
+  `https://api.example.com/files/%61${token.slice(1)}.jpg`,
+  `https://api.example.com/files%2F${token}.jpg`,
+  `https:\\\\api.example.com\\files\\${token}.jpg`,
+  ` https://api.example.com/files/${token}.jpg`,
+])('the address %s is a link of this installation', (address) => {
+  expect(tokenOfLink('https://api.example.com', address)).toBe(token);
+});
+
+test('a link below a path of the public URL is recognised', () => {
+  const url = 'https://example.com/video';
+  expect(tokenOfLink(url, `${url}/files/${token}.jpg?x`)).toBe(token);
+  expect(tokenOfLink(url, `https://example.com/files/${token}.jpg`)).toBeNull();
 });
 
 test.each([
@@ -54,6 +80,9 @@ test.each([
   'https://api.example.com/files/short.jpg',
   'https://api.example.com/files/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.jpg/x',
   'https://api.example.com/files/../v1/models',
+  'https://api.example.com:8443/files/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.jpg',
+  'https://api.example.com/files/%ff.jpg',
+  'no address',
 ])('the address %s is not a link of this installation', (address) => {
   expect(tokenOfLink('https://api.example.com', address)).toBeNull();
 });

@@ -57,6 +57,8 @@ export interface TestApi {
   readonly requests: FinishedRequest[];
   /** Errors that the API reported as its own faults. */
   readonly failures: unknown[];
+  /** The ids of stored files that were found without bytes. */
+  readonly withoutBytes: string[];
   /** Milliseconds that are added to both clocks of the API. */
   clock: number;
   /** Milliseconds that are added only to the wall clock, as if an operator had changed it. */
@@ -101,6 +103,7 @@ export async function startApi(
   const known = catalogue();
   const requests: FinishedRequest[] = [];
   const failures: unknown[] = [];
+  const withoutBytes: string[] = [];
   const api: Partial<TestApi> & { clock: number; wallStep: number; serving: boolean } = {
     clock: 0,
     wallStep: 0,
@@ -132,6 +135,7 @@ export async function startApi(
     isServing: () => api.serving,
     observer: {
       finished: (request) => void requests.push(request),
+      fileWithoutBytes: (id) => void withoutBytes.push(id),
       failed: (error) => void failures.push(error),
     },
     settings: { ...testSettings, ...settings },
@@ -150,6 +154,7 @@ export async function startApi(
     apiKey: account.apiKey,
     requests,
     failures,
+    withoutBytes,
     call: (method, path, body, headers) => call(url, account.apiKey, method, path, body, headers),
     create: (body = {}, headers) => methods.call('POST', create, { ...textBody, ...body }, headers),
     anAccount: (creditMicros = credit) => createAccount(db, { name: 'another', creditMicros }),

@@ -158,7 +158,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     now: () => Date.now(),
     elapsed: () => performance.now(),
     isServing: () => true,
-    observer: { finished: () => undefined, failed: (error) => void failures.push(error) },
+    observer: {
+      finished: () => undefined,
+      fileWithoutBytes: () => undefined,
+      failed: (error) => void failures.push(error),
+    },
     settings: {
       ...testSettings,
       publicUrl: url,

@@ -31,6 +31,12 @@ export interface FileRow {
   readonly removedBecause: RemovedBecause | null;
 }
 
+/** A file that was found by its link. */
+export interface LinkedFile extends FileRow {
+  /** True if the account of the file is disabled. */
+  readonly isDisabled: boolean;
+}
+
 export const fileColumns = `
   id, account_id as "accountId", role, state, key, link_token as "linkToken",
   name, media, content_type as "contentType", length,
@@ -44,16 +50,18 @@ export const fileColumns = `
  * Finds files by the tokens of their links. Concurrent calls share one statement, because many
  * people may open a page with such links at the same time.
  */
-export function gatheredFindFile(db: Knex): (token: string) => Promise<FileRow | null> {
+export function gatheredFindFile(db: Knex): (token: string) => Promise<LinkedFile | null> {
   return gathered(async (tokens) => {
     const rows = await findByTokens(db, { tokens });
     return new Map(rows.map((row) => [row.linkToken, row]));
   });
 }
 
-const findByTokens = prepare<FileRow>(
+const findByTokens = prepare<LinkedFile>(
   'find_files',
-  `select ${fileColumns} from files where link_token = any(:tokens)`,
+  `select ${fileColumns},
+          (select disabled_at is not null from accounts where accounts.id = account_id) as "isDisabled"
+     from files where link_token = any(:tokens)`,
 );
 
 /**

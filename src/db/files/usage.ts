@@ -27,7 +27,7 @@ export async function readStoredBytes(db: Knex): Promise<readonly RoleUsage[]> {
   const { rows } = await db.raw<{ rows: RoleUsage[] }>(`
     select role, coalesce(sum(length), 0)::float8 as bytes
       from unnest(array['upload', 'video', 'last_frame']) as role
-      left join (select role, length from files where state = 'stored') stored
+      left join (select role, length from files where state = 'stored' and removed_at is null) stored
            using (role)
      group by role`);
   return rows;

@@ -99,6 +99,7 @@ test.each([create, '/v1/video/generations'])(
 );
 
 test('an expired result is shown like a deleted result, except for the reason', async () => {
+  await removeExpired(api);
   const task = await aFinished({ expires_at: api.db.raw(`now() - interval '1 minute'`) });
   expect(await removeExpired(api)).toBe(2);
   expect(await read(task.id)).toEqual(goneAs('expired', task));

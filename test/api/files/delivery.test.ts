@@ -5,7 +5,9 @@ import { randomBytes } from 'node:crypto';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import { setAccountDisabled } from '../../../src/db/accounts';
 import { gatheredFindFile } from '../../../src/db/files/links';
+import { StorageError } from '../../../src/storage/storage';
 import { startApi, type TestApi, until } from '../../support/api';
 import { countStatements } from '../../support/database';
 import { type Planted, plantFile } from '../../support/files';
@@ -146,6 +148,48 @@ test('a stored file without an object in the storage is a 500 and is reported as
   await api.storage.remove(lost.key);
   expect((await read(link(lost))).reply.status).toBe(500);
   expect(String(api.failures.splice(0)[0])).toContain(`no object of the file ${lost.id}`);
+  expect(api.withoutBytes).toEqual([lost.id]);
+});
+
+test.each([
+  ['is missing', async () => null],
+  ['refuses', () => Promise.reject(new StorageError('away', 'It is away.'))],
+  [
+    'fails at the first byte',
+    async () =>
+      new Readable({
+        read() {
+          this.destroy(new StorageError('away', 'It is away.'));
+        },
+      }),
+  ],
+])('a refusal because the storage %s has none of the headers of the file', async (_, answer) => {
+  const spied = jest.spyOn(api.storage, 'read').mockImplementation(answer);
+  const { reply } = await read(link(file), { range: 'bytes=0-9' });
+  spied.mockRestore();
+  api.failures.splice(0);
+  expect(reply.status).toBeGreaterThanOrEqual(500);
+  expect(reply.headers.get('cache-control')).toBe('no-store');
+  for (const name of ['etag', 'content-range', 'content-disposition']) {
+    expect(reply.headers.get(name)).toBeNull();
+  }
+  expect(reply.headers.get('content-type')).toMatch(/^application\/json/);
+});
+
+test('a file that a browser opens as a page runs in a sandbox and in no frame', async () => {
+  const { reply } = await read(link(file));
+  const policy = reply.headers.get('content-security-policy')?.split('; ');
+  expect(policy).toEqual(
+    expect.arrayContaining(["default-src 'none'", "frame-ancestors 'none'", 'sandbox']),
+  );
+});
+
+test('the links of a disabled account are a 410 until it is enabled again', async () => {
+  await setAccountDisabled(api.db, api.accountId, true);
+  const { reply, body } = await read(link(file));
+  await setAccountDisabled(api.db, api.accountId, false);
+  expect([reply.status, JSON.parse(body.toString()).error.code]).toEqual([410, 'file_removed']);
+  expect((await read(link(file))).reply.status).toBe(200);
 });
 
 test('if a client disconnects during a download, the read of the storage ends without a failure', async () => {

@@ -62,6 +62,34 @@ async function leavesNothing(work: () => Promise<void>): Promise<void> {
   expect(after).toEqual(before);
 }
 
+const partOf = (name: string, content: string | Buffer) =>
+  Buffer.concat([
+    Buffer.from(`--limit\r\nContent-Disposition: form-data; name="${name}"`),
+    Buffer.from(name === 'file' ? '; filename="a.png"\r\nContent-Type: image/png' : ''),
+    Buffer.from('\r\n\r\n'),
+    Buffer.from(content),
+    Buffer.from('\r\n'),
+  ]);
+const filler = Buffer.alloc(3 * mb, 'x');
+const picture = partOf('file', png(2_400));
+const last = Buffer.from('--limit--\r\n');
+
+test.each([
+  ['a preamble', [filler, Buffer.from('\r\n'), picture, last]],
+  ['an epilogue', [picture, last, filler]],
+  ['a field', [partOf('note', filler), picture, last]],
+  [
+    'fields after the file',
+    [picture, ...Array.from({ length: 9 }, () => partOf('a', filler)), last],
+  ],
+])('a chunked form with %s of megabytes around a small file is refused', (_, parts) =>
+  leavesNothing(async () => {
+    const type = 'multipart/form-data; boundary=limit';
+    const { status, json } = await send(Readable.from(parts), { type });
+    expect([status, json.error?.code]).toEqual([413, 'request_too_large']);
+  }),
+);
+
 describe('an upload', () => {
   test('as a raw body returns the stored file, which can be read by its link and by its id', async () => {
     const bytes = mp4(4.5, 200_000);

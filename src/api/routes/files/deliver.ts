@@ -3,19 +3,26 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Refusal } from '../../../contract/error';
-import { type FileRow, gatheredFindFile } from '../../../db/files/links';
+import { gatheredFindFile, type LinkedFile } from '../../../db/files/links';
 import { addressOf } from '../../auth';
 import type { ApiContext, ApiRouter } from '../../context';
 import { refuse } from '../../context';
 import type { ApiDeps } from '../../deps';
 import type { Buckets } from '../../limits';
 import { allowAnyPage, sendBytes } from './send-bytes';
+import type { Transfers } from './transfers';
 
 // A player requests ranges while the video plays, so the presigned link is valid for an hour. A
 // reload of the page gets a new link.
 const presignedSeconds = 3_600;
 
-export function deliveryRoutes(router: ApiRouter, deps: ApiDeps, unknownLookups: Buckets): void {
+export type FileRouteDeps = ApiDeps & { readonly transfers: Transfers };
+
+export function deliveryRoutes(
+  router: ApiRouter,
+  deps: FileRouteDeps,
+  unknownLookups: Buckets,
+): void {
   const findLinked = createFindLinked(deps, unknownLookups);
   router.get('/files/:token.:ext', async (ctx) => {
     allowAnyPage(ctx);
@@ -39,7 +46,7 @@ const knownMax = 10_000;
 function createFindLinked({ db }: ApiDeps, unknownLookups: Buckets) {
   const find = gatheredFindFile(db);
   const known = new LRUCache<string, true>({ max: knownMax });
-  return async (ctx: ApiContext): Promise<FileRow | null> => {
+  return async (ctx: ApiContext): Promise<LinkedFile | null> => {
     const token = String(ctx.params.token ?? '');
     const address = addressOf(ctx);
     const spent = known.has(token) ? null : unknownLookups.peek(address);
@@ -52,10 +59,11 @@ function createFindLinked({ db }: ApiDeps, unknownLookups: Buckets) {
   };
 }
 
-function refusalOf({ state, secondsLeft, removedBecause }: FileRow): Refusal | null {
+function refusalOf(file: LinkedFile): Refusal | null {
+  const { state, secondsLeft, removedBecause, isDisabled } = file;
   if (state === 'awaited') return fileNotFound;
-  if (state === 'stored' && secondsLeft >= 0) return null;
-  const reason = removedBecause ?? 'expired';
+  if (state === 'stored' && secondsLeft >= 0 && !isDisabled) return null;
+  const reason = removedBecause ?? (isDisabled ? 'disabled' : 'expired');
   const message = `The file is not kept any more: ${reasons[reason]}.`;
   return { code: 'file_removed', param: '', message };
 }
@@ -64,9 +72,13 @@ const reasons = {
   expired: 'its time is over',
   caller: 'its owner removed it',
   operator: 'the operator removed it',
+  disabled: 'its account is disabled',
 } as const;
 
-async function presignedOf({ storage, settings }: ApiDeps, file: FileRow): Promise<string | null> {
+async function presignedOf(
+  { storage, settings }: ApiDeps,
+  file: LinkedFile,
+): Promise<string | null> {
   if (settings.filesDelivery !== 'redirect') return null;
   const seconds = Math.max(1, Math.min(presignedSeconds, file.secondsLeft));
   return storage.presigned(file.key, { seconds, contentType: file.contentType ?? '' });

@@ -28,6 +28,10 @@ export function isUpload({ method, url = '' }: IncomingMessage): boolean {
   return method === 'POST' && /^\/v1\/files(?:\?|$)/.test(url);
 }
 
+// The bytes of a form before, around and after its file. The parser holds back some bytes of the
+// file, so this limit is far above what boundaries, names and small fields need.
+const aroundFileBytesMax = 1024 * 1024;
+
 const largestBytes = Math.max(...Object.values(mediaBytesMax));
 // Bytes for the boundaries, the names and the small fields of a form.
 const formBytes = 64 * 1024;
@@ -80,6 +84,17 @@ async function readForm(request: IncomingMessage, declaredBytes: number | null):
       bytes?.destroy(error);
       reject(error);
     };
+    let around = 0;
+    request.on('data', ({ length }: Buffer) => {
+      around += length;
+      if (around > aroundFileBytesMax)
+        fail(tooLarge(aroundFileBytesMax, around, 'A form around its file'));
+    });
+    form.once('file', (_field, file) => {
+      file.on('data', ({ length }: Buffer) => {
+        around -= length;
+      });
+    });
     form.once('filesLimit', () => fail(oneFile('more than one')));
     form.on('error', () => fail(malformed()));
     // If a form has a large part without headers, the parser stops without an event. In this case,

@@ -3,12 +3,14 @@
 
 import type { Readable } from 'node:stream';
 import type { FileRow } from '../../../db/files/links';
+import type { ByteRange } from '../../../storage/storage';
 import type { ApiCall } from '../../context';
 import { refuse } from '../../context';
 import type { ApiDeps } from '../../deps';
 import { bytesAsked } from './byte-range';
+import type { Transfers } from './transfers';
 
-type SendDeps = Pick<ApiDeps, 'storage' | 'observer'>;
+type SendDeps = Pick<ApiDeps, 'storage' | 'observer'> & { readonly transfers: Transfers };
 
 // After this time without progress, the connection is closed: the client does not read, or the
 // storage does not answer.
@@ -17,38 +19,63 @@ const stalledMs = 30_000;
 const cachedSecondsMax = 86_400;
 
 // Browsers apply this policy when they open a link as a page. It allows them to show the file and
-// nothing else.
-const policy = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
+// nothing else, and no page may frame it.
+const policy =
+  "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; " +
+  "frame-ancestors 'none'; sandbox";
 
+/** The headers of the file are set only when its first bytes are there: a refusal has none of them. */
 export async function sendBytes(deps: SendDeps, ctx: ApiCall, file: FileRow): Promise<void> {
   const length = file.length ?? 0;
-  setFileHeaders(ctx, file);
-  ctx.status = 200;
-  if (isKnown(ctx)) {
+  if (isKnown(ctx, file)) {
+    setFileHeaders(ctx, file);
     ctx.status = 304;
     return;
   }
-  const asked = isSameFile(ctx) ? bytesAsked(ctx.req.headers.range, length) : 'whole';
+  const asked = isSameFile(ctx, file) ? bytesAsked(ctx.req.headers.range, length) : 'whole';
   if (asked === 'unsatisfiable') {
     const message = `The file has ${length} bytes, and the Range asks for none of them.`;
-    const headers = { 'content-range': `bytes */${length}`, 'cache-control': 'no-store' };
+    const headers = { 'content-range': `bytes */${length}`, 'accept-ranges': 'bytes' };
     return refuse(ctx, { code: 'range_not_satisfiable', param: 'Range', message }, headers);
   }
-  const sent = asked === 'whole' ? length : asked.last - asked.first + 1;
-  const status = asked === 'whole' ? 200 : 206;
-  if (asked !== 'whole') ctx.set('Content-Range', `bytes ${asked.first}-${asked.last}/${length}`);
-  if (ctx.method !== 'HEAD') {
-    const bytes = await deps.storage.read(file.key, asked === 'whole' ? undefined : asked);
-    if (!bytes) throw new Error(`The storage has no object of the file ${file.id}.`);
-    cutStalled(ctx, bytes, deps.observer);
-    ctx.body = bytes;
+  const range = asked === 'whole' ? undefined : asked;
+  const bytes = ctx.method === 'HEAD' ? null : await openBytes(deps, ctx, file, range);
+  setFileHeaders(ctx, file);
+  if (range) ctx.set('Content-Range', `bytes ${range.first}-${range.last}/${length}`);
+  if (bytes) ctx.body = bytes;
+  ctx.status = range ? 206 : 200;
+  ctx.length = range ? range.last - range.first + 1 : length;
+}
+
+/** Returns the bytes when the first of them can be read. */
+async function openBytes(
+  { storage, observer, transfers }: SendDeps,
+  ctx: ApiCall,
+  { id, key, accountId }: FileRow,
+  range: ByteRange | undefined,
+): Promise<Readable> {
+  transfers.begin(ctx, accountId);
+  const bytes = await storage.read(key, range);
+  if (!bytes) {
+    observer.fileWithoutBytes(id);
+    throw new Error(`The storage has no object of the file ${id}.`);
   }
-  ctx.status = status;
-  ctx.length = sent;
+  ctx.res.once('close', () => bytes.destroy());
+  await untilReadable(bytes);
+  cutStalled(ctx, bytes, observer);
+  return bytes;
+}
+
+function untilReadable(bytes: Readable): Promise<void> {
+  return new Promise((resolve, reject) => {
+    bytes.once('readable', resolve);
+    bytes.once('end', resolve);
+    bytes.once('error', reject);
+  });
 }
 
 /** Ends the connection if reading the bytes fails, or if there is no progress for a while. */
-export function cutStalled(ctx: ApiCall, bytes: Readable, observer: ApiDeps['observer']): void {
+function cutStalled(ctx: ApiCall, bytes: Readable, observer: ApiDeps['observer']): void {
   bytes.once('error', (error) => {
     // A client that disconnects also causes an error here. Such an error is not logged.
     if (!ctx.res.destroyed) observer.failed(error, ctx.state.requestId);
@@ -58,22 +85,22 @@ export function cutStalled(ctx: ApiCall, bytes: Readable, observer: ApiDeps['obs
 }
 
 /** Sets headers with which a browser shows or plays the file, but runs no script in it. */
-export function setInertHeaders(ctx: ApiCall, contentType: string): void {
+function setFileHeaders(ctx: ApiCall, file: FileRow): void {
+  const maxAge = Math.max(0, Math.min(file.secondsLeft, cachedSecondsMax));
   ctx.set({
-    'Content-Type': contentType,
+    'Content-Type': file.contentType ?? 'application/octet-stream',
     'Content-Disposition': 'inline',
     'Content-Security-Policy': policy,
     'Cross-Origin-Resource-Policy': 'cross-origin',
     'Accept-Ranges': 'bytes',
+    'Cache-Control': `private, max-age=${maxAge}, immutable`,
+    ...(file.sha256 ? { ETag: tagOf(file) } : {}),
   });
   allowAnyPage(ctx);
 }
 
-function setFileHeaders(ctx: ApiCall, { contentType, sha256, secondsLeft }: FileRow): void {
-  const maxAge = Math.max(0, Math.min(secondsLeft, cachedSecondsMax));
-  setInertHeaders(ctx, contentType ?? 'application/octet-stream');
-  ctx.set('Cache-Control', `private, max-age=${maxAge}, immutable`);
-  if (sha256) ctx.set('ETag', `"${sha256}"`);
+function tagOf({ sha256 }: FileRow): string {
+  return `"${sha256}"`;
 }
 
 /** A link alone gives access to the file, so pages of any origin may read it. */
@@ -86,14 +113,13 @@ export function allowAnyPage(ctx: ApiCall): void {
 }
 
 /** True if `If-None-Match` names this file, so that the client has it already. */
-function isKnown(ctx: ApiCall): boolean {
+function isKnown(ctx: ApiCall, file: FileRow): boolean {
   const known = ctx.req.headers['if-none-match']?.split(',').map((tag) => tag.trim());
-  const tag = ctx.response.get('ETag');
-  return known?.some((one) => one === '*' || one.replace(/^W\//, '') === tag) ?? false;
+  return known?.some((one) => one === '*' || one.replace(/^W\//, '') === tagOf(file)) ?? false;
 }
 
 /** False if `If-Range` names another version of the file. The client then needs the whole file. */
-function isSameFile(ctx: ApiCall): boolean {
+function isSameFile(ctx: ApiCall, file: FileRow): boolean {
   const { 'if-range': known } = ctx.req.headers;
-  return known === undefined || known === ctx.response.get('ETag');
+  return known === undefined || known === tagOf(file);
 }

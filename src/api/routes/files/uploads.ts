@@ -8,15 +8,18 @@ import { fileLink } from '../../../domain/file-link';
 import { addressOf } from '../../auth';
 import type { KeyedContext, KeyedRouter } from '../../context';
 import { Refused } from '../../context';
-import type { ApiDeps } from '../../deps';
 import type { Buckets } from '../../limits';
 import { afterOf, limitOf, readQuery } from '../paging';
-import { fileNotFound } from './deliver';
+import { type FileRouteDeps, fileNotFound } from './deliver';
 import { readUpload } from './read-upload';
 import { sendBytes } from './send-bytes';
 import { storeUpload } from './store-upload';
 
-export function uploadRoutes(router: KeyedRouter, deps: ApiDeps, unknownLookups: Buckets): void {
+export function uploadRoutes(
+  router: KeyedRouter,
+  deps: FileRouteDeps,
+  unknownLookups: Buckets,
+): void {
   const { db, storage, settings } = deps;
   const show = (row: FileRow) => fileObject(row, settings.publicUrl);
 
