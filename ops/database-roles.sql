@@ -3,14 +3,15 @@
 -- passwords come from the environment.
 
 \getenv owner_password DATABASE_OWNER_PASSWORD
-\getenv service_password DATABASE_PASSWORD
+\getenv api_password DATABASE_API_PASSWORD
+\getenv worker_password DATABASE_WORKER_PASSWORD
 \getenv operator_password DATABASE_OPERATOR_PASSWORD
 \getenv temporal_password TEMPORAL_DATABASE_PASSWORD
 
 -- It migrates.
 create role video_owner login password :'owner_password';
--- API and worker.
-create role video_service login password :'service_password';
+create role video_api login password :'api_password';
+create role video_worker login password :'worker_password';
 -- The admin commands.
 create role video_operator login password :'operator_password';
 create role temporal login password :'temporal_password';

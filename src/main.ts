@@ -52,8 +52,7 @@ async function main(): Promise<void> {
 }
 
 async function run<P extends ProcessName>(name: P, args: readonly string[]): Promise<void> {
-  const environment =
-    name === 'dev' ? process.env : await withDevStack(process.env, name === 'admin');
+  const environment = name === 'dev' ? process.env : await withDevStack(process.env, name);
   const config = readConfig(name, environment);
   if (name === 'admin' && environment !== process.env) {
     process.stderr.write(`Using the stack that runs in ${config.dataDir}.\n`);

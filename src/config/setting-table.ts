@@ -48,8 +48,11 @@ export const table = z.object({
     .describe(
       'Maximum number of connections to PostgreSQL per process; creates of one account use at most half of an API process’s.',
     ),
-  DATABASE_ROLE: orNone(text()).describe(
-    'Role of API and worker, to which `admin migrate` grants what they need and nothing else; none: nothing is granted.',
+  DATABASE_API_ROLE: orNone(text()).describe(
+    'Role of the API, to which `admin migrate` grants what the API needs and nothing else; none: nothing is granted.',
+  ),
+  DATABASE_WORKER_ROLE: orNone(text()).describe(
+    'Role of the worker, to which `admin migrate` grants what the worker needs.',
   ),
   DATABASE_OPERATOR_ROLE: orNone(text()).describe(
     'Role of the other admin commands, to which `admin migrate` grants what they need.',

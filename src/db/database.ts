@@ -144,7 +144,7 @@ export function isOutcomeUnknown(error: unknown): boolean {
 // lock.
 const migrationLock = 727_001;
 
-export const noRoles: Roles = { service: null, operator: null };
+export const noRoles: Roles = { api: null, worker: null, operator: null };
 
 /**
  * Brings the schema up to date and grants the roles their privileges. Several processes may call

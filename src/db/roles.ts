@@ -1,13 +1,14 @@
-// The privileges of the database roles. The owner of the tables runs the migrations. The role of
-// API and worker, and the role of operators, have only the privileges listed here. Neither role can
-// change the schema. Neither role can change or remove rows of append-only tables, except through
-// the function close_tasks.
+// The privileges of the database roles. The owner of the tables runs the migrations. The roles of
+// API, worker and operators have only the privileges listed here. No role can change the schema, and
+// none can change or remove rows of append-only tables, except the worker through the function
+// close_tasks. No process that serves callers can write a key: a worker cannot even read one, and
+// an API cannot move money.
 
 import type { Knex } from 'knex';
 
 export interface Roles {
-  /** The role of API and worker. */
-  readonly service: string | null;
+  readonly api: string | null;
+  readonly worker: string | null;
   /** The role of the admin commands. */
   readonly operator: string | null;
 }
@@ -15,14 +16,30 @@ export interface Roles {
 type Privileges = Readonly<Record<string, string>>;
 
 // A row lock needs the UPDATE privilege on at least one column. Only for this reason UPDATE is
-// granted on `accounts.name` and `budgets.period`. The service changes neither column.
-const ofService: Privileges = {
+// granted on `accounts.name` and `budgets.period`. API and worker change neither column.
+const ofApi: Privileges = {
   schema_migrations: 'select',
   accounts: 'select, update (name)',
   api_keys: 'select',
-  webhook_secrets: 'select',
   tasks: 'select, insert, update, delete',
   task_labels: 'select, insert',
+  jobs: 'select',
+  watchers: 'select',
+  reconcile_state: 'select',
+  balances: 'select',
+  transfers: 'select',
+  budgets: 'select, update (period)',
+  callbacks: 'select, insert',
+  callback_attempts: 'select',
+  files: 'select, insert, update, delete',
+};
+
+// The worker signs callbacks, so it reads their secrets.
+const ofWorker: Privileges = {
+  schema_migrations: 'select',
+  accounts: 'select, update (name)',
+  webhook_secrets: 'select',
+  tasks: 'select, update, delete',
   jobs: 'select, insert, update',
   account_turns: 'select, insert, update',
   watchers: 'select, insert, update',
@@ -30,7 +47,6 @@ const ofService: Privileges = {
   balances: 'select, update',
   transfers: 'select, insert',
   audited_books: 'select, insert, update, delete',
-  budgets: 'select, update (period)',
   callbacks: 'select, insert, update',
   callback_attempts: 'select, insert, update',
   files: 'select, insert, update, delete',
@@ -68,15 +84,22 @@ export class UnfitRole extends Error {
 
 /** Gives the roles exactly their privileges. A call may be repeated, also with other roles. */
 export async function grantPrivileges(trx: Knex.Transaction, roles: Roles): Promise<void> {
-  const { service, operator } = roles;
-  if (service !== null && service === operator) {
-    throw new UnfitRole('DATABASE_ROLE and DATABASE_OPERATOR_ROLE name the same role.');
+  const all = [
+    { setting: 'DATABASE_API_ROLE', role: roles.api, privileges: ofApi },
+    { setting: 'DATABASE_WORKER_ROLE', role: roles.worker, privileges: ofWorker },
+    { setting: 'DATABASE_OPERATOR_ROLE', role: roles.operator, privileges: ofOperator },
+  ];
+  const named = all.flatMap(({ role }) => role ?? []);
+  if (new Set(named).size < named.length) {
+    const settings = all.map(({ setting }) => setting).join(', ');
+    throw new UnfitRole(`Two of ${settings} name the same role.`);
   }
-  if (service !== null) {
-    await grant(trx, 'DATABASE_ROLE', service, ofService);
-    await trx.raw('grant execute on function close_tasks(text[]) to ??', [service]);
+  for (const { setting, role, privileges } of all) {
+    if (role !== null) await grant(trx, setting, role, privileges);
   }
-  if (operator !== null) await grant(trx, 'DATABASE_OPERATOR_ROLE', operator, ofOperator);
+  if (roles.worker !== null) {
+    await trx.raw('grant execute on function close_tasks(text[]) to ??', [roles.worker]);
+  }
 }
 
 async function grant(

@@ -14,10 +14,11 @@ export interface DevFile {
   readonly temporalAddress: string;
   readonly temporalUi: string | null;
   /**
-   * The connection URL for the role that owns the database. API and worker connect as a role with
-   * few privileges.
+   * The connection URL for the role that owns the database. API and worker connect as roles with
+   * few privileges; `environment` has the connection URL of the API.
    */
   readonly databaseUrl: string;
+  readonly workerDatabaseUrl: string;
   readonly studioUrl: string | null;
   readonly studioApiKey: string;
   readonly docsUrl: string;
@@ -76,23 +77,24 @@ export async function readDevFile(dataDir: string): Promise<DevFile | null> {
   }
 }
 
+/** The settings of a process of the stack, with the DATABASE_URL of its role. */
+export function settingsFor(kind: string, file: DevFile): Readonly<Record<string, string>> {
+  const url = { worker: file.workerDatabaseUrl, admin: file.databaseUrl }[kind];
+  return { ...file.environment, ...(url ? { DATABASE_URL: url } : {}) };
+}
+
 /**
- * If an `npm start` runs on the same DATA_DIR, adds the settings of that stack to the environment.
- * With `asOwner`, DATABASE_URL is the connection URL for the role that owns the database. Admin
- * commands need this role.
+ * If an `npm start` runs on the same DATA_DIR, adds the settings of that stack to the environment
+ * of the process `kind`.
  */
-export async function withDevStack(
-  environment: Environment,
-  asOwner: boolean,
-): Promise<Environment> {
+export async function withDevStack(environment: Environment, kind: string): Promise<Environment> {
   const file = await readDevFile(environment.DATA_DIR || '.data');
   if (!file) return environment;
   // If the environment names another database, the settings of the stack do not belong to that
   // database.
   const { DATABASE_URL: database } = environment;
-  const known = [file.environment.DATABASE_URL, file.databaseUrl];
+  const known = [file.environment.DATABASE_URL, file.workerDatabaseUrl, file.databaseUrl];
   if (database && !known.includes(database)) return environment;
-  const owner = asOwner ? { DATABASE_URL: file.databaseUrl } : {};
   const given = Object.entries(environment).filter(([, value]) => value !== '');
-  return { ...file.environment, ...owner, ...Object.fromEntries(given) };
+  return { ...settingsFor(kind, file), ...Object.fromEntries(given) };
 }

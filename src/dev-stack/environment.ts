@@ -11,8 +11,8 @@ import type { Ports } from './ports';
 export interface Started {
   /** The connection URL for the role that owns the database. */
   readonly databaseUrl: string;
-  /** The connection URL for the role of API and worker. */
-  readonly serviceUrl: string;
+  readonly apiDatabaseUrl: string;
+  readonly workerDatabaseUrl: string;
   readonly temporalAddress: string;
   readonly temporalUi: string | null;
 }

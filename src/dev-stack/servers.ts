@@ -41,7 +41,7 @@ export async function checkGiven({ progress, has }: Site, config: Config): Promi
 export async function startDatabase(site: Site, config: Config) {
   const given = config.databaseUrl;
   // If DATABASE_URL is set, all processes connect with the role in this URL.
-  const urls = { owner: given ?? '', service: given ?? '' };
+  const urls = { owner: given ?? '', api: given ?? '', worker: given ?? '' };
   if (!given && site.has('postgres')) {
     const dataDir = join(site.dataDir, 'postgres');
     const launch = async () => {
@@ -51,7 +51,7 @@ export async function startDatabase(site: Site, config: Config) {
         maxConnections: 200,
         onLine: (line) => site.logs.take('postgres', line),
       });
-      Object.assign(urls, { owner: server.url, service: server.serviceUrl });
+      Object.assign(urls, { owner: server.url, api: server.apiUrl, worker: server.workerUrl });
       return inTime(server.child);
     };
     await startPart(site, 'postgres', () => newPart(site, 'postgres', launch), 'PostgreSQL');
@@ -64,7 +64,12 @@ export async function startDatabase(site: Site, config: Config) {
       await migrate(db, rolesGranted);
       return demoOf(site.dataDir, db, config);
     });
-    return { databaseUrl: urls.owner, serviceUrl: urls.service, demo };
+    return {
+      databaseUrl: urls.owner,
+      apiDatabaseUrl: urls.api,
+      workerDatabaseUrl: urls.worker,
+      demo,
+    };
   } finally {
     await db.destroy();
   }
@@ -73,7 +78,7 @@ export async function startDatabase(site: Site, config: Config) {
 export async function startTemporalServer(
   site: Site,
   { temporalAddress, temporalUiUrl, temporalCli }: Config,
-): Promise<Omit<Started, 'databaseUrl' | 'serviceUrl'>> {
+): Promise<Pick<Started, 'temporalAddress' | 'temporalUi'>> {
   if (temporalAddress) return { temporalAddress, temporalUi: temporalUiUrl };
   const binary = await site.progress.step('finding or installing the Temporal server', () =>
     findTemporal(temporalCli),

@@ -9,7 +9,7 @@ import { readConfig } from '../config/config';
 import type { Environment } from '../config/secret-files';
 import { stopAllChildren } from '../embedded/child';
 import { type Demo, secretsOf } from './demo-account';
-import { type DevFile, keepDevFile, removeDevFile } from './dev-file';
+import { type DevFile, keepDevFile, removeDevFile, settingsFor } from './dev-file';
 import { type Started, stackEnvironment } from './environment';
 import { lockStack } from './lock';
 import { openLogs } from './logs';
@@ -63,7 +63,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       parts,
       part: (name) => partOf(parts, name),
       another: (name, kind, environment = {}) =>
-        processPart(site, name, kind, { ...addresses.environment, ...environment }),
+        processPart(site, name, kind, { ...settingsFor(kind, addresses), ...environment }),
       async stop() {
         await file.remove();
         await stopStack(site);
@@ -102,12 +102,18 @@ async function startParts(site: Site): Promise<DevFile> {
   ]);
   const started: Started = { ...database, ...temporal };
   const environment = { ...settings, ...environmentOf(started) };
-  const withMetrics = (port: number) => ({ ...environment, METRICS_PORT: String(port) });
+  const file = devFileOf(site, environment, started, demo);
+  const withMetrics = (kind: ProcessKind, port: number) => ({
+    ...settingsFor(kind, file),
+    METRICS_PORT: String(port),
+  });
   await Promise.all([
     startPart(site, 'worker', () =>
-      processPart(site, 'worker', 'worker', withMetrics(ports.workerMetrics)),
+      processPart(site, 'worker', 'worker', withMetrics('worker', ports.workerMetrics)),
     ),
-    startPart(site, 'api', () => processPart(site, 'api', 'api', withMetrics(ports.apiMetrics))),
+    startPart(site, 'api', () =>
+      processPart(site, 'api', 'api', withMetrics('api', ports.apiMetrics)),
+    ),
   ]);
   return devFileOf(site, environment, started, demo);
 }
@@ -124,9 +130,9 @@ async function stopStack({ parts, logs, lock }: Site): Promise<void> {
   lock.release();
 }
 
-function environmentOf({ serviceUrl, temporalAddress, temporalUi }: Started) {
+function environmentOf({ apiDatabaseUrl, temporalAddress, temporalUi }: Started) {
   return {
-    DATABASE_URL: serviceUrl,
+    DATABASE_URL: apiDatabaseUrl,
     TEMPORAL_ADDRESS: temporalAddress,
     ...(temporalUi ? { TEMPORAL_UI_URL: temporalUi } : {}),
   };
@@ -135,7 +141,7 @@ function environmentOf({ serviceUrl, temporalAddress, temporalUi }: Started) {
 function devFileOf(
   { has, options, parts, ports }: Site,
   environment: Record<string, string>,
-  { databaseUrl, temporalAddress, temporalUi }: Started,
+  { databaseUrl, workerDatabaseUrl, temporalAddress, temporalUi }: Started,
   demo: Demo,
 ): DevFile {
   const apiUrl = environment.PUBLIC_URL ?? '';
@@ -145,6 +151,7 @@ function devFileOf(
     temporalAddress,
     temporalUi,
     databaseUrl,
+    workerDatabaseUrl,
     studioUrl:
       has('studio') || options.environment.STUDIO_URL ? (environment.STUDIO_URL ?? null) : null,
     studioApiKey: environment.STUDIO_API_KEY ?? '',

@@ -15,8 +15,8 @@ import { dataFolder, postgresBinaries, prepareData, serverUser } from './postgre
 export interface EmbeddedPostgres {
   /** The connection URL of the role that owns the database. This role is a superuser. */
   readonly url: string;
-  /** The connection URL of the role that API and worker use. */
-  readonly serviceUrl: string;
+  readonly apiUrl: string;
+  readonly workerUrl: string;
   /** The connection URL of the role that the admin commands use. */
   readonly operatorUrl: string;
   readonly port: number;
@@ -39,7 +39,11 @@ interface PostgresOptions {
 
 const database = 'video';
 const user = 'video';
-export const roleNames = { service: 'video_service', operator: 'video_operator' } as const;
+export const roleNames = {
+  api: 'video_api',
+  worker: 'video_worker',
+  operator: 'video_operator',
+} as const;
 
 export async function startPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
   const bin = await postgresBinaries();
@@ -60,7 +64,8 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
   await createDatabase(url('postgres'), password);
   return {
     url: url(database),
-    serviceUrl: roleUrl(roleNames.service),
+    apiUrl: roleUrl(roleNames.api),
+    workerUrl: roleUrl(roleNames.worker),
     operatorUrl: roleUrl(roleNames.operator),
     port,
     child,

@@ -25,7 +25,7 @@ let service: Knex;
 beforeEach(async () => {
   database = await createTestDatabase(8);
   db = database.db;
-  service = connect({ url: database.serviceUrl, poolMax: 4, applicationName: 'retention' });
+  service = connect({ url: database.workerUrl, poolMax: 4, applicationName: 'retention' });
 });
 afterEach(async () => {
   try {

@@ -57,7 +57,7 @@ test('a list whose statement exceeds the time limit is a 503 with Retry-After', 
   await api.create();
   await api.db.raw('alter table tasks rename to stored_tasks');
   await api.db.raw('create view tasks as select s.* from stored_tasks s, pg_sleep(30)');
-  await api.db.raw('grant select on tasks to video_service');
+  await api.db.raw('grant select on tasks to video_api');
   const { status, headers, json } = await api.call('GET', '/v1/tasks');
   expect([status, json.error.code, headers.get('retry-after')]).toEqual([503, 'unavailable', '2']);
   expect(api.failures.splice(0)).toMatchObject([{ code: '57014' }]);

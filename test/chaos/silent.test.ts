@@ -70,7 +70,7 @@ test('the end of a job is noticed although all connections of its worker to Post
 }, 180_000);
 
 test('the watchers of a worker without a database move to a healthy worker', async () => {
-  const healthy = world.stack.another('worker-2', 'worker', world.stack.addresses.environment);
+  const healthy = world.stack.another('worker-2', 'worker');
   await healthy.start();
   fallSilent('worker to postgres');
   const startedAt = performance.now();

@@ -10,6 +10,7 @@ import type { TemporalCluster } from '../../bench/support/cluster';
 import { figuresOf, pidOf } from '../../bench/support/process-figures';
 import { connect } from '../../src/db/database';
 import { creditAccount } from '../../src/db/ledger';
+import { settingsFor } from '../../src/dev-stack/dev-file';
 import { type Stack, startStack } from '../../src/dev-stack/stack';
 import type { Part } from '../../src/dev-stack/supervised-process';
 import { freePorts } from '../../src/embedded/ports';
@@ -99,7 +100,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const starts = [
     ...Array.from({ length: options.workers ?? 2 }, (_, n) =>
       stack.another(`worker-${n + 1}`, 'worker', {
-        ...workersWay(stack.addresses.environment, links),
+        ...workersWay(settingsFor('worker', stack.addresses), links),
         ...options.workerEnvironment?.(n),
       }),
     ),

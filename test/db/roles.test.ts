@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { Client } from 'pg';
-import { connect, migrate } from '../../src/db/database';
+import { connect, migrate, noRoles } from '../../src/db/database';
 import { type Roles, UnfitRole } from '../../src/db/roles';
 import { roleNames } from '../../src/embedded/postgres';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -15,7 +15,11 @@ let database: TestDatabase;
 const connections: Record<string, Knex> = {};
 beforeAll(async () => {
   database = await createTestDatabase(2);
-  const urls = { service: database.serviceUrl, operator: database.operatorUrl };
+  const urls = {
+    api: database.apiUrl,
+    worker: database.workerUrl,
+    operator: database.operatorUrl,
+  };
   for (const [role, url] of Object.entries(urls)) {
     connections[role] = connect({ url, poolMax: 1, applicationName: role });
   }
@@ -56,14 +60,16 @@ const forbidden = [
   "select pg_read_file('postgresql.conf')",
 ];
 
-describe.each(['service', 'operator'])('the role of %s', (role) => {
+describe.each(['api', 'worker', 'operator'])('the role of %s', (role) => {
   test.each(forbidden)('may not run the statement: %s', async (statement) => {
     await expect(as(role).raw(statement)).rejects.toMatchObject({
       code: expect.stringMatching(/^(42501|2BP01)$/),
       message: expect.stringMatching(/permission denied|must be owner|Only roles with/),
     });
   });
+});
 
+describe.each(['worker', 'operator'])('the role of %s', (role) => {
   test('may read and add movements of money', async () => {
     await as(role).raw('select count(*) from transfers');
     await expect(
@@ -83,10 +89,43 @@ test.each([
   'update webhook_secrets set expires_at = null',
   'update budgets set limit_micros = 1',
   'insert into balances (account_id) values (1)',
+  'insert into webhook_secrets (account_id, secret) values (1, 1)',
+  `update webhook_secrets set secret = 'mine'`,
+  'delete from webhook_secrets',
   'select * from operator_log',
   'insert into operator_log (who) values (1)',
-])('the role of API and worker may not run the statement: %s', async (statement) => {
-  await expect(as('service').raw(statement)).rejects.toMatchObject({ code: '42501' });
+])(
+  'neither the role of the API nor that of the worker may run the statement: %s',
+  async (statement) => {
+    for (const role of ['api', 'worker']) {
+      await expect(as(role).raw(statement)).rejects.toMatchObject({ code: '42501' });
+    }
+  },
+);
+
+test.each([
+  'select secret from webhook_secrets',
+  'update balances set available = 1',
+  `insert into transfers (id) values ('t')`,
+  'insert into jobs (task_id) values (1)',
+  'update callbacks set url = null',
+  'delete from audited_books',
+  `select close_tasks('{}')`,
+])('an attacker with the role of the API may not run the statement: %s', async (statement) => {
+  await expect(as('api').raw(statement)).rejects.toMatchObject({ code: '42501' });
+});
+
+test.each([
+  'select * from api_keys',
+  'select digest from api_keys',
+  'update api_keys set account_id = 1',
+  'delete from api_keys',
+  'select * from budgets',
+  'insert into tasks (id) values (1)',
+  'insert into accounts (id, name) values (1, 1)',
+  'insert into balances (account_id) values (1)',
+])('an attacker with the role of the worker may not run the statement: %s', async (statement) => {
+  await expect(as('worker').raw(statement)).rejects.toMatchObject({ code: '42501' });
 });
 
 test.each([
@@ -98,15 +137,22 @@ test.each([
   await expect(as('operator').raw(statement)).rejects.toMatchObject({ code: '42501' });
 });
 
+/** The tables on which a role has no privilege at all. */
+const unused: Readonly<Record<string, readonly string[]>> = {
+  [roleNames.api]: ['webhook_secrets', 'account_turns', 'audited_books', 'operator_log'],
+  [roleNames.worker]: ['api_keys', 'budgets', 'task_labels', 'operator_log'],
+  [roleNames.operator]: [],
+};
+
 describe('a migration', () => {
   const owned = () => database.db;
 
-  test('grants both roles privileges on every table, except that the service role gets none on `operator_log`', async () => {
+  test('grants every role privileges on every table that its process uses', async () => {
     const { rows } = await owned().raw(
       `select tablename from pg_tables where schemaname = 'public' order by 1`,
     );
     for (const role of Object.values(roleNames)) {
-      const withheld = role === roleNames.service ? ['operator_log'] : [];
+      const withheld = unused[role] ?? [];
       const granted = await owned().raw(
         `select distinct table_name from information_schema.column_privileges
           where grantee = ? and table_schema = 'public' order by 1`,
@@ -119,7 +165,7 @@ describe('a migration', () => {
     }
   });
 
-  test('grants the service privileges to a newly configured role, and revokes all other privileges of that role', async () => {
+  test('grants the privileges of a worker to a newly configured role, and revokes all other privileges of that role', async () => {
     const role = `late_${Date.now()}`;
     await owned().raw('create role ??', [role]);
     try {
@@ -129,10 +175,10 @@ describe('a migration', () => {
         ]);
         return answer.rows[0].may;
       };
-      expect(await may('tasks', 'insert')).toBe(false);
+      expect(await may('tasks', 'update')).toBe(false);
       await owned().raw('grant delete on transfers to ??', [role]);
-      for (const _ of [1, 2]) await migrate(owned(), { service: role, operator: null });
-      expect(await may('tasks', 'insert')).toBe(true);
+      for (const _ of [1, 2]) await migrate(owned(), { ...noRoles, worker: role });
+      expect(await may('tasks', 'update')).toBe(true);
       expect(await may('transfers', 'insert')).toBe(true);
       expect(await may('transfers', 'delete')).toBe(false);
     } finally {
@@ -142,15 +188,15 @@ describe('a migration', () => {
   });
 
   test.each<[string, Partial<Roles>, RegExp]>([
-    ['unknown', { service: 'nobody' }, /There is no role "nobody" \(DATABASE_ROLE\)/],
+    ['unknown', { api: 'nobody' }, /There is no role "nobody" \(DATABASE_API_ROLE\)/],
     [
       'the owner of the tables',
       { operator: 'video' },
       /"video" \(DATABASE_OPERATOR_ROLE\) is a superuser/,
     ],
-    ['the same for service and operator', { service: 'a', operator: 'a' }, /name the same role/],
+    ['the same for worker and operator', { worker: 'a', operator: 'a' }, /name the same role/],
   ])('refuses a role that is %s', async (_what, roles, sentence) => {
-    const asked = migrate(owned(), { service: null, operator: null, ...roles });
+    const asked = migrate(owned(), { ...noRoles, ...roles });
     await expect(asked).rejects.toThrow(sentence);
     await expect(asked).rejects.toBeInstanceOf(UnfitRole);
   });
@@ -158,7 +204,7 @@ describe('a migration', () => {
   test('refuses a role that may create tables', async () => {
     await owned().raw('grant create on schema public to public');
     const asked = migrate(owned(), roleNames);
-    await expect(asked).rejects.toThrow(/"video_service" \(DATABASE_ROLE\) may create tables/);
+    await expect(asked).rejects.toThrow(/"video_api" \(DATABASE_API_ROLE\) may create tables/);
     await owned().raw('revoke create on schema public from public');
   });
 });
@@ -169,7 +215,7 @@ describe('ops/database-roles.sql and ops/database-rights.sql', () => {
   const ending = `_${Date.now()}`;
   const own = (name: string) => `${name}${ending}`;
   const names =
-    /\b(video_owner|video_service|video_operator|temporal_visibility|temporal|video)\b/g;
+    /\b(video_owner|video_api|video_worker|video_operator|temporal_visibility|temporal|video)\b/g;
   const statementsOf = (file: string) =>
     readFileSync(join(__dirname, '../../ops', file), 'utf8')
       .replace(/^(\\|--).*$/gm, '')
@@ -204,7 +250,7 @@ describe('ops/database-roles.sql and ops/database-rights.sql', () => {
     for (const name of ['video', 'temporal', 'temporal_visibility']) {
       await database.db.raw('drop database if exists ?? with (force)', [own(name)]);
     }
-    for (const role of ['video_owner', 'video_service', 'video_operator', 'temporal']) {
+    for (const role of ['video_owner', 'video_api', 'video_worker', 'video_operator', 'temporal']) {
       await database.db.raw('drop role if exists ??', [own(role)]);
     }
   });
@@ -216,14 +262,17 @@ describe('ops/database-roles.sql and ops/database-rights.sql', () => {
       applicationName: 'owner',
     });
     try {
-      const roles = { service: own('video_service'), operator: own('video_operator') };
-      await migrate(owner, roles);
+      await migrate(owner, {
+        api: own('video_api'),
+        worker: own('video_worker'),
+        operator: own('video_operator'),
+      });
     } finally {
       await owner.destroy();
     }
-    await ask('video_service', 'video', 'select * from tasks');
-    await expect(ask('video_service', 'video', 'delete from transfers')).rejects.toThrow('denied');
-    await expect(ask('video_service', 'video', 'create temp table a (b int)')).rejects.toThrow(
+    await ask('video_worker', 'video', 'select * from tasks');
+    await expect(ask('video_worker', 'video', 'delete from transfers')).rejects.toThrow('denied');
+    await expect(ask('video_worker', 'video', 'create temp table a (b int)')).rejects.toThrow(
       'permission denied to create temporary tables',
     );
   });
@@ -231,7 +280,7 @@ describe('ops/database-roles.sql and ops/database-rights.sql', () => {
   test('lets Temporal create its tables, which no role of the service can read', async () => {
     for (const name of ['temporal', 'temporal_visibility']) {
       await ask('temporal', name, 'create table if not exists executions (id text)');
-      for (const role of ['video_owner', 'video_service', 'video_operator']) {
+      for (const role of ['video_owner', 'video_api', 'video_worker', 'video_operator']) {
         await expect(ask(role, name, 'select * from executions')).rejects.toThrow(
           'permission denied for database',
         );

@@ -43,7 +43,10 @@ const everything = [
   ...['--set', 'api.autoscaling.enabled=true,workerDefaults.autoscaling.enabled=true'],
   ...['--set', 'api.ingress.enabled=true,api.ingress.host=v.example.com,api.ingress.tlsSecret=tls'],
   ...['--set', 'workers.next.tag=b2,workers.next.settings.WORKER_BUILD_ID=b2'],
-  ...['--set', 'migrate.serviceRole=video_service,migrate.operatorRole=video_operator'],
+  ...[
+    '--set',
+    'migrate.apiRole=video_api,migrate.workerRole=video_worker,migrate.operatorRole=video_operator',
+  ],
   ...['--set', 'codec.enabled=true,secrets.codec=video-codec'],
   ...['--set', 'settings.TEMPORAL_UI_URL=https://temporal.example.com'],
   ...['--set', 'networkPolicy.codecCallers[0].podSelector.matchLabels.app=proxy'],

@@ -13,16 +13,22 @@ beforeEach(async () => {
 afterEach(() => data.remove());
 
 const owner = 'postgres://owner@stack/video';
+const ofWorker = 'postgres://worker@stack/video';
 const settings = { DATABASE_URL: 'postgres://stack/video', STUDIO_API_KEY: 'of the stack' };
 
 const writeText = (text: string) => writeFile(join(data.path, 'dev.json'), text);
 const write = (stack: number) =>
-  writeText(JSON.stringify({ pids: { stack }, databaseUrl: owner, environment: settings }));
+  writeText(
+    JSON.stringify({
+      ...{ pids: { stack }, databaseUrl: owner, workerDatabaseUrl: ofWorker },
+      environment: settings,
+    }),
+  );
 
 test('a command takes unset and empty settings from the running development stack', async () => {
   await write(process.pid);
   const given = { DATA_DIR: data.path, LOG_LEVEL: 'warn', STUDIO_API_KEY: '' };
-  expect(await withDevStack(given, false)).toEqual({
+  expect(await withDevStack(given, 'api')).toEqual({
     ...settings,
     DATA_DIR: data.path,
     LOG_LEVEL: 'warn',
@@ -32,21 +38,27 @@ test('a command takes unset and empty settings from the running development stac
 test('a command keeps the settings from its environment while a development stack runs', async () => {
   await write(process.pid);
   const given = { DATA_DIR: data.path, STUDIO_API_KEY: 'mine' };
-  expect(await withDevStack(given, false)).toMatchObject({ STUDIO_API_KEY: 'mine' });
+  expect(await withDevStack(given, 'api')).toMatchObject({ STUDIO_API_KEY: 'mine' });
 });
 
 test('admin commands connect to the database of the development stack as the owner of the tables', async () => {
   await write(process.pid);
   const given = { DATA_DIR: data.path };
-  expect(await withDevStack(given, true)).toMatchObject({ DATABASE_URL: owner });
+  expect(await withDevStack(given, 'admin')).toMatchObject({ DATABASE_URL: owner });
   const named = { ...given, DATABASE_URL: owner };
-  expect(await withDevStack(named, false)).toMatchObject({ ...settings, DATABASE_URL: owner });
+  expect(await withDevStack(named, 'api')).toMatchObject({ ...settings, DATABASE_URL: owner });
+});
+
+test('another worker connects to the database of the development stack as the role of workers', async () => {
+  await write(process.pid);
+  const given = { DATA_DIR: data.path };
+  expect(await withDevStack(given, 'worker')).toMatchObject({ DATABASE_URL: ofWorker });
 });
 
 test('a command with another `DATABASE_URL` takes no setting and no secret from the development stack', async () => {
   await write(process.pid);
   const given = { DATA_DIR: data.path, DATABASE_URL: 'postgres://production/video' };
-  expect(await withDevStack(given, false)).toEqual(given);
+  expect(await withDevStack(given, 'api')).toEqual(given);
 });
 
 test.each([
@@ -60,5 +72,5 @@ test.each([
   await prepare();
   const given = { DATA_DIR: data.path };
   expect(await readDevFile(data.path)).toBeNull();
-  expect(await withDevStack(given, false)).toEqual(given);
+  expect(await withDevStack(given, 'api')).toEqual(given);
 });

@@ -13,7 +13,9 @@ test('the Helm chart sets only settings that exist', () => {
   const set = [...templates.matchAll(/"([A-Z][A-Z0-9]*_[A-Z0-9_]+)"/g)].map(
     ([, name = '']) => name,
   );
-  expect(set).toEqual(expect.arrayContaining(['CATALOGUE_FILE', 'METRICS_PORT', 'DATABASE_ROLE']));
+  expect(set).toEqual(
+    expect.arrayContaining(['CATALOGUE_FILE', 'METRICS_PORT', 'DATABASE_WORKER_ROLE']),
+  );
   expect(set.filter((name) => !settings.has(name) && name !== 'NODE_OPTIONS')).toEqual([]);
   expect(Object.keys(values.settings ?? {}).filter((name) => !settings.has(name))).toEqual([]);
 });

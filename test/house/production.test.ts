@@ -61,7 +61,10 @@ const ofCompose = [
   'WORKERS',
   'POSTGRES_PASSWORD',
   'DATABASE_OWNER_PASSWORD',
-  'DATABASE_PASSWORD',
+  'DATABASE_API_PASSWORD',
+  'DATABASE_WORKER_PASSWORD',
+  'DATABASE_API_URL',
+  'DATABASE_WORKER_URL',
   'DATABASE_OPERATOR_PASSWORD',
   'TEMPORAL_DATABASE_PASSWORD',
   'DATABASE_OWNER_URL',
@@ -86,7 +89,8 @@ const table = [...codeOf('src/main.ts').matchAll(/^ {2}(\w+): \{\n {4}about:/gm)
 const person = {
   POSTGRES_PASSWORD: 'abcdefghijkl',
   DATABASE_OWNER_PASSWORD: 'owner-password',
-  DATABASE_PASSWORD: 'service-password',
+  DATABASE_API_PASSWORD: 'api-password',
+  DATABASE_WORKER_PASSWORD: 'worker-password',
   DATABASE_OPERATOR_PASSWORD: 'operator-password',
   TEMPORAL_DATABASE_PASSWORD: 'temporal-password',
   STUDIO_API_KEY: 'studio-key',
@@ -208,12 +212,14 @@ describe('docker-compose.yml', () => {
   // the line to the service that reads the setting.
   test('passes every setting of .env to a service, except the settings of development and of the image', () => {
     const ofDevelopment = ['DATA_DIR', 'TEMPORAL_CLI', 'FFMPEG_PATH'];
+    // In .env each role has an address of its own, such as DATABASE_API_URL.
+    const ofRoles = 'DATABASE_URL';
     const ofContainers = new Set([
       ...Object.keys(environmentIn(stageOf('base'))),
       ...['METRICS_HOST', 'METRICS_PORT', 'CODEC_HOST', 'CODEC_PORT'],
     ]);
     const missing = [...settings]
-      .filter((name) => !ofDevelopment.includes(name) && !ofContainers.has(name))
+      .filter((name) => ![ofRoles, ...ofDevelopment].includes(name) && !ofContainers.has(name))
       .filter((name) =>
         ours.every(([service]) => environmentOf(service, { ...person, [name]: '7' })[name] !== '7'),
       );
@@ -223,7 +229,7 @@ describe('docker-compose.yml', () => {
   test('gives api, worker and admin the same common settings', () => {
     // These settings differ. Only migrate gets the names of the roles, and each process gets the
     // address with the password of its own role.
-    const own = /^DATABASE_(URL|ROLE|OPERATOR_ROLE)$/;
+    const own = /^DATABASE_(URL|API_ROLE|WORKER_ROLE|OPERATOR_ROLE)$/;
     const common = Object.fromEntries(
       Object.entries(services.migrate?.environment ?? {}).filter(([name]) => !own.test(name)),
     );
@@ -485,8 +491,9 @@ describe('docker-compose.yml', () => {
       const secrets = [...Object.values(person)].filter((value) => value.endsWith('-password'));
       return secrets.filter((secret) => environment.some(([, value]) => value.includes(secret)));
     };
-    const { DATABASE_PASSWORD: service, DATABASE_OWNER_PASSWORD: owner } = person;
-    expect(['api', 'worker', 'worker-next'].map(knows)).toEqual([[service], [service], [service]]);
+    const { DATABASE_API_PASSWORD: ofApi, DATABASE_WORKER_PASSWORD: ofWorker } = person;
+    const { DATABASE_OWNER_PASSWORD: owner } = person;
+    expect(['api', 'worker', 'worker-next'].map(knows)).toEqual([[ofApi], [ofWorker], [ofWorker]]);
     expect(knows('migrate')).toEqual([owner]);
     expect(knows('admin')).toEqual([person.DATABASE_OPERATOR_PASSWORD]);
     expect(knows('temporal')).toEqual([person.TEMPORAL_DATABASE_PASSWORD]);
@@ -503,7 +510,7 @@ describe('docker-compose.yml', () => {
       }
     }
     expect(composeText).not.toMatch(/(?:KEY|PASSWORD|SECRET)\w*:-[^}]/);
-    expect(() => environmentOf('api', {})).toThrow(/DATABASE_PASSWORD is missing: \w+ \w+/);
+    expect(() => environmentOf('api', {})).toThrow(/DATABASE_API_PASSWORD is missing: \w+ \w+/);
   });
 
   test('every variable is a setting, the key of a channel, or a variable of compose itself', () => {

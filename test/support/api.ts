@@ -91,9 +91,9 @@ export async function startApi(
   through: (databaseUrl: string) => Promise<string> = async (url) => url,
 ): Promise<TestApi> {
   const database = shared ?? (await createTestDatabase(10));
-  const { db, serviceUrl } = database;
-  const apiUrl = await through(serviceUrl);
-  const isDirect = apiUrl === serviceUrl;
+  const { db } = database;
+  const apiUrl = await through(database.apiUrl);
+  const isDirect = apiUrl === database.apiUrl;
   const apiDb = connect({ url: apiUrl, poolMax: isDirect ? 10 : 1, applicationName: 'api' });
   const folder = await mkdtemp(join(tmpdir(), 'video-files-'));
   const storage = await openDirectory(folder);

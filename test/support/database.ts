@@ -9,8 +9,9 @@ export interface TestDatabase {
   readonly db: Knex;
   /** The database for its owner. */
   readonly url: string;
-  /** The database for the role of the API and the worker. */
-  readonly serviceUrl: string;
+  /** The database for the role of the API. */
+  readonly apiUrl: string;
+  readonly workerUrl: string;
   /** The database for the role of the admin commands. */
   readonly operatorUrl: string;
   drop(): Promise<void>;
@@ -26,7 +27,8 @@ export async function createTestDatabase(poolMax = 10): Promise<TestDatabase> {
   return {
     db,
     url,
-    serviceUrl: urlLike(required('TEST_SERVICE_URL')),
+    apiUrl: urlLike(required('TEST_API_URL')),
+    workerUrl: urlLike(required('TEST_WORKER_URL')),
     operatorUrl: urlLike(required('TEST_OPERATOR_URL')),
     async drop() {
       await db.destroy();

@@ -41,7 +41,8 @@ export default async function globalSetup(): Promise<void> {
   await migrateTemplate(database.url);
   Object.assign(process.env, {
     TEST_DATABASE_URL: database.url,
-    TEST_SERVICE_URL: database.serviceUrl,
+    TEST_API_URL: database.apiUrl,
+    TEST_WORKER_URL: database.workerUrl,
     TEST_OPERATOR_URL: database.operatorUrl,
     TEST_TEMPORAL_ADDRESS: temporal.address,
     TEST_TIME_SKIPPING_SERVER: testServer,

@@ -96,10 +96,10 @@ const studioKey = 'studio-key-for-tests';
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const folder = await mkdtemp(join(tmpdir(), 'video-service-'));
   const database = await createTestDatabase(20);
-  // The API and the worker connect as the service role. The test itself connects as the owner.
-  const serviceDb = connect({
-    ...{ url: database.serviceUrl, poolMax: 20, applicationName: 'service' },
-  });
+  // API and worker connect with their roles. The test itself connects as the owner.
+  const connectTo = (url: string) => connect({ url, poolMax: 20, applicationName: 'service' });
+  const apiDb = connectTo(database.apiUrl);
+  const workerDb = connectTo(database.workerUrl);
   const studio = await createStudio({
     host: '127.0.0.1',
     port: 0,
@@ -133,7 +133,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   });
   const failures: unknown[] = [];
   const starter = createStarter({
-    db: serviceDb,
+    db: apiDb,
     temporal,
     elapsed: () => performance.now(),
     onError: () => undefined,
@@ -150,7 +150,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   );
   const url = `http://127.0.0.1:${server.port}`;
   const app = createApp({
-    db: serviceDb,
+    db: apiDb,
     storage,
     temporal,
     starter,
@@ -196,7 +196,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       createAccount(database.db, { name: 'another', creditMicros: credit }),
     async startWorker() {
       worker = await startWorker(workerSettings(taskQueue, options), {
-        db: serviceDb,
+        db: workerDb,
         catalogue: () => catalogues.worker,
         channelKeys: (name) => options.channelKeys?.[name] ?? studioKey,
         events: recording(events),
@@ -225,7 +225,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       await starter.close();
       await temporal.close();
       await studio.close();
-      await serviceDb.destroy();
+      await apiDb.destroy();
+      await workerDb.destroy();
       await database.drop();
       await rm(folder, { recursive: true, force: true });
     },

@@ -12,8 +12,11 @@ export const migrateBoth: AdminCommand = {
   migrates: true,
   about: 'brings the database up to date, and Temporal where TEMPORAL_ADDRESS is set',
   async run({ config, db, temporal }) {
-    const { databaseRole: service, databaseOperatorRole: operator } = config;
-    const applied = await migrate(db(), { service, operator });
+    const applied = await migrate(db(), {
+      api: config.databaseApiRole,
+      worker: config.databaseWorkerRole,
+      operator: config.databaseOperatorRole,
+    });
     const hasTemporal = config.temporalAddress !== null;
     if (hasTemporal) {
       await checkTemporal(config);
