@@ -10,6 +10,7 @@ import { type FileRow, findStoredFiles } from '../../src/db/files/links';
 import { fileLink, isReachable } from '../../src/domain/file-link';
 import type { RequestedJob } from '../../src/domain/job';
 import type { Storage } from '../../src/storage/storage';
+import { type ByteLimit, createByteLimit } from './byte-limit';
 
 interface InputStorage {
   readonly storage: Storage;
@@ -26,25 +27,41 @@ export interface InputDeps {
 // Seven days in seconds, the longest time for which S3 allows a link to be valid.
 const presignedSecondsMax = 604_800;
 
+// A create of 45 MB of files takes about four times as much memory while it is sent: the bytes, the
+// text and the body of the request.
+const inlineBytesMax = 90_000_000;
+
+/** Limits the files that all creates of this process send inline at the same time. */
+export const createInlineLimit = (): ByteLimit => createByteLimit(inlineBytesMax);
+
 /**
- * Replaces each uploaded file in the input by a URL that the generator can read. If a file was
- * removed after the create of the task, replaces nothing and sets `inputIsGone`.
+ * Calls `send` with an input in which each uploaded file is replaced by a URL that the generator can
+ * read. If a file was removed after the create of the task, replaces nothing and sets
+ * `inputIsGone`.
  */
-export async function withInputAddresses(
-  deps: InputDeps,
+export async function withInputAddresses<T>(
+  deps: InputDeps & { readonly inlineLimit: ByteLimit },
   input: RequestedJob,
-): Promise<RequestedJob> {
+  send: (input: RequestedJob) => Promise<T>,
+): Promise<T> {
   const files = input.plan.files;
-  if (!files || input.kind !== 'generation') return input;
+  if (!files || input.kind !== 'generation') return send(input);
   const ids = Object.values(files);
   const rows = await findStoredFiles(deps.db, input.accountId, { ids });
   const addresses = new Map<string, string>();
+  const inline: { readonly sent: string; readonly row: FileRow }[] = [];
   for (const [sent, id] of Object.entries(files)) {
     const row = rows.find((found) => found.id === id);
-    if (!row) return { ...input, inputIsGone: true };
-    addresses.set(sent, await addressOf(deps.inputs, row, input.plan.expiresAfterSeconds));
+    if (!row) return send({ ...input, inputIsGone: true });
+    const link = await linkOf(deps.inputs, row, input.plan.expiresAfterSeconds);
+    if (link === null) inline.push({ sent, row });
+    else addresses.set(sent, link);
   }
-  return { ...input, request: withAddresses(input.request, addresses) };
+  const bytes = inline.reduce((sum, { row }) => sum + (row.length ?? 0), 0);
+  return deps.inlineLimit(bytes, async () => {
+    for (const { sent, row } of inline) addresses.set(sent, await dataUrlOf(deps.inputs, row));
+    return send({ ...input, request: withAddresses(input.request, addresses) });
+  });
 }
 
 function withAddresses(
@@ -61,17 +78,22 @@ function withAddresses(
   };
 }
 
-async function addressOf(
+/** Returns null if the generator can read no link of this file. */
+async function linkOf(
   { storage, publicUrl, allowHosts }: InputStorage,
-  { key, id, linkToken, contentType }: FileRow,
+  { key, linkToken, contentType }: FileRow,
   neededSeconds: number,
-): Promise<string> {
+): Promise<string | null> {
   const type = contentType ?? '';
   const seconds = Math.min(neededSeconds, presignedSecondsMax);
   const presigned = await storage.presigned(key, { seconds, contentType: type });
   if (presigned !== null) return presigned;
-  if (isReachable(publicUrl, allowHosts)) return fileLink(publicUrl, linkToken, type);
-  const bytes = await storage.read(key);
-  if (!bytes) throw new Error(`The storage has no object of the file ${id}.`);
-  return `data:${type};base64,${(await buffer(bytes)).toString('base64')}`;
+  return isReachable(publicUrl, allowHosts) ? fileLink(publicUrl, linkToken, type) : null;
+}
+
+async function dataUrlOf({ storage }: InputStorage, row: FileRow): Promise<string> {
+  const bytes = await storage.read(row.key);
+  if (!bytes) throw new Error(`The storage has no object of the file ${row.id}.`);
+  const text = (await buffer(bytes)).toString('base64');
+  return `data:${row.contentType ?? ''};base64,${text}`;
 }

@@ -23,7 +23,7 @@ import { whileBeating } from '../heartbeat';
 import { UpstreamFault } from '../upstream/provider';
 import { findBaseVideo } from './base-video';
 import { clearsUpWithinMs, findLostJob } from './find-lost-job';
-import { type InputDeps, withInputAddresses } from './input-addresses';
+import { createInlineLimit, type InputDeps, withInputAddresses } from './input-addresses';
 import {
   adopt,
   type Candidate,
@@ -41,6 +41,7 @@ import {
 export type SubmitDeps = JobDeps & InputDeps;
 
 export function createSubmitActivities(deps: SubmitDeps) {
+  const inputs = { ...deps, inlineLimit: createInlineLimit() };
   return {
     /**
      * Places the job. After a channel has accepted the job, the activity stays open. The watcher
@@ -51,7 +52,8 @@ export function createSubmitActivities(deps: SubmitDeps) {
         if (input.kind === 'super_resolution') await beginEnhancing(deps.db, input.taskId);
         const videoUrl = await findBaseVideo(deps, input);
         const request = await findRequest(deps.db, input.taskId);
-        return tryChannels(deps, await withInputAddresses(deps, { ...input, videoUrl, request }));
+        const requested = { ...input, videoUrl, request };
+        return withInputAddresses(inputs, requested, (sent) => tryChannels(deps, sent));
       });
       if (submitted === 'open') throw new CompleteAsyncError();
       return submitted;

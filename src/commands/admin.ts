@@ -28,7 +28,7 @@ import { keyCommands } from './admin/keys';
 import { log } from './admin/log';
 import { reconcileLost } from './admin/reconcile';
 import { migrateBoth } from './admin/schema';
-import { storageUsage } from './admin/storage';
+import { removeFile, storageUsage } from './admin/storage';
 import { escaped } from './admin/tables';
 import { taskCommands } from './admin/tasks';
 import { openTemporal } from './admin/temporal';
@@ -49,6 +49,7 @@ export const adminCommands: readonly AdminCommand[] = [
   ...budgetCommands,
   ...callbackCommands,
   storageUsage,
+  removeFile,
   reconcileLost,
   log,
 ];

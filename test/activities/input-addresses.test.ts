@@ -4,8 +4,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { withInputAddresses } from '../../activities/jobs/input-addresses';
+import { createByteLimit } from '../../activities/jobs/byte-limit';
+import { createInlineLimit, withInputAddresses } from '../../activities/jobs/input-addresses';
 import { createAccount } from '../../src/db/accounts';
 import { openDirectory } from '../../src/storage/directory';
 import type { Storage } from '../../src/storage/storage';
@@ -59,7 +61,8 @@ const sentFor = async (
   inputs: { storage?: Storage; publicUrl?: string; allowHosts?: string[] } = {},
 ) => {
   const deps = { storage, publicUrl: 'http://localhost', allowHosts: [], ...inputs };
-  return withInputAddresses({ db, inputs: deps }, input);
+  const inlineLimit = createInlineLimit();
+  return withInputAddresses({ db, inputs: deps, inlineLimit }, input, async (sent) => sent);
 };
 
 test('the generator gets a signed link of the storage if the storage can sign links', async () => {
@@ -88,6 +91,38 @@ test('the generator gets the bytes of an input file if no link can be reached fr
   const { request } = await sentFor(input);
   const inline = `data:image/png;base64,${Buffer.from('an image').toString('base64')}`;
   expect(request.images).toEqual([inline, other]);
+});
+
+test('creates that send files inline hold only a limited number of bytes at the same time', async () => {
+  const inlineLimit = createByteLimit(20);
+  const { input } = await job(); // Its file has 8 bytes.
+  const deps = { db, inputs: { storage, publicUrl: 'http://localhost', allowHosts: [] } };
+  let [running, most] = [0, 0];
+  const send = async () => {
+    running += 1;
+    most = Math.max(most, running);
+    await setTimeout(20);
+    running -= 1;
+  };
+  const all = Array.from({ length: 7 }, () =>
+    withInputAddresses({ ...deps, inlineLimit }, input, send),
+  );
+  await Promise.all(all);
+  expect(most).toBe(2);
+});
+
+test('a create with more bytes than the limit runs alone, and a failed create lets the next one begin', async () => {
+  const limit = createByteLimit(10);
+  const order: string[] = [];
+  const run = (name: string, bytes: number, fails = false) =>
+    limit(bytes, async () => {
+      order.push(`${name} begins`);
+      await setTimeout(5);
+      order.push(`${name} ends`);
+      if (fails) throw new Error(name);
+    }).catch(() => undefined);
+  await Promise.all([run('large', 100, true), run('small', 1)]);
+  expect(order).toEqual(['large begins', 'large ends', 'small begins', 'small ends']);
 });
 
 test('the inputs of an enhancement and of a job without files stay unchanged', async () => {

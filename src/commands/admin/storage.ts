@@ -1,6 +1,9 @@
-// The command `admin storage usage` shows how many files and bytes each account has.
+// Admin commands about files: how many files and bytes each account has, and the removal of one
+// file.
 
+import { takeDown } from '../../db/files/retention';
 import { readUsageByAccount } from '../../db/files/usage';
+import { CommandError } from '../command';
 import type { AdminCommand } from './command-line';
 import { table } from './tables';
 
@@ -20,5 +23,21 @@ export const storageUsage: AdminCommand = {
       { title: 'BYTES', of: ({ uploadBytes }) => uploadBytes },
     ]);
     return { data, text };
+  },
+};
+
+export const removeFile: AdminCommand = {
+  name: 'files remove',
+  operands: ['FILE'],
+  changes: () => ({ kind: 'service' }),
+  about: 'ends the link of one file, named by its link or its id; its bytes are deleted soon',
+  async run({ db }, input) {
+    const named = input.operand('FILE');
+    const token = /([\w-]{32,64})\.\w{1,8}(?:[?#].*)?$/.exec(named)?.[1];
+    const file = await takeDown(db(), token ?? named);
+    if (!file) throw new CommandError('There is no such file, or it was removed before.');
+    const { id, accountId, taskId } = file;
+    const of = taskId === null ? accountId : `the task ${taskId} of ${accountId}`;
+    return { data: file, text: `The file ${id} of ${of} is removed.` };
   },
 };

@@ -82,3 +82,34 @@ export async function removeResults(
     }),
   );
 }
+
+interface TakenDown {
+  readonly id: string;
+  readonly accountId: string;
+  /** Null for an upload. */
+  readonly taskId: string | null;
+}
+
+/**
+ * Removes one file for the operator. `named` is its id or the token of its link. Returns null if
+ * there is no such file that is not removed yet.
+ */
+export async function takeDown(db: Knex, named: string): Promise<TakenDown | null> {
+  const { rows } = await db.raw<{ rows: (TakenDown & { role: ResultRole })[] }>(
+    `select id, account_id as "accountId", task_id as "taskId", role from files
+      where (id = :named or link_token = :named) and state = 'stored'`,
+    { named },
+  );
+  const [file] = rows;
+  if (!file) return null;
+  const { id, accountId, taskId, role } = file;
+  if (taskId !== null) await removeResults(db, taskId, 'operator', [role]);
+  else {
+    await db.raw(
+      `update files set state = 'removed', removed_because = 'operator', expires_at = now()
+        where id = ? and state = 'stored'`,
+      [id],
+    );
+  }
+  return { id, accountId, taskId };
+}

@@ -8,6 +8,7 @@ import type { TaskObject } from '../../../src/contract/task';
 import { closeTask } from '../../../src/db/ledger';
 import { taskObject } from '../../../src/domain/task';
 import { StorageError } from '../../../src/storage/storage';
+import { adminWith } from '../../support/admin';
 import { create, startApi, type TestApi } from '../../support/api';
 import { lengthOf, type Planted, plantFile } from '../../support/files';
 import { call } from '../../support/service';
@@ -183,4 +184,40 @@ test('another API process shows the deletion of a result at once', async () => {
   } finally {
     await other.close();
   }
+});
+
+describe('an operator who removes one file', () => {
+  const admin = adminWith(() => ({ DATABASE_URL: api.database.operatorUrl }));
+  const status = async (link: string) => (await fetch(link)).status;
+
+  test('ends the link of this result at once, and leaves the other result of the task', async () => {
+    const task = await aFinished();
+    const [video = '', frame = ''] = task.links;
+    const { exitCode, json } = await admin(['files', 'remove', video, '--json']);
+    expect([exitCode, json]).toEqual([
+      0,
+      { id: task.video.id, accountId: api.accountId, taskId: task.id },
+    ]);
+    expect([await status(video), await status(frame)]).toEqual([410, 200]);
+    const { data } = await read(task.id);
+    expect(data[0]).toMatchObject({
+      url_gone_reason: 'removed_by_operator',
+      last_frame_url: frame,
+    });
+    await removeExpired(api);
+    expect(await lengths(task)).toEqual([null, 1_000]);
+    expect((await admin(['files', 'remove', video])).exitCode).toBe(1);
+  });
+
+  test('removes an upload by its id', async () => {
+    const { id, key, token } = await plantFile(api, randomBytes(10));
+    expect((await admin(`files remove ${id}`)).exitCode).toBe(0);
+    expect(await status(`${api.url}/files/${token}.mp4`)).toBe(410);
+    expect((await api.call('GET', `/v1/files/${id}`)).status).toBe(404);
+    await removeExpired(api);
+    expect(await lengthOf(api.storage, key)).toBeNull();
+    expect((await admin(`files remove ${id} --why abuse`)).exitCode).toBe(1);
+    const { json } = await admin('log --json');
+    expect(json[0].command).toContain(`files remove ${id}`);
+  });
 });
