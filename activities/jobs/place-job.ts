@@ -4,9 +4,10 @@
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { closeCancelled } from '../../src/db/jobs/cancels';
-import { findJob } from '../../src/db/jobs/queries';
+import { findJob, findSecondsLeft } from '../../src/db/jobs/queries';
 import { forgetSending, storeOpened, storeRejected } from '../../src/db/jobs/steps';
 import type { Channel } from '../../src/domain/catalogue';
+import { afterCreate } from '../../src/domain/create-answer';
 import type {
   JobFailure,
   JobInput,
@@ -31,8 +32,13 @@ export interface Candidate extends KnownChannel {
 
 // The longest allowed time between storing the state `sending` and sending the create. If a worker
 // was frozen for longer, the worker must not send the create, because another attempt may have
-// looked the job up meanwhile.
-export const sendWithinMs = 5_000;
+// looked the job up meanwhile. The time is checked once the connection is made.
+const sendWithinMs = 5_000;
+
+/** The time until which a create may be sent whose state is stored now, by the monotonic clock. */
+export function sendByTime(): number {
+  return performance.now() + sendWithinMs;
+}
 
 /**
  * Returns the time after `sent_at` from which the list shows the job if it was accepted. Before
@@ -45,40 +51,46 @@ export function settledAfterMs({ requestTimeoutMs, listLagMs }: Channel): number
 
 /**
  * Sends one create. Returns null if the channel certainly did not accept the job, so that another
- * channel may be tried. If `mayLieThere` is true, an earlier create may have been accepted. Then an
- * error is thrown instead of returning null.
+ * channel may be tried. For a repeated create, null means that its refusal proves nothing about the
+ * first create (src/domain/create-answer.ts). The caller then looks the job up.
  */
 export async function place(
   deps: JobDeps,
   input: RequestedJob,
   candidate: Candidate,
-  mayLieThere: boolean,
+  sending: { readonly isRepeat: boolean; readonly sendBy: number },
   hasNewLink = false,
 ): Promise<Submitted | null> {
   const { channel, provider, upstreamModel } = candidate;
   try {
     if (input.inputIsGone) throw inputGone();
-    const upstreamId = await provider.create(input, upstreamModel);
+    const secondsLeft = await findSecondsLeft(deps.db, input);
+    const upstreamId = await provider.create(
+      { ...input, secondsLeft },
+      upstreamModel,
+      sending.sendBy,
+    );
     deps.channels.succeeded(channel.id);
     return await adopt(deps, input, candidate, upstreamId);
   } catch (error) {
     if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.
     const { kind, code } = error;
+    const next = afterCreate(kind, sending.isRepeat);
     if (kind === 'caller') {
       // The enhancer's codes for a video that it cannot fetch are not documented. So any refusal is
       // retried exactly once, with a new link. A repeated create of an enhancement makes no second
       // job.
       const renewed = hasNewLink ? null : await withNewLink(deps, input);
-      if (renewed) return place(deps, renewed, candidate, mayLieThere, true);
-      await notSent(deps, input);
-      return rejected(deps, input, { code, sentence: error.sentence });
-    }
-    deps.channels.failed(channel.id, kind, error.retryAfterMs);
-    if (kind === 'ambiguous' || mayLieThere) {
+      if (renewed) return place(deps, renewed, candidate, sending, true);
+    } else if (kind !== 'late') deps.channels.failed(channel.id, kind, error.retryAfterMs);
+    if (next === 'look the job up') return null;
+    if (next === 'resolve it later') {
       throw trouble('SubmissionUnknown', 'It is not known whether the job arrived.', null);
     }
     await notSent(deps, input);
-    return null;
+    if (next === 'fail the task') return rejected(deps, input, { code, sentence: error.sentence });
+    if (next === 'try the next channel') return null;
+    throw trouble('TooLate', 'This worker was paused for too long to send the create.', null);
   }
 }
 

@@ -10,7 +10,6 @@ import { takeSlot } from '../../src/db/jobs/slots';
 import { beginEnhancing, waitForTurn } from '../../src/db/jobs/steps';
 import { takeOver } from '../../src/db/jobs/take-over';
 import { findRequest } from '../../src/db/tasks';
-import type { ChannelChoice } from '../../src/domain/catalogue';
 import {
   isFinalReport,
   type JobInput,
@@ -31,7 +30,7 @@ import {
   notSent,
   place,
   type Submitted,
-  sendWithinMs,
+  sendByTime,
   settledAfterMs,
   thisAttempt,
   trouble,
@@ -71,19 +70,16 @@ async function tryChannels(deps: JobDeps, input: RequestedJob): Promise<Submitte
   for (const candidate of candidatesOf(deps, input)) {
     const { id, jobsInFlightMax } = candidate.channel;
     if (deps.channels.restMs(id) > 0) continue;
-    const asked = deps.now();
-    const to = { channel: id, upstreamModel: candidate.upstreamModel };
+    const sendBy = sendByTime();
+    const { upstreamModel, provider } = candidate;
+    const to = { channel: id, upstreamModel, repeatable: provider.repeatsAreSafe };
     const slot = await takeSlot(deps.db, input, to, jobsInFlightMax, thisAttempt());
     if (slot === 'moved') return resume(deps, input);
     if (slot === 'full') {
       isFull = true;
       continue;
     }
-    if (deps.now() - asked > sendWithinMs) {
-      await notSent(deps, input);
-      throw trouble('TooLate', 'This worker was paused for too long to send the create.', null);
-    }
-    const placed = await place(deps, input, candidate, false);
+    const placed = await place(deps, input, candidate, { isRepeat: false, sendBy });
     if (placed) return placed;
   }
   if (!isFull) throw noChannel(deps, input);
@@ -114,9 +110,10 @@ async function resume(deps: JobDeps, input: RequestedJob): Promise<Submitted> {
 const keysKnownForMs = 20 * 3_600_000;
 
 /**
- * Resolves a create that may have arrived. If the channel honours idempotency keys, the create is
- * repeated with the same key. Otherwise the job is looked up and adopted if it is found. The create
- * is sent again only if the job certainly does not exist.
+ * Resolves a create that may have arrived. If the create had an idempotency key and the channel
+ * still honours keys, the create is repeated with the same key. Otherwise, and if the repetition is
+ * refused, the job is looked up and adopted if it is found. The create is sent again only if the
+ * job certainly does not exist.
  */
 async function resolveLost(deps: JobDeps, input: RequestedJob, lost: SentJob): Promise<Submitted> {
   const found = deps.channels.find(lost.channel);
@@ -124,13 +121,11 @@ async function resolveLost(deps: JobDeps, input: RequestedJob, lost: SentJob): P
     throw trouble('ChannelGone', `The channel ${lost.channel} is not in the catalogue.`, null);
   }
   const candidate = { ...found, upstreamModel: lost.upstreamModel };
-  const { channel } = candidate;
-  const hasKeys = channel.honoursIdempotencyKey || channel.protocol === 'mediakit';
-  if (hasKeys && lost.sentAgoMs < keysKnownForMs) {
-    const placed = await place(deps, input, candidate, true);
+  const { channel, provider } = candidate;
+  if (lost.repeatable && provider.repeatsAreSafe && lost.sentAgoMs < keysKnownForMs) {
+    const sending = { isRepeat: true, sendBy: sendByTime() };
+    const placed = await place(deps, input, candidate, sending);
     if (placed) return placed;
-    // Untested: place() throws an error here instead of returning null.
-    throw trouble('SubmissionUnknown', 'It is not known whether the job arrived.', null);
   }
   const job = await lookUp(deps, input, lost, candidate);
   if (!job) return failUnresolved(deps, input, channel, 'the provider has no list');
@@ -168,18 +163,24 @@ async function lookUp(
   }
 }
 
+interface Choice {
+  readonly channel: string;
+  /** Absent for an enhancement: each provider knows the name of its model. */
+  readonly upstreamModel?: string;
+}
+
 /** Returns the channels of the plan, in order of preference. */
-function choicesOf({ kind, plan }: JobInput): readonly ChannelChoice[] {
+function choicesOf({ kind, plan }: JobInput): readonly Choice[] {
   if (kind === 'generation') return plan.channels;
-  const channels = plan.enhancement?.channels ?? [];
-  return channels.map((channel) => ({ channel, upstreamModel: 'enhance-video' }));
+  return (plan.enhancement?.channels ?? []).map((channel) => ({ channel }));
 }
 
 /** Returns the channels of the plan that are still in the catalogue, in order of preference. */
 function candidatesOf(deps: JobDeps, input: JobInput): Candidate[] {
-  return choicesOf(input).flatMap(({ channel, upstreamModel }) => {
-    const found = deps.channels.find(channel);
-    return found ? [{ ...found, upstreamModel }] : [];
+  return choicesOf(input).flatMap((choice) => {
+    const found = deps.channels.find(choice.channel);
+    const upstreamModel = choice.upstreamModel ?? found?.provider.enhancementModel;
+    return found && upstreamModel ? [{ ...found, upstreamModel }] : [];
   });
 }
 

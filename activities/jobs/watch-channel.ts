@@ -14,7 +14,6 @@ import { recordRound } from '../../src/db/watchers';
 import type { JobReport } from '../../src/domain/job';
 import type { WatchInput } from '../../workflows/messages';
 import { whileAdvancing } from '../heartbeat';
-import { idsPerList } from '../upstream/ark';
 import type { KnownChannel } from '../upstream/channels';
 import type { JobReading } from '../upstream/provider';
 import { reportOf, UpstreamFault } from '../upstream/provider';
@@ -89,7 +88,9 @@ async function giveUpShard(deps: WatchDeps): Promise<'gone'> {
 }
 
 function longestStepMs({ channel, provider }: KnownChannel): number {
-  return Math.max(provider.readManyMaxMs(idsPerList), channel.pollIntervalMs) + stepMarginMs;
+  return (
+    Math.max(provider.readManyMaxMs(provider.idsPerRead), channel.pollIntervalMs) + stepMarginMs
+  );
 }
 
 /**
@@ -137,9 +138,10 @@ async function askAbout(
     changed += changes.length;
     advance();
   };
-  for (let from = 0; from < due.length; from += idsPerList) {
+  const { idsPerRead } = found.provider;
+  for (let from = 0; from < due.length; from += idsPerRead) {
     if (deps.stopping.aborted || deps.channels.restMs(input.channel) > 0) break;
-    const batch = due.slice(from, from + idsPerList);
+    const batch = due.slice(from, from + idsPerRead);
     if (await ask(round, found, batch, take)) asked.push(...batch);
     advance();
   }

@@ -9,13 +9,14 @@ import { oneByOne } from './one-by-one';
 // Within this time after the deadline the workflow itself ends the task, unless the workflow cannot
 // run.
 const graceSeconds = 300;
-// A task that begins to store its results at its deadline may take ten minutes more.
-const storingGraceSeconds = 15 * 60;
+// A task whose video is made gets more time: it may take ten minutes to store the video, and all
+// workers may be away.
+const madeGraceSeconds = 2 * 3_600;
 
 /** Returns the ids of the tasks that were closed. */
 export async function stopOverdue(deps: CloseDeps): Promise<string[]> {
   const stopped: string[] = [];
-  const overdue = await listOverdue(deps.db, graceSeconds, storingGraceSeconds);
+  const overdue = await listOverdue(deps.db, graceSeconds, madeGraceSeconds);
   const stop = async (row: OpenRow): Promise<void> => {
     await terminate(deps.client, row.id);
     if (await closeStopped(deps, row)) stopped.push(row.id);

@@ -2,10 +2,10 @@
 // text. This file also chooses the sentence for the customer, because customers do not get the
 // texts of the generator (docs/decisions.md, 11).
 
+import type { FaultKind } from '../../src/domain/create-answer';
 import type { JobFailure } from '../../src/domain/job';
 import type { UpstreamAnswer } from './http-exchange';
 import { codeOf, field, paramOf } from './http-exchange';
-import type { FaultKind } from './provider';
 import { UpstreamFault } from './provider';
 
 export function classifyFault(answer: UpstreamAnswer): UpstreamFault {
@@ -30,7 +30,9 @@ function kindOf(status: number, code: string | null): FaultKind {
   if (status === 401 || status === 403) return 'operator';
   if (status === 404) return code && isUnknownModel(code) ? 'operator' : 'not_found';
   if (status === 503 && code) return 'unavailable';
-  if (status === 408 || status >= 500 || status < 400 || !code) return 'ambiguous';
+  // 409 and 425 mean that a create with the same key is in progress or was already used.
+  if (status === 408 || status === 409 || status === 425) return 'ambiguous';
+  if (status >= 500 || status < 400 || !code) return 'ambiguous';
   if (code.startsWith('InvalidEndpoint')) return 'operator';
   return 'caller';
 }

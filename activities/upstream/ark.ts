@@ -15,7 +15,7 @@ import { readEach, readEachMaxMs, readMaxMs } from './read-each';
 const path = '/contents/generations/tasks';
 
 // With 150 ids the query string has about 6 KB. Proxies such as nginx accept 8 KB by default.
-export const idsPerList = 150;
+const idsPerList = 150;
 
 export function createArk(access: ProviderAccess): Provider {
   const call = callOf(access);
@@ -29,9 +29,14 @@ export function createArk(access: ProviderAccess): Provider {
     readingOf(succeed(await call('GET', `/${encodeURIComponent(upstreamId)}`, { timeoutMs })));
 
   return {
-    async create(input, upstreamModel) {
+    repeatsAreSafe: access.honoursIdempotencyKey,
+    idsPerRead: idsPerList,
+    enhancementModel: null,
+
+    async create(input, upstreamModel, sendBy) {
       const answer = await call('POST', '', {
         body: generationBody(input, upstreamModel),
+        sendBy,
         headers: {
           'x-client-request-id': input.taskId,
           ...(access.honoursIdempotencyKey ? { 'idempotency-key': input.taskId } : {}),
@@ -148,8 +153,17 @@ export function generationBody(
     ...(metadata.return_last_frame ? { return_last_frame: true } : {}),
     ...(metadata.tools ? { tools: metadata.tools } : {}),
     ...(metadata.safety_identifier ? { safety_identifier: metadata.safety_identifier } : {}),
-    execution_expires_after: plan.expiresAfterSeconds,
+    execution_expires_after: expiresAfter(input),
   };
+}
+
+// The protocol accepts at least an hour and at most three days.
+const expiresAfterMin = 3_600;
+const expiresAfterMax = 259_200;
+
+/** The rest of the task's time at the time of its create, so that no job runs for an ended task. */
+function expiresAfter({ plan, secondsLeft = plan.expiresAfterSeconds }: RequestedJob): number {
+  return Math.max(expiresAfterMin, Math.min(secondsLeft, expiresAfterMax));
 }
 
 function contentOf({ request, plan }: RequestedJob): unknown[] {

@@ -3,10 +3,11 @@
 // this process has seen.
 
 import type { Catalogue, Channel } from '../../src/domain/catalogue';
+import type { FaultKind } from '../../src/domain/create-answer';
 import type { ActivityEvents } from '../events';
 import { createArk } from './ark';
 import { createMediakit } from './mediakit';
-import type { FaultKind, Provider, ProviderAccess } from './provider';
+import type { Provider, ProviderAccess } from './provider';
 import { withReports } from './reported-provider';
 import { hostOf, withUsableResults } from './result-addresses';
 

@@ -4,6 +4,7 @@
 
 import http from 'node:http';
 import https from 'node:https';
+import type { FaultKind } from '../../src/domain/create-answer';
 import { retryAfterMs as askedForMs } from '../../src/domain/retry-after';
 import { traceHeaders } from '../task-trace';
 import { UpstreamFault } from './provider';
@@ -15,6 +16,8 @@ export interface UpstreamRequest {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /** If the connection is made after this time of the monotonic clock, nothing is sent. */
+  readonly sendBy?: number | undefined;
   /** Aborts the request like a timeout, because this process is about to stop. */
   readonly hurry?: AbortSignal | undefined;
 }
@@ -50,10 +53,9 @@ export async function exchange(request: UpstreamRequest): Promise<UpstreamAnswer
   const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
   return new Promise((resolve, reject) => {
     let connected = false;
-    const fail = (code: string, cause?: Error) => {
-      // Without a connection the request cannot have arrived. With a connection it may have
-      // arrived.
-      const kind = connected ? 'ambiguous' : 'unavailable';
+    // Without a connection the request cannot have arrived. With a connection it may have arrived.
+    const uncertain = () => (connected ? 'ambiguous' : 'unavailable');
+    const fail = (code: string, cause?: Error, kind: FaultKind = uncertain()) => {
       reject(new UpstreamFault(kind, code, 'The service could not be reached.', null, { cause }));
       outgoing.destroy();
     };
@@ -74,15 +76,19 @@ export async function exchange(request: UpstreamRequest): Promise<UpstreamAnswer
         ...request.headers,
       },
     });
+    // The time is checked here, because the process may be paused while it waits for a connection.
+    const send = () => {
+      if (performance.now() > (request.sendBy ?? Number.POSITIVE_INFINITY)) {
+        settled();
+        return fail('TOO_LATE', undefined, 'late');
+      }
+      connected = true;
+      outgoing.end(body);
+    };
     outgoing.on('socket', (socket) => {
       const ready = url.protocol === 'https:' ? 'secureConnect' : 'connect';
-      if (socket.connecting) {
-        socket.once(ready, () => {
-          connected = true;
-        });
-      } else {
-        connected = true;
-      }
+      if (socket.connecting) socket.once(ready, send);
+      else send();
     });
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
       settled();
@@ -102,7 +108,6 @@ export async function exchange(request: UpstreamRequest): Promise<UpstreamAnswer
     });
     if (request.hurry?.aborted) hurry();
     else request.hurry?.addEventListener('abort', hurry);
-    outgoing.end(body);
   });
 }
 

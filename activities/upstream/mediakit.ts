@@ -2,6 +2,7 @@
 // token, so if the answer of a create was lost, the create is simply sent again. A job that
 // succeeded has the status "completed". A refusal can have HTTP status 200.
 
+import type { FaultKind } from '../../src/domain/create-answer';
 import type { JobStatus, RequestedJob } from '../../src/domain/job';
 import type { UpstreamAnswer } from './http-exchange';
 import {
@@ -14,7 +15,7 @@ import {
   unixSecondsOf,
   upstreamIdOf,
 } from './http-exchange';
-import type { FaultKind, JobReading, Provider, ProviderAccess } from './provider';
+import type { JobReading, Provider, ProviderAccess } from './provider';
 import { UpstreamFault } from './provider';
 import { readEach, readEachMaxMs, readMaxMs } from './read-each';
 
@@ -38,12 +39,17 @@ export function createMediakit(access: ProviderAccess): Provider {
     return readingOf(answer.json);
   };
   return {
-    async create(input) {
+    repeatsAreSafe: true,
+    // Each job is read with a request of its own, so a batch must not take too long.
+    idsPerRead: 150,
+    enhancementModel: 'enhance-video',
+    async create(input, _model, sendBy) {
       const url = `${access.baseUrl}/api/v1/tools/enhance-video`;
       const answer = await exchange({
         method: 'POST',
         url,
         body: enhancementBody(input),
+        sendBy,
         headers: { 'x-client-request-id': input.taskId },
         ...common,
       });
@@ -65,7 +71,6 @@ export function createMediakit(access: ProviderAccess): Provider {
 
 export function enhancementBody(input: RequestedJob): Record<string, unknown> {
   const enhancement = input.plan.enhancement;
-  const script = enhancementScript(input.request.metadata.passThrough.studio);
   return {
     video_url: input.videoUrl,
     client_token: input.taskId,
@@ -74,19 +79,7 @@ export function enhancementBody(input: RequestedJob): Record<string, unknown> {
     ...(enhancement?.resolutionLimit ? { resolution_limit: enhancement.resolutionLimit } : {}),
     ...(enhancement?.scene ? { scene: enhancement.scene } : {}),
     ...(enhancement?.fps ? { fps: enhancement.fps } : {}),
-    ...(script === undefined ? {} : { studio: script }),
   };
-}
-
-/**
- * Returns the test instructions for the local studio: the `enhance` part of the caller's `studio`
- * script, and the script's `render`. Returns undefined if the script has neither.
- */
-function enhancementScript(studio: unknown): unknown {
-  const own = field(studio, 'enhance');
-  const render = field(studio, 'render');
-  if (own === undefined && render === undefined) return undefined;
-  return { ...(render === undefined ? {} : { render }), ...(own as object | undefined) };
 }
 
 const statuses: Readonly<Record<string, JobStatus>> = {
@@ -161,6 +154,8 @@ function kindOf({ status, json }: UpstreamAnswer, code: string | null): FaultKin
   if (status === 401 || status === 403) return 'operator';
   if (status === 404) return 'not_found';
   if (status === 503 && code) return 'unavailable';
-  if (status === 408 || status >= 500 || status < 400 || !code) return 'ambiguous';
+  // 409 and 425 mean that a create with the same token is in progress or was already used.
+  if (status === 408 || status === 409 || status === 425) return 'ambiguous';
+  if (status >= 500 || status < 400 || !code) return 'ambiguous';
   return 'caller';
 }

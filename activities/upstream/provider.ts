@@ -2,6 +2,7 @@
 // the only error class that clients throw. The `kind` of an error decides what is tried next, and
 // whether the customer or an operator is informed.
 
+import type { FaultKind } from '../../src/domain/create-answer';
 import type {
   JobFailure,
   JobInput,
@@ -24,8 +25,20 @@ export interface ProviderAccess {
 }
 
 export interface Provider {
-  /** Creates a job and returns its upstream id. */
-  create(input: RequestedJob, upstreamModel: string): Promise<string>;
+  /**
+   * True if the provider recognises a repeated create of the same task, so that a repetition makes
+   * no second job.
+   */
+  readonly repeatsAreSafe: boolean;
+  /** The number of jobs that the watcher passes to `readMany` at once. */
+  readonly idsPerRead: number;
+  /** The name of the model for an enhancement; null if the provider enhances no videos. */
+  readonly enhancementModel: string | null;
+  /**
+   * Creates a job and returns its upstream id. If the connection is made after `sendBy`, a time of
+   * the monotonic clock, nothing is sent.
+   */
+  create(input: RequestedJob, upstreamModel: string, sendBy?: number): Promise<string>;
   /** The task id is used only to report the request to logs and metrics. */
   read(upstreamId: string, taskId?: string): Promise<JobReading>;
   /**
@@ -85,25 +98,6 @@ export function reportOf(
     ...(failure ? { failure } : {}),
   };
 }
-
-export type FaultKind =
-  /** The caller's input was refused. The task ends, and no other channel is tried. */
-  | 'caller'
-  /**
-   * A fault of our account or of our settings at the provider. Another channel may do the job, and
-   * an operator must act.
-   */
-  | 'operator'
-  /** The job was certainly not accepted, because the provider could not be reached or was down. */
-  | 'unavailable'
-  /**
-   * The job was certainly not accepted, because the provider has too many requests at the moment.
-   */
-  | 'busy'
-  /** It is not certain whether the job was accepted, for example because the answer was lost. */
-  | 'ambiguous'
-  /** The provider has no job with the requested id. */
-  | 'not_found';
 
 interface FaultOptions extends ErrorOptions {
   readonly param?: string | undefined;

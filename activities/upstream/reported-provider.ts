@@ -29,11 +29,11 @@ export function withReports(
     }
   }
   return {
-    create: (input, model) => timed('create', input.taskId, () => provider.create(input, model)),
+    ...provider,
+    create: (input, ...to) => timed('create', input.taskId, () => provider.create(input, ...to)),
     read: (upstreamId, taskId) => timed('read', taskId, () => provider.read(upstreamId, taskId)),
     readMany: (upstreamIds, take) =>
       timed('list', undefined, () => provider.readMany(upstreamIds, take)),
-    readManyMaxMs: provider.readManyMaxMs,
     list: (input, window) => timed('list', input.taskId, () => provider.list(input, window)),
     cancel: (upstreamId, taskId) =>
       timed('cancel', taskId, () => provider.cancel(upstreamId, taskId)),

@@ -81,21 +81,30 @@ export async function findOpenRows(db: Knex, ids: readonly string[]): Promise<re
   return rows;
 }
 
+// True if the last job of the task's plan has succeeded.
+const isMade = `
+  exists (select 1 from jobs
+           where task_id = tasks.id and status = 'succeeded'
+             and kind = case when plan->>'enhancement' is null then 'generation'
+                             else 'super_resolution' end)`;
+
 /**
- * The open tasks whose deadline and grace period have passed. A task in the stage `storing` has a
- * longer grace period.
+ * The open tasks whose deadline and grace period have passed. A task whose video is made has a
+ * longer grace period, because its workflow may still have to store the video.
  */
 export async function listOverdue(
   db: Knex,
   graceSeconds: number,
-  storingGraceSeconds: number,
+  madeGraceSeconds: number,
 ): Promise<readonly OpenRow[]> {
   const { rows } = await db.raw<{ rows: OpenRow[] }>(
     `select ${columns} from tasks
       where finished_at is null and start_at is null
-        and deadline_at < now() - make_interval(secs => case stage when 'storing' then cast(? as integer) else cast(? as integer) end)
+        and deadline_at < now() - make_interval(secs =>
+              case when stage = 'storing' or ${isMade} then cast(? as integer)
+                   else cast(? as integer) end)
       order by deadline_at limit 500`,
-    [storingGraceSeconds, graceSeconds],
+    [madeGraceSeconds, graceSeconds],
   );
   return rows;
 }

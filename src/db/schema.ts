@@ -181,6 +181,8 @@ create table jobs (
   upstream_model text,
   -- The time of the create; null again if the channel did not accept the job.
   sent_at        timestamptz,
+  -- True if the create of \`sent_at\` may be repeated, because it had an idempotency key.
+  repeatable     boolean not null default false,
   -- The id of the job at its channel. Two tasks never have the same upstream job.
   upstream_id    text,
   -- The activity that waits for the end of the job.

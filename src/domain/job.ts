@@ -59,6 +59,8 @@ export interface RequestedJob extends JobInput {
   readonly request: VideoRequest;
   /** The video to enhance; null for a generation. */
   readonly videoUrl: string | null;
+  /** The time from the create to the deadline of the task; absent before the create. */
+  readonly secondsLeft?: number;
   /** Set if an input file was removed after the create. The job must not be sent then. */
   readonly inputIsGone?: true;
 }

@@ -68,8 +68,8 @@ const script = names({
   /** The reported usage of a generation, in place of the real usage. */
   tokens: z.int().min(0).max(1_000_000_000_000),
   /**
-   * The script of the enhancement that follows this generation. The service passes this script to
-   * the enhancer.
+   * The script of the enhancement that follows this generation. The studio finds the generation by
+   * the request id, which is the same in both calls.
    */
   enhance: innerScript,
 });

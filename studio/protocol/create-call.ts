@@ -36,9 +36,10 @@ export function createCallParser(jobs: Jobs, globalScript: () => Script) {
   ): CreateCall {
     const everywhere = globalScript();
     const ofKind = kind === 'generation' ? everywhere : (everywhere.enhance ?? {});
-    // A field of the request's own script replaces the same field of the global script. A list of
+    const ofTask = kind === 'generation' ? {} : scriptAfter(generationOf(jobs, exchange));
+    // A field of the request's own script replaces the same field of the other scripts. A list of
     // faults is replaced as a whole.
-    const script = { ...ofKind, ...parseScript(given(body, 'studio'), 'studio') };
+    const script = { ...ofKind, ...ofTask, ...parseScript(given(body, 'studio'), 'studio') };
     const key = script.ignore_idempotency_key ? undefined : sentKey;
     return {
       fault: script.create && nextFault(script.create, identify(exchange, kind, body, sentKey)),
@@ -58,6 +59,21 @@ export function createCallParser(jobs: Jobs, globalScript: () => Script) {
       },
     };
   };
+}
+
+/** The generation whose video is enhanced. Both calls have the same request id. */
+function generationOf(jobs: Jobs, exchange: Exchange): Job | undefined {
+  const id = header(exchange, 'x-client-request-id');
+  if (id === undefined) return undefined;
+  return [...jobs.values()].find((job) => {
+    return job.kind === 'generation' && job.clientRequestId === id;
+  });
+}
+
+/** The script of the enhancement that follows this generation. */
+function scriptAfter(generation: Job | undefined): Script {
+  const { render, enhance } = generation?.script ?? {};
+  return { ...(render ? { render } : {}), ...enhance };
 }
 
 function findByKey(jobs: Jobs, kind: JobKind, key: string): Job | undefined {

@@ -9,11 +9,13 @@ import { stopLeftJobs } from '../../activities/reconcile/left-jobs';
 import { stopOverdue } from '../../activities/reconcile/overdue-tasks';
 import { findJob } from '../../src/db/jobs/queries';
 import { takeSlot } from '../../src/db/jobs/slots';
+import { storeReports } from '../../src/db/jobs/steps';
 import { closeTask, openTask } from '../../src/db/ledger';
+import { listOverdue } from '../../src/db/reconcile';
 import type { JobInput } from '../../src/domain/job';
 import { taskObject } from '../../src/domain/task';
 import { anAccountWith, heldMicros, storePending } from '../support/books';
-import { aJobInput, aPlan, aRequest, aTaskInput } from '../support/builders';
+import { aJobInput, aPlan, aRequest, aSuccess, aTaskInput } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { startUpstream, type Upstream } from '../support/upstream';
 
@@ -213,3 +215,17 @@ async function expectCancelled(input: JobInput): Promise<void> {
   const { provider } = upstream.deps.channels.find('studio') ?? {};
   expect(await provider?.read(job?.upstreamId ?? '')).toMatchObject({ status: 'cancelled' });
 }
+
+test('an overdue task whose video is made is not refunded after five minutes', async () => {
+  const { taskId, kind } = await overdueInput('acct_made');
+  const overdue = async () =>
+    (await listOverdue(database.db, 300, 7_200)).map(({ id }) => id).includes(taskId);
+  expect(await overdue()).toBe(true);
+  await storeReports(database.db, [{ taskId, kind, report: aSuccess() }]);
+  expect(await overdue()).toBe(false);
+  await database.db.raw(`update tasks set deadline_at = now() - interval '3 hours' where id = ?`, [
+    taskId,
+  ]);
+  expect(await overdue()).toBe(true);
+  await end(taskId, '1 second');
+});

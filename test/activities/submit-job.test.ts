@@ -184,12 +184,79 @@ test('a job that may be at a channel that left the catalogue is sent to no other
 test('a create that a paused worker did not send is sent by the next attempt without a look-up', async () => {
   await open((base) => [{ ...base, honoursIdempotencyKey: false, hasList: false }]);
   const input = await upstream.input();
-  let asked = 0;
-  const now = () => Date.now() + 6_000 * asked++;
-  await expect(attempt(input, { now })).rejects.toMatchObject({ type: 'TooLate' });
+  const { find, ...rest } = upstream.deps.channels;
+  const paused = {
+    ...rest,
+    find(id: string) {
+      const found = find(id);
+      if (!found) return undefined;
+      const create: typeof found.provider.create = async (...given) => {
+        await new Promise((resolve) => setTimeout(resolve, 5_100));
+        return found.provider.create(...given);
+      };
+      return { ...found, provider: { ...found.provider, create } };
+    },
+  };
+  await expect(attempt(input, { channels: paused })).rejects.toMatchObject({ type: 'TooLate' });
+  expect(upstream.deps.channels.restMs('studio')).toBe(0);
   expect(await upstream.accepted(input.taskId)).toBe(0);
   expect(await placed(input, 1)).toMatchObject({ outcome: 'open' });
   expect(await upstream.accepted(input.taskId)).toBe(1);
+});
+
+describe('if the reply of a create was lost and its repetition is refused', () => {
+  const refusals = [
+    [400, 'InvalidParameter.content'],
+    [409, 'IdempotencyKeyInProgress'],
+    [425, 'TooEarly'],
+  ] as const;
+
+  test.each(refusals)('with %i, the first job is found and kept', async (status, code) => {
+    await open();
+    const create = [
+      { lose_reply: true, times: 1 },
+      { status, code, times: 2 },
+    ];
+    const input = await upstream.input({ create });
+    expect(await placed(input)).toMatchObject({ outcome: 'open' });
+    expect(await upstream.accepted(input.taskId)).toBe(1);
+  });
+
+  test('and the provider has no list, an operator is told that the outcome is unknown', async () => {
+    await open((base) => [{ ...base, hasList: false }]);
+    const create = [
+      { lose_reply: true, times: 1 },
+      { status: 400, code: 'InvalidParameter.content', times: 1 },
+    ];
+    const input = await upstream.input({ create });
+    const report = { failure: { code: 'submission_unknown' } };
+    expect(await placed(input)).toMatchObject({ outcome: 'rejected', report });
+    expect(upstream.events.map(({ name }) => name)).toContain('lostJobUnresolved');
+    // The job may run, so it is cancelled after the end of the task.
+    expect(await findJob(database.db, input)).toMatchObject({ state: 'sending' });
+  });
+});
+
+test('a create without an idempotency key is not repeated after the catalogue says that keys are honoured', async () => {
+  await open((base) => [{ ...base, honoursIdempotencyKey: false }]);
+  const input = await upstream.input({ create: { lose_reply: true, times: 1 } });
+  await expect(attempt(input)).rejects.toMatchObject({ type: 'SubmissionUnknown' });
+  const { find, ...rest } = upstream.deps.channels;
+  const channels = {
+    ...rest,
+    find(id: string) {
+      const found = find(id);
+      return found && { ...found, provider: { ...found.provider, repeatsAreSafe: true } };
+    },
+  };
+  const requests = await upstream.requests();
+  for (let n = 0; n < 20; n += 1) {
+    const job = await attempt(input, { channels }).catch(() => null);
+    if (job?.outcome === 'open') break;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+  expect(await findJob(database.db, input)).toMatchObject({ state: 'open' });
+  expect(await upstream.requests()).toBe(requests);
 });
 
 test('if a provider has neither a list nor idempotency keys, a lost create fails the task and is not repeated', async () => {

@@ -42,7 +42,9 @@ type ReadMany = (ids: readonly string[]) => Promise<ReadonlyMap<string, JobReadi
 async function watchDuring(readMany: ReadMany, done: () => Promise<void>): Promise<void> {
   const limits = { pollIntervalMs: 100, requestTimeoutMs: 1_000, jobsInFlightMax: null };
   const channel = { id: 'studio', protocol: 'ark', watchers: 1, listLagMs: 60_000, ...limits };
-  const provider: Pick<Provider, 'readMany'> = {
+  const provider: Pick<Provider, 'idsPerRead' | 'readMany' | 'readManyMaxMs'> = {
+    idsPerRead: 150,
+    readManyMaxMs: () => 1_000,
     readMany: async (ids, take) => take(await readMany(ids)),
   };
   const deps = {

@@ -3,6 +3,7 @@
 import type { Knex } from 'knex';
 import type { JobInput, JobKind, JobName, JobReport, JobStatus } from '../../domain/job';
 import type { JobOwner } from '../../domain/lost-job';
+import { prepare } from '../prepared-statement';
 import type { JobNews } from './steps';
 
 export interface Job {
@@ -14,6 +15,8 @@ export interface Job {
   readonly upstreamModel: string | null;
   readonly upstreamId: string | null;
   readonly sentAt: Date | null;
+  /** True if the create can be repeated without a second job, because it had an idempotency key. */
+  readonly repeatable: boolean;
   /** Time since `sentAt`, by the clock of the database; 0 if `sentAt` is null. */
   readonly sentAgoMs: number;
   readonly report: JobReport | null;
@@ -34,7 +37,7 @@ export function wasSent(job: Job | null): job is SentJob {
 
 export const jobColumns = `
   task_id as "taskId", kind, channel, upstream_model as "upstreamModel", state,
-  upstream_id as "upstreamId", sent_at as "sentAt", report,
+  upstream_id as "upstreamId", sent_at as "sentAt", repeatable, report,
   gone_at as "goneAt", cancel,
   coalesce(extract(epoch from clock_timestamp() - sent_at) * 1000, 0)::float8 as "sentAgoMs"`;
 
@@ -45,6 +48,21 @@ export async function findJob(db: Knex, name: JobName): Promise<Job | null> {
   );
   return rows[0] ?? null;
 }
+
+/**
+ * The seconds from the create of a job to the deadline of its task. A repeated create has the same
+ * value, because a provider may refuse a known idempotency key with another body.
+ */
+export async function findSecondsLeft(db: Knex, { taskId, kind }: JobName): Promise<number> {
+  const [row] = await selectSecondsLeft(db, { taskId, kind });
+  return row?.seconds ?? 0;
+}
+
+const selectSecondsLeft = prepare<{ seconds: number }>(
+  'seconds_left',
+  `select floor(extract(epoch from deadline_at - sent_at))::int as seconds
+     from jobs join tasks on tasks.id = task_id where task_id = :taskId and kind = :kind`,
+);
 
 /** Time since the end of the task, by the clock of the database; 0 if the task has not ended. */
 export async function sinceEndMs(db: Knex, taskId: string): Promise<number> {

@@ -89,11 +89,11 @@ const isFree = `
 export async function takeSlot(
   db: Knex,
   { taskId, kind, accountId }: JobInput,
-  { channel, upstreamModel }: Destination,
+  { channel, upstreamModel, repeatable = false }: Destination,
   slots: number | null,
   attempt: string,
 ): Promise<'taken' | 'full' | 'moved'> {
-  const bindings = { taskId, kind, accountId, channel, upstreamModel, slots, attempt };
+  const bindings = { taskId, kind, accountId, channel, upstreamModel, repeatable, slots, attempt };
   if (slots === null) {
     const taken = await takeUnlimited(db, bindings);
     if (taken.length > 0) return 'taken';
@@ -117,6 +117,7 @@ function takingSlot(condition: string): string {
   return `
     update jobs
        set state = 'sending', channel = :channel, upstream_model = :upstreamModel, sent_at = now(),
+           repeatable = cast(:repeatable as boolean),
            attempt = :attempt, check_at = now() + interval '5 seconds'
      where task_id = :taskId and kind = :kind and state in ('planned', 'waiting')
        and exists (select 1 from tasks where id = :taskId and finished_at is null for share)

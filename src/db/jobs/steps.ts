@@ -18,6 +18,8 @@ export interface JobNews extends JobName {
 export interface Destination {
   readonly channel: string;
   readonly upstreamModel: string;
+  /** True if a repeated create makes no second job; false by default. */
+  readonly repeatable?: boolean;
 }
 
 /** Part of the statement that opens a task: plans its first job in the same transaction. */

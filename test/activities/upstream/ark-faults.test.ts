@@ -34,6 +34,8 @@ test.each([
   [502, null, 'ambiguous'],
   [504, null, 'ambiguous'],
   [408, null, 'ambiguous'],
+  [409, 'IdempotencyKeyInProgress', 'ambiguous'],
+  [425, 'TooEarly', 'ambiguous'],
   [200, null, 'ambiguous'],
   [400, null, 'ambiguous'],
 ] as const)(

@@ -121,7 +121,26 @@ describe('the body of a generation', () => {
   });
 });
 
+test.each([
+  [80_000, 80_000],
+  [10, 3_600],
+  [0, 3_600],
+  [300_000, 259_200],
+])(
+  'if %i seconds are left when a generation is sent, the provider gets %i seconds for it',
+  (secondsLeft, sent) => {
+    const body = generationBody({ ...aJobInput(), secondsLeft }, 'm');
+    expect(body).toMatchObject({ execution_expires_after: sent });
+  },
+);
+
 describe('the body of an enhancement', () => {
+  test('has no test script of the caller', () => {
+    const passThrough = { studio: { enhance: { end: 'failed' } } };
+    const input = aJobInput({ request: aRequest({ metadata: { passThrough } }) });
+    expect(enhancementBody(input)).not.toHaveProperty('studio');
+  });
+
   test('has the task id as its client token, and the planned parameters', () => {
     const input = aJobInput({
       kind: 'super_resolution',

@@ -47,6 +47,8 @@ test.each([
   ['503 from a proxy', { status: 503, body: '<html>' }, 'ambiguous'],
   ['500', { status: 500, body: { error: { code: 'InternalError' } } }, 'ambiguous'],
   ['408', { status: 408, body: {} }, 'ambiguous'],
+  ['409', { status: 409, body: { error: { code: 'TokenInUse' } } }, 'ambiguous'],
+  ['425', { status: 425, body: { error: { code: 'TooEarly' } } }, 'ambiguous'],
   ['400 with a code', { status: 400, body: { error: { code: 'InvalidParameter' } } }, 'caller'],
   ['400 without a code', { status: 400, body: {} }, 'ambiguous'],
   ['a refusal with 200', { body: { success: false, error: { code: 'BadVideo' } } }, 'caller'],
