@@ -23,7 +23,7 @@ module.exports = {
       testMatch: ['<rootDir>/test/**/*.test.ts'],
       testPathIgnorePatterns: [
         '/node_modules/',
-        `/test/(${[...fastFolders, 'long', 'clients', 'deploy', 'cluster'].join('|')})/`,
+        `/test/(${[...fastFolders, 'long', 'clients', 'deploy', 'cluster', 'containers'].join('|')})/`,
       ],
       globalSetup: '<rootDir>/test/support/global-setup.ts',
       globalTeardown: '<rootDir>/test/support/global-teardown.ts',
@@ -37,6 +37,12 @@ module.exports = {
       globalSetup: '<rootDir>/test/support/global-setup.ts',
       globalTeardown: '<rootDir>/test/support/global-teardown.ts',
     })),
+    // docker-compose.yml on a container engine. The engine runs all servers.
+    {
+      ...common,
+      displayName: 'containers',
+      testMatch: ['<rootDir>/test/containers/**/*.test.ts'],
+    },
     // The same processes on a Temporal cluster, which each file starts for itself.
     {
       ...common,

@@ -1,6 +1,7 @@
 // `npm test` and its variants: checks types, lint and format, runs the tests, and prints the counts
 // in the last line. `--install` first installs missing packages. `--fast` leaves out tests that
-// need servers. `--long`, `--clients`, `--deploy` and `--cluster` run other tests instead.
+// need servers. `--long`, `--clients`, `--deploy`, `--cluster` and `--containers` run other tests
+// instead.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -20,6 +21,7 @@ const { values: asked } = parseArgs({
     clients: { type: 'boolean' },
     deploy: { type: 'boolean' },
     cluster: { type: 'boolean' },
+    containers: { type: 'boolean' },
   },
 });
 
@@ -31,6 +33,7 @@ async function main() {
     return runJest([besides]);
   }
   if (asked.cluster) return runCluster();
+  if (asked.containers) return runContainers();
   await checkSources();
   if (asked.fast) return runJest(['fast']);
   await buildIfStale();
@@ -49,6 +52,21 @@ async function runCluster() {
   }
   await buildIfStale();
   await runJest(['cluster']);
+}
+
+/** Needs a container engine that answers, and compose. */
+async function runContainers() {
+  const engine = ['version', '--format', '{{.Server.Version}}'];
+  const answers = await Promise.all([run('docker', engine), run('docker', ['compose', 'version'])])
+    .then(() => true)
+    .catch(() => false);
+  if (!answers) {
+    process.stdout.write(
+      'Nothing was run: no container engine answers, so start Docker Engine 26 with Compose 2.24 or later.\n',
+    );
+    return;
+  }
+  await runJest(['containers']);
 }
 
 /** Runs the checks in parallel, because each uses only half of a core. Prints all errors. */

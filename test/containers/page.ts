@@ -1,0 +1,47 @@
+// Runs the shell blocks of docs/operations.md, as they stand in the page, in a copy of the project.
+
+import { execFile } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { blocksOf } from '../support/markdown';
+
+const project = resolve(__dirname, '../..');
+const page = readFileSync(join(project, 'docs/operations.md'), 'utf8');
+const copied = [
+  ...['package.json', 'package-lock.json', '.npmrc', '.dockerignore', 'Dockerfile', 'LICENSE'],
+  ...['tsconfig.json', 'tsconfig.build.json', 'catalogue.yaml', 'catalogue.ark.yaml'],
+  ...['docker-compose.yml', 'deploy', 'ops', 'scripts', 'src', 'studio', 'workflows', 'activities'],
+  'public',
+];
+
+export interface Copy {
+  readonly folder: string;
+  /** Runs shell text in the copy, and returns what it wrote. */
+  sh(text: string, withinMs?: number): Promise<string>;
+}
+
+export function copyOfProject(): Copy {
+  const folder = mkdtempSync(join(tmpdir(), 'video-containers-'));
+  for (const name of copied) {
+    cpSync(join(project, name), join(folder, name), { recursive: true });
+  }
+  const env = { ...process.env, COMPOSE_PROJECT_NAME: 'video-containers-test' };
+  const sh = async (text: string, timeout = 600_000) => {
+    const options = { cwd: folder, env, timeout, maxBuffer: 2 ** 26 };
+    const { stdout } = await promisify(execFile)('bash', ['-euc', text], options);
+    return stdout;
+  };
+  return { folder, sh };
+}
+
+/** The only shell block of the page with this text; some words of it may be replaced. */
+export function blockWith(text: string, replaced: Readonly<Record<string, string>> = {}): string {
+  const found = blocksOf(page).filter((one) => one.language === 'sh' && one.text.includes(text));
+  if (found.length !== 1) throw new Error(`${found.length} blocks of the page contain "${text}".`);
+  return Object.entries(replaced).reduce((all, [from, to]) => {
+    if (!all.includes(from)) throw new Error(`The block does not contain "${from}".`);
+    return all.replace(from, to);
+  }, found[0]?.text ?? '');
+}
