@@ -71,7 +71,7 @@ function limitOf(row: string): string {
 
 describe('README.md', () => {
   test('is short and links every page of docs/', () => {
-    expect(readme.split('\n').length).toBeLessThanOrEqual(221);
+    expect(readme.split('\n').length).toBeLessThanOrEqual(255);
     const linked = [...readme.matchAll(/\]\((docs\/[\w-]+\.md)[)#]/g)].map(([, path]) => path);
     expect(filesIn('docs', '.md').filter((path) => !linked.includes(path))).toEqual([]);
   });

@@ -34,6 +34,20 @@ export async function pythonPackage(
   });
 }
 
+/** A folder whose node_modules has this version of each package. */
+export async function npmPackages(...packages: readonly (readonly [string, string])[]) {
+  const specs = packages.map(([name, version]) => `${name}@${version}`);
+  return cached({
+    name: `npm-${specs.join('-').replaceAll(/[@/]/g, '_')}`,
+    needs: packages.map(([name]) => `node_modules/${name}/package.json`),
+    fill: (folder) =>
+      succeed('npm', [
+        ...['install', '--silent', '--no-audit', '--no-fund', '--ignore-scripts'],
+        ...['--prefix', folder, ...specs],
+      ]),
+  });
+}
+
 /** The path of a jar from Maven Central. The library must have no dependencies. */
 export async function javaLibrary(group: string, name: string, version: string): Promise<string> {
   const jar = `${name}-${version}.jar`;

@@ -1,0 +1,63 @@
+"""The one error that the client raises for an answer, or for the lack of one."""
+
+from __future__ import annotations
+
+import json
+from typing import Mapping, Optional
+
+
+class VideoError(Exception):
+    """The fields of a refusal. `status` is 0 if there was no answer.
+
+    The client itself adds the codes `no_answer`, `unexpected_answer`, `content_changed` and
+    `invalid_callback`.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int,
+        code: str,
+        type: str = "",
+        param: str = "",
+        request_id: str = "",
+        retry_after: Optional[float] = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.status = status
+        self.code = code
+        self.type = type
+        self.param = param
+        self.request_id = request_id
+        self.retry_after = retry_after
+
+
+def error_of(status: int, headers: Mapping[str, str], body: bytes) -> VideoError:
+    said = _refusal_in(body)
+    return VideoError(
+        said.get("message") or f"The answer was HTTP {status}.",
+        status=status,
+        code=said.get("code") or "unexpected_answer",
+        type=said.get("type") or "",
+        param=said.get("param") or "",
+        request_id=headers.get("x-request-id") or "",
+        retry_after=_seconds_in(headers.get("retry-after")),
+    )
+
+
+def _refusal_in(body: bytes) -> Mapping[str, str]:
+    try:
+        parsed = json.loads(body)
+    except ValueError:
+        return {}
+    error = parsed.get("error") if isinstance(parsed, dict) else None
+    return error if isinstance(error, dict) else {}
+
+
+def _seconds_in(text: Optional[str]) -> Optional[float]:
+    try:
+        return None if text is None else max(0.0, float(text))
+    except ValueError:
+        return None
