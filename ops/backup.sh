@@ -5,6 +5,8 @@
 #   METRICS_FOLDER  backup.prom, the time of the last dump, for node_exporter
 # With the argument "once" it makes one dump now and ends.
 set -eu
+# Only the owner may read a dump, because it contains prompts, links and secrets.
+umask 077
 
 folder=${BACKUP_FOLDER:-/backups}
 metrics=${METRICS_FOLDER:-/metrics}
@@ -19,6 +21,7 @@ record() {
   file=$(newest)
   [ -n "$file" ] || return 0
   echo "backup_finished_timestamp_seconds{database=\"$PGDATABASE\"} $(stat -c %Y "$file")" > "$metrics/.backup.prom"
+  chmod 644 "$metrics/.backup.prom"
   mv "$metrics/.backup.prom" "$metrics/backup.prom"
 }
 

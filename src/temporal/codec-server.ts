@@ -1,9 +1,11 @@
 // Decrypts payloads for the Temporal UI, in Temporal's codec protocol. The browser posts the
 // payloads of a page, and shows the decrypted payloads of the answer. A caller that reaches this
 // server can read every task. So by default the server listens on this machine only, and it refuses
-// requests from pages of other origins than the UI's.
+// requests from pages of other origins than the UI's. It only decrypts: nobody needs a server that
+// makes payloads which our workers would trust.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 
 // The longest body. A page of a workflow's history in the UI has only a few hundred payloads.
@@ -15,8 +17,10 @@ interface WirePayloads {
 
 export function createCodecHandler(codec: PayloadCodec, uiOrigin: string | null): RequestListener {
   return (request, response) => {
-    answer(request, response, codec, uiOrigin).catch((error: unknown) => {
-      reply(response, 400, { message: (error as Error).message });
+    answer(request, response, codec, uiOrigin).catch(() => {
+      const message =
+        'The body is no JSON with payloads that these keys decrypt, of at most 8 MiB.';
+      reply(response, 400, { message });
     });
   };
 }
@@ -37,13 +41,25 @@ async function answer(
   if (origin !== undefined && origin !== uiOrigin) {
     return reply(response, 403, { message: `${origin} is not the origin of TEMPORAL_UI_URL.` });
   }
+  if (origin === undefined && !isLocalName(request.headers.host ?? '')) {
+    return reply(response, 403, { message: 'Call this server by an address or a local name.' });
+  }
   const action = new URL(request.url ?? '/', 'http://localhost').pathname.split('/').at(-1);
-  if (request.method !== 'POST' || (action !== 'encode' && action !== 'decode')) {
-    return reply(response, 404, { message: 'POST /encode or /decode.' });
+  if (request.method !== 'POST' || action !== 'decode') {
+    return reply(response, 404, { message: 'POST /decode.' });
   }
   const { payloads = [] } = JSON.parse(await bodyOf(request)) as WirePayloads;
-  const answered = await codec[action](payloads.map(fromWire));
+  const answered = await codec.decode(payloads.map(fromWire));
   reply(response, 200, { payloads: answered.map(toWire) });
+}
+
+/**
+ * True for an address, and for a name without a dot, such as that of a container. The name of a
+ * page on the internet that leads here by its DNS has a dot.
+ */
+function isLocalName(host: string): boolean {
+  const name = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  return isIP(name) !== 0 || (name !== '' && !name.includes('.'));
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {

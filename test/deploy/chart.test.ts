@@ -42,6 +42,7 @@ const everything = [
   ],
   ...['--set', 'api.autoscaling.enabled=true,workerDefaults.autoscaling.enabled=true'],
   ...['--set', 'api.ingress.enabled=true,api.ingress.host=v.example.com,api.ingress.tlsSecret=tls'],
+  ...['--set', 'settings.TRUSTED_PROXIES=1'],
   ...['--set', 'workers.next.tag=b2,workers.next.settings.WORKER_BUILD_ID=b2'],
   ...[
     '--set',

@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -29,6 +30,13 @@ test('the backup script makes a dump and records the time of the dump', () => {
   expect(backup().status).toBe(0);
   expect(dumps()).toEqual([expect.stringMatching(/^video-\d{4}-\d\d-\d\dT\d{6}Z\.dump$/)]);
   expect(metric()).toMatch(/^backup_finished_timestamp_seconds\{database="video"\} \d{10}\n$/);
+});
+
+test('only the owner can read a dump, and everybody can read the metric', () => {
+  expect(backup().status).toBe(0);
+  const modeOf = (...path: string[]) => statSync(join(folder, ...path)).mode & 0o777;
+  expect(modeOf('dumps', dumps()[0] ?? '')).toBe(0o600);
+  expect(modeOf('metrics', 'backup.prom')).toBe(0o644);
 });
 
 test.each([

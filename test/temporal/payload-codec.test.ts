@@ -1,7 +1,7 @@
 // Tests the codec for Temporal payloads. The codec encrypts with the first key. It decrypts with
 // the key whose id is stored with the payload.
 
-import { createServer } from 'node:http';
+import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { createCodecHandler } from '../../src/temporal/codec-server';
@@ -99,8 +99,31 @@ describe('the codec endpoint', () => {
   test.each([
     ['a request from another origin', '/decode', '{}', { origin: 'http://evil.example' }, 403],
     ['a request to another path', '/', '{}', {}, 404],
+    ['a request to encrypt', '/encode', '{"payloads":[]}', {}, 404],
     ['a request whose body is not JSON', '/decode', '{', {}, 400],
   ])('refuses %s', async (_, path, body, headers, status) => {
     expect((await post(path, body, headers as Record<string, string>)).status).toBe(status);
+  });
+
+  test.each([
+    ['localhost:8234', 200],
+    ['codec:8234', 200],
+    ['[::1]:8234', 200],
+    ['rebound.example.com:8234', 403],
+  ])('answers a request without an origin by the name of the server: %s', async (host, status) => {
+    const answered = await new Promise<number | undefined>((resolve, reject) => {
+      const call = request(`${url}/decode`, { method: 'POST', headers: { host } }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      });
+      call.on('error', reject).end('{}');
+    });
+    expect(answered).toBe(status);
+  });
+
+  test('does not show the error of a parser', async () => {
+    const answer = await post('/decode', '{"payloads": [hidden');
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).not.toMatch(/hidden|token|JSON at/);
   });
 });
