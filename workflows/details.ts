@@ -3,6 +3,7 @@
 
 import type { TaskObject } from '../src/contract/task';
 import type { Plan } from '../src/domain/plan-types';
+import { waitingMessage } from '../src/domain/task';
 import type { TaskJobs } from './task-jobs';
 
 export function detailsOf(
@@ -27,6 +28,19 @@ export function detailsOf(
   return ['| | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join(
     '\n',
   );
+}
+
+/** The `message` of a live task: what only its workflow knows. */
+export function messageFor(
+  task: TaskObject,
+  { current, placed, waitsForTurn }: TaskJobs,
+  isStoring: boolean,
+): string {
+  if (isStoring) return task.message;
+  if (!current) return 'The task is being admitted.';
+  if (waitsForTurn) return waitingMessage;
+  if (!placed.has(current)) return 'The job is being placed with a provider, or waits there.';
+  return task.message;
 }
 
 function doing(

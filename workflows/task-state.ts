@@ -1,6 +1,6 @@
 // The state of a task's workflow. The answer of the `accept` update shows the state to the caller
-// that creates the task. The query, the search attributes and the details in the Temporal UI show
-// the state to operators. The state only moves forward. A GET reads the task's row, not this state.
+// that creates the task. The query shows the state to callers that read the task. The search
+// attributes and the details in the Temporal UI show it to operators. The state only moves forward.
 
 import type { SearchAttributePair } from '@temporalio/common';
 import {
@@ -22,7 +22,7 @@ import type { KeptResults, ResultSource, StoreResults } from '../src/domain/resu
 import type { TaskIdentity } from '../src/domain/task';
 import { createdTask, isFinal, runningObject, stepOf, taskObject } from '../src/domain/task';
 import type { OpenTask, TaskInput } from '../src/domain/task-transactions';
-import { detailsOf } from './details';
+import { detailsOf, messageFor } from './details';
 import { type FinishedVideo, finishedVideo, resultSources } from './finished-video';
 import type { Accepted } from './messages';
 import {
@@ -171,9 +171,22 @@ export class TaskState {
     this.describe();
   }
 
+  /**
+   * The answer to a read. Its step may be ahead of the row for a moment; the API then shows the row
+   * (src/api/routes/find-task.ts). It is final only after closeTask has committed.
+   */
+  private told(): TaskObject {
+    const { shown, jobs, isStoring } = this;
+    if (isFinal(shown.status)) return shown;
+    const isEnhancing = jobs.current === 'super_resolution' && !jobs.waitsForTurn;
+    const stage = isStoring ? 'storing' : isEnhancing ? 'super_resolution' : undefined;
+    const task = stage ? runningObject(shown, stage) : shown;
+    return { ...task, message: messageFor(task, jobs, isStoring) };
+  }
+
   /** Registers the handlers. Called once, before the workflow does anything else. */
   listen(): void {
-    setHandler(defineQuery<TaskObject>(taskQuery), () => this.shown);
+    setHandler(defineQuery<TaskObject>(taskQuery), () => this.told());
     setHandler(defineSignal<[JobReport]>(jobSignal), (report: JobReport) => this.take(report));
     setHandler(defineSignal<[JobKind]>(turnSignal), (kind: JobKind) => this.jobs.giveTurn(kind));
     setHandler(defineUpdate<Accepted>(acceptUpdate), () => this.answer(), {

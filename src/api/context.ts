@@ -20,6 +20,7 @@ export interface ApiState {
   /** The task that the request names or creates; logged with the request. */
   taskId?: string;
   code?: string;
+  answeredBy?: 'workflow' | 'row';
 }
 
 /** The state after the key was checked. Handlers of the task API require it. */

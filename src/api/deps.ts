@@ -90,4 +90,6 @@ export interface FinishedRequest {
   readonly accountId: string | undefined;
   readonly taskId: string | undefined;
   readonly code: string | undefined;
+  /** What answered the read of a live task. */
+  readonly answeredBy: 'workflow' | 'row' | undefined;
 }

@@ -64,6 +64,7 @@ export function observeRequests({
         accountId: state.caller?.accountId,
         taskId: state.taskId,
         code: state.code,
+        answeredBy: state.answeredBy,
       });
     }
   };
@@ -100,7 +101,7 @@ function allowOrigin(
       'authorization, content-type, idempotency-key, prefer, traceparent',
     'Access-Control-Expose-Headers':
       'location, retry-after, x-request-id, idempotent-replayed, x-ignored-fields, x-passed-fields, ' +
-      'ratelimit-limit, ratelimit-remaining, ratelimit-reset',
+      'x-answered-by, ratelimit-limit, ratelimit-remaining, ratelimit-reset',
     'Access-Control-Max-Age': '600',
   });
 }

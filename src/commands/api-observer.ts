@@ -21,10 +21,12 @@ export function observeApi(log: Logger, meters: Meters): ApiObserver {
       log.warn({ event: 'temporal_failure', what, err: error }, 'Temporal did not answer in time');
     },
     finished(request) {
-      const { method, route, status, ms, requestId, traceId, accountId, taskId, code } = request;
+      const { method, route, status, ms, requestId, traceId, accountId, taskId, code, answeredBy } =
+        request;
       const labels = { method: knownMethod(method), route, status: String(status) };
       meters.observe('video_http_request_duration_seconds', labels, ms / 1000);
       if (code) meters.add('video_http_refusals_total', { code });
+      if (answeredBy) meters.add('video_live_reads_total', { answered_by: answeredBy });
       const isDull = (method === 'GET' && status < 400) || status === 401;
       if (isDull && !requests.isLevelEnabled('debug')) return;
       const line = {

@@ -113,6 +113,11 @@ const getOperation: ZodOpenApiOperationObject = {
         description: 'Seconds until the next poll makes sense; only while the task is unfinished.',
         schema: { type: 'integer' },
       },
+      'X-Answered-By': {
+        description:
+          '`workflow`: the workflow of the task answered, and `message` says what it is doing. `row`: the stored task.',
+        schema: { type: 'string', enum: ['workflow', 'row'] },
+      },
       'Preference-Applied': {
         description: 'The wait that was applied, for example `wait=30`.',
         schema: { type: 'string' },

@@ -36,6 +36,13 @@ export const metrics = {
     help: 'Requests that were refused, by the code in the answer.',
     labels: ['code'],
   },
+  video_live_reads_total: {
+    kind: 'counter',
+    of: 'api',
+    help: 'Reads of tasks that have not ended, by what answered: the workflow or the row.',
+    labels: ['answered_by'],
+    known: ['workflow', 'row'],
+  },
   video_temporal_failures_total: {
     kind: 'counter',
     of: 'api',

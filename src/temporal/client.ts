@@ -7,6 +7,7 @@ import type { TaskInput } from '../domain/task-transactions';
 import type { KeyRing } from '../encryption/key-ring';
 import { type CancelOutcome, cancelTask } from './cancel-task';
 import { encryptionWith } from './payload-codec';
+import { type AskTask, createTaskQueries } from './query-task';
 import { startDelivery } from './start-delivery';
 import { type Submission, submitTask } from './submit-task';
 
@@ -16,6 +17,8 @@ export interface TemporalClient {
    * longer than the accept timeout.
    */
   submit(input: TaskInput): Promise<Submission>;
+  /** Asks the workflow for the state of its task, within a budget. */
+  readonly ask: AskTask;
   /** Requests the cancellation of the workflow. */
   cancel(taskId: string): Promise<CancelOutcome>;
   /** Starts the delivery of the callback of a task that was not ended by its own workflow. */
@@ -40,13 +43,20 @@ interface TemporalClientOptions {
 
 export function createTemporalClient(options: TemporalClientOptions): TemporalClient {
   const { connection, namespace, encryptionKeys } = options;
-  const client = new Client({ connection, namespace, ...encryptionWith(encryptionKeys) });
+  const client = new Client({
+    connection,
+    namespace,
+    // Otherwise a worker would replay a closed workflow to answer its query.
+    workflow: { queryRejectCondition: 'NOT_OPEN' },
+    ...encryptionWith(encryptionKeys),
+  });
   return {
     async submit(input) {
       const submission = await submitTask(client, options, input);
       if (submission.outcome === 'unanswered') options.onError?.('accept', submission.error);
       return submission;
     },
+    ask: createTaskQueries(client),
     cancel: (taskId) => cancelTask(client, taskId),
     deliverCallback: (taskId) => startDelivery(client, options.taskQueue, { taskId }),
     async isReady() {

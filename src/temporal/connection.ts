@@ -9,6 +9,7 @@ import {
   defaultGrpcRetryOptions,
   makeGrpcRetryInterceptor,
 } from '@temporalio/client';
+import { queryLimitMs } from './query-task';
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 
@@ -50,6 +51,7 @@ export function lazyConnection(access: Access, acceptTimeoutMs: number): Connect
     GetWorkflowExecutionHistory: checkMs,
     SignalWorkflowExecution: checkMs,
     RequestCancelWorkflowExecution: checkMs,
+    QueryWorkflow: queryLimitMs,
   });
 }
 

@@ -8,6 +8,7 @@ import {
   taskSchema,
   tasksSchema,
 } from '../../src/contract/reply-schema';
+import type { TaskObject } from '../../src/contract/task';
 import { takeSlot } from '../../src/db/jobs/slots';
 import { waitForTurn } from '../../src/db/jobs/steps';
 import { waitingMessage } from '../../src/domain/task';
@@ -97,6 +98,58 @@ describe('reading and cancelling a task', () => {
     expect(taskSchema.parse(json)).toMatchObject({ status: 'submitted', message: waitingMessage });
     await takeSlot(api.db, order, { channel: 'full', upstreamModel: 'm' }, null, 'first');
     expect((await get(taskId)).json).toEqual({ ...json, message: 'Task submitted.' });
+  });
+
+  describe('if the workflow of a live task answers', () => {
+    afterEach(() => {
+      api.temporal.tells = () => null;
+    });
+    const told = (task: object) => {
+      api.temporal.tells = async () => task as TaskObject;
+    };
+    const answerOf = async (id: string) => {
+      const { json, headers } = await get(id);
+      return [headers.get('x-answered-by'), json.status, json.message];
+    };
+
+    test('its message is shown as long as it is at the step of the row', async () => {
+      const id = await aTask();
+      const { json } = await get(id);
+      told({ ...json, message: 'It is being placed.' });
+      expect(await answerOf(id)).toEqual(['workflow', 'submitted', 'It is being placed.']);
+    });
+
+    test.each([
+      ['ahead of', { status: 'running', stage: 'storing' }],
+      ['final before', { status: 'succeeded' }],
+      ['behind', { status: 'pending' }],
+    ])('and is %s the row, the row is shown', async (_, state) => {
+      const id = await aTask();
+      const { json } = await get(id);
+      told({ ...json, ...state });
+      expect(await answerOf(id)).toEqual(['row', 'submitted', json.message]);
+    });
+
+    test('and the task has ended meanwhile, its end is shown', async () => {
+      const id = await aTask();
+      const { json } = await get(id);
+      api.temporal.tells = async () => {
+        await api.finish(id);
+        return { ...json, status: 'failed' };
+      };
+      expect((await answerOf(id)).slice(0, 2)).toEqual(['row', 'failed']);
+    });
+
+    test('pending and ended tasks are not asked', async () => {
+      const ended = await aTask();
+      await api.finish(ended);
+      api.temporal.answer = 'unanswered';
+      const pending = await aTask();
+      const before = api.temporal.asked.length;
+      expect((await answerOf(ended)).slice(0, 2)).toEqual(['row', 'failed']);
+      expect((await answerOf(pending)).slice(0, 2)).toEqual(['row', 'pending']);
+      expect(api.temporal.asked).toHaveLength(before);
+    });
   });
 
   test('each of many concurrent reads gets the task that it asked for', async () => {

@@ -15,6 +15,7 @@ const request: FinishedRequest = {
   accountId: undefined,
   taskId: undefined,
   code: undefined,
+  answeredBy: undefined,
 };
 
 function observe(requests: readonly Partial<FinishedRequest>[]) {

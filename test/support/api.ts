@@ -38,6 +38,9 @@ interface HeldTemporal extends TemporalClient {
   gate: Promise<void> | undefined;
   readonly submitted: TaskInput[];
   readonly cancelled: string[];
+  /** Tasks whose workflow was asked, and its answer. */
+  readonly asked: string[];
+  tells: TemporalClient['ask'];
   /** Tasks whose callback was started. */
   readonly calledBack: string[];
   reachable: boolean;
@@ -206,6 +209,8 @@ function heldTemporal(db: Knex): HeldTemporal {
     gate: undefined,
     submitted: [],
     cancelled: [],
+    asked: [],
+    tells: () => null,
     calledBack: [],
     reachable: true,
     async submit(input): Promise<Submission> {
@@ -213,6 +218,10 @@ function heldTemporal(db: Knex): HeldTemporal {
       await temporal.gate;
       if (temporal.answer === 'accept') return accept(db, input);
       return { outcome: 'unanswered', error: new Error('Temporal is away.') };
+    },
+    ask: (taskId) => {
+      temporal.asked.push(taskId);
+      return temporal.tells(taskId);
     },
     async cancel(taskId) {
       if (!temporal.reachable) return 'unavailable';

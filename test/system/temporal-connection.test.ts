@@ -20,6 +20,7 @@ test('calls of the API to Temporal use no async-local storage', async () => {
   const kept = jest.spyOn(AsyncLocalStorage.prototype, 'run');
   try {
     expect((await temporal.submit(aTaskInput({ taskId }))).outcome).toBe('unanswered');
+    expect(await temporal.ask(taskId)).toBeNull();
     expect(await temporal.cancel(taskId)).toBe('asked');
     expect(kept).not.toHaveBeenCalled();
   } finally {
