@@ -61,11 +61,12 @@ export function createAdmission(
 }
 
 const oneTask = /^\/v1\/videos?\/generations(?:\/[^/]*)?$/;
+const oneShaped = /^(?:\/v1\/videos|\/api\/v3\/contents\/generations\/tasks)\/[^/]+(?:\/content)?$/;
 const oneFile = /^\/v1\/files\/[^/]+(?:\/content)?$/;
 
 export function kindOf({ method, path }: Pick<ApiCall, 'method' | 'path'>): CallKind {
   if (method === 'POST' && path.startsWith('/v1/files')) return 'uploads';
   if (method === 'POST') return path.startsWith('/v1/videos/quotes') ? 'quotes' : 'changes';
   if (method === 'DELETE') return 'changes';
-  return oneTask.test(path) || oneFile.test(path) ? 'reads' : 'lists';
+  return oneTask.test(path) || oneShaped.test(path) || oneFile.test(path) ? 'reads' : 'lists';
 }

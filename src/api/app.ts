@@ -6,14 +6,14 @@ import Koa from 'koa';
 import { createAdmission, kindOf } from './admit';
 import { limitAtOnce } from './at-once';
 import { createAuthentication } from './auth';
-import type { ApiState, KeyedCall, KeyedState } from './context';
+import type { ApiCall, ApiState, KeyedCall, KeyedState } from './context';
 import { answerCreate } from './create/answer';
 import { createTask } from './create/create';
 import { readRequest } from './create/read-request';
 import type { ApiDeps } from './deps';
 import { answerErrors, answerUnknownRoutes } from './errors';
 import { busyRoutes } from './fast-path';
-import { createBuckets } from './limits';
+import { type Buckets, createBuckets } from './limits';
 import { observeRequests } from './observe-requests';
 import { retryHints } from './retry-hints';
 import { accountRoutes } from './routes/account';
@@ -24,11 +24,13 @@ import { createTransfers } from './routes/files/transfers';
 import { uploadRoutes } from './routes/files/uploads';
 import { createFindTask } from './routes/find-task';
 import { opsRoutes } from './routes/health';
-import { listRoutes } from './routes/list';
+import { listAccountTasks } from './routes/list';
 import { modelRoutes } from './routes/models';
 import { pageRoutes } from './routes/playground';
 import { quoteRoutes } from './routes/quotes';
 import { createTaskHandlers, readRoutes } from './routes/read';
+import { shapeErrors, shapeRoutes } from './shapes/shape';
+import { createShapes } from './shapes/shapes';
 
 export function createApp(deps: ApiDeps): Koa<ApiState> {
   const app = new Koa<ApiState>();
@@ -44,14 +46,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   const { settings, elapsed, now, db } = deps;
   app.proxy = settings.trustedProxies > 0;
   app.maxIpsCount = settings.trustedProxies;
-  const unknownLookups = createBuckets({
-    subject: 'This address may ask for keys, tasks and files that do not exist',
-    perSecond: settings.unknownRatePerSecond,
-    // The burst is the number of calls in one second. The usual burst is five times as large, but
-    // each of these look-ups costs an SQL statement.
-    burst: settings.unknownRatePerSecond,
-    elapsed,
-  });
+  const unknownLookups = limitUnknown(deps);
   const transfers = createTransfers(elapsed);
   deliveryRoutes(open, { ...deps, transfers }, unknownLookups);
   const find = createFindTask(deps, unknownLookups);
@@ -68,18 +63,22 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   const tasks = createTaskHandlers(deps, { find, changesAtOnce });
   const authenticate = createAuthentication({ db, now, elapsed, unknownLookups });
   const admit = createAdmission(authenticate, settings, elapsed);
+  const list = listAccountTasks(deps);
+  const shapes = createShapes(deps, { ...tasks, create, list });
   const running = settings.listsAtOncePerAccountMax;
   const listsAtOnce = limitAtOnce({ running, waiting: 25 * running, work: 'lists' });
   const routes = new Router<KeyedState>({ sensitive: true });
   // The check is part of the router, so that no route of this router is reachable without a key.
-  routes.use(async (ctx, next) => {
-    const { caller } = (await admit(ctx)).state;
-    return kindOf(ctx) === 'lists' ? listsAtOnce(caller.accountId, next) : next();
-  });
+  const admitted = async <T>(ctx: ApiCall, work: (ctx: KeyedCall) => Promise<T>): Promise<T> => {
+    const keyed = await admit(ctx);
+    const run = () => work(keyed);
+    return kindOf(ctx) === 'lists' ? listsAtOnce(keyed.state.caller.accountId, run) : run();
+  };
+  routes.use((ctx, next) => admitted(ctx, next));
   routes.post(['/v1/videos/generations', '/v1/video/generations'], createRoute);
   quoteRoutes(routes, deps);
   readRoutes(routes, tasks);
-  listRoutes(routes, deps);
+  routes.get('/v1/tasks', list);
   modelRoutes(routes, deps);
   callbackRoutes(routes, deps, find);
   accountRoutes(routes, deps);
@@ -87,10 +86,23 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
 
   app.use(observeRequests(deps));
   app.use(retryHints());
+  app.use(shapeErrors(shapes));
   app.use(answerErrors(deps.observer));
   app.use(busyRoutes({ admit, create: createRoute, show: tasks.show }));
+  app.use(shapeRoutes(shapes, admitted));
   app.use(open.routes());
   app.use(routes.routes());
   app.use(answerUnknownRoutes({ open, keyed: routes, admit }));
   return app;
+}
+
+function limitUnknown({ settings, elapsed }: ApiDeps): Buckets {
+  return createBuckets({
+    subject: 'This address may ask for keys, tasks and files that do not exist',
+    perSecond: settings.unknownRatePerSecond,
+    // The burst is the number of calls in one second. The usual burst is five times as large, but
+    // each of these look-ups costs an SQL statement.
+    burst: settings.unknownRatePerSecond,
+    elapsed,
+  });
 }

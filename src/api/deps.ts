@@ -46,6 +46,8 @@ export interface ApiSettings {
    */
   readonly filesDelivery: 'proxy' | 'redirect';
   readonly playground: boolean;
+  /** The forms of other services that the API speaks besides its own. */
+  readonly shapes: readonly ('openai' | 'ark')[];
   readonly temporalUiUrl: string | null;
   /** The namespace in links to the Temporal UI. */
   readonly temporalNamespace?: string;

@@ -49,7 +49,7 @@ interface Routers {
  */
 export function answerUnknownRoutes({ open, keyed, admit }: Routers): Middleware<ApiState> {
   return async (ctx) => {
-    if (/^\/v1(?:\/|$)/.test(ctx.path)) await admit(ctx);
+    if (/^\/(?:v1|api\/v3)(?:\/|$)/.test(ctx.path)) await admit(ctx);
     const layers = [...open.match(ctx.path, ctx.method).path];
     const keyedLayers = keyed.match(ctx.path, ctx.method).path;
     const allowed = new Set([...layers, ...keyedLayers].flatMap(({ methods }) => methods));

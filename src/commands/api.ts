@@ -152,6 +152,7 @@ function settingsOf(config: ConfigOf<'api'>): ApiSettings {
     filesKeptDays: config.filesKeptDays,
     filesDelivery: config.filesDelivery,
     playground: config.playground,
+    shapes: config.shapes.flatMap((name) => (name === 'none' ? [] : [name])),
     temporalUiUrl: config.temporalUiUrl,
     temporalNamespace: config.temporalNamespace,
     playgroundSamplesUrl: config.studioUrl ? `${config.studioUrl}/samples/` : null,

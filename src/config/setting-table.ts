@@ -32,6 +32,11 @@ export const table = z.object({
     .default([])
     .describe('Web pages, by origin, that may call the API from a browser.'),
   PLAYGROUND: flag().default(false).describe('Serves the playground page at /.'),
+  SHAPES: list(choice(['openai', 'ark', 'none']))
+    .default(['openai', 'ark'])
+    .describe(
+      'The forms of other services that the API speaks besides its own; none: only its own.',
+    ),
   METRICS_HOST: text()
     .default('127.0.0.1')
     .describe('Address of /metrics, which shows held money, models and channels without a key.'),

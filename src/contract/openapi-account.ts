@@ -26,6 +26,10 @@ export const accountOperations = {
     requestParams: {
       query: z.object({
         ...pageQuery(/^(task_[0-9a-hjkmnp-tv-z]{26})?$/),
+        order: z
+          .enum(['', 'asc', 'desc'])
+          .optional()
+          .meta({ description: '`asc`: oldest first. Empty counts as absent.' }),
         status: z
           .enum(['', ...taskStatuses])
           .optional()

@@ -1,4 +1,4 @@
-// Pages of tasks, newest first. The cost of a page is limited: an index has the tasks in the order
+// Pages of tasks, newest first unless the filter says otherwise. The cost of a page is limited: an index has the tasks in the order
 // of the list. A list by labels examines at most a fixed number of tasks that have its first label.
 
 import type { Knex } from 'knex';
@@ -16,6 +16,7 @@ interface TaskFilter {
   readonly createdBefore?: number | null;
   /** `next` of the previous page. */
   readonly after?: string | null;
+  readonly isOldestFirst?: boolean;
   readonly limit: number;
 }
 
@@ -56,15 +57,21 @@ function pageOf(found: readonly TaskRow[], limit: number, rest: string | null): 
 }
 
 export function listTasksQuery(db: Knex, filter: TaskFilter): Knex.QueryBuilder {
-  const query = db('tasks').select(db.raw(rowColumns)).orderBy('created_at', 'desc');
-  query.orderBy('id', 'desc').limit(filter.limit + 1);
+  const order = orderOf(filter);
+  const query = db('tasks').select(db.raw(rowColumns)).orderBy('created_at', order);
+  query.orderBy('id', order).limit(filter.limit + 1);
   return narrow(inPeriod(query, filter, 'id'), filter);
 }
 
-/** The ids of tasks with this label, newest first. */
+function orderOf({ isOldestFirst = false }: TaskFilter): 'asc' | 'desc' {
+  return isOldestFirst ? 'asc' : 'desc';
+}
+
+/** The ids of tasks with this label, in the order of the list. */
 export function labelledQuery(db: Knex, filter: TaskFilter, [name, value]: Label) {
   const query = db('task_labels').select('task_id as id').where({ name, value });
-  query.orderBy('created_at', 'desc').orderBy('task_id', 'desc').limit(examinedMax);
+  const order = orderOf(filter);
+  query.orderBy('created_at', order).orderBy('task_id', order).limit(examinedMax);
   return inPeriod(query, filter, 'task_id');
 }
 
@@ -96,7 +103,7 @@ function inPeriod(query: Knex.QueryBuilder, filter: TaskFilter, id: string): Kne
     // The id of another account's task gives an empty page, like an unknown id.
     const own = accountId ? ' and account_id = ?' : '';
     query.whereRaw(
-      `(created_at, ??) < (select created_at, id from tasks where id = ?${own})`,
+      `(created_at, ??) ${filter.isOldestFirst ? '>' : '<'} (select created_at, id from tasks where id = ?${own})`,
       accountId ? [id, after, accountId] : [id, after],
     );
   }

@@ -458,12 +458,13 @@ describe('lists of tasks and models', () => {
 
   test('the refusal of a list names every fault with its parameter', async () => {
     const query =
-      'limit=0&status=done&order=4711&created_after=today&created_after=now&label.b=x&label.b=y';
+      'limit=0&order=4711&status=done&sort=4711&created_after=today&created_after=now&label.b=x&label.b=y';
     const { status, json } = await api.call('GET', `/v1/tasks?${query}&label.a=%00`);
-    expect([status, json.error.param]).toEqual([400, 'order']);
+    expect([status, json.error.param]).toEqual([400, 'sort']);
     expect(json.error.message.split('\n')).toEqual([
-      'order: there is no such parameter; the parameters are limit, after, status, model, created_after, created_before and label.NAME.',
+      'sort: there is no such parameter; the parameters are limit, after, order, status, model, created_after, created_before and label.NAME.',
       'limit: must be a number from 1 to 100; got "0".',
+      'order: must be one of "asc", "desc"; got "4711".',
       'status: must be one of "pending", "submitted", "running", "succeeded", "failed"; got "done".',
       'created_after: may be given once only.',
       'label.b: may be given once only.',

@@ -24,6 +24,7 @@ export const testSettings: ApiSettings = {
   filesKeptDays: 30,
   filesDelivery: 'proxy',
   playground: false,
+  shapes: ['openai', 'ark'],
   temporalUiUrl: null,
   version: { name: 'test', version: '0', commit: 'test' },
 };

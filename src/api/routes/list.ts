@@ -6,7 +6,7 @@ import type { Labels } from '../../contract/request';
 import { type TaskStatus, taskStatuses } from '../../contract/vocabulary';
 import { isTaskId } from '../../db/ids';
 import { listTasks } from '../../db/list-tasks';
-import type { KeyedRouter } from '../context';
+import type { KeyedCall } from '../context';
 import { answerJsonText } from '../context';
 import type { ApiDeps } from '../deps';
 import { afterOf, limitOf, type QueryReader, readQuery } from './paging';
@@ -15,10 +15,18 @@ import { afterOf, limitOf, type QueryReader, readQuery } from './paging';
 // string has room for hundreds.
 const labelsMax = 16;
 const labelPrefix = 'label.';
-const parameters = ['limit', 'after', 'status', 'model', 'created_after', 'created_before'];
+const parameters = [
+  'limit',
+  'after',
+  'order',
+  'status',
+  'model',
+  'created_after',
+  'created_before',
+];
 
-export function listRoutes(router: KeyedRouter, { db }: ApiDeps): void {
-  router.get('/v1/tasks', async (ctx) => {
+export function listAccountTasks({ db }: ApiDeps): (ctx: KeyedCall) => Promise<void> {
+  return async (ctx) => {
     const filters = readQuery(ctx.query, filtersOf);
     const { rows, next } = await listTasks(db, {
       accountId: ctx.state.caller.accountId,
@@ -28,7 +36,7 @@ export function listRoutes(router: KeyedRouter, { db }: ApiDeps): void {
       ctx,
       `{"data":[${rows.map(({ object }) => object).join(',')}],"next":${JSON.stringify(next)}}`,
     );
-  });
+  };
 }
 
 function filtersOf(reader: QueryReader) {
@@ -36,6 +44,7 @@ function filtersOf(reader: QueryReader) {
   return {
     limit: limitOf(reader),
     after: afterOf(reader, (text) => (isTaskId(text) ? text : null)),
+    isOldestFirst: orderOf(reader) === 'asc',
     status: statusOf(reader),
     model: modelOf(reader),
     createdAfter: secondsOf(reader, 'created_after'),
@@ -54,6 +63,15 @@ function refuseUnknown({ names, fault }: QueryReader): void {
     if (parameters.includes(name) || name.startsWith(labelPrefix)) continue;
     fault(name, `there is no such parameter; the parameters are ${known}.`);
   }
+}
+
+const orders = ['asc', 'desc'] as const;
+
+function orderOf({ text, fault }: QueryReader): 'asc' | 'desc' | null {
+  const given = text('order');
+  if (given === null) return null;
+  const order = orders.find((known) => known === given);
+  return order ?? fault('order', `must be one of ${words(orders)}; got ${show(given)}.`);
 }
 
 function statusOf({ text, fault }: QueryReader): TaskStatus | null {

@@ -14,6 +14,8 @@ export interface SentFile {
   /** The stream fails with a `Refused` if the connection ends early or the form is malformed. */
   readonly bytes: Readable;
   readonly name: string | null;
+  /** The name of the field of the form that has the file. */
+  readonly field?: string;
   /** The Content-Length of the body; null without that header. The file is not larger than this. */
   readonly declaredBytes: number | null;
   /**
@@ -24,8 +26,19 @@ export interface SentFile {
 }
 
 /** True for an upload. The time limit for other bodies does not apply to an upload. */
-export function isUpload({ method, url = '' }: IncomingMessage): boolean {
-  return method === 'POST' && /^\/v1\/files(?:\?|$)/.test(url);
+export function isUpload({ method, url = '', headers }: IncomingMessage): boolean {
+  if (method !== 'POST') return false;
+  if (/^\/v1\/files(?:\?|$)/.test(url)) return true;
+  // A create may be a form with a file (shapes/openai).
+  return /^\/v1\/videos(?:\?|$)/.test(url) && isFormType(headers['content-type']);
+}
+
+function isFormType(type = ''): boolean {
+  return /^multipart\//i.test(type);
+}
+
+export function isForm({ req }: ApiCall): boolean {
+  return isFormType(req.headers['content-type']);
 }
 
 // The bytes of a form before, around and after its file. The parser holds back some bytes of the
@@ -38,6 +51,14 @@ const formBytes = 64 * 1024;
 const nameCharsMax = 255;
 
 export async function readUpload(ctx: ApiCall): Promise<SentFile> {
+  if (!isForm(ctx)) return readBody(ctx, prepareRead(ctx));
+  const sent = await readForm(ctx);
+  if (!sent) throw oneFile('none');
+  return sent;
+}
+
+/** Checks the headers of a body that has a file. Returns the Content-Length. */
+function prepareRead(ctx: ApiCall): number | null {
   const { req } = ctx;
   // The client may have disconnected while its key was looked up. No later event reports that.
   if (req.destroyed) throw cutOff();
@@ -46,15 +67,14 @@ export async function readUpload(ctx: ApiCall): Promise<SentFile> {
   if (encoding !== undefined && encoding !== 'identity') {
     throw refused('unsupported_media_type', 'A file must be sent without Content-Encoding.');
   }
-  const isForm = type.startsWith('multipart/');
   const declared = req.headers['content-length'];
   const declaredBytes = declared === undefined ? null : Number(declared);
-  const bytesMax = isForm ? largestBytes + formBytes : bytesMaxOf(type);
+  const bytesMax = isForm(ctx) ? largestBytes + formBytes : bytesMaxOf(type);
   if (declaredBytes !== null && declaredBytes > bytesMax) throw tooLarge(bytesMax, declaredBytes);
   // A client that sends nothing for this long is disconnected. Each received byte restarts this
   // time limit.
   req.socket.setTimeout(30_000);
-  return isForm ? readForm(req, declaredBytes) : readBody(ctx, declaredBytes);
+  return declaredBytes;
 }
 
 /** The limit of the declared type. The limit of the real type is checked later and may be lower. */
@@ -75,8 +95,24 @@ function readBody(ctx: ApiCall, declaredBytes: number | null): SentFile {
 
 const formLimits = { files: 1, fields: 20, fieldSize: 1_024, parts: 25, headerPairs: 50 };
 
-async function readForm(request: IncomingMessage, declaredBytes: number | null): Promise<SentFile> {
-  const form = openForm(request);
+interface FormReader {
+  readonly limits?: Partial<typeof formLimits>;
+  /** Gets each field that is no file. `isCut` is true if its text is longer than the limit. */
+  readonly field?: (name: string, text: string, isCut: boolean) => void;
+}
+
+/** Returns undefined if the form has no file. All fields were read then. */
+export async function readForm(
+  ctx: ApiCall,
+  { limits, field }: FormReader = {},
+): Promise<SentFile | undefined> {
+  const declaredBytes = prepareRead(ctx);
+  const request = ctx.req;
+  const form = openForm(request, { ...formLimits, ...limits });
+  if (field) {
+    form.on('field', (name, text, isNameCut, isCut) => field(name, text, isNameCut || isCut));
+    form.once('fieldsLimit', () => field('', '', true));
+  }
   let bytes: Readable | undefined;
   const complete = new Promise<void>((resolve, reject) => {
     const fail = (error: Refused) => {
@@ -107,7 +143,7 @@ async function readForm(request: IncomingMessage, declaredBytes: number | null):
     });
   });
   const found = new Promise<SentFile>((resolve) => {
-    form.once('file', (_field, file, name) => {
+    form.once('file', (fieldName, file, name) => {
       const sent = new PassThrough();
       // If a form ends inside its file, the parser reports an error on the form and on the file, in
       // either order. The file may have no reader then, and an error without a handler would end
@@ -116,19 +152,18 @@ async function readForm(request: IncomingMessage, declaredBytes: number | null):
       file.on('error', () => sent.destroy(malformed()));
       file.pipe(sent);
       bytes = sent;
-      resolve({ bytes: sent, name: nameOf(name ?? null), declaredBytes, complete });
+      const sentName = nameOf(name ?? null);
+      resolve({ bytes: sent, name: sentName, field: fieldName, declaredBytes, complete });
     });
   });
   complete.catch(() => undefined); // The reader of the file also gets this error.
   request.pipe(form);
-  const first = await Promise.race([found, complete]);
-  if (!first) throw oneFile('none');
-  return first;
+  return (await Promise.race([found, complete])) ?? undefined;
 }
 
-function openForm(request: IncomingMessage): BusboyInstance {
+function openForm(request: IncomingMessage, limits: typeof formLimits): BusboyInstance {
   try {
-    return new Busboy({ headers: request.headers as BusboyHeaders, limits: formLimits });
+    return new Busboy({ headers: request.headers as BusboyHeaders, limits });
   } catch {
     throw refused('invalid_value', 'The form must be multipart/form-data with a boundary.');
   }

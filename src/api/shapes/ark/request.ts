@@ -1,0 +1,89 @@
+// Translates a create in the form of Ark into ours. The items of `content` become the prompt and
+// the media; every other option of Ark is one of our metadata fields.
+
+import type { JsonObject } from '../../../contract/safe-json';
+import { Refused } from '../../context';
+
+const lists = { image_url: 'images', video_url: 'videos', audio_url: 'audios' } as const;
+const sameName = ['model', 'resolution', 'ratio', 'duration'];
+
+/** Every null counts as absent, because the client of Ark sends null for each unused field. */
+export function nativeBody({ content, ...fields }: JsonObject): JsonObject {
+  const body: Record<string, unknown> = {};
+  const metadata: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === null || value === undefined) continue;
+    (sameName.includes(name) ? body : metadata)[name] = value;
+  }
+  return { ...body, ...mediaOf(content), metadata };
+}
+
+interface Item {
+  readonly type: unknown;
+  readonly role: string;
+  readonly value: unknown;
+}
+
+function mediaOf(content: unknown): JsonObject {
+  if (content === undefined || content === null) return {};
+  if (!Array.isArray(content)) throw faulty('content', 'must be a list of texts and media.');
+  const items = content.map(itemOf);
+  const texts = items.filter(({ type }) => type === 'text').map(({ value }) => value);
+  const media: Record<string, unknown[]> = {};
+  const hasFrames = items.some(({ role }) => role === 'first_frame' || role === 'last_frame');
+  for (const item of hasFrames ? inOrderOfFrames(items) : items) {
+    const list = Object.hasOwn(lists, String(item.type)) && lists[item.type as 'image_url'];
+    if (list) media[list] = [...(media[list] ?? []), item.value];
+  }
+  return {
+    ...(texts.length > 0 ? { prompt: texts.join('\n') } : {}),
+    ...media,
+    ...(hasFrames ? { input_type: 'first_last_frame' } : {}),
+    ...(!hasFrames && items.some(({ role }) => role.startsWith('reference_'))
+      ? { input_type: 'reference' }
+      : {}),
+  };
+}
+
+const roles = [
+  '',
+  'first_frame',
+  'last_frame',
+  'reference_image',
+  'reference_video',
+  'reference_audio',
+];
+
+function itemOf(item: unknown, index: number): Item {
+  const at = `content[${index}]`;
+  if (typeof item !== 'object' || item === null) throw faulty(at, 'must be an object.');
+  const fields = item as JsonObject;
+  const { type } = fields;
+  const role = fields.role ?? '';
+  if (typeof role !== 'string' || !roles.includes(role)) {
+    throw faulty(`${at}.role`, `must be one of ${roles.slice(1).join(', ')}.`);
+  }
+  if (type === 'text') {
+    if (typeof fields.text !== 'string') throw faulty(`${at}.text`, 'must be a text.');
+    return { type, role, value: fields.text };
+  }
+  if (typeof type !== 'string' || !Object.hasOwn(lists, type)) {
+    throw faulty(`${at}.type`, `must be text, ${Object.keys(lists).join(', ')}.`);
+  }
+  const named = fields[type];
+  const url = typeof named === 'object' && named !== null ? (named as JsonObject).url : undefined;
+  if (typeof url !== 'string') throw faulty(`${at}.${type}.url`, 'must be a URL.');
+  return { type, role, value: url };
+}
+
+/** Our contract names the first and the last frame by their places in `images`. */
+function inOrderOfFrames(items: readonly Item[]): readonly Item[] {
+  const place = ({ role }: Item) => ['first_frame', '', 'last_frame'].indexOf(role);
+  const other = items.find((item) => place(item) < 0);
+  if (other) throw faulty('content', `the role ${other.role} cannot be combined with frames.`);
+  return items.toSorted((a, b) => place(a) - place(b));
+}
+
+function faulty(param: string, sentence: string): Refused {
+  return new Refused({ code: 'invalid_value', param, message: `${param}: ${sentence}` });
+}

@@ -1,0 +1,26 @@
+// Creates a task from a request that a shape has translated. Unlike our own form, a shape refuses
+// the fields that the service does not know, because its caller expects them to have an effect.
+
+import { invalid } from '../../contract/field';
+import { parseRequest } from '../../contract/parse-request';
+import type { KeyedCall } from '../context';
+import { answerCreate, type CreateOutcome } from '../create/answer';
+import type { Create } from '../create/create';
+import { showNames } from '../create/read-request';
+import type { Translated } from './shape';
+
+export async function createTranslated(
+  ctx: KeyedCall,
+  create: Create,
+  { body, compared = (request) => request }: Translated,
+): Promise<CreateOutcome> {
+  const { ignored, faults, request } = parseRequest(body);
+  const unknown = ignored.map((name) =>
+    invalid(name, 'there is no such field; options of a video go into metadata.'),
+  );
+  const parsed = { request, faults: [...faults, ...unknown], ignored: [] };
+  showNames(ctx, parsed);
+  const outcome = await create(ctx, parsed, compared(request));
+  answerCreate(ctx, outcome);
+  return outcome;
+}

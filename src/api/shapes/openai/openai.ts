@@ -1,0 +1,144 @@
+// The paths of OpenAI's videos: /v1/videos. Our own paths /v1/videos/generations and
+// /v1/videos/quotes lie between them and are left out.
+
+import type { TaskObject } from '../../../contract/task';
+import { findAskedTasks } from '../../../db/asked-tasks';
+import { removeUpload } from '../../../db/files/uploads';
+import { type KeyedCall, refuse } from '../../context';
+import type { ApiDeps } from '../../deps';
+import { createTranslated } from '../create-translated';
+import { type Calls, cancelOrDelete, type Handler, type Shape, translateAnswer } from '../shape';
+import { type OpenAiRequest, readOpenAiRequest } from './request';
+import { videoOf } from './video';
+
+const base = '/v1/videos';
+const owned = /^\/v1\/videos(?!\/(?:generations|quotes)(?:\/|$))(?:\/|$)/;
+const oneVideo = /^\/v1\/videos\/([^/]+)(\/content)?$/;
+const ours = ['generations', 'quotes'];
+
+export function openAiShape(deps: ApiDeps, calls: Calls): Shape {
+  const create = createVideo(deps, calls);
+  const list = listVideos(deps, calls);
+  return {
+    owns: (path) => owned.test(path),
+    routeOf(method, path) {
+      if (path === base && method === 'POST') return { route: base, handle: create };
+      if (path === base && method === 'GET') return { route: base, handle: list };
+      const [, id, content] = oneVideo.exec(path) ?? [];
+      if (!id || ours.includes(id)) return null;
+      const route = `${base}/:video_id${content ?? ''}`;
+      if (content) return method === 'GET' ? { route, handle: showContent(calls, id) } : null;
+      if (method === 'GET') return { route, handle: showVideo(deps, calls, id) };
+      return method === 'DELETE' ? { route, handle: deleteVideo(calls, id) } : null;
+    },
+    errorBody: ({ message, type, param, code }, status) => ({
+      error: {
+        message,
+        type: status === 402 ? 'insufficient_quota' : type,
+        param: param || null,
+        code,
+      },
+    }),
+  };
+}
+
+function createVideo(deps: ApiDeps, { create }: Calls): Handler {
+  return async (ctx) => {
+    const request = await readOpenAiRequest(deps, ctx);
+    const outcome = await createTranslated(ctx, create, request).catch(async (error: unknown) => {
+      await dropFile(deps, ctx, request);
+      throw error;
+    });
+    // A task exists only after `created`, or if it is unknown; a replayed task has its own file.
+    const mayExist = ctx.res.hasHeader('Location') && outcome.outcome !== 'replayed';
+    if (!mayExist) await dropFile(deps, ctx, request);
+    if (outcome.outcome === 'refused') return;
+    const { task } = outcome;
+    ctx.set('Location', `${base}/${task.id}`);
+    const asked = await findAskedTasks(deps.db, ctx.state.caller.accountId, [task.id]);
+    translateAnswer(ctx, () => videoOf(task, asked.get(task.id)));
+  };
+}
+
+async function dropFile({ db, storage }: ApiDeps, ctx: KeyedCall, { file }: OpenAiRequest) {
+  const key = file && (await removeUpload(db, ctx.state.caller.accountId, file.id));
+  if (key) await storage.remove(key);
+}
+
+function showVideo({ db }: ApiDeps, { show }: Calls, id: string): Handler {
+  return async (ctx) => {
+    const [asked] = await Promise.all([
+      findAskedTasks(db, ctx.state.caller.accountId, [id]),
+      show(ctx, id),
+    ]);
+    pollAfter(ctx);
+    translateAnswer<TaskObject>(ctx, (task) => videoOf(task, asked.get(id)));
+  };
+}
+
+/** The header by which these clients choose when to read again. */
+function pollAfter(ctx: KeyedCall): void {
+  const seconds = Number(ctx.response.get('Retry-After'));
+  if (seconds > 0) ctx.set('openai-poll-after-ms', String(seconds * 1_000));
+}
+
+function listVideos({ db }: ApiDeps, { list }: Calls): Handler {
+  return async (ctx) => {
+    await list(ctx);
+    if (ctx.status >= 400) return;
+    const page = JSON.parse(String(ctx.body)) as { data: TaskObject[]; next: string | null };
+    const ids = page.data.map(({ id }) => id);
+    const asked = await findAskedTasks(db, ctx.state.caller.accountId, ids);
+    translateAnswer(ctx, () => ({
+      object: 'list',
+      data: page.data.map((task) => videoOf(task, asked.get(task.id))),
+      first_id: ids[0] ?? null,
+      last_id: ids.at(-1) ?? null,
+      has_more: page.next !== null,
+    }));
+  };
+}
+
+/** Redirects to the link of the file, which needs no key. */
+function showContent({ show }: Calls, id: string): Handler {
+  return async (ctx) => {
+    const { variant = 'video' } = ctx.query;
+    if (variant !== 'video' && variant !== 'thumbnail') {
+      const message = 'variant: must be "video" or "thumbnail", which is the last frame.';
+      return refuse(ctx, { code: 'unsupported_value', param: 'variant', message });
+    }
+    await show(ctx, id);
+    if (ctx.status >= 400) return;
+    const task = JSON.parse(String(ctx.body)) as TaskObject;
+    const link = variant === 'video' ? task.data[0]?.url : task.data[0]?.last_frame_url;
+    if (!link) return refuse(ctx, noContent(task, variant));
+    ctx.body = null;
+    ctx.status = 302;
+    ctx.set('Location', link);
+  };
+}
+
+function noContent({ status, error, data }: TaskObject, variant: 'video' | 'thumbnail') {
+  if (status === 'succeeded') {
+    const reason = data[0]?.url_gone_reason;
+    if (reason) {
+      const message = `The content is not kept any more: ${reason}.`;
+      return { code: 'file_removed', param: '', message } as const;
+    }
+    const message = 'A thumbnail is the last frame; create with metadata.return_last_frame true.';
+    return { code: 'file_not_found', param: 'variant', message } as const;
+  }
+  if (status === 'failed') {
+    const message = `The task failed and has no content: ${error?.message}`;
+    return { code: 'file_not_found', param: '', message } as const;
+  }
+  const message = `The ${variant} is not ready: the task has not finished.`;
+  return { code: 'task_not_finished', param: '', message } as const;
+}
+
+function deleteVideo(calls: Calls, id: string): Handler {
+  return async (ctx) => {
+    await cancelOrDelete(calls, ctx, id);
+    translateAnswer(ctx, () => ({ id, object: 'video.deleted', deleted: true }));
+  };
+}

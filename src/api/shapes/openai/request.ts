@@ -1,0 +1,105 @@
+// Reads a create in the form of OpenAI: JSON, or a form with at most one file. The file becomes an
+// upload of the account, and the task names the upload.
+
+import type { VideoRequest } from '../../../contract/request';
+import type { JsonObject } from '../../../contract/safe-json';
+import type { FileRow } from '../../../db/files/links';
+import { bodyBytesMax, readJsonBody } from '../../body';
+import { type KeyedCall, Refused } from '../../context';
+import type { ApiDeps } from '../../deps';
+import { isForm, readForm } from '../../routes/files/read-upload';
+import { storeUpload } from '../../routes/files/store-upload';
+import type { Translated } from '../shape';
+import { objectOf } from './form-fields';
+
+export interface OpenAiRequest extends Translated {
+  /** The upload that this call made, if its form has a file. */
+  readonly file: FileRow | null;
+}
+
+const fileField = 'input_reference';
+const references = {
+  input_reference: 'images',
+  image_reference: 'images',
+  video_reference: 'videos',
+  audio_reference: 'audios',
+} as const;
+const lists = { image: 'images', video: 'videos', audio: 'audios' } as const;
+const formLimits = { fields: 200, fieldSize: bodyBytesMax, parts: 201 };
+
+export async function readOpenAiRequest(deps: ApiDeps, ctx: KeyedCall): Promise<OpenAiRequest> {
+  if (!isForm(ctx)) {
+    return { body: translated(await readJsonBody(ctx.req, bodyBytesMax)), file: null };
+  }
+  const fields: [string, string][] = [];
+  let left = bodyBytesMax;
+  let isTooLarge = false;
+  const sent = await readForm(ctx, {
+    limits: formLimits,
+    field: (name, text, isCut) => {
+      left -= name.length + text.length;
+      isTooLarge ||= isCut || left < 0;
+      if (!isTooLarge) fields.push([name, text]);
+    },
+  });
+  if (sent && sent.field !== fileField) {
+    throw refused(String(sent.field).slice(0, 80), `a file is sent as ${fileField}.`);
+  }
+  const file = sent ? await storeUpload(deps, ctx, sent) : null;
+  if (isTooLarge) throw refused('', `the fields of a form may have at most ${bodyBytesMax} bytes.`);
+  const body = translated(objectOf(fields));
+  return file ? withFile(body, file) : { body, file };
+}
+
+/** Two calls with the same file are equal, although each call makes its own upload. */
+function withFile(body: JsonObject, file: FileRow): OpenAiRequest {
+  const list = lists[file.media];
+  const named = { ...body, [list]: [file.id, ...asList(body[list])] };
+  const compared = (request: VideoRequest) => ({
+    ...request,
+    [list]: request[list].map((one) => (one === file.id ? `sha256:${file.sha256}` : one)),
+  });
+  return { body: named, file, compared };
+}
+
+/** Each reference becomes an entry of images, videos or audios; all other fields are ours. */
+function translated(sent: JsonObject): JsonObject {
+  const body: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(sent)) {
+    if (!Object.hasOwn(references, name)) body[name] = value;
+  }
+  for (const [name, list] of Object.entries(references)) {
+    const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
+    if (value === undefined || value === null) continue;
+    body[list] = [addressIn(name, value), ...asList(body[list])];
+  }
+  return body;
+}
+
+function addressIn(name: string, value: unknown): string {
+  const object = typeof value === 'string' && value.startsWith('{') ? parsed(value) : value;
+  if (typeof object === 'string') return object;
+  const entries = Object.entries(object ?? {}).filter(([, one]) => one !== null);
+  const [[field, address] = []] = entries;
+  const isKnown = /^(?:file_id|image_url|video_url|audio_url)$/.test(field ?? '');
+  if (entries.length === 1 && isKnown && typeof address === 'string') return address;
+  throw refused(name, 'must be a file, or an object with one of image_url and file_id.');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function asList(value: unknown): unknown[] {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value : [value];
+}
+
+function refused(param: string, sentence: string): Refused {
+  const message = param === '' ? sentence : `${param}: ${sentence}`;
+  return new Refused({ code: 'invalid_value', param, message });
+}

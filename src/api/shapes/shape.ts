@@ -1,0 +1,96 @@
+// Shapes are the request and reply forms of other services. A shape translates a call into ours,
+// runs the handler of our own API, and translates its answer. Shapes contain no rules of their own.
+
+import type { Middleware } from 'koa';
+import type { VideoRequest } from '../../contract/request';
+import type { JsonObject } from '../../contract/safe-json';
+import type { ApiCall, ApiState, KeyedCall } from '../context';
+import { answerJsonText } from '../context';
+import type { Create } from '../create/create';
+import type { ApiDeps } from '../deps';
+import type { TaskHandlers } from '../routes/read';
+
+export type Handler = (ctx: KeyedCall) => Promise<void>;
+
+/** The handlers of our own API, which every shape uses. */
+export interface Calls extends TaskHandlers {
+  readonly create: Create;
+  readonly list: Handler;
+}
+
+export interface ShapeRoute {
+  /** The pattern of the path, for logs and metrics. */
+  readonly route: string;
+  readonly handle: Handler;
+}
+
+export interface Shape {
+  /** True for all paths whose errors have the form of this shape. */
+  owns(path: string): boolean;
+  routeOf(method: string, path: string): ShapeRoute | null;
+  errorBody(error: NativeError, status: number): object;
+}
+
+export type CreateShape = (deps: ApiDeps, calls: Calls) => Shape;
+
+export interface NativeError {
+  readonly message: string;
+  readonly type: string;
+  readonly param: string;
+  readonly code: string;
+}
+
+/** A request in our form, and the request that a repeated create is compared with. */
+export interface Translated {
+  readonly body: JsonObject;
+  readonly compared?: (request: VideoRequest) => VideoRequest;
+}
+
+/** Answers the calls that belong to a shape. `run` admits the caller first. */
+export function shapeRoutes(
+  shapes: readonly Shape[],
+  run: (ctx: ApiCall, handle: Handler) => Promise<void>,
+): Middleware<ApiState> {
+  return async (ctx, next) => {
+    for (const shape of shapes) {
+      const found = shape.routeOf(ctx.method, ctx.path);
+      if (!found) continue;
+      ctx.state.route = found.route;
+      return run(ctx, found.handle);
+    }
+    return next();
+  };
+}
+
+/** Translates every error under the paths of a shape, also those of the checks of the key. */
+export function shapeErrors(shapes: readonly Shape[]): Middleware<ApiState> {
+  return async (ctx, next) => {
+    await next();
+    if (ctx.status < 400 || typeof ctx.body !== 'string') return;
+    const shape = shapes.find((one) => one.owns(ctx.path));
+    if (!shape) return;
+    const { error } = JSON.parse(ctx.body) as { error: NativeError };
+    answerJsonText(ctx, JSON.stringify(shape.errorBody(error, ctx.status)));
+  };
+}
+
+/** Replaces the answer of a handler of ours. A refusal stays, and `shapeErrors` translates it. */
+export function translateAnswer<T>(ctx: KeyedCall, translate: (answer: T) => object): void {
+  if (ctx.status >= 400) return;
+  const { body } = ctx;
+  const answer = (typeof body === 'string' ? JSON.parse(body) : body) as T;
+  answerJsonText(ctx, JSON.stringify(translate(answer)));
+}
+
+/** Cancels an unfinished task, and deletes the content of a finished one. */
+export async function cancelOrDelete(
+  { cancel, deleteContent }: TaskHandlers,
+  ctx: KeyedCall,
+  taskId: string,
+): Promise<void> {
+  await cancel(ctx, taskId);
+  if (ctx.state.code !== 'task_already_finished') return;
+  delete ctx.state.code;
+  ctx.status = 200;
+  await deleteContent(ctx, taskId);
+}

@@ -1,0 +1,220 @@
+// The shape of OpenAI's videos: creates as JSON and as forms, reads, lists, content and deletes.
+
+import { createHash } from 'node:crypto';
+import { startApi, type TestApi } from '../../support/api';
+import { call } from '../../support/service';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api?.close());
+
+const videos = '/v1/videos';
+const video = { model: 'studio-2.0', prompt: 'a lighthouse', seconds: '5', size: '1280x720' };
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+async function sendForm(
+  fields: readonly (readonly [string, string | Blob])[],
+  headers: Record<string, string> = {},
+) {
+  const form = new FormData();
+  for (const [name, value] of fields) {
+    if (typeof value === 'string') form.append(name, value);
+    else form.append(name, value, 'picture.png');
+  }
+  const reply = await fetch(`${api.url}${videos}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${api.apiKey}`, ...headers },
+    body: form,
+  });
+  return { status: reply.status, json: JSON.parse(await reply.text()), headers: reply.headers };
+}
+
+const requestOf = async (id: string) =>
+  (await api.db('tasks').where({ id }).first('request')).request;
+const fieldsOf = (body: Record<string, string>) => Object.entries(body);
+const picture = () => new Blob([new Uint8Array(png)], { type: 'image/png' });
+
+describe('a create', () => {
+  test('as JSON answers the video, and a read answers the same', async () => {
+    const { status, json, headers } = await api.call('POST', videos, video);
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      ...{ object: 'video', model: 'studio-2.0', status: 'queued', progress: 0 },
+      ...{ prompt: 'a lighthouse', seconds: '5', size: '1280x720', error: null },
+      ...{ completed_at: null, expires_at: null, remixed_from_video_id: null },
+    });
+    expect(headers.get('location')).toBe(`${videos}/${json.id}`);
+    const read = await api.call('GET', `${videos}/${json.id}`);
+    expect(read.json).toEqual(json);
+    expect(read.headers.get('openai-poll-after-ms')).toBe('3000');
+    const native = await api.call('GET', `/v1/videos/generations/${json.id}`);
+    expect(native.json).toMatchObject({ id: json.id, created_at: json.created_at });
+  });
+
+  test('as a form reads texts as the types of our fields', async () => {
+    const { status, json } = await sendForm([
+      ...fieldsOf(video),
+      ['metadata[seed]', '7'],
+      ['metadata[watermark]', 'true'],
+      ['metadata[labels][order]', '4711'],
+      ['metadata[camera_fixed]', 'true'],
+      ['images[]', 'https://example.com/a.png'],
+      ['images[]', 'https://example.com/b.png'],
+    ]);
+    expect([status, json.error]).toEqual([200, null]);
+    expect(await requestOf(json.id)).toMatchObject({
+      ...{ duration: 5, size: '1280x720' },
+      images: ['https://example.com/a.png', 'https://example.com/b.png'],
+      metadata: {
+        ...{ seed: 7, watermark: true, labels: { order: '4711' } },
+        passThrough: { camera_fixed: true },
+      },
+    });
+  });
+
+  test.each([
+    ['a URL in an object', [['input_reference[image_url]', 'https://example.com/a.png']]],
+    ['a URL as JSON text', [['image_reference', '{"image_url":"https://example.com/a.png"}']]],
+  ] as const)('takes a picture as %s', async (_name, fields) => {
+    const { status, json } = await sendForm([...fieldsOf(video), ...fields]);
+    expect(status).toBe(200);
+    expect((await requestOf(json.id)).images).toEqual(['https://example.com/a.png']);
+  });
+
+  test('with a file stores it as an upload, and a repeat makes no second task and no second upload', async () => {
+    const fields = [...fieldsOf({ ...video, prompt: 'a file' }), ['input_reference', picture()]];
+    const first = await sendForm(fields as [string, string][], { 'x-stainless-retry-count': '0' });
+    expect(first.status).toBe(200);
+    const [image] = (await requestOf(first.json.id)).images;
+    const upload = await api.call('GET', `/v1/files/${image}`);
+    expect(upload.json.sha256).toBe(createHash('sha256').update(png).digest('hex'));
+    const repeat = await sendForm(fields as [string, string][], { 'x-stainless-retry-count': '1' });
+    expect([repeat.status, repeat.json.id]).toEqual([200, first.json.id]);
+    expect((await api.call('GET', '/v1/files')).json.data).toHaveLength(1);
+  });
+
+  test('that is refused leaves no upload', async () => {
+    const before = (await api.call('GET', '/v1/files')).json.data.length;
+    const faulty = fieldsOf({ ...video, seconds: '99' });
+    const { status, json } = await sendForm([...faulty, ['input_reference', picture()]]);
+    expect([status, json.error.param]).toEqual([400, 'seconds']);
+    expect((await api.call('GET', '/v1/files')).json.data).toHaveLength(before);
+  });
+
+  test.each([
+    ['an unknown field', { user: 'me' }, 'user'],
+    ['an option outside metadata', { seed: 7 }, 'seed'],
+    ['a size that the model does not render', { size: '1024x1792' }, 'size'],
+    ['a reference that is no file and no URL', { input_reference: { id: 1 } }, 'input_reference'],
+  ])('with %s is refused in the form of OpenAI', async (_name, fields, param) => {
+    const { status, json } = await api.call('POST', videos, { ...video, ...fields });
+    expect(status).toBe(400);
+    expect(json.error).toMatchObject({ type: 'invalid_request_error', param });
+  });
+
+  test.each(['a[b', '[x]', 'metadata[__proto__][x]', 'a[b][c][d][e]'])(
+    'with the field name %s in its form is refused',
+    async (name) => {
+      const { status, json } = await sendForm([...fieldsOf(video), [name, '1']]);
+      expect([status, json.error.code]).toEqual([400, 'invalid_value']);
+    },
+  );
+});
+
+describe('errors', () => {
+  test('of the key, of unknown videos and of unknown paths have the form of OpenAI', async () => {
+    const replies = [
+      await call(api.url, 'sk-wrong', 'GET', `${videos}/video_1`),
+      await api.call('GET', `${videos}/video_1`),
+      await api.call('POST', `${videos}/video_1/remix`, { prompt: 'x' }),
+    ];
+    expect(replies.map(({ status, json }) => [status, json.error.code])).toEqual([
+      [401, 'invalid_api_key'],
+      [404, 'task_not_found'],
+      [404, 'route_not_found'],
+    ]);
+    expect(replies.map(({ json }) => json.error.param)).toContain(null);
+  });
+});
+
+test('a list has cursors in both directions and covers every task once', async () => {
+  const { apiKey } = await api.anAccount();
+  const list = async (query: string) =>
+    (await call(api.url, apiKey, 'GET', `${videos}?${query}`)).json;
+  expect(await list('')).toEqual({
+    ...{ object: 'list', data: [], first_id: null, last_id: null, has_more: false },
+  });
+  const ids: string[] = [];
+  for (let n = 0; n < 5; n += 1) {
+    ids.push((await call(api.url, apiKey, 'POST', videos, video)).json.id);
+  }
+  for (const [order, expected] of [
+    ['asc', ids],
+    ['desc', ids.toReversed()],
+  ] as const) {
+    const seen: string[] = [];
+    let page = await list(`limit=2&order=${order}`);
+    for (;;) {
+      seen.push(...page.data.map(({ id }: { id: string }) => id));
+      expect([page.first_id, page.last_id]).toEqual([page.data[0].id, page.data.at(-1).id]);
+      expect(page.data[0].prompt).toBe(video.prompt);
+      if (!page.has_more) break;
+      page = await list(`limit=2&order=${order}&after=${page.last_id}`);
+    }
+    expect(seen).toEqual(expected);
+  }
+});
+
+describe('the content', () => {
+  test('of an unfinished task is a 409 that is not worth a repeat', async () => {
+    const { id } = (await api.call('POST', videos, video)).json;
+    const { status, json, headers } = await api.call('GET', `${videos}/${id}/content`);
+    expect([status, json.error.code]).toEqual([409, 'task_not_finished']);
+    expect(headers.get('x-should-retry')).toBe('false');
+  });
+
+  test('of a failed task is a 404, and the task shows its error', async () => {
+    const { id } = (await api.call('POST', videos, video)).json;
+    await api.finish(id, 'The task was cancelled by the caller.');
+    expect((await api.call('GET', `${videos}/${id}`)).json).toMatchObject({
+      ...{ status: 'failed', error: { code: 'cancelled' } },
+    });
+    expect((await api.call('GET', `${videos}/${id}/content`)).status).toBe(404);
+  });
+
+  test('of an unknown variant is refused', async () => {
+    const { id } = (await api.call('POST', videos, video)).json;
+    const { status, json } = await api.call('GET', `${videos}/${id}/content?variant=spritesheet`);
+    expect([status, json.error.param]).toEqual([400, 'variant']);
+  });
+});
+
+test('a delete cancels an unfinished task and deletes the content of a finished one', async () => {
+  const { id } = (await api.call('POST', videos, video)).json;
+  const deleted = { id, object: 'video.deleted', deleted: true };
+  const first = await api.call('DELETE', `${videos}/${id}`);
+  expect([first.status, first.json]).toEqual([200, deleted]);
+  expect(api.temporal.cancelled).toContain(id);
+  await api.finish(id);
+  const second = await api.call('DELETE', `${videos}/${id}`);
+  expect([second.status, second.json]).toEqual([200, deleted]);
+});
+
+test('without the shape its paths do not exist', async () => {
+  const plain = await startApi({ shapes: [] }, undefined, api.database);
+  try {
+    const replies = [
+      await plain.call('POST', videos, video),
+      await plain.call('GET', `${videos}/video_1`),
+      await plain.call('POST', '/api/v3/contents/generations/tasks', {}),
+    ];
+    expect(replies.map(({ status }) => status)).toEqual([404, 404, 404]);
+  } finally {
+    await plain.close();
+  }
+});
