@@ -2,7 +2,7 @@
 // Python package is installed with pip into a fresh environment, and checked with mypy.
 
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startWorld, type World } from '../chaos/world';
@@ -118,13 +118,19 @@ for (const [name, isThere, client] of subjects) {
   'the Python package passes `mypy --strict`, and finds a wrong field',
   async () => {
     const mypy = await pythonPackage('mypy', '2.4.1');
+    const environment = join(folder, 'environment');
+    await succeed('python3', ['-m', 'venv', '--without-pip', environment]);
+    const [version = ''] = await readdir(join(environment, 'lib'));
+    const installed = join(environment, 'lib', version, 'site-packages');
+    await writeFile(join(installed, 'packages.pth'), pythonPath.replace(':', '\n'));
+    const interpreter = ['--python-executable', join(environment, 'bin', 'python')];
     const check = async (code: string) => {
       const file = join(folder, 'use.py');
       await writeFile(file, code);
-      const args = ['-m', 'mypy', '--strict', '--python-version', '3.10', file];
+      const args = ['-m', 'mypy', '--strict', '--python-version', '3.10', ...interpreter, file];
       const program = runProgram('python3', args, {
         cwd: folder,
-        env: { PYTHONPATH: `${mypy}:${pythonPath}`, MYPYPATH: pythonPath },
+        env: { PYTHONPATH: mypy },
       });
       return { code: await program.code, out: program.out() };
     };
