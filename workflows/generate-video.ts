@@ -49,9 +49,9 @@ export async function generateVideo(input: TaskInput): Promise<TaskObject> {
     if (!(await admit(task))) return leave(task);
 
     const ending = await untilDeadline(task, working, async () => {
-      const video = await runJob(task, 'generation');
+      const video = await untilJobEnds(task, 'generation');
       const isEnhanced = task.plan.enhancement && !isFailure(video);
-      return isEnhanced ? runJob(task, 'super_resolution') : video;
+      return isEnhanced ? untilJobEnds(task, 'super_resolution') : video;
     });
 
     const final = await settle(task, ending.succeeded ? await store(task) : ending);
@@ -121,12 +121,17 @@ async function untilDeadline(
 /**
  * Places the job at one of the plan's channels and returns the final report. If all channels are
  * full, the job first waits for a free slot.
+ *
+ * The activity `runJob` ends when the job has ended, which may take days, but no worker runs it for
+ * so long. Once a channel has accepted the job, the activity throws `CompleteAsyncError`: it stays
+ * open at Temporal, and the worker is free. The watcher of the channel polls the job and completes
+ * the activity by the id of the activity (activities/jobs/notify-tasks.ts).
  */
-async function runJob(task: TaskState, kind: JobKind): Promise<JobReport> {
+async function untilJobEnds(task: TaskState, kind: JobKind): Promise<JobReport> {
   for (;;) {
     task.submitting(kind);
-    const { submitJob } = proxyActivities<Activities>(jobPolicy(task.remainingMs()));
-    const job = await submitJob(task.jobInput(kind));
+    const { runJob } = proxyActivities<Activities>(jobPolicy(task.remainingMs()));
+    const job = await runJob(task.jobInput(kind));
     if (job.outcome === 'rejected') return job.report;
     if (job.outcome === 'ended') {
       task.take(job.report);

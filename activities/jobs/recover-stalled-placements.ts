@@ -62,7 +62,7 @@ function runningAttempt({ raw }: WorkflowExecutionDescription): Attempt | undefi
 }
 
 function placesJob({ activityType }: Attempt): boolean {
-  return activityType?.name === 'submitJob';
+  return activityType?.name === 'runJob';
 }
 
 /**

@@ -46,7 +46,7 @@ export function createSubmitActivities(deps: SubmitDeps) {
      * Places the job. After a channel has accepted the job, the activity stays open. The watcher
      * completes the activity when the job ends (notify-tasks.ts).
      */
-    async submitJob(input: JobInput): Promise<PlacedJob> {
+    async runJob(input: JobInput): Promise<PlacedJob> {
       const submitted = await whileBeating(async () => {
         if (input.kind === 'super_resolution') await beginEnhancing(deps.db, input.taskId);
         const videoUrl = await findBaseVideo(deps, input);

@@ -58,13 +58,13 @@ export const historyRow: Row = {
   },
 };
 
-/** The id of the activity `submitJob`, which stays open until the job has ended. */
+/** The id of the activity `runJob`, which stays open until the job has ended. */
 let waiting = '';
 
 function activitiesIn({ connection }: TestWorkflowEnvironment) {
   return {
     openTask: async () => ({ outcome: 'opened' }),
-    submitJob: async () => {
+    runJob: async () => {
       waiting = Context.current().info.activityId;
       // The test server skips no time while an activity is open, unless skipping is unlocked.
       await connection.testService?.unlockTimeSkipping({});

@@ -42,7 +42,7 @@ export interface JobFailure {
 }
 
 /**
- * The input of `submitJob`. The caller's request and the video to enhance are not part of it; the
+ * The input of `runJob`. The caller's request and the video to enhance are not part of it; the
  * activity reads them from the database.
  */
 export interface JobInput {
@@ -67,7 +67,7 @@ export interface RequestedJob extends JobInput {
 
 export type PlacedJob =
   /**
-   * `ended`: the job has ended at its provider. The activity `submitJob` stays open until then.
+   * `ended`: the job has ended at its provider. The activity `runJob` stays open until then.
    * `rejected`: the provider refused the create, or it stays unknown whether the create arrived.
    * The task then fails.
    */

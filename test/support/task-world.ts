@@ -153,7 +153,7 @@ function activitiesOf(world: World): TaskActivities {
       world.closed.push(close);
       return world.script.close(close);
     },
-    async submitJob(order) {
+    async runJob(order) {
       const { activityId } = Context.current().info;
       world.submitted.push(order);
       const placed = await world.script.submit(order);

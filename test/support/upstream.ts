@@ -34,7 +34,7 @@ export interface Upstream {
   /** The number of creates that the studio has received. */
   requests(): Promise<number>;
   script(script: object): Promise<void>;
-  /** Runs one attempt of `submitJob`. If the activity then waits for its job, the job is `open`. */
+  /** Runs one attempt of `runJob`. If the activity then waits for its job, the job is `open`. */
   attempt(input: JobInput, over?: Partial<SubmitDeps>, number?: number): Promise<Placed>;
   /** The input of a job. The task and the planned job are stored in the database. */
   input(studio?: object, over?: Partial<RequestedJob>): Promise<RequestedJob>;
@@ -181,7 +181,7 @@ async function attemptOf(deps: SubmitDeps, input: JobInput, number: number): Pro
   const logger = new DefaultLogger('ERROR');
   const worker = new MockActivityEnvironment({ attempt: number }, { logger });
   try {
-    return await worker.run(createSubmitActivities(deps).submitJob, input);
+    return await worker.run(createSubmitActivities(deps).runJob, input);
   } catch (error) {
     if (!(error instanceof CompleteAsyncError)) throw error;
     const { channel, upstreamId } = (await findJob(deps.db, input)) ?? {};

@@ -51,12 +51,12 @@ test('a request inside an activity carries the trace of its task', async () => {
 test('the error of a traced activity is passed on unchanged', async () => {
   const error = new Error('it broke');
   const activities = {
-    submitJob: async (_order: { taskId: string; traceId: string }): Promise<void> => {
+    runJob: async (_order: { taskId: string; traceId: string }): Promise<void> => {
       throw error;
     },
   };
-  const { submitJob } = traced(activities);
-  await expect(submitJob({ taskId: 'task_a', traceId })).rejects.toBe(error);
+  const { runJob } = traced(activities);
+  await expect(runJob({ taskId: 'task_a', traceId })).rejects.toBe(error);
 });
 
 test.each([

@@ -1,4 +1,4 @@
-// A new attempt of the activity `submitJob` takes over a job that an earlier attempt has sent. From
+// A new attempt of the activity `runJob` takes over a job that an earlier attempt has sent. From
 // then on, a rejection that the earlier attempt receives is ignored (forgetSending and
 // storeRejected in steps.ts).
 
