@@ -1,0 +1,44 @@
+// Runs the official Python clients of OpenAI and Ark against the service, with only the base URL
+// changed. Without Python these tests are skipped.
+
+import { join } from 'node:path';
+import { startApi, type TestApi } from '../support/api';
+import { hasTool, pythonPackage } from '../support/foreign';
+import { runProgram } from '../support/program';
+
+// Long enough to download the packages on a new machine.
+jest.setTimeout(300_000);
+
+const python = hasTool('python3', '-m', 'pip', '--version');
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api?.close());
+
+async function seenBy(which: string, sdk: string) {
+  const args = [join(__dirname, 'shapes.py'), which, api.url, api.apiKey];
+  const program = runProgram('python3', args, {
+    env: { PYTHONPATH: sdk, PYTHONIOENCODING: 'utf-8' },
+  });
+  if ((await program.code) !== 0) throw new Error(program.err());
+  return JSON.parse(program.out());
+}
+
+(python ? describe : describe.skip)('a client with only its base URL changed', () => {
+  test('the client of OpenAI creates with a picture, lists three pages, reads and deletes', async () => {
+    expect(await seenBy('openai', await pythonPackage('openai', '3.57.0'))).toEqual({
+      created: ['queued', '8', '1280x720', 'studio-2.0'],
+      ...{ listed: true, read: true, deleted: true, unknown: 'task_not_found' },
+    });
+  });
+
+  test('the client of Ark creates, reads and deletes, and parses a refusal', async () => {
+    const name = ['volcengine-ark-runtime', '5.0.54', 'volcenginesdkarkruntime'] as const;
+    expect(await seenBy('ark', await pythonPackage(...name))).toEqual({
+      read: [true, 'queued', null],
+      refused: ['ArkBadRequestError', 'InvalidParameter', 'metadata.priority'],
+    });
+  });
+});
