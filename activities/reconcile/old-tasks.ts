@@ -1,12 +1,12 @@
-// Deletes tasks that ended long ago, with all their rows. Closing entries keep the sums of the
-// ledger unchanged. A pass over the old tasks starts once an hour. If a pass takes longer than a
+// Reduces tasks that ended long ago to slim rows. A pass over the old tasks starts once an hour. If a pass takes longer than a
 // run, the next runs continue the pass. Each batch is one transaction, so an interrupted run loses
 // the work of at most one batch. The pause after a batch is three times as long as the batch. So
-// the deletion uses the database for at most a quarter of the time.
+// this work uses the database for at most a quarter of the time.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { closeTasks, type KeptDays, listOldTasks, type Position } from '../../src/db/old-tasks';
+import { forgetTasks } from '../../src/db/forget-tasks';
+import { type KeptDays, listOldTasks, type Position } from '../../src/db/old-tasks';
 
 export interface OldTaskDeps extends KeptDays {
   readonly db: Knex;
@@ -17,14 +17,14 @@ const runForMs = 20_000;
 const passEveryMs = 3_600_000;
 const pauseFactor = 3;
 
-/** Returns the number of tasks that were deleted. */
-export type DeleteOld = () => Promise<number>;
+/** Returns the number of tasks that were forgotten. */
+export type ForgetOld = () => Promise<number>;
 
 /**
  * The position of the pass is kept only in the memory of this process. A new process begins a new
  * pass.
  */
-export function createDeleteOld({ db, tasksKeptDays, filesKeptDays }: OldTaskDeps): DeleteOld {
+export function createForgetOld({ db, tasksKeptDays, filesKeptDays }: OldTaskDeps): ForgetOld {
   const kept = { tasksKeptDays, filesKeptDays };
   let after: Position | null = null;
   let nextPassAt = 0;
@@ -33,14 +33,16 @@ export function createDeleteOld({ db, tasksKeptDays, filesKeptDays }: OldTaskDep
     if (after === null && now() < nextPassAt) return 0;
     if (after === null) nextPassAt = now() + passEveryMs;
     const until = now() + runForMs;
-    let deleted = 0;
+    let forgotten = 0;
     for (;;) {
       const began = now();
       const batch = await listOldTasks(db, after, kept, batchSize);
-      const ids = batch.map(({ id }) => id);
-      if (ids.length > 0) deleted += await closeTasks(db, ids);
+      forgotten += await forgetTasks(
+        db,
+        batch.filter(({ isSettled }) => isSettled),
+      );
       after = batch.length < batchSize ? null : (batch.at(-1) ?? null);
-      if (after === null || now() >= until) return deleted;
+      if (after === null || now() >= until) return forgotten;
       await pause((now() - began) * pauseFactor);
     }
   };

@@ -12,7 +12,7 @@ import { type ExpiryDeps, removeExpired } from './expired-files';
 import { type StopDeps, stopLeftJobs } from './left-jobs';
 import { restartLostCallbacks } from './lost-callbacks';
 import { checkSlice, type SliceDeps } from './lost-workflows';
-import { createDeleteOld, type DeleteOld, type OldTaskDeps } from './old-tasks';
+import { createForgetOld, type ForgetOld, type OldTaskDeps } from './old-tasks';
 import { stopOverdue } from './overdue-tasks';
 import { type PendingDeps, settlePending } from './pending-tasks';
 import { type ChannelDeps, watchUsedChannels } from './unwatched-channels';
@@ -26,14 +26,14 @@ export type ReconcileDeps = JobDeps &
   StopDeps;
 
 export function createReconcileActivities(deps: ReconcileDeps) {
-  const deleteOld = createDeleteOld(deps);
+  const forgetOld = createForgetOld(deps);
   return {
     reconcileOnce: (): Promise<ReconcileReport> =>
-      whileBeating(() => runReconciler(deps, deleteOld)),
+      whileBeating(() => runReconciler(deps, forgetOld)),
   };
 }
 
-async function runReconciler(deps: ReconcileDeps, deleteOld: DeleteOld): Promise<ReconcileReport> {
+async function runReconciler(deps: ReconcileDeps, forgetOld: ForgetOld): Promise<ReconcileReport> {
   const failures: unknown[] = [];
   const attempt = async <T>(duty: Promise<T>): Promise<T | undefined> => {
     try {
@@ -53,7 +53,7 @@ async function runReconciler(deps: ReconcileDeps, deleteOld: DeleteOld): Promise
   const { checked = 0, closed = [], stuck = [] } = (await attempt(checkSlice(deps))) ?? {};
   await attempt(stopLeftJobs(deps));
   await attempt(removeExpired(deps));
-  await attempt(deleteOld());
+  await attempt(forgetOld());
   if (failures.length > 0) throw failures[0];
   return { checked, closed: [...ended, ...closed], stopped, stuck, callbacks };
 }

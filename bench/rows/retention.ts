@@ -1,16 +1,17 @@
-// Measures the deletion of old tasks among more than a million rows (`--old-tasks` sets another
+// Measures how old tasks become slim rows among more than a million rows (`--old-tasks` sets another
 // number). It compares the first batches with the last, and times the calls of a quiet account
-// during the deletion. `keptResults` then measures the cost of 100,000 kept results. The bench
-// fails if the number of deleted tasks is wrong or the books do not agree.
+// meanwhile. `keptResults` then measures the cost of 100,000 kept results. The bench
+// fails if the number of forgotten tasks is wrong or the books do not agree.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type { Pool } from 'pg';
-import { createDeleteOld } from '../../activities/reconcile/old-tasks';
+import { createForgetOld } from '../../activities/reconcile/old-tasks';
 import { setTerms } from '../../src/db/account-terms';
+import { forgetTasks } from '../../src/db/forget-tasks';
 import { audit } from '../../src/db/ledger-audit';
 import { listTasks } from '../../src/db/list-tasks';
-import { closeTasks, listOldTasks, type Position } from '../../src/db/old-tasks';
+import { listOldTasks, type Position } from '../../src/db/old-tasks';
 import { besideQuiet, type Finding, p99, type Row } from '../row';
 import { keptResults } from '../support/kept-results';
 import { seedOld } from '../support/old-tasks';
@@ -22,68 +23,67 @@ import type { Account, World } from '../world';
 const kept = { tasksKeptDays: 400, filesKeptDays: 30 };
 const laterMax = 1.5;
 const batchSize = 200;
-// This benchmark stops after this number of deletions, so that it ends in minutes.
-const deletedMax = 300_000;
+// This benchmark stops after this number of tasks, so that it ends in minutes.
+const forgottenMax = 300_000;
 
 export const retentionRow: Row = {
   name: 'retention',
   async measure(world: World): Promise<readonly Finding[]> {
-    return [...(await deleting(world)), ...(await keptResults(world))];
+    return [...(await forgetting(world)), ...(await keptResults(world))];
   },
 };
 
-async function deleting(world: World): Promise<readonly Finding[]> {
+async function forgetting(world: World): Promise<readonly Finding[]> {
   const { db, pool, settings, say } = world;
   const loud = await world.anAccount();
   const quiet = await world.anAccount();
   const tasks = settings.quick ? 2_000 : settings.oldTasks;
-  // 0 days means that tasks are kept for ever. So the worker does not delete these tasks before
-  // this benchmark deletes them.
+  // 0 days means that tasks are kept for ever. So the worker does not forget these tasks before
+  // this benchmark does.
   await setTerms(db, loud.accountId, { tasksKeptDays: 0 });
   const rows = await seedOld(world, loud, tasks);
   say(`  ${rows} rows of ${tasks} old tasks written`);
   const before = { space: await spaceOf(pool), auditSeconds: await auditSeconds(db) };
-  // Marks all movements as audited, as the hourly audit does. Only a task with audited movements
-  // can be deleted.
-  await db.raw(`insert into audited_books select account_id, last_seq, available, held from balances
-                on conflict (account_id) do update set seq = excluded.seq,
-                  available = excluded.available, held = excluded.held`);
   await setTerms(db, loud.accountId, { tasksKeptDays: 100 });
   const service = await besideService(world, quiet);
-  say(`  ${service.deleted} deleted by the service in ${service.seconds.toFixed(0)} s`);
-  const rest = await deleteRest(world);
-  say(`  ${rest.deleted} more deleted in ${rest.seconds.toFixed(0)} s`);
-  const deleted = service.deleted + rest.deleted;
-  const left = await db('tasks').where({ account_id: loud.accountId }).count('* as n').first();
-  const expected = 1 + tasks - deleted;
+  say(`  ${service.forgotten} forgotten by the service in ${service.seconds.toFixed(0)} s`);
+  const rest = await forgetRest(world);
+  say(`  ${rest.forgotten} more forgotten in ${rest.seconds.toFixed(0)} s`);
+  const forgotten = service.forgotten + rest.forgotten;
+  const left = await db('tasks')
+    .where({ account_id: loud.accountId })
+    .whereNot({ request_hash: '' })
+    .count('* as n')
+    .first();
+  const expected = 1 + tasks - forgotten;
   if (Number(left?.n) !== expected) throw new Error(`${left?.n} tasks are left, not ${expected}.`);
   const among = `among ${rows.toLocaleString('en')} rows`;
   return [
     {
-      figure: `old tasks deleted in a run of the service, ${among}`,
+      figure: `old tasks forgotten in a run of the service, ${among}`,
       unit: 'tasks/s',
-      ours: service.deleted / service.seconds,
+      ours: service.forgotten / service.seconds,
       note: 'three quarters of the time are pauses',
     },
     slower('create', service.alone.POST, service.beside.POST),
     slower('GET', service.alone.GET, service.beside.GET),
     slower('list', service.alone.list, service.beside.list),
     ...withoutPauses(rest, among, rows / tasks),
-    ...(await leftBehind(world, loud, before, `after ${deleted.toLocaleString('en')} deletions`)),
+    ...(await leftBehind(world, loud, before, `after ${forgotten.toLocaleString('en')} tasks`)),
   ];
 }
 
 function withoutPauses(
-  { batches, deleted, seconds }: Awaited<ReturnType<typeof deleteRest>>,
+  { batches, forgotten, seconds }: Awaited<ReturnType<typeof forgetRest>>,
   among: string,
   rowsEach: number,
 ): readonly Finding[] {
   const tenth = Math.ceil(batches.length / 10);
   const [first, last] = [median(batches.slice(0, tenth)), median(batches.slice(-tenth))];
-  const rate = deleted / seconds;
+  const rate = forgotten / seconds;
   return [
     {
-      figure: `old tasks deleted without pauses, ${among}`,
+      figure: `old tasks forgotten without pauses, ${among}`,
       unit: 'tasks/s',
       ours: rate,
       note: `${Math.round(rate * rowsEach)} rows a second; a batch of ${batchSize}: median ${median(batches).toFixed(0)} ms, p99 ${p99(batches).toFixed(0)} ms`,
@@ -101,7 +101,7 @@ function withoutPauses(
   ];
 }
 
-/** Measures the cost of dead rows, the space and the time of an audit, after the deletions. */
+/** Measures the cost of dead rows, the space and the time of an audit, afterwards. */
 async function leftBehind(
   { db, pool }: World,
   { accountId }: Account,
@@ -139,41 +139,39 @@ async function leftBehind(
 }
 
 /**
- * Times the calls of a quiet account: first without other work, and then while `deleteOld` deletes
- * old tasks. The two measurements alternate, so that other load on the machine affects both.
+ * Times the calls of a quiet account: first without other work, and then while `forgetOld` works. The two measurements alternate, so that other load on the machine affects both.
  */
 async function besideService(world: World, account: Account) {
   const { db, settings } = world;
   const noCalls = (): Required<Calls> => ({ POST: [], GET: [], list: [] });
   const [alone, beside] = [noCalls(), noCalls()];
-  const deleteOld = createDeleteOld({ db, ...kept });
-  let deleted = 0;
+  const forgetOld = createForgetOld({ db, ...kept });
+  let forgotten = 0;
   let seconds = 0;
   await timeCalls(world.apiUrl, account, noCalls(), pause(2_000));
   for (let turn = 0; turn < (settings.quick ? 1 : 3); turn += 1) {
     await timeCalls(world.apiUrl, account, alone, pause(settings.quick ? 2_000 : 20_000));
     const run = timed(async () => {
-      deleted += await deleteOld();
+      forgotten += await forgetOld();
     });
     await timeCalls(world.apiUrl, account, beside, run);
     seconds += (await run) / 1_000;
   }
-  return { alone, beside, deleted, seconds };
+  return { alone, beside, forgotten, seconds };
 }
 
-/** Deletes old tasks without pauses. The times of the batches are in milliseconds. */
-async function deleteRest({ stack }: World) {
+/** Forgets old tasks without pauses. The times of the batches are in milliseconds. */
+async function forgetRest({ stack }: World) {
   const db = await connectWithoutLimits(stack.addresses.databaseUrl);
   const batches: number[] = [];
-  let deleted = 0;
+  let forgotten = 0;
   let after: Position | null = null;
   const ms = await timed(async () => {
-    for (let size = batchSize; size === batchSize && deleted < deletedMax; ) {
+    for (let size = batchSize; size === batchSize && forgotten < forgottenMax; ) {
       batches.push(
         await timed(async () => {
           const old = await listOldTasks(db, after, kept, batchSize);
-          const ids = old.map(({ id }) => id);
-          if (ids.length > 0) deleted += await closeTasks(db, ids);
+          forgotten += await forgetTasks(db, old);
           after = old.at(-1) ?? null;
           size = old.length;
         }),
@@ -181,7 +179,7 @@ async function deleteRest({ stack }: World) {
     }
   });
   await db.destroy();
-  return { batches, deleted, seconds: ms / 1_000 };
+  return { batches, forgotten, seconds: ms / 1_000 };
 }
 
 async function auditSeconds(db: Knex): Promise<number> {
@@ -214,7 +212,7 @@ async function spaceOf(pool: Pool): Promise<Space> {
 
 function slower(what: string, alone: readonly number[], beside: readonly number[]): Finding {
   return besideQuiet(
-    `p99 of a quiet ${what} beside the deletion`,
+    `p99 of a quiet ${what} beside it`,
     alone,
     beside,
     `median ${median(beside).toFixed(1)} ms, quiet ${median(alone).toFixed(1)} ms; ${beside.length} calls`,

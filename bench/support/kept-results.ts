@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { removeExpired } from '../../activities/reconcile/expired-files';
-import { createDeleteOld } from '../../activities/reconcile/old-tasks';
+import { createForgetOld } from '../../activities/reconcile/old-tasks';
 import { loadCatalogue } from '../../src/catalogue/catalogue-file';
 import { projectFolder } from '../../src/commands/package-info';
 import { listTasks } from '../../src/db/list-tasks';
@@ -76,7 +76,7 @@ async function resultsKept(db: Knex, folder: string, count: number): Promise<Kep
         const removed = await removeExpired({ db, storage });
         if (removed > 0) throw new Error(`${removed} kept results were removed.`);
       }),
-    pass: () => each(100, () => createDeleteOld({ db, ...kept })()),
+    pass: () => each(100, () => createForgetOld({ db, ...kept })()),
   };
 }
 

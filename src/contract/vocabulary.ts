@@ -43,6 +43,5 @@ export const movementKinds = [
   'extra_charge',
   'credit',
   'correction',
-  'closing',
 ] as const;
 export type MovementKind = (typeof movementKinds)[number];

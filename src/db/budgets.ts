@@ -114,7 +114,7 @@ export function listBudgetsQuery(
                case period when 'total' then 'infinity' else ${firstInstant('next')} end
                  as ends_at) span
       cross join lateral (
-        select coalesce(sum(amount) filter (where kind in ('settle', 'extra_charge', 'closing')), 0)::bigint
+        select coalesce(sum(amount) filter (where kind in ('settle', 'extra_charge')), 0)::bigint
                  as spent,
                coalesce(sum(case when kind = 'hold' then amount
                                  when kind in ('settle', 'refund') then -amount else 0 end),

@@ -1,16 +1,8 @@
 // Erases the content of an account: the texts and files that its callers sent, and the results of
-// its tasks. Status, bill and movements of each task stay. An empty `request_hash` marks an erased
-// task, so that a repeated run skips the task.
+// its tasks. forget-tasks.ts reduces the tasks to slim rows. A repeated run skips forgotten tasks.
 
 import type { Knex } from 'knex';
-import type { TaskObject } from '../contract/task';
-import { erasedObject } from '../domain/task';
-import { eraseReports } from './jobs/steps';
-
-export interface ErasableTask {
-  readonly id: string;
-  readonly object: TaskObject;
-}
+import type { ForgettableTask } from './forget-tasks';
 
 /**
  * Disables the account, so that no new task begins, and returns null. If the account has unfinished
@@ -64,8 +56,8 @@ async function countContent(trx: Knex.Transaction, accountId: string) {
 export async function listErasable(
   db: Knex,
   page: { readonly accountId: string; readonly after: string | null; readonly limit: number },
-): Promise<readonly ErasableTask[]> {
-  const { rows } = await db.raw<{ rows: ErasableTask[] }>(
+): Promise<readonly ForgettableTask[]> {
+  const { rows } = await db.raw<{ rows: ForgettableTask[] }>(
     `select id, object from tasks
       where account_id = :accountId and finished_at is not null and request_hash <> ''
         and (cast(:after as text) is null or (created_at, id) <
@@ -83,7 +75,7 @@ export async function listErasable(
  */
 export async function markResultsRemoved(
   db: Knex,
-  tasks: readonly ErasableTask[],
+  tasks: readonly ForgettableTask[],
 ): Promise<readonly string[]> {
   const { rows } = await db.raw<{ rows: { key: string }[] }>(
     `with removed as (
@@ -95,36 +87,6 @@ export async function markResultsRemoved(
     { ids: tasks.map(({ id }) => id) },
   );
   return rows.map(({ key }) => key);
-}
-
-/**
- * Erases the content of these tasks and ends their callback deliveries. The caller has already
- * deleted the results from the storage.
- */
-export async function eraseTasks(db: Knex, tasks: readonly ErasableTask[]): Promise<void> {
-  const objects = tasks.map(({ id, object }) => ({ id, object: erasedObject(object) }));
-  await db.raw(
-    `with erased as (
-       update tasks
-          set object = known.object, request = '{}', request_hash = '', callback_url = null,
-              plan = (plan::jsonb - 'files')::json
-         from json_to_recordset(?) as known (id text, object json)
-        where tasks.id = known.id and finished_at is not null
-       returning tasks.id
-     ), without_files as (
-       delete from files using erased where files.task_id = erased.id
-     ), without_labels as (
-       delete from task_labels using erased where task_labels.task_id = erased.id
-     ), without_attempts as (
-       delete from callback_attempts using erased where callback_attempts.task_id = erased.id
-     ), without_reports as (${eraseReports}
-     )
-     update callbacks
-        set url = '', next_at = null, deliveries = deliveries + 1, changed_at = now(),
-            state = case state when 'pending' then 'stopped' else state end
-       from erased where callbacks.task_id = erased.id`,
-    [JSON.stringify(objects)],
-  );
 }
 
 /** Marks the uploads as removed. The caller deletes their bytes. An upload in progress fails. */

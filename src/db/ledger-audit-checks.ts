@@ -23,33 +23,29 @@ const freely = `case when credit = 'available' then amount
 const aside = `case when credit = 'held' then amount
                     when debit = 'held' then -amount else 0 end`;
 
-// Each movement has a positive amount; only a closing entry may have zero. The two ledger accounts
-// of a movement differ, and its kind allows both of them.
+// Each movement has a positive amount. The two ledger accounts of a movement differ, and its kind
+// allows both of them.
 const eachMovement = `
   select 'a movement takes from one account what it gives to another' as rule, id as subject,
          format('%s of %s from %s to %s', kind, amount, debit, credit) as found
     from movement
-   where amount < case kind when 'closing' then 0 else 1 end
+   where amount < 1
       or (kind, debit) not in (('hold', 'available'), ('settle', 'held'), ('refund', 'held'),
                                ('extra_charge', 'available'), ('credit', 'credits'),
-                               ('closing', 'available'),
                                ('correction', 'available'), ('correction', 'corrections'))
       or (kind, credit) not in (('hold', 'held'), ('refund', 'available'), ('credit', 'available'),
                                 ('settle', 'revenue_generation'),
                                 ('settle', 'revenue_super_resolution'),
                                 ('extra_charge', 'revenue_generation'),
                                 ('extra_charge', 'revenue_super_resolution'),
-                                ('closing', 'revenue_generation'),
-                                ('closing', 'revenue_super_resolution'),
                                 ('correction', 'available'), ('correction', 'corrections'))
       or debit = credit`;
 
 // For each account: the stored balances equal the sums of the movements. The numbers of the
-// movements have no gaps, except for movements that closing entries replaced. The held balance
-// equals the holds of the open tasks.
+// movements have no gaps. The held balance equals the holds of the open tasks.
 const eachAccount = `
   with sums as (
-    select account_id, sum(coalesce(closes, 1)) as movements, count(closes) as closings, min(seq) as first_seq, max(seq) as last_seq,
+    select account_id, count(*) as movements, min(seq) as first_seq, max(seq) as last_seq,
            sum(${freely}) as available, sum(${aside}) as held
       from movement group by account_id
   ), open as (
@@ -58,7 +54,7 @@ const eachAccount = `
      group by open_task.account_id
   ), judged as (
     select account_id, books.available, books.held, books.open_tasks, books.last_seq,
-           coalesce(movements, 0) as movements, closings, first_seq, sums.last_seq as highest_seq,
+           coalesce(movements, 0) as movements, first_seq, sums.last_seq as highest_seq,
            coalesce(start.seq, 0) as start_seq,
            coalesce(start.available, 0) + coalesce(sums.available, 0) as summed,
            coalesce(start.held, 0) + coalesce(sums.held, 0) as summed_held,
@@ -76,7 +72,7 @@ const eachAccount = `
      ('balances are the sums of their movements', available <> summed or held <> summed_held,
       format('kept %s and %s held, summed %s and %s held', available, held, summed, summed_held)),
      ('the numbers of an account have no gap',
-      last_seq <> start_seq + movements or (first_seq <> start_seq + 1 and closings = 0)
+      last_seq <> start_seq + movements or first_seq <> start_seq + 1
         or coalesce(highest_seq, start_seq) <> last_seq,
       format('%s movements from number %s to %s after number %s, %s are counted', movements,
              first_seq, highest_seq, start_seq, last_seq)),
@@ -87,23 +83,20 @@ const eachAccount = `
    ) finding (rule, is_found, found)
    where finding.is_found`;
 
-// The balances stored with a movement follow from those of the previous movement. This is not
-// checked if a closing entry has replaced the previous movement.
+// The balances stored with a movement follow from those of the previous movement.
 const eachStep = `
   select 'the balances after a movement follow from those before it' as rule, id as subject,
          format('%s and %s held, after %s and %s held', available_after, held_after,
                 available_before, held_before) as found
-    from (select id, available_after, held_after, closes, movement.seq,
-                 lag(movement.seq, 1, coalesce(start.seq, 0)) over by_number as seq_before,
+    from (select id, available_after, held_after,
                  ${freely} as free_change, ${aside} as held_change,
                  lag(available_after, 1, coalesce(start.available, 0)) over by_number
                    as available_before,
                  lag(held_after, 1, coalesce(start.held, 0)) over by_number as held_before
             from movement left join start using (account_id)
           window by_number as (partition by account_id order by movement.seq)) step
-   where closes is null and seq = seq_before + 1
-     and (available_after <> available_before + free_change
-          or held_after <> held_before + held_change)`;
+   where available_after <> available_before + free_change
+      or held_after <> held_before + held_change`;
 
 // Each task has exactly the movements that its state and its bill require. A task that was refused
 // has neither movements nor a bill. The last `where` removes the rows without a difference before

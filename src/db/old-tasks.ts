@@ -1,8 +1,8 @@
-// Finds and deletes ended tasks that have been kept long enough. The tasks are read by account and
-// creation time, which is the order of an index. The database function close_tasks (close-tasks.ts)
-// decides which of these tasks may be deleted.
+// Finds ended tasks that have been kept long enough and are not forgotten yet. The tasks are read by
+// account and creation time, which is the order of an index.
 
 import type { Knex } from 'knex';
+import type { ForgettableTask } from './forget-tasks';
 
 /** The position of the last task that was read. */
 export interface Position {
@@ -10,6 +10,11 @@ export interface Position {
   /** The creation time as PostgreSQL prints it, because a Date has no microseconds. */
   readonly createdAt: string;
   readonly id: string;
+}
+
+export interface OldTask extends Position, ForgettableTask {
+  /** False while a job is open, a callback is due, or bytes of a result are kept. */
+  readonly isSettled: boolean;
 }
 
 /**
@@ -27,17 +32,24 @@ export async function listOldTasks(
   after: Position | null,
   kept: KeptDays,
   limit: number,
-): Promise<readonly Position[]> {
-  const { rows } = await db.raw<{ rows: Position[] }>(
-    `select account.id as "accountId", old.created_at::text as "createdAt", old.id
+): Promise<readonly OldTask[]> {
+  const { rows } = await db.raw<{ rows: OldTask[] }>(
+    `select account.id as "accountId", old.created_at::text as "createdAt", old.id,
+            object,
+            not exists (select 1 from jobs
+                         where task_id = old.id and (state <> 'closed' or cancel = 'wanted'))
+              and not exists (select 1 from callbacks where task_id = old.id and state = 'pending')
+              and not exists (select 1 from files where task_id = old.id and removed_at is null)
+              as "isSettled"
        from (select id, now() - make_interval(days => greatest(tasks_days, files_days)) as until
                from (select id, coalesce(tasks_kept_days, cast(:tasksKeptDays as int)) as tasks_days,
                             coalesce(files_kept_days, cast(:filesKeptDays as int)) as files_days
                        from accounts where id >= :accountId) terms
               where tasks_days > 0) account
       cross join lateral (
-        select id, created_at from tasks
+        select id, created_at, object from tasks
          where account_id = account.id and created_at < until and finished_at < until
+           and finished_at is not null and request_hash <> ''
            and (created_at, id) >
                (case account.id when :accountId then cast(:createdAt as timestamptz)
                                 else '-infinity' end,
@@ -47,12 +59,4 @@ export async function listOldTasks(
     { ...kept, ...(after ?? { accountId: '', createdAt: '-infinity', id: '' }), limit },
   );
   return rows;
-}
-
-/** Deletes the tasks that may be deleted and returns the number of deleted tasks. */
-export async function closeTasks(db: Knex, ids: readonly string[]): Promise<number> {
-  const { rows } = await db.raw<{ rows: { closed: number }[] }>('select close_tasks(?) as closed', [
-    [...ids],
-  ]);
-  return rows[0]?.closed ?? 0;
 }

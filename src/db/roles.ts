@@ -1,7 +1,6 @@
 // The privileges of the database roles. The owner of the tables runs the migrations. The roles of
 // API, worker and operators have only the privileges listed here. No role can change the schema, and
-// none can change or remove rows of append-only tables, except the worker through the function
-// close_tasks. No process that serves callers can write a key: a worker cannot even read one, and
+// none can change or remove rows of append-only tables. No process that serves callers can write a key: a worker cannot even read one, and
 // an API cannot move money.
 
 import type { Knex } from 'knex';
@@ -40,15 +39,16 @@ const ofWorker: Privileges = {
   accounts: 'select, update (name)',
   webhook_secrets: 'select',
   tasks: 'select, update, delete',
-  jobs: 'select, insert, update',
+  task_labels: 'select, delete',
+  jobs: 'select, insert, update, delete',
   account_turns: 'select, insert, update',
   watchers: 'select, insert, update',
   reconcile_state: 'select, update',
   balances: 'select, update',
   transfers: 'select, insert',
   audited_books: 'select, insert, update, delete',
-  callbacks: 'select, insert, update',
-  callback_attempts: 'select, insert, update',
+  callbacks: 'select, insert, update, delete',
+  callback_attempts: 'select, insert, update, delete',
   files: 'select, insert, update, delete',
 };
 
@@ -63,7 +63,7 @@ const ofOperator: Privileges = {
   webhook_secrets: 'select (id, account_id, created_at, expires_at), insert, update (expires_at)',
   tasks: 'select, update',
   task_labels: 'select, delete',
-  jobs: 'select, update (report)',
+  jobs: 'select, update (report), delete',
   account_turns: 'select',
   watchers: 'select',
   reconcile_state: 'select, update',
@@ -71,7 +71,7 @@ const ofOperator: Privileges = {
   transfers: 'select, insert',
   audited_books: 'select',
   budgets: 'select, insert, update, delete',
-  callbacks: 'select, insert, update',
+  callbacks: 'select, insert, update, delete',
   callback_attempts: 'select, update (error, reply), delete',
   files: 'select, update, delete',
   operator_log: 'select, insert',
@@ -96,9 +96,6 @@ export async function grantPrivileges(trx: Knex.Transaction, roles: Roles): Prom
   }
   for (const { setting, role, privileges } of all) {
     if (role !== null) await grant(trx, setting, role, privileges);
-  }
-  if (roles.worker !== null) {
-    await trx.raw('grant execute on function close_tasks(text[]) to ??', [roles.worker]);
   }
 }
 

@@ -3,8 +3,6 @@
 // whole micro-units: millionths of the currency. Times come from the clock of the database unless a
 // comment names another source.
 
-import { closeTasksFunction } from './close-tasks';
-
 /** Customers. Tasks, money, budgets, callbacks and files belong to one of them. */
 const customers = `
 -- One customer.
@@ -89,7 +87,7 @@ create table tasks (
   request      json not null,
   -- The values that the create inferred from the request, with the prices (domain/plan-types.ts).
   plan         json not null,
-  -- Shows whether a repeated Idempotency-Key has another body. An erased task has an empty hash.
+  -- Shows whether a repeated Idempotency-Key has another body. A forgotten task has an empty hash.
   request_hash text not null,
   trace_id     text not null,
   callback_url text,
@@ -120,6 +118,9 @@ create index tasks_account_model_ended
   on tasks (account_id, model, ended_as, created_at desc, id desc) where finished_at is not null;
 create index tasks_account_open on tasks (account_id, created_at desc, id desc)
   where finished_at is null;
+-- The ended tasks that are not forgotten yet, oldest first (old-tasks.ts).
+create index tasks_kept on tasks (account_id, created_at, id)
+  where finished_at is not null and request_hash <> '';
 -- The open tasks, for the reconciler.
 create index tasks_open on tasks (id) where finished_at is null;
 -- The pending tasks. The condition does not use \`status\`, because a column of an index that
@@ -270,16 +271,13 @@ create table balances (
 -- One movement of money from one ledger account (\`debit\`) to another (\`credit\`). Each customer
 -- has two ledger accounts, \`available\` and \`held\`; the others are the operator's. The kinds of
 -- movements and their ledger accounts are a closed list.
---
--- A \`closing\` entry replaces the movements of deleted tasks (close-tasks.ts). Its amount is the
--- sum of the charges for these tasks. Its \`seq\` and its balances are those of the last replaced
--- movement.
+-- A movement is never changed and never removed.
 create table transfers (
   -- Chosen by the code that moves the money, so that a repeated call moves nothing.
   id              text primary key,
   -- Without a foreign key: \`seq\` is taken from a row of \`balances\`, so the account exists.
   account_id      text not null,
-  -- The number of the movement in its account, without gaps except for replaced movements.
+  -- The number of the movement in its account, without gaps.
   seq             bigint not null,
   kind            text not null,
   debit           text not null,
@@ -292,15 +290,12 @@ create table transfers (
   -- Copied from the task, where they never change, so that one index is enough to sum up a budget.
   key_id          text,
   task_created_at timestamptz,
-  -- The number of movements that a closing entry replaces; null for other kinds.
-  closes          integer,
   -- The text that the customer reads; if it is empty, the text of the kind.
   reason          text not null default '',
   created_at      timestamptz not null default now(),
   unique (account_id, seq),
   constraint transfers_amount_check check (
-    amount between case kind when 'closing' then 0 else 1 end and 9007199254740991),
-  constraint transfers_closes check ((kind = 'closing') = (closes is not null)),
+    amount between 1 and 9007199254740991),
   constraint transfers_kinds check (
     case kind
       when 'hold'         then debit = 'available' and credit = 'held'
@@ -308,8 +303,6 @@ create table transfers (
                            and credit in ('revenue_generation', 'revenue_super_resolution')
       when 'refund'       then debit = 'held' and credit = 'available'
       when 'extra_charge' then debit = 'available'
-                           and credit in ('revenue_generation', 'revenue_super_resolution')
-      when 'closing'      then debit = 'available'
                            and credit in ('revenue_generation', 'revenue_super_resolution')
       when 'credit'       then debit = 'credits' and credit = 'available'
       when 'correction'   then (debit, credit) in
@@ -325,12 +318,7 @@ create function refuse_change() returns trigger language plpgsql as $$
 begin
   raise exception 'rows of % are never changed or removed', tg_table_name;
 end $$;
-create trigger transfers_immutable before update on transfers for each row
-  execute function refuse_change();
--- Only close_tasks deletes movements: it sets video.closing for its own statement, and no role of a
--- process has the privilege to delete.
-create trigger transfers_kept before delete on transfers for each row
-  when (current_setting('video.closing', true) is distinct from 'on')
+create trigger transfers_immutable before update or delete on transfers for each row
   execute function refuse_change();
 create trigger transfers_not_truncated before truncate on transfers execute function refuse_change();
 
@@ -498,7 +486,7 @@ create trigger operator_log_not_truncated before truncate on operator_log
 const vacuum = `
 -- Until a vacuum, searches for old tasks and lists of an account also read the index entries of
 -- deleted rows. So a vacuum starts as soon as 2% of the rows are dead; the default is 20%.
-${['tasks', 'task_labels', 'jobs', 'transfers', 'callbacks', 'callback_attempts', 'files']
+${['tasks', 'task_labels', 'jobs', 'callbacks', 'callback_attempts', 'files']
   .map((table) => `alter table ${table} set (autovacuum_vacuum_scale_factor = 0.02);`)
   .join('\n')}
 `;
@@ -513,5 +501,4 @@ export const schema = [
   files,
   operators,
   vacuum,
-  closeTasksFunction,
 ].join('');

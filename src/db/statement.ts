@@ -15,8 +15,6 @@ export interface StatementRow {
   readonly currency: string;
   readonly taskId: string | null;
   readonly reason: string;
-  /** The number of movements that a closing entry replaces; null for other movements. */
-  readonly closes: number | null;
   readonly credit: string;
   readonly at: Date;
 }
@@ -29,7 +27,7 @@ export async function statement(
     `select seq, kind, amount as "amountMicros",
             case when credit = 'available' then amount when debit = 'available' then -amount else 0
              end as "changeMicros",
-            available_after as "availableAfterMicros", currency, task_id as "taskId", reason, closes, credit,
+            available_after as "availableAfterMicros", currency, task_id as "taskId", reason, credit,
             created_at as at
        from transfers join balances using (account_id)
       where account_id = ? and seq < ?

@@ -13,17 +13,13 @@ const reasons: Readonly<Record<MovementKind, string>> = {
   extra_charge: 'charged beyond the hold',
   credit: 'credit',
   correction: 'correction',
-  closing: 'charged for deleted tasks',
 };
 
 export function reasonOf(movement: {
   readonly kind: MovementKind;
   readonly reason: string;
-  /** The number of movements that a closing entry replaces; null for other movements. */
-  readonly closes: number | null;
 }): string {
-  const reason = movement.reason || reasons[movement.kind];
-  return movement.closes === null ? reason : `${reason}, ${movement.closes} movements`;
+  return movement.reason || reasons[movement.kind];
 }
 
 interface Movement {

@@ -1,19 +1,18 @@
-// These tests delete old tasks with all their rows, and the ledger must keep its sums. The deletion
-// connects with the database role of the service.
+// These tests reduce old tasks to slim rows, and the ledger must not change. The work connects with
+// the database role of the service.
 
 import type { Knex } from 'knex';
-import { createDeleteOld } from '../../activities/reconcile/old-tasks';
+import { createForgetOld } from '../../activities/reconcile/old-tasks';
 import { setTerms } from '../../src/db/account-terms';
 import { createKey } from '../../src/db/api-keys';
 import { listBudgets, setBudget } from '../../src/db/budgets';
 import { connect } from '../../src/db/database';
+import { forgetTasks } from '../../src/db/forget-tasks';
 import { closeTask, creditAccount, openTask } from '../../src/db/ledger';
 import { audit } from '../../src/db/ledger-audit';
 import { auditNewMovements } from '../../src/db/ledger-audit-new';
-import { closeTasks, listOldTasks } from '../../src/db/old-tasks';
+import { listOldTasks } from '../../src/db/old-tasks';
 import { failPending } from '../../src/db/pending-tasks';
-import { statement } from '../../src/db/statement';
-import { reasonOf } from '../../src/domain/transfers';
 import { aClosing, anAccountWith, anOpening, openNew, storePending } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -39,7 +38,7 @@ afterEach(async () => {
 
 const dayMs = 86_400_000;
 const kept = { tasksKeptDays: 40, filesKeptDays: 30 };
-const deleteOld = () => createDeleteOld({ db: service, ...kept })();
+const forgetOld = () => createForgetOld({ db: service, ...kept })();
 
 interface Planted {
   readonly daysAgo?: number;
@@ -79,10 +78,10 @@ async function addResult(id: string, columns: object): Promise<void> {
   await db('files').insert({ task_id: id, ...task, ...names, ...file });
 }
 
-const taskIds = () => db('tasks').orderBy('id').pluck('id');
-const removed = { state: 'removed', removed_because: 'expired' };
+const keptIds = () => db('tasks').whereNot({ request_hash: '' }).orderBy('id').pluck('id');
+const removed = { state: 'removed', removed_because: 'expired', removed_at: new Date() };
 
-test('old tasks are deleted with all their rows, and younger and unfinished tasks stay', async () => {
+test('old tasks become slim rows without other rows, and younger and unfinished tasks stay', async () => {
   const accountId = await anAccountWith(db, 'acct', 1_000_000);
   const patient = await anAccountWith(db, 'acct_patient', 1_000_000);
   const forEver = await anAccountWith(db, 'acct_for_ever', 1_000_000);
@@ -115,13 +114,15 @@ test('old tasks are deleted with all their rows, and younger and unfinished task
 
   const staying = [await plant(accountId, { daysAgo: 39 }), await plant(patient)];
   staying.push(await plant(forEver, { daysAgo: 5_000 }), await plant(showing, { daysAgo: 80 }));
-  const blocked = await Promise.all(Array.from({ length: 5 }, () => plant(accountId)));
+  const blocked = await Promise.all(Array.from({ length: 6 }, () => plant(accountId)));
   staying.push(...blocked);
-  const [due = '', stored = '', awaited = '', open = '', cancelled = ''] = blocked;
+  const [due = '', stored = '', awaited = '', open = '', cancelled = '', unlinked = ''] = blocked;
   await addCallback(due, 'pending');
   const known = { content_type: 'video/mp4', length: 1 };
   await addResult(stored, { state: 'stored', ...known });
   await addResult(awaited, { state: 'awaited' });
+  // The link has ended, but the bytes are not deleted yet.
+  await addResult(unlinked, { ...removed, removed_at: null });
   await db('jobs').where({ task_id: open }).update({ state: 'planned' });
   await db('jobs').where({ task_id: cancelled }).update({ cancel: 'wanted' });
   const opened = aTaskId();
@@ -131,21 +132,35 @@ test('old tasks are deleted with all their rows, and younger and unfinished task
   await openTask(db, { ...opening, input });
   staying.push(opened);
 
-  // Before the audit of their movements only the task without a movement may be deleted.
-  expect(await deleteOld()).toBe(1);
-  expect(await auditNewMovements(db)).toEqual([]);
-  expect(await deleteOld()).toBe(leaving.length);
-  expect(await taskIds()).toEqual(staying.sort());
+  leaving.push(unpaid);
+  const rowOf = (id: string) => db('tasks').where({ id }).first();
+  const before = await rowOf(old);
+  expect(await forgetOld()).toBe(leaving.length);
+  expect(await keptIds()).toEqual(staying.sort());
   for (const table of ['jobs', 'callbacks', 'callback_attempts', 'files', 'task_labels']) {
     const left: string[] = await db(table).pluck('task_id');
     expect(left.filter((id) => !staying.includes(id))).toEqual([]);
   }
-  expect(await deleteOld()).toBe(0);
+  const after = await rowOf(old);
+  const gone = ['object', 'plan', 'request', 'request_hash', 'callback_url'];
+  expect(after).toMatchObject(
+    Object.fromEntries(Object.entries(before).filter(([name]) => !gone.includes(name))),
+  );
+  const { id, status, model, billing, created_at, finished_at } = before.object;
+  expect(after.object).toEqual({
+    ...{ id, task_id: id, status, model, billing, created_at, finished_at },
+    ...{ object: before.object.object, trace_id: before.object.trace_id, data: expect.any(Array) },
+    message: 'The content of this task was erased.',
+    ...(before.object.usage ? { usage: before.object.usage } : {}),
+    ...(before.object.duration ? { duration: before.object.duration } : {}),
+  });
+  expect([after.request, after.plan, after.callback_url]).toEqual([{}, {}, null]);
+  expect(await forgetOld()).toBe(0);
 
   await db('callbacks').update({ state: 'delivered' });
   await db('jobs').update({ state: 'closed', cancel: null });
   await db('files').update(removed);
-  expect(await deleteOld()).toBe(5);
+  expect(await forgetOld()).toBe(6);
 });
 
 test('paging through the old tasks reads each task exactly once, even if no task is deleted', async () => {
@@ -161,131 +176,52 @@ test('paging through the old tasks reads each task exactly once, even if no task
   expect(seen).toEqual(ids);
 });
 
-test('the deletion of old tasks changes no balance, no revenue, no budget and no sum of a statement', async () => {
-  const accountId = await anAccountWith(db, 'acct', 1_000_000);
-  const key = async () => (await createKey(db, { accountId })).keyId;
-  const [one, other] = [await key(), await key()];
-  for (const keyId of [null, one]) {
-    await setBudget(db, { accountId, keyId, period: 'total', limitMicros: 10 ** 6 });
-  }
-  const sums = async () => {
-    const { rows: revenue } = await db.raw(
-      `select credit, sum(amount)::int as amount from transfers where credit like 'revenue%'
-        group by credit order by credit`,
-    );
-    const books = await db('balances').select('available', 'held', 'last_seq', 'open_tasks');
-    const budgets = await listBudgets(db, accountId);
-    return {
-      revenue,
-      books,
-      budgets: budgets.map((it) => [it.keyId, it.spentMicros, it.heldMicros]),
-    };
-  };
-  const round = async () => {
-    await plant(accountId, { keyId: one, charge: 40, daysAgo: 100 });
-    await plant(accountId, { keyId: other, charge: 130, daysAgo: 100 });
-    await creditAccount(db, { accountId, amountMicros: 7, reference: aTaskId(), reason: 'a gift' });
-    await plant(accountId, { keyId: one, charge: null, daysAgo: 50 });
-    await plant(accountId, { keyId: one, charge: 100 });
-    await plant(accountId, { keyId: one, charge: 11, daysAgo: 1 });
-    await openNew(db, anOpening(accountId, aTaskId(), 100));
-    expect(await auditNewMovements(db)).toEqual([]);
-    const before = await sums();
-    expect(await deleteOld()).toBe(4);
-    expect(await sums()).toEqual(before);
-    expect((await audit(db)).differences).toEqual([]);
-    return before;
-  };
-  const first = await round();
-  expect(first.budgets).toEqual([
-    [null, 281, 100],
-    [one, 151, 0],
-  ]);
-  const entries = () => db('transfers').where({ kind: 'closing' }).orderBy('seq');
-  const closings = await entries();
-  // There is one closing entry for each month and key.
-  expect(closings.map(({ key_id }) => key_id)).toEqual([one, other, one]);
-  expect(closings.map(({ amount }) => Number(amount))).toEqual([40, 130, 100]);
-  expect(closings.map(({ closes }) => closes)).toEqual([3, 3, 4]);
-  await round();
-  const [entry] = await entries();
-  // The movements of the second round were added to the same entries.
-  expect((await entries()).length).toBe(3);
-  expect(entry).toMatchObject({ key_id: one, closes: 6, amount: 80 });
-
-  const rows = await statement(db, { accountId, limit: 100 });
-  expect(rows.reduce((sum, { changeMicros }) => sum + changeMicros, 0)).toBe(
-    Number((await db('balances').first('available')).available),
-  );
-  const shown = rows.find(({ seq }) => seq === Number(entry.seq));
-  expect(shown && { ...shown, reason: reasonOf(shown) }).toMatchObject({
-    kind: 'closing',
-    changeMicros: -80,
-    taskId: null,
-    reason: 'charged for deleted tasks, 6 movements',
-  });
-});
-
-test('an old task is not deleted if not all of its movements are found', async () => {
-  const accountId = await anAccountWith(db, 'acct', 1_000_000);
-  const id = await plant(accountId);
-  expect(await auditNewMovements(db)).toEqual([]);
-  await db('tasks')
-    .where({ id })
-    .update({ created_at: db.raw(`created_at - interval '1 day'`) });
-  expect(await deleteOld()).toBe(0);
-  expect(await taskIds()).toEqual([id]);
-});
-
-test.each([
-  ['amount', 'amount = amount + 1', 'balances are the sums of their movements'],
-  ['count of movements', 'closes = closes + 1', 'the numbers of an account have no gap'],
-  ['sequence number', 'seq = 99', 'the numbers of an account have no gap'],
-  ['balance', 'held_after = 1', 'the balances after a movement follow from those before it'],
-  [
-    'revenue account',
-    `credit = 'held'`,
-    'a movement takes from one account what it gives to another',
-  ],
-])('the audit finds a closing entry with a changed %s', async (_, change, rule) => {
-  const accountId = await anAccountWith(db, 'acct', 1_000_000);
-  await plant(accountId);
-  await plant(accountId, { daysAgo: 1 });
-  expect(await auditNewMovements(db)).toEqual([]);
-  expect(await deleteOld()).toBe(1);
-  const entry = await db('transfers').where({ kind: 'closing' }).first();
-  await db.raw('alter table transfers disable trigger all');
-  await db.raw('alter table transfers drop constraint transfers_kinds');
-  await db.raw(`update transfers set ${change} where kind = 'closing'`);
-  expect((await audit(db)).differences.map(({ check }) => check)).toContain(rule);
-  await db('transfers').where({ kind: 'closing' }).update(entry);
-});
-
-test('no role may delete a movement directly', async () => {
-  const accountId = await anAccountWith(db, 'acct', 1_000_000);
-  const id = await plant(accountId, { daysAgo: 34 });
-  expect(await auditNewMovements(db)).toEqual([]);
-  expect(await closeTasks(service, [id])).toBe(0);
-  await expect(
-    service.raw(`set video.closing = 'on'; delete from transfers`),
-  ).rejects.toMatchObject({ code: '42501' });
-  await expect(db.raw('delete from transfers')).rejects.toThrow('never changed or removed');
-  const operator = connect({ url: database.operatorUrl, poolMax: 1, applicationName: 'operator' });
-  await expect(closeTasks(operator, [id])).rejects.toMatchObject({ code: '42501' });
-  await operator.destroy();
-});
-
-test('the sums of the ledger stay right if old tasks are deleted during creates, settlements and killed sessions', async () => {
+test('forgetting old tasks changes no movement, no balance and no budget', async () => {
   const accountId = await anAccountWith(db, 'acct', 1_000_000);
   const { keyId } = await createKey(db, { accountId });
   await setBudget(db, { accountId, keyId, period: 'total', limitMicros: 10 ** 6 });
+  const books = async () => ({
+    movements: await db('transfers').orderBy('seq'),
+    balances: await db('balances'),
+    budgets: await listBudgets(db, accountId),
+  });
+  await plant(accountId, { keyId, charge: 40, daysAgo: 100 });
+  await plant(accountId, { keyId, charge: 130, daysAgo: 100 });
+  await creditAccount(db, { accountId, amountMicros: 7, reference: 'gift', reason: 'a gift' });
+  await plant(accountId, { keyId, charge: null });
+  await plant(accountId, { keyId, charge: 11, daysAgo: 1 });
+  await openNew(db, anOpening(accountId, aTaskId(), 100));
+  const before = await books();
+  expect(await forgetOld()).toBe(3);
+  expect(await books()).toEqual(before);
+});
+
+test('an open task is never forgotten', async () => {
+  const accountId = await anAccountWith(db, 'acct', 1_000_000);
+  const id = aTaskId();
+  const opening = anOpening(accountId, id, 100);
+  await openNew(db, opening);
+  const { object } = await db('tasks').where({ id }).first('object');
+  expect(await forgetTasks(service, [{ id, object }])).toBe(0);
+  expect(await keptIds()).toEqual([id]);
+});
+
+test('no role may delete a movement', async () => {
+  await plant(await anAccountWith(db, 'acct', 1_000_000));
+  const operator = connect({ url: database.operatorUrl, poolMax: 1, applicationName: 'operator' });
+  for (const role of [service, operator]) {
+    await expect(role.raw('delete from transfers')).rejects.toMatchObject({ code: '42501' });
+  }
+  await expect(db.raw('delete from transfers')).rejects.toThrow('never changed or removed');
+  await operator.destroy();
+});
+
+test('every old task is forgotten during creates, settlements, audits and killed sessions', async () => {
+  const accountId = await anAccountWith(db, 'acct', 1_000_000);
+  const { keyId } = await createKey(db, { accountId });
   const count = 150;
   for (let nth = 0; nth < count; nth += 1)
     await plant(accountId, { keyId, charge: nth % 3 ? 40 : null });
-  expect(await auditNewMovements(db)).toEqual([]);
-  const spentOf = async () => (await listBudgets(db, accountId)).map((it) => it.spentMicros);
-  const spent = await spentOf();
-
   let isDone = false;
   let made = 0;
   const create = async () => {
@@ -300,46 +236,35 @@ test('the sums of the ledger stay right if old tasks are deleted during creates,
     while (!isDone) {
       expect((await audit(db)).differences).toEqual([]);
       expect(await auditNewMovements(db)).toEqual([]);
-      expect(await spentOf()).toEqual(spent);
     }
   };
   let interrupted = 0;
-  const killActive = () =>
-    db.raw(
-      `select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and application_name = 'retention'
-          and query like 'select close_tasks%' and state = 'active'`,
-    );
   const kill = async (lock: Knex.Transaction) => {
-    // Until the lock is released, a call that deletes the locked movement cannot end.
+    // Until the lock is released, a call that forgets the locked task cannot end.
     await until('a call was interrupted', async () => {
-      await killActive();
-      return interrupted > 0;
+      await db.raw(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and application_name = 'retention'
+            and query like 'with forgotten%' and state = 'active'`,
+      );
+      return interrupted > 2;
     });
     await lock.commit();
-    while (!isDone && interrupted < 10) {
-      await killActive();
-      await new Promise((resolve) => setTimeout(resolve, 15));
-    }
   };
   const leave = async () => {
-    while ((await db('tasks').where({ key_id: keyId }).first('id')) !== undefined) {
-      const batch = await listOldTasks(service, null, kept, 7).catch(() => []);
-      await closeTasks(
-        service,
-        batch.map(({ id }) => id),
-      ).catch(() => {
+    for (;;) {
+      const batch = await listOldTasks(service, null, kept, 7).catch(() => null);
+      if (batch?.length === 0) break;
+      await forgetTasks(service, batch ?? []).catch(() => {
         interrupted += 1;
       });
     }
     isDone = true;
   };
   const lock = await db.transaction();
-  await lock('transfers').where({ key_id: keyId }).forUpdate().first('id');
+  await lock('tasks').where({ key_id: keyId }).forUpdate().first('id');
   await Promise.all([create(), auditAgain(), kill(lock), leave(), leave()]);
   expect(made).toBeGreaterThan(0);
-  expect(await db('tasks').count('* as n').first()).toEqual({ n: made });
-  const [closing] = await db('transfers').where({ kind: 'closing' });
-  expect(closing).toMatchObject({ amount: 100 * 40, closes: count * 2 + 100 });
-  expect(await spentOf()).toEqual(spent);
+  expect(await keptIds()).toHaveLength(made);
+  expect(await db('tasks').count('* as n').first()).toEqual({ n: made + count });
 });

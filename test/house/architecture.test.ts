@@ -251,17 +251,17 @@ describe('rules for all code', () => {
     expect(where(domain, impure)).toEqual([]);
   });
 
-  test('only ledger.ts and close-tasks.ts write to the tables of the ledger', () => {
+  test('only ledger.ts writes to the tables of the ledger', () => {
     const writing = /(?:insert into|update|delete from)\s+(?:transfers|entries|balances)\b/i;
-    expect(where(sources, writing)).toEqual(['src/db/close-tasks.ts', 'src/db/ledger.ts']);
+    expect(where(sources, writing)).toEqual(['src/db/ledger.ts']);
   });
 
-  test('only src/db/jobs and close-tasks.ts write to the table jobs', () => {
+  test('only src/db/jobs and forget-tasks.ts write to the table jobs', () => {
     const writing = /(?:insert into|update|delete from)\s+jobs\b/i;
     const writers = where(sources, writing);
     expect(writers.length).toBeGreaterThan(0);
     expect(writers.filter((path) => !path.startsWith('src/db/jobs/'))).toEqual([
-      'src/db/close-tasks.ts',
+      'src/db/forget-tasks.ts',
     ]);
   });
 });

@@ -234,7 +234,7 @@ class Account(TypedDict):
 class Movement(TypedDict):
     number: int
     at: int
-    kind: Literal["hold", "settle", "refund", "extra_charge", "credit", "correction", "closing"]
+    kind: Literal["hold", "settle", "refund", "extra_charge", "credit", "correction"]
     task_id: Optional[str]
     amount: str
     change: str

@@ -345,7 +345,7 @@ export interface Movement {
   number: number;
   /** Unix seconds. */
   at: number;
-  kind: "hold" | "settle" | "refund" | "extra_charge" | "credit" | "correction" | "closing";
+  kind: "hold" | "settle" | "refund" | "extra_charge" | "credit" | "correction";
   task_id: string | null;
   /** Decimal amount, six places. */
   amount: string;

@@ -5,13 +5,13 @@ import type { Knex } from 'knex';
 import { eachAtOnce } from '../../../activities/each-at-once';
 import {
   beginErasure,
-  eraseTasks,
   finishErasure,
   forgetUploads,
   listErasable,
   markResultsRemoved,
   markUploadsRemoved,
 } from '../../db/erase-account';
+import { forgetTasks } from '../../db/forget-tasks';
 import { openStorage } from '../../storage/open-storage';
 import { type Storage, StorageError } from '../../storage/storage';
 import { CommandError } from '../command';
@@ -68,7 +68,7 @@ async function eraseResults(db: Knex, accountId: string, storage: Storage) {
     if (!last) return erased;
     const keys = await markResultsRemoved(db, tasks);
     await removeBytes(storage, keys);
-    await eraseTasks(db, tasks);
+    await forgetTasks(db, tasks);
     erased.tasks += tasks.length;
     erased.results += keys.length;
     after = last.id;

@@ -26,11 +26,6 @@ export interface Destination {
 export const planFirstJob = `
   insert into jobs (task_id, kind, account_id) select id, 'generation', account_id from opened`;
 
-/** Part of the statement that erases tasks: keeps only the status of each report. */
-export const eraseReports = `
-  update jobs set report = json_build_object('status', report->'status') from erased
-   where jobs.task_id = erased.id and report is not null`;
-
 /**
  * planned or waiting → waiting, because all channels of the job are full. The first channel with a
  * free slot gives the job a turn. Returns false if the job is already past this step or its task
