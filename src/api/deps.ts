@@ -14,7 +14,10 @@ export interface ApiSettings {
    */
   readonly publicUrl: string;
   readonly corsOrigins: readonly string[];
+  /** The inside hosts that callers may name. */
   readonly allowHosts: readonly string[];
+  /** The inside hosts at which providers fetch stored files. */
+  readonly providerHosts: readonly string[];
   /** Creates of one key. Repeated calls with an Idempotency-Key are not counted. */
   readonly createRatePerSecond: number;
   readonly createBurst: number;

@@ -132,6 +132,7 @@ function settingsOf(config: ConfigOf<'api'>): ApiSettings {
     publicUrl: publicUrlOf(config),
     corsOrigins: config.corsOrigins,
     allowHosts: config.dangerouslyAllowHosts,
+    providerHosts: config.dangerouslyAllowProviderHosts,
     createRatePerSecond: config.createRatePerSecond,
     createBurst: config.createBurst,
     requestRatePerSecond: config.requestRatePerSecond,

@@ -13,7 +13,8 @@ export const studio: Command<'studio'> = async ({ config, log }) => {
     apiKey: config.studioApiKey,
     adminKey: config.studioAdminKey ?? undefined,
     dataDir: config.studioDataDir,
-    allowHosts: [...config.dangerouslyAllowHosts],
+    // The studio is a provider: it fetches the media of callers and the files of the service.
+    allowHosts: [...config.dangerouslyAllowHosts, ...config.dangerouslyAllowProviderHosts],
     maxRunning: config.studioRunningMax,
     maxRenders: config.studioRendersMax,
     ffmpegPath: config.ffmpegPath ?? undefined,

@@ -93,6 +93,7 @@ async function filesOf(config: ConfigOf<'worker'>, meters: Meters, log: Logger) 
   return {
     storage: observedStorage(await openStorage(config), meters, log),
     publicUrl: publicUrlOf(config),
+    allowHosts: config.dangerouslyAllowProviderHosts,
     keptDays: config.filesKeptDays,
   };
 }

@@ -193,7 +193,12 @@ export const table = z.object({
   DANGEROUSLY_ALLOW_HOSTS: list(hostPort())
     .default([])
     .describe(
-      'Exact host:port pairs that callbacks and media may reach over plain HTTP or inside the network.',
+      'Exact host:port pairs that callers may name for callbacks and media, over plain HTTP or inside the network.',
+    ),
+  DANGEROUSLY_ALLOW_PROVIDER_HOSTS: list(hostPort())
+    .default([])
+    .describe(
+      'Exact host:port pairs of results and stored files that providers and the service may exchange, over plain HTTP or inside the network.',
     ),
 
   // The worker.

@@ -28,9 +28,11 @@ export function stackEnvironment(
   const studioHost = given.STUDIO_HOST || '127.0.0.1';
   const studioUrl = given.STUDIO_URL || `http://${reachedAt(studioHost)}:${ports.studio}`;
   const publicUrl = given.PUBLIC_URL || `http://${reachedAt(host)}:${ports.api}`;
-  // The host of the API is allowed too, because the studio fetches uploaded files from the API.
-  const own = [studioUrl, publicUrl].map((url) => new URL(url).host);
-  const allowed = [given.DANGEROUSLY_ALLOW_HOSTS, ...receivers, ...own].filter(Boolean);
+  const [studio, api] = [studioUrl, publicUrl].map((url) => new URL(url).host);
+  // Callers may name the studio, which serves sample media, but not the API.
+  const callers = [given.DANGEROUSLY_ALLOW_HOSTS, ...receivers, studio].filter(Boolean);
+  // The studio fetches uploaded files from the API.
+  const providers = [given.DANGEROUSLY_ALLOW_PROVIDER_HOSTS, studio, api].filter(Boolean);
   const otherwise: Record<string, string> = {
     DATA_DIR: resolve(dataDir),
     PUBLIC_URL: publicUrl,
@@ -65,7 +67,8 @@ export function stackEnvironment(
     PORT: String(ports.api),
     STUDIO_HOST: studioHost,
     STUDIO_PORT: String(ports.studio),
-    DANGEROUSLY_ALLOW_HOSTS: allowed.join(','),
+    DANGEROUSLY_ALLOW_HOSTS: callers.join(','),
+    DANGEROUSLY_ALLOW_PROVIDER_HOSTS: providers.join(','),
   };
 }
 

@@ -56,8 +56,7 @@ interface WorkerParts {
   /** Called for each failed try to start the loops. Another try follows. */
   readonly onSetupFault: (error: unknown) => void;
   readonly callbacks: Omit<CallbackDeps, 'db'>;
-  readonly files: Omit<FileDeps, 'db' | 'events' | 'channels' | 'allowHosts'>;
-  /** If absent, nothing is traced. */
+  readonly files: Omit<FileDeps, 'db' | 'events' | 'channels'>;
 }
 
 export interface RunningWorker {
@@ -178,10 +177,10 @@ function composeActivities(
   const lastSeconds = lastSecondsOf(stopping);
   // Pauses of channels are measured by a monotonic clock.
   const sinceStart = () => performance.now();
-  const { allowHosts } = parts.callbacks;
+  const { allowHosts } = parts.files;
   const more = { events, hurry: lastSeconds, allowHosts };
   const channelsOf = () => createChannels(catalogue, parts.channelKeys, sinceStart, more);
-  const inputs = { ...parts.files, allowHosts };
+  const inputs = parts.files;
   const submit = { db, events, inputs, now: () => Date.now(), channels: channelsOf() };
   const tasks = traced(createTaskActivities(submit));
   const loops = createLoopActivities({
@@ -207,7 +206,7 @@ function composeActivities(
     },
   });
   const callbacks = createCallbackActivities({ db, ...parts.callbacks });
-  const files = traced(createFileActivities({ ...submit, allowHosts, ...parts.files }));
+  const files = traced(createFileActivities({ ...submit, ...parts.files }));
   return { tasks, loops, callbacks, files };
 }
 

@@ -174,14 +174,15 @@ function isUnexplained(line: string): boolean {
 
 /** A worker's settings. Each address is replaced by the address of its proxy. */
 function workersWay(
-  { DATABASE_URL, STUDIO_URL, DANGEROUSLY_ALLOW_HOSTS }: Readonly<Record<string, string>>,
+  { DATABASE_URL, STUDIO_URL, ...given }: Readonly<Record<string, string>>,
   links: World['links'],
 ): Record<string, string> {
   return {
     DATABASE_URL: through(links['worker to postgres'], DATABASE_URL ?? ''),
     TEMPORAL_ADDRESS: links['worker to temporal'].address,
     STUDIO_URL: (STUDIO_URL ?? '').replace(/\d+$/, String(links['worker to studio'].port)),
-    DANGEROUSLY_ALLOW_HOSTS: DANGEROUSLY_ALLOW_HOSTS ?? '',
+    DANGEROUSLY_ALLOW_HOSTS: given.DANGEROUSLY_ALLOW_HOSTS ?? '',
+    DANGEROUSLY_ALLOW_PROVIDER_HOSTS: given.DANGEROUSLY_ALLOW_PROVIDER_HOSTS ?? '',
   };
 }
 

@@ -31,7 +31,7 @@ test.each([
   ['redirect to a public address', bucket('https://s3.eu-central-1.amazonaws.com')],
   [
     'redirect to an allowed address',
-    { ...bucket('http://127.0.0.1:9000'), DANGEROUSLY_ALLOW_HOSTS: '127.0.0.1:9000' },
+    { ...bucket('http://127.0.0.1:9000'), DANGEROUSLY_ALLOW_PROVIDER_HOSTS: '127.0.0.1:9000' },
   ],
 ])('the API does not warn about the delivery of files: %s', (_, settings) => {
   expect(warning(settings)).toBeNull();

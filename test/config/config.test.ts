@@ -246,10 +246,11 @@ describe('DANGEROUSLY_ALLOW_HOSTS', () => {
     ]);
   });
 
-  test('is the only setting that begins with DANGEROUSLY_', () => {
+  test('has one list for callers and one for providers, and no other setting begins with DANGEROUSLY_', () => {
     const dangerous = settingRows().filter(({ name }) => name.startsWith('DANGEROUSLY_'));
     expect(dangerous.map(({ name, otherwise }) => [name, otherwise])).toEqual([
       ['DANGEROUSLY_ALLOW_HOSTS', ''],
+      ['DANGEROUSLY_ALLOW_PROVIDER_HOSTS', ''],
     ]);
   });
 });

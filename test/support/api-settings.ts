@@ -6,6 +6,7 @@ export const testSettings: ApiSettings = {
   publicUrl: 'http://localhost',
   corsOrigins: [],
   allowHosts: [],
+  providerHosts: [],
   createRatePerSecond: 10_000,
   createBurst: 10_000,
   requestRatePerSecond: 10_000,

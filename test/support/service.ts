@@ -167,6 +167,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       ...testSettings,
       publicUrl: url,
       allowHosts,
+      providerHosts: allowHosts,
       playgroundSamplesUrl: `${studio.url}/samples/`,
       ...options.settings,
     },
@@ -210,6 +211,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
         files: {
           storage,
           publicUrl: url,
+          allowHosts,
           keptDays: 30,
         },
       });

@@ -115,10 +115,10 @@ describe('without a PUBLIC_URL that a generator can reach', () => {
     spied.mockRestore();
   });
 
-  test('a stored video is accepted if DANGEROUSLY_ALLOW_HOSTS contains the host, as with `npm start`', async () => {
+  test('a stored video is accepted if DANGEROUSLY_ALLOW_PROVIDER_HOSTS contains the host, as with `npm start`', async () => {
     const publicUrl = 'http://127.0.0.1:8080';
     const dev = await startApi(
-      { publicUrl, allowHosts: ['127.0.0.1:8080'] },
+      { publicUrl, providerHosts: ['127.0.0.1:8080'] },
       undefined,
       api.database,
     );
