@@ -6,8 +6,9 @@ import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import type { Refusal } from '../contract/error';
 import type { Caller, FoundKey } from '../db/accounts';
-import { findKeyByDigest } from '../db/accounts';
+import { findKeyByDigest, findKeysByDigest } from '../db/accounts';
 import { digestKey, isWellFormedKey } from '../db/api-keys';
+import { gatheredSlowly } from '../db/gathered';
 import type { ApiCall } from './context';
 import { Refused } from './context';
 import type { Buckets } from './limits';
@@ -40,8 +41,17 @@ export function createAuthentication(deps: AuthenticationDeps): Authenticate {
   const unknown = new LRUCache<string, true>(cached);
   const lookups = new Map<string, Promise<Caller | null>>();
 
-  const lookUp = async (key: string, cacheKey: string): Promise<Caller | null> => {
-    const found = await findKeyByDigest(db, digestKey(key));
+  const find = (digest: Buffer) => findKeyByDigest(db, digest);
+  const gatheredFind = gatheredSlowly<FoundKey>((digests) =>
+    findKeysByDigest(
+      db,
+      digests.map((digest) => Buffer.from(digest, 'hex')),
+    ),
+  );
+  const findSlowly: typeof find = (digest) => gatheredFind(digest.toString('hex'));
+
+  const lookUp = async (key: string, cacheKey: string, findKey = find): Promise<Caller | null> => {
+    const found = await findKey(digestKey(key));
     const expiresInMs = (found?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY) - now();
     if (!found || found.revokedAt || expiresInMs <= 0) {
       unknown.set(cacheKey, true);
@@ -52,14 +62,14 @@ export function createAuthentication(deps: AuthenticationDeps): Authenticate {
     return caller;
   };
 
-  // Looks up a key that this process has not found valid recently. These look-ups are limited per
-  // IP address. A recently valid key is looked up without this limit, so other callers at the same
-  // IP address cannot block the key.
+  // Looks up a key that this process has not found valid recently. After too many unknown keys of
+  // the same IP address the look-up is slow: a valid key is still accepted, because other callers
+  // may share the address, and an unknown key is refused.
   const lookUpStranger = async (key: string, cacheKey: string, address: string) => {
     const limited = unknownLookups.take(address);
-    if (limited) throw limited;
-    const caller = await lookUp(key, cacheKey);
-    if (caller) unknownLookups.giveBack(address);
+    const caller = await lookUp(key, cacheKey, limited ? findSlowly : find);
+    if (!caller && limited) throw limited;
+    if (caller && !limited) unknownLookups.giveBack(address);
     return caller;
   };
 

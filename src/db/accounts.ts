@@ -128,16 +128,25 @@ export interface FoundKey extends Caller {
 }
 
 export async function findKeyByDigest(db: Knex, digest: Buffer): Promise<FoundKey | null> {
-  const { rows } = await db.raw<{ rows: FoundKey[] }>(
-    `select api_keys.id as "keyId", account_id as "accountId", disabled_at is not null as "accountDisabled",
+  return (await findKeysByDigest(db, [digest])).get(digest.toString('hex')) ?? null;
+}
+
+/** Returns the keys by the hexadecimal digits of their digests. */
+export async function findKeysByDigest(
+  db: Knex,
+  digests: readonly Buffer[],
+): Promise<ReadonlyMap<string, FoundKey>> {
+  const { rows } = await db.raw<{ rows: (FoundKey & { readonly digest: string })[] }>(
+    `select encode(digest, 'hex') as digest,
+            api_keys.id as "keyId", account_id as "accountId", disabled_at is not null as "accountDisabled",
             models, channels, expires_at as "expiresAt", revoked_at as "revokedAt",
             json_build_object('createRate', api_keys.create_rate, 'readRate', api_keys.read_rate)
               as rates,
             json_build_object('createRate', accounts.create_rate, 'readRate', accounts.read_rate)
               as "accountRates"
        from api_keys join accounts on accounts.id = account_id
-      where digest = ?`,
-    [digest],
+      where digest = any(?)`,
+    [[...digests]],
   );
-  return rows[0] ?? null;
+  return new Map(rows.map(({ digest, ...found }) => [digest, found]));
 }

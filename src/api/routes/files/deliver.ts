@@ -4,6 +4,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Refusal } from '../../../contract/error';
 import { gatheredFindFile, type LinkedFile } from '../../../db/files/links';
+import { gatheredSlowly } from '../../../db/gathered';
 import { addressOf } from '../../auth';
 import type { ApiContext, ApiRouter } from '../../context';
 import { refuse } from '../../context';
@@ -40,18 +41,18 @@ const tokenShape = /^[\w-]{32,64}$/;
 const knownMax = 10_000;
 
 /**
- * A client address that has looked up too many unknown links is refused before the look-up. Links
- * that this process has found before are still looked up.
+ * After too many unknown links a client address is looked up slowly: an existing link is found, and
+ * an unknown one is refused. Links that this process has found before are never slow.
  */
 function createFindLinked({ db }: ApiDeps, unknownLookups: Buckets) {
   const find = gatheredFindFile(db);
+  const findSlowly = gatheredFindFile(db, gatheredSlowly);
   const known = new LRUCache<string, true>({ max: knownMax });
   return async (ctx: ApiContext): Promise<LinkedFile | null> => {
     const token = String(ctx.params.token ?? '');
     const address = addressOf(ctx);
-    const spent = known.has(token) ? null : unknownLookups.peek(address);
-    if (spent) throw spent;
-    const file = tokenShape.test(token) ? await find(token) : null;
+    const isSlow = !known.has(token) && unknownLookups.peek(address) !== null;
+    const file = tokenShape.test(token) ? await (isSlow ? findSlowly : find)(token) : null;
     if (file) known.set(token, true);
     const limited = file ? null : unknownLookups.take(address);
     if (limited) throw limited;
