@@ -37,6 +37,9 @@ export const unavailable = {
   message: 'The service cannot answer at the moment. Try again shortly.',
 } as const;
 
+/** The name of routes that only refuse a call. `Allow` leaves out their methods. */
+export const withoutTaskId = 'without task id';
+
 interface Routers {
   readonly open: ApiRouter;
   readonly keyed: KeyedRouter;
@@ -52,7 +55,8 @@ export function answerUnknownRoutes({ open, keyed, admit }: Routers): Middleware
     if (/^\/(?:v1|api\/v3)(?:\/|$)/.test(ctx.path)) await admit(ctx);
     const layers = [...open.match(ctx.path, ctx.method).path];
     const keyedLayers = keyed.match(ctx.path, ctx.method).path;
-    const allowed = new Set([...layers, ...keyedLayers].flatMap(({ methods }) => methods));
+    const possible = [...layers, ...keyedLayers].filter(({ name }) => name !== withoutTaskId);
+    const allowed = new Set(possible.flatMap(({ methods }) => methods));
     if (allowed.size === 0) {
       const message = `There is nothing at ${ctx.path.slice(0, 200)}.`;
       refuse(ctx, { code: 'route_not_found', param: '', message });

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Fault, Field } from './field';
 import { invalid, isAbsent, show } from './field';
 import type { Labels } from './request';
-import { isJsonObject } from './safe-json';
+import { isJsonObject, withoutNul } from './safe-json';
 
 const labelsMax = 16;
 const valueCharsMax = 64;
@@ -16,7 +16,7 @@ const wantedName =
 const wantedValue = `must be a string of 1 to ${valueCharsMax} characters`;
 
 const labelNameSchema = z.string().regex(nameShape);
-const labelValueSchema = z.string().min(1).max(valueCharsMax);
+const labelValueSchema = z.string().min(1).max(valueCharsMax).regex(withoutNul);
 
 export const labelsField: Field = {
   schema: z.record(labelNameSchema, labelValueSchema.nullable()).meta({

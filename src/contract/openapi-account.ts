@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import { errorResponses, jsonReply, pageQuery, taskIdParameter } from './openapi-parts';
 import { accountSchema, callbacksSchema, statementSchema, tasksSchema } from './reply-schema';
+import { withoutNul } from './safe-json';
 import { taskStatuses } from './vocabulary';
 
 /** The largest number of eleven digits. As a unix time it is in the year 5138. */
@@ -40,7 +41,7 @@ export const accountOperations = {
           .optional(),
         created_after: unixSeconds('Tasks created in this second or later.'),
         created_before: unixSeconds('Tasks created before this second.'),
-        'label.name': z.string().min(1).max(64).optional().meta({
+        'label.name': z.string().min(1).max(64).regex(withoutNul).optional().meta({
           description:
             'Tasks whose label `name` has this value: put the name of your label after the dot. Several labels must all fit. A page may then show fewer tasks than `limit` while `next` is not null.',
         }),

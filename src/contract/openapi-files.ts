@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
 import { deletedFileSchema, fileSchema, filesSchema } from './file-schema';
 import { errorResponses, jsonReply, pageQuery, replyHeaders } from './openapi-parts';
+import { withoutNul } from './safe-json';
 
 const tags = ['Files'];
 const binary = z.string().meta({ format: 'binary' });
@@ -33,8 +34,11 @@ const deliver: ZodOpenApiOperationObject = {
   security: [],
   requestParams: {
     path: z.object({
-      token: z.string().min(32).max(64).meta({ description: 'The secret part of the link.' }),
-      ext: z.string().meta({ example: 'mp4' }),
+      token: z
+        .string()
+        .regex(/^[A-Za-z0-9_-]{32,64}$/)
+        .meta({ description: 'The secret part of the link.' }),
+      ext: z.string().regex(withoutNul).meta({ example: 'mp4' }),
     }),
     header: range,
   },
@@ -46,7 +50,7 @@ const deliver: ZodOpenApiOperationObject = {
 };
 
 const path = z.object({
-  file_id: z.string().min(1).meta({ example: 'file_01k9m3c5x8v2q4w6e8r0t2y4na' }),
+  file_id: z.string().min(1).regex(withoutNul).meta({ example: 'file_01k9m3c5x8v2q4w6e8r0t2y4na' }),
 });
 const readErrors = errorResponses('invalid_api_key', 'file_not_found');
 

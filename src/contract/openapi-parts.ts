@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
 import { errorBody, type RefusalCode, refusals } from './error';
 import { errorSchema } from './reply-schema';
+import { withoutNul } from './safe-json';
 
 type HeaderMap = NonNullable<ZodOpenApiResponseObject['headers']>;
 
@@ -13,7 +14,7 @@ export const replyHeaders = {
 } as const satisfies HeaderMap;
 
 export const taskIdParameter = z.object({
-  task_id: z.string().min(1).meta({
+  task_id: z.string().min(1).regex(withoutNul).meta({
     description: 'The id that create returned.',
     example: 'task_01k9m3c5x8v2q4w6e8r0t2y4na',
   }),

@@ -52,6 +52,10 @@ function textFaultIn(value: unknown): string | null {
   return null;
 }
 
+/** The pattern of strings in the OpenAPI document. PostgreSQL cannot store a NUL in a text. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern is about this character
+export const withoutNul = /^[^\u0000]*$/;
+
 const loneSurrogate = /\p{Surrogate}/u;
 
 function textFault(text: string): string | null {

@@ -6,7 +6,7 @@ import { errorSchema } from '../../src/contract/reply-schema';
 import { makeApiKey, revokeKey } from '../../src/db/api-keys';
 import { create, startApi, type TestApi, textBody } from '../support/api';
 import { countStatements } from '../support/database';
-import { documentedRoutes } from '../support/routes';
+import { documentedRoutes, possibleRoutes } from '../support/routes';
 import { call } from '../support/service';
 
 let api: TestApi;
@@ -230,7 +230,7 @@ describe('paths and methods', () => {
   test.each([
     ['GET', '/nowhere'],
     ['GET', '/v1/nowhere'],
-    ['POST', '/v1/videos'],
+    ['POST', '/v1/video'],
     ['GET', '/v1/videos/generations/a/b'],
     ['GET', '/V1/nowhere'],
     ['GET', '//v1/models'],
@@ -239,7 +239,7 @@ describe('paths and methods', () => {
     expect([reply.status, codeOf(reply)]).toEqual([404, 'route_not_found']);
   });
 
-  const documented = documentedRoutes().map((route) => route.split(' ') as [string, string]);
+  const documented = possibleRoutes().map((route) => route.split(' ') as [string, string]);
   /** The documented methods of a path. Every GET also answers HEAD. */
   const methodsOf = (path: string) =>
     documented.flatMap(([method, known]) => {
@@ -252,7 +252,7 @@ describe('paths and methods', () => {
     async (path) => {
       const methods = methodsOf(path);
       for (const method of ['PUT', 'PATCH', 'GET', 'POST', 'DELETE']) {
-        if (methods.includes(method)) continue;
+        if (documentedRoutes().includes(`${method} ${path}`)) continue;
         const reply = await raw(method, path.replace(/\{\w+\}/g, 'x'), authorized());
         expect([reply.status, codeOf(reply)]).toEqual([405, 'method_not_allowed']);
         expect(String(reply.headers.allow).split(', ').sort()).toEqual([...methods].sort());

@@ -20,6 +20,11 @@ import { theCatalogue } from '../support/catalogue';
 // biome-ignore lint/suspicious/noExplicitAny: see above
 const document = createOpenApiDocument({ version: '1.0.0', publicUrl: 'http://localhost' }) as any;
 
+interface Parameter {
+  readonly name: string;
+  readonly schema: { readonly pattern?: string };
+}
+
 // The validator is an ES module. Jest cannot load such a module, so a new Node process runs this
 // code.
 const validate = `
@@ -55,6 +60,21 @@ test('the document lists each operation of a task once, lists the callback, and 
   const { callbacks } = document.paths['/v1/videos/generations'].post;
   const sent = callbacks.taskFinished['{$request.body#/metadata/callback_url}'].post.requestBody;
   expect(sent.content['application/json'].schema.$ref).toMatch(/Task$/);
+});
+
+test('the document allows no NUL in a label, an id, a cursor or a token', () => {
+  const parameters = Object.values<Record<string, { parameters?: Parameter[] }>>(document.paths)
+    .flatMap((operations) => Object.values(operations))
+    .flatMap((operation) => operation.parameters ?? []);
+  const named = /^(task_id|file_id|token|ext|after|label\.name)$/;
+  const patterns = parameters
+    .filter(({ name }) => named.test(name))
+    .map(({ name, schema }) => [name, schema.pattern] as const);
+  const { labels } = document.components.schemas.VideoMetadata.properties;
+  patterns.push(['labels', labels.anyOf[0].additionalProperties.anyOf[0].pattern]);
+  expect(new Set(patterns.map(([name]) => name)).size).toBe(7);
+  const open = patterns.filter(([, pattern]) => !pattern || new RegExp(pattern).test('a\0b'));
+  expect(open).toEqual([]);
 });
 
 test('the schema of a request lists every field of a request and requires only `model` and `prompt`', () => {

@@ -3,15 +3,26 @@
 
 import { createOpenApiDocument } from '../../src/contract/openapi';
 
-/** `GET /v1/models` and so on. */
+/** `GET /v1/models` and so on, also the calls that a path's missing id refuses. */
 export function documentedRoutes(): string[] {
+  const withoutId = ['GET', 'DELETE'].map((method) => `${method} /v1/videos/generations`);
+  return withSingular([...listedRoutes(), ...withoutId]);
+}
+
+/** The documented routes that can succeed. */
+export function possibleRoutes(): string[] {
+  return withSingular(listedRoutes());
+}
+
+function listedRoutes(): string[] {
   const document = createOpenApiDocument({ version: '1', publicUrl: 'http://localhost' });
   const { paths } = document as { paths: Record<string, Record<string, unknown>> };
-  const listed = Object.entries(paths).flatMap(([path, operations]) =>
+  return Object.entries(paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
   );
-  const withoutId = ['GET', 'DELETE'].map((method) => `${method} /v1/videos/generations`);
-  const plural = [...listed, ...withoutId];
+}
+
+function withSingular(plural: readonly string[]): string[] {
   const singular = plural
     .filter((route) => route.includes('/v1/videos/generations'))
     .map((route) => route.replace('/v1/videos/', '/v1/video/'));

@@ -12,7 +12,7 @@ import { addressOf } from '../auth';
 import type { KeyedCall, KeyedRouter } from '../context';
 import { answerJsonText, refuse, taskNotFound } from '../context';
 import type { ApiDeps } from '../deps';
-import { unavailable } from '../errors';
+import { unavailable, withoutTaskId } from '../errors';
 import { type Asker, createAskWorkflow, type FindTask, type Found } from './find-task';
 import { holdReads } from './held-reads';
 
@@ -44,8 +44,10 @@ export function readRoutes(router: KeyedRouter, handlers: TaskHandlers): void {
     refuse(ctx, { code: 'task_id_required', param: 'task_id', message: 'task_id is required' });
   };
   for (const base of ['/v1/videos/generations', '/v1/video/generations']) {
-    router.get([base, `${base}/`], missingId);
-    router.delete([base, `${base}/`], missingId);
+    for (const path of [base, `${base}/`]) {
+      router.get(withoutTaskId, path, missingId);
+      router.delete(withoutTaskId, path, missingId);
+    }
     router.get(`${base}/:task_id`, (ctx) => show(ctx, String(ctx.params.task_id)));
     router.delete(`${base}/:task_id`, (ctx) => cancel(ctx, String(ctx.params.task_id)));
     router.delete(`${base}/:task_id/content`, (ctx) =>
