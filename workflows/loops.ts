@@ -18,7 +18,7 @@ import { movesWithDeploys } from './versioning';
 const loopsQueue = () => `${workflowInfo().taskQueue}-loops`;
 
 /**
- * Keeps one watcher loop of a channel running. The loop is one activity of an hour; Temporal
+ * Keeps the watcher loop of a channel running. The loop is one activity of an hour; Temporal
  * retries the activity if its worker dies. After the hour the workflow continues as new, so that
  * its history stays short.
  */
@@ -26,8 +26,7 @@ export async function watchChannel(input: WatchInput): Promise<void> {
   const { watchJobs } = proxyActivities<Activities>({ ...watchPolicy, taskQueue: loopsQueue() });
   setCurrentDetails(`Asks **${input.channel}** about its open jobs and notifies their tasks.`);
   const outcome = await watchJobs(input);
-  // 'gone' means one of two cases. Either the catalogue no longer contains the channel and no job
-  // is open, or the number of shards has changed.
+  // 'gone': the catalogue no longer contains the channel, and no job is open.
   if (outcome === 'go on') await continueAsNew<typeof watchChannel>(input);
 }
 movesWithDeploys(watchChannel);

@@ -36,8 +36,6 @@ export interface Accepted {
 
 export interface WatchInput {
   readonly channel: string;
-  readonly shard: number;
-  readonly shards: number;
 }
 
 /** The result of one run of the reconciler, for operators in the Temporal UI. */

@@ -1,5 +1,4 @@
-// The watcher: a loop for each channel, or for each shard of a channel. The loop polls open jobs
-// with a few list requests, stores the changes, and then notifies the tasks. While a task waits for
+// The watcher: a loop for each channel. The loop polls open jobs with a few list requests, stores the changes, and then notifies the tasks. While a task waits for
 // its job, the task costs only a row of the database. Two loops on one channel do no harm, because
 // a late report never sets a row or a workflow back to an earlier state (docs/decisions.md, 3 and
 // 4).
@@ -13,6 +12,7 @@ import { type JobNews, storeReports } from '../../src/db/jobs/steps';
 import { recordRound } from '../../src/db/watchers';
 import type { JobReport } from '../../src/domain/job';
 import type { WatchInput } from '../../workflows/messages';
+import { eachAtOnce } from '../each-at-once';
 import { whileAdvancing } from '../heartbeat';
 import type { KnownChannel } from '../upstream/channels';
 import type { JobReading } from '../upstream/provider';
@@ -59,7 +59,6 @@ export function createWatchActivities(deps: WatchDeps) {
       return whileAdvancing(stepMaxMs, async (advance) => {
         while (performance.now() < until) {
           const channel = deps.channels.find(input.channel)?.channel;
-          if (channel && channel.watchers !== input.shards) return giveUpShard(deps);
           const open = await goRound({ deps, input, askedAt, absences, advance });
           if (!channel && open === 0) return 'gone'; // Untested: a channel that left the catalogue.
           cancellationSignal.throwIfAborted();
@@ -78,15 +77,6 @@ export function createWatchActivities(deps: WatchDeps) {
   };
 }
 
-/**
- * Called if the number of shards of the channel has changed in the catalogue. Starts the loops of
- * the new shards. The result `gone` ends this loop.
- */
-async function giveUpShard(deps: WatchDeps): Promise<'gone'> {
-  await deps.ensureWatchers([]);
-  return 'gone';
-}
-
 function longestStepMs({ channel, provider }: KnownChannel): number {
   return (
     Math.max(provider.readManyMaxMs(provider.idsPerRead), channel.pollIntervalMs) + stepMarginMs
@@ -95,31 +85,29 @@ function longestStepMs({ channel, provider }: KnownChannel): number {
 
 /**
  * Runs one round. A fault of the provider or Temporal affects only this round. Returns the number
- * of open jobs of this shard.
+ * of open jobs.
  */
 async function goRound(round: Round): Promise<number> {
   const { deps } = round;
-  const { channel, shard, shards } = round.input;
+  const { channel } = round.input;
   const started = performance.now();
-  const open = await listOpenJobs(deps.db, channel, shard, shards);
+  const open = await listOpenJobs(deps.db, channel);
   round.advance();
   const due = dueJobs(round, open);
   const { asked, changed } = await askAbout(round, due);
-  const unheard = await listUnacknowledged(deps.db, channel, shard, shards, notifyAgainSeconds);
+  const unheard = await listUnacknowledged(deps.db, channel, notifyAgainSeconds);
   await notifyTasks(deps, unheard);
-  // Only shard 0 offers the free slots of a channel. Several shards would only wait for the same
-  // lock.
-  if (shard === 0) await offerFreeSlots(deps, channel);
+  await offerFreeSlots(deps, channel);
   await recoverStalledPlacements(deps);
   // A round is recorded only if a poll was answered or no job was due. So if a channel answers no
   // poll for a long time, the reconciler reports the channel.
-  if (asked || due.length === 0) await recordRound(deps.db, channel, shard);
+  if (asked || due.length === 0) await recordRound(deps.db, channel);
   round.advance();
   deps.events.watchRound(channel, open.length, changed, performance.now() - started);
   return open.length;
 }
 
-/** Polls these jobs in batches. `asked` is false if no batch was answered. */
+/** Polls these jobs in batches, a few at once. `asked` is false if no batch was answered. */
 async function askAbout(
   round: Round,
   due: readonly OpenJob[],
@@ -138,13 +126,17 @@ async function askAbout(
     changed += changes.length;
     advance();
   };
-  const { idsPerRead } = found.provider;
-  for (let from = 0; from < due.length; from += idsPerRead) {
-    if (deps.stopping.aborted || deps.channels.restMs(input.channel) > 0) break;
+  const { idsPerRead, readsAtOnce } = found.provider;
+  const starts = Array.from(
+    { length: Math.ceil(due.length / idsPerRead) },
+    (_, number) => number * idsPerRead,
+  );
+  await eachAtOnce(starts, readsAtOnce, async (from) => {
+    if (deps.stopping.aborted || deps.channels.restMs(input.channel) > 0) return;
     const batch = due.slice(from, from + idsPerRead);
     if (await ask(round, found, batch, take)) asked.push(...batch);
     advance();
-  }
+  });
   const { readings, ended } = await checkMissing(deps, found, absences, asked, listed);
   await take(asked, readings);
   const ends = ended.map(({ job, report }) => newsOf(job, report));

@@ -31,6 +31,8 @@ export function createArk(access: ProviderAccess): Provider {
   return {
     repeatsAreSafe: access.honoursIdempotencyKey,
     idsPerRead: idsPerList,
+    // Without a list, one call already uses most of the sockets for reads.
+    readsAtOnce: access.hasList ? 4 : 1,
     enhancementModel: null,
 
     async create(input, upstreamModel, sendBy) {

@@ -42,6 +42,8 @@ export function createMediakit(access: ProviderAccess): Provider {
     repeatsAreSafe: true,
     // Each job is read with a request of its own, so a batch must not take too long.
     idsPerRead: 150,
+    // One call already uses most of the sockets for reads.
+    readsAtOnce: 1,
     enhancementModel: 'enhance-video',
     async create(input, _model, sendBy) {
       const url = `${access.baseUrl}/api/v1/tools/enhance-video`;

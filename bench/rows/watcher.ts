@@ -11,7 +11,6 @@ import { median } from '../support/rounds';
 import { type SimulationNews, simulatedChannel } from '../support/watch-simulation';
 import type { World } from '../world';
 
-const shards = 8;
 const pollIntervalMs = 3_000;
 
 export const watcherRow: Row = {
@@ -25,7 +24,7 @@ export const watcherRow: Row = {
       await generator.seed(jobs);
       const notified = new Map<string, number>();
       const rounds: number[] = [];
-      const simulation = { databaseUrl: url, listUrl: generator.url, shards, pollIntervalMs };
+      const simulation = { databaseUrl: url, listUrl: generator.url, pollIntervalMs };
       const child = startChild(process.execPath, {
         args: [join(__dirname, '..', 'support', 'watch-simulation.js'), JSON.stringify(simulation)],
         env: {},
@@ -36,7 +35,7 @@ export const watcherRow: Row = {
         },
       });
       try {
-        await untilRound(rounds, shards, child.lastWords);
+        await untilRound(rounds, 1, child.lastWords);
         rounds.length = 0;
         const before = await generator.counts();
         const pids = [child.pid, generator.pid];
@@ -46,7 +45,7 @@ export const watcherRow: Row = {
           throw new Error(`${notified.size} tasks were woken while nothing happened.`);
         const { rssBytes } = figuresOf(child.pid);
         const lags = await endSome(world, notified, settings.quick ? 100 : 1_000);
-        if (!child.isAlive()) throw new Error(`The watchers ended:\n${child.lastWords()}`);
+        if (!child.isAlive()) throw new Error(`The watcher ended:\n${child.lastWords()}`);
         return findings(jobs, {
           lists: (lists - before.lists) / idle.seconds,
           cores: idle.cores,
@@ -83,8 +82,7 @@ async function endSome(
   const batch = Math.max(1, Math.floor(count / 90));
   for (let from = 0; from < count; from += batch) {
     const size = Math.min(batch, count - from);
-    // Ends the job of every fifth task, so that the ended jobs are in many lists and in every
-    // shard.
+    // Ends the job of every fifth task, so that the ended jobs are in many lists.
     const ids = Array.from({ length: size }, (_, at) => `task_${1 + (from + at) * 5}`);
     const atMs = await generator.finish(ids);
     for (const id of ids) ended.set(id, atMs);
@@ -119,10 +117,10 @@ function findings(jobs: number, figures: Figures): readonly Finding[] {
       ours: lists,
       wanted: `≤ ${most.toFixed(0)}/s`,
       met: lists <= most,
-      note: `${shards} watchers in one process; a round takes ${roundMs.toFixed(0)} ms`,
+      note: `one watcher; a round takes ${roundMs.toFixed(0)} ms`,
     },
     {
-      figure: `${about}: CPU of the watchers`,
+      figure: `${about}: CPU of the watcher`,
       unit: '% of a core',
       ours: watcherCores * 100,
       note: `and ${(listCores * 100).toFixed(0)} % for the service that lists them`,

@@ -1,4 +1,4 @@
-// A process that runs only the real watcher loops, one per shard. The loops use the rows of a
+// A process that runs only the real watcher loop. The loop uses the rows of a
 // database and a server that lists jobs. Notifications go to the parent process instead of
 // Temporal.
 
@@ -14,7 +14,6 @@ import type { JobReport } from '../../src/domain/job';
 interface Simulation {
   readonly databaseUrl: string;
   readonly listUrl: string;
-  readonly shards: number;
   readonly pollIntervalMs: number;
 }
 
@@ -29,7 +28,7 @@ export type SimulationNews =
 
 export const simulatedChannel = 'simulated';
 
-function run({ databaseUrl, listUrl, shards, pollIntervalMs }: Simulation): void {
+function run({ databaseUrl, listUrl, pollIntervalMs }: Simulation): void {
   const say = (news: SimulationNews) => process.send?.(news);
   const db = connect({ url: databaseUrl, poolMax: 10, applicationName: 'watcher simulation' });
   const channel = {
@@ -39,7 +38,6 @@ function run({ databaseUrl, listUrl, shards, pollIntervalMs }: Simulation): void
     apiKeyEnv: 'NONE',
     pollIntervalMs,
     requestTimeoutMs: 10_000,
-    watchers: shards,
     hasList: true,
   } as Channel;
   const catalogue = { channels: { [simulatedChannel]: channel } } as unknown as Catalogue;
@@ -69,13 +67,11 @@ function run({ databaseUrl, listUrl, shards, pollIntervalMs }: Simulation): void
     client: clientThatNotifies(say),
     stopping: new AbortController().signal,
   });
-  for (let shard = 0; shard < shards; shard += 1) {
-    const input = { channel: simulatedChannel, shard, shards, taskQueue: 'none' };
-    new MockActivityEnvironment().run(watchJobs, input).catch((error: unknown) => {
-      process.stderr.write(`${String(error)}\n`);
-      process.exit(1);
-    });
-  }
+  const input = { channel: simulatedChannel, taskQueue: 'none' };
+  new MockActivityEnvironment().run(watchJobs, input).catch((error: unknown) => {
+    process.stderr.write(`${String(error)}\n`);
+    process.exit(1);
+  });
 }
 
 function clientThatNotifies(say: (news: SimulationNews) => void): Client {
@@ -89,7 +85,7 @@ function clientThatNotifies(say: (news: SimulationNews) => void): Client {
   return { workflow: { getHandle: handleOf }, activity: { complete } } as unknown as Client;
 }
 
-// The parent process also imports this file, and must not run the loops.
+// The parent process also imports this file, and must not run the loop.
 if (require.main === module) {
   process.once('disconnect', () => process.exit(0));
   run(JSON.parse(process.argv[2] ?? '') as Simulation);

@@ -62,7 +62,6 @@ const channel = z.strictObject({
   honoursIdempotencyKey: flag.default(false),
   hasList: flag.default(true),
   listLagMs: whole(0, 3_600_000).default(60_000),
-  watchers: whole(1, 1_000).default(1),
 });
 
 const dimensions = 'must be dimensions such as 1280x720';

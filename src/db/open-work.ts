@@ -47,7 +47,7 @@ export async function readOpenWork(db: Knex): Promise<OpenWork> {
     ), watched as (
       select channel,
              extract(epoch from now() - greatest(min(opened_at),
-               (select max(round_at) from watchers where watchers.channel = open_jobs.channel)))
+               (select round_at from watchers where watchers.channel = open_jobs.channel)))
                as silent
         from open_jobs
        where opened_at is not null

@@ -226,12 +226,10 @@ create table account_turns (
 );
 create index account_turns_last on account_turns (channel, turn);
 
--- The time of the last round of each watcher loop. Each shard of a channel has one loop.
+-- The time of the last round of each watcher loop. Each channel has one loop.
 create table watchers (
-  channel  text not null,
-  shard    smallint not null,
-  round_at timestamptz not null,
-  primary key (channel, shard)
+  channel  text primary key,
+  round_at timestamptz not null
 );
 
 -- The state of the reconciler and of the audit, in a single row.

@@ -7,12 +7,12 @@ import type { Knex } from 'knex';
  * Stores the time of a round at most once in five seconds, because a channel may be polled ten
  * times a second.
  */
-export async function recordRound(db: Knex, channel: string, shard: number): Promise<void> {
+export async function recordRound(db: Knex, channel: string): Promise<void> {
   await db.raw(
-    `insert into watchers (channel, shard, round_at) values (?, ?, now())
-     on conflict (channel, shard) do update set round_at = now()
+    `insert into watchers (channel, round_at) values (?, now())
+     on conflict (channel) do update set round_at = now()
       where watchers.round_at < now() - interval '5 seconds'`,
-    [channel, shard],
+    [channel],
   );
 }
 

@@ -42,8 +42,6 @@ export interface Channel {
   readonly hasList: boolean;
   /** The time for which a new job may be missing from the provider's list. */
   readonly listLagMs: number;
-  /** Number of watcher loops. One loop can watch tens of thousands of open jobs. */
-  readonly watchers: number;
 }
 
 export interface Model {

@@ -108,32 +108,27 @@ async function ensureSchedule(
 
 /**
  * The id contains the task queue, so that two services in one namespace have their own watchers.
- * With several shards, the id also contains the shard and the number of shards. So after a change
- * of that number, the new watchers have new ids and can start before the previous watchers end.
  */
-function watcherId(queues: Queues, channel: string, shard: number, shards: number): string {
-  const name = `watch:${queues.tasks}:${channel}`;
-  return shards === 1 ? name : `${name}:${shard}-of-${shards}`;
+function watcherId(queues: Queues, channel: string): string {
+  return `watch:${queues.tasks}:${channel}`;
 }
 
 export async function ensureWatchers(
   client: Client,
   queues: Queues,
-  channels: readonly { readonly id: string; readonly watchers: number }[],
+  channels: readonly string[],
 ): Promise<void> {
-  for (const { id: channel, watchers: shards } of channels) {
-    for (let shard = 0; shard < shards; shard += 1) {
-      try {
-        await client.workflow.start<typeof watchChannel>(workflowNames.watchChannel, {
-          workflowId: watcherId(queues, channel, shard, shards),
-          workflowIdConflictPolicy: 'USE_EXISTING',
-          taskQueue: queues.tasks,
-          args: [{ channel, shard, shards }],
-          staticSummary: `watches ${channel}`,
-        });
-      } catch (error) {
-        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      }
+  for (const channel of channels) {
+    try {
+      await client.workflow.start<typeof watchChannel>(workflowNames.watchChannel, {
+        workflowId: watcherId(queues, channel),
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        taskQueue: queues.tasks,
+        args: [{ channel }],
+        staticSummary: `watches ${channel}`,
+      });
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
   }
 }

@@ -109,7 +109,7 @@ async function ensureLoops(
   client: Client,
 ): Promise<void> {
   const queues = queuesOf(temporal.taskQueue);
-  await ensureWatchers(client, queues, Object.values(catalogue().channels));
+  await ensureWatchers(client, queues, Object.keys(catalogue().channels));
   await ensureReconcileSchedule(client, queues, reconcileIntervalSeconds);
   await ensureAuditSchedule(client, queues);
 }
@@ -200,9 +200,8 @@ function composeActivities(
     startTask: (input) => startTask(client, queues.tasks, input),
     startDelivery: (input) => startDelivery(client, queues.tasks, input),
     ensureWatchers: (inUse) => {
-      const { channels } = catalogue();
-      const gone = inUse.filter((id) => !channels[id]).map((id) => ({ id, watchers: 1 }));
-      return ensureWatchers(client, queues, [...Object.values(channels), ...gone]);
+      const channels = new Set([...Object.keys(catalogue().channels), ...inUse]);
+      return ensureWatchers(client, queues, [...channels]);
     },
   });
   const callbacks = createCallbackActivities({ db, ...parts.callbacks });

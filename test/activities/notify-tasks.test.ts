@@ -43,9 +43,7 @@ const notify = (news: JobNews, client = env.client) =>
 const stateOf = async (taskId: string) =>
   (await database.db('jobs').where({ task_id: taskId }))[0] as Record<string, unknown>;
 const stillToNotify = async (olderThanSeconds: number) =>
-  (await listUnacknowledged(database.db, 'studio', 0, 1, olderThanSeconds)).map(
-    ({ taskId }) => taskId,
-  );
+  (await listUnacknowledged(database.db, 'studio', olderThanSeconds)).map(({ taskId }) => taskId);
 
 test('the end of a job completes the activity that placed the job', () =>
   inWorld(env, { workflowBundle: workflowBundle() }, async (world) => {

@@ -50,7 +50,7 @@ test('a channel with a job gets a watcher, and is not reported within the first 
 test('a channel whose watcher has finished no round for a minute is reported', async () => {
   await anOpenJob(2);
   expect((await check()).findings).toEqual([['unwatched', '', 'studio']]);
-  await recordRound(database.db, 'studio', 0);
+  await recordRound(database.db, 'studio');
   expect((await check()).findings).toEqual([]);
   await database.db.raw(`update watchers set round_at = now() - interval '2 minutes'`);
   expect((await check()).findings).toEqual([['unwatched', '', 'studio']]);

@@ -8,7 +8,6 @@ import type { ActivityEvents } from '../../activities/events';
 import { whileAdvancing } from '../../activities/heartbeat';
 import type { WatchDeps } from '../../activities/jobs/watch-channel';
 import { type JobReading, type Provider, UpstreamFault } from '../../activities/upstream/provider';
-import { listOpenJobs } from '../../src/db/jobs/queries';
 import { aTaskId } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { until } from '../support/until';
@@ -39,11 +38,16 @@ async function openJob(taskId: string): Promise<void> {
 type ReadMany = (ids: readonly string[]) => Promise<ReadonlyMap<string, JobReading>>;
 
 /** Runs the loop on a channel whose provider answers as the test says, until `done` has ended. */
-async function watchDuring(readMany: ReadMany, done: () => Promise<void>): Promise<void> {
+async function watchDuring(
+  readMany: ReadMany,
+  done: () => Promise<void>,
+  idsPerRead = 150,
+): Promise<void> {
   const limits = { pollIntervalMs: 100, requestTimeoutMs: 1_000, jobsInFlightMax: null };
-  const channel = { id: 'studio', protocol: 'ark', watchers: 1, listLagMs: 60_000, ...limits };
-  const provider: Pick<Provider, 'idsPerRead' | 'readMany' | 'readManyMaxMs'> = {
-    idsPerRead: 150,
+  const channel = { id: 'studio', protocol: 'ark', listLagMs: 60_000, ...limits };
+  const provider: Pick<Provider, 'idsPerRead' | 'readsAtOnce' | 'readMany' | 'readManyMaxMs'> = {
+    idsPerRead,
+    readsAtOnce: 4,
     readManyMaxMs: () => 1_000,
     readMany: async (ids, take) => take(await readMany(ids)),
   };
@@ -82,6 +86,23 @@ test('a watcher’s round without due jobs is recorded', async () => {
   await watchDuring(running, () => until('it is', async () => (await rounds()).length === 1));
 });
 
+test('a watcher sends several list requests at once, and no more than its provider allows', async () => {
+  for (let number = 0; number < 9; number += 1) await openJob(aTaskId());
+  const asked = new Set<string>();
+  let inFlight = 0;
+  let most = 0;
+  const slow: ReadMany = async (ids) => {
+    inFlight += 1;
+    most = Math.max(most, inFlight);
+    await pause(50);
+    inFlight -= 1;
+    for (const id of ids) asked.add(id);
+    return running(ids);
+  };
+  await watchDuring(slow, () => until('all jobs were polled', () => asked.size === 9), 2);
+  expect(most).toBe(4);
+});
+
 test('jobs are polled in every round even if the wall clock is set back', async () => {
   await openJob(aTaskId());
   const now = jest.spyOn(Date, 'now');
@@ -101,16 +122,6 @@ test('jobs are polled in every round even if the wall clock is set back', async 
   } finally {
     now.mockRestore();
   }
-});
-
-test('each job belongs to exactly one of two watchers, whatever the hash of its id', async () => {
-  // The first id hashes to the lowest integer, whose absolute value is out of range.
-  const ids = ['task_00c3xaof', ...Array.from({ length: 20 }, aTaskId)];
-  for (const id of ids) await openJob(id);
-  const lowest = await database.db.raw(`select hashtext('task_00c3xaof') as hash`);
-  expect(lowest.rows).toEqual([{ hash: -(2 ** 31) }]);
-  const shards = await Promise.all([0, 1].map((n) => listOpenJobs(database.db, 'studio', n, 2)));
-  expect(shards.flatMap((jobs) => jobs.map(({ taskId }) => taskId)).sort()).toEqual(ids.sort());
 });
 
 test('the heartbeats of a watcher’s loop stop if one step takes too long, and continue while steps are short', async () => {

@@ -157,7 +157,7 @@ async function recordLoops(
     await handle.result();
     await keep(name, workflowId, handle.firstExecutionRunId);
   };
-  const watch = { channel: 'studio', shard: 0, shards: 1 };
+  const watch = { channel: 'studio' };
   await run('callback', workflowNames.deliverCallback, { taskId: aTaskId() });
   await run('watcher', workflowNames.watchChannel, watch);
   await run('reconcile', workflowNames.reconcile);

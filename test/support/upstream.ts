@@ -68,7 +68,6 @@ export async function startUpstream(
     honoursIdempotencyKey: true,
     hasList: true,
     listLagMs: 500,
-    watchers: 1,
   });
   const catalogue: Catalogue = {
     currency: 'CNY',

@@ -10,7 +10,7 @@ export async function watchWhile(
 ): Promise<void> {
   const stopping = new AbortController();
   const { watchJobs } = createWatchActivities({ ...deps, stopping: stopping.signal });
-  const input = { channel: 'studio', shard: 0, shards: 1 };
+  const input = { channel: 'studio' };
   const run = new MockActivityEnvironment().run(watchJobs, input);
   const ended = expect(run).rejects.toThrow('This worker is stopping');
   try {

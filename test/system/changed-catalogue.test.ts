@@ -1,11 +1,7 @@
 // A change of the catalogue must not leave a task without an end. Each change is tested with jobs
-// in every state, and twice: the API or the worker reads the change first. The number of watchers
-// also follows the catalogue.
+// in every state, and twice: the API or the worker reads the change first.
 
 import { audit } from '../../src/db/ledger-audit';
-import { textTask } from '../support/service';
-import { connectTemporal } from '../support/temporal';
-import { until } from '../support/until';
 import {
   addChannel,
   type Case,
@@ -86,7 +82,6 @@ const changes: readonly Change[] = [
     edit: (catalogue, own) => setChannel('a', { baseUrl: own.moved.url })(catalogue, own),
   },
   { name: 'its model is removed', slots: 2, edit: setModel(null) },
-  { name: 'its channel gets two watchers', slots: 2, edit: setChannel('a', { watchers: 2 }) },
 ];
 
 const sides: readonly Side[] = ['api', 'worker'];
@@ -140,38 +135,3 @@ test.each(sides)(
     expect(find('the address of its channel is changed')?.moved.lastKey).toBe('old');
   },
 );
-
-test('after each change of the number of watchers in the catalogue, a channel has that number of watchers', async () => {
-  const { service, played } = run;
-  const wanted = 'its channel gets two watchers';
-  const { own } = played[cases.findIndex(({ name }) => name === wanted)] as Played;
-  const temporal = await connectTemporal();
-  const isRunning = async (workflowId: string) => {
-    const found = temporal.client.workflow.getHandle(workflowId).describe();
-    return (await found.catch(() => null))?.status.name === 'RUNNING';
-  };
-  const every = [1, 2, 4].flatMap((shards) =>
-    Array.from({ length: shards }, (_, shard) => (shards === 1 ? '' : `:${shard}-of-${shards}`)),
-  );
-  const loops = async () => {
-    const name = `watch:${service.taskQueue}:${own.a}`;
-    const running = await Promise.all(every.map((shard) => isRunning(`${name}${shard}`)));
-    return every.filter((_, number) => running[number]);
-  };
-  try {
-    for (const watchers of [2, 1, 4]) {
-      const { catalogues } = service;
-      catalogues.worker = setChannel('a', { watchers })(catalogues.worker, own);
-      const wanted = every.slice(watchers - 1, watchers * 2 - 1);
-      await until(
-        `${watchers} loops`,
-        async () => String(await loops()) === String(wanted),
-        120_000,
-      );
-      const { json } = await service.create({ ...textTask(), model: own.model });
-      expect((await service.finished(json.id, 300_000)).status).toBe('succeeded');
-    }
-  } finally {
-    await temporal.close();
-  }
-}, 1_200_000);

@@ -95,7 +95,6 @@ function channelOf(id: string, baseUrl: string, slots: number | null): Channel {
     honoursIdempotencyKey: false,
     hasList: true,
     listLagMs: 1_000,
-    watchers: 1,
   };
 }
 

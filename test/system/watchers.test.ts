@@ -69,7 +69,7 @@ test('two watchers of one channel cause no second job and no wrong state', async
   const twin = await temporal.client.workflow.start('watchChannel', {
     workflowId: `watch:${taskQueue}:studio:twin`,
     taskQueue,
-    args: [{ channel: 'studio', shard: 0, shards: 1 }],
+    args: [{ channel: 'studio' }],
   });
   const ids = await create(6);
   for (const id of ids) {

@@ -133,6 +133,6 @@ async function fill({ db }: TestDatabase): Promise<void> {
            ('t2', 'generation', 'a', '{two}', null, 'waiting', null),
            ('t3', 'generation', 'a', null, 'one', 'open', now() - interval '300 s'),
            ('t4', 'generation', 'a', null, 'one', 'closed', now() - interval '900 s');
-    insert into watchers (channel, shard, round_at)
-    values ('one', 0, now() - interval '20 s'), ('two', 0, now() - interval '1 h')`);
+    insert into watchers (channel, round_at)
+    values ('one', now() - interval '20 s'), ('two', now() - interval '1 h')`);
 }

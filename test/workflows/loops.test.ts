@@ -30,7 +30,7 @@ async function run<T>(activities: object, type: string, ...args: object[]): Prom
   );
 }
 
-const watch = { channel: 'studio', shard: 0, shards: 1 };
+const watch = { channel: 'studio' };
 
 test('a watcher continues as new until its channel is removed', async () => {
   let rounds = 0;

@@ -148,24 +148,15 @@ export interface OpenJob {
   readonly isGone: boolean;
 }
 
-// True for the jobs of a watcher's shard. A hash may be negative, so the mask removes the sign bit.
-// abs() would fail for the lowest integer.
-const isOfShard = '(? = 1 or (hashtext(task_id) & 2147483647) % ? = ?)';
-
-export async function listOpenJobs(
-  db: Knex,
-  channel: string,
-  shard: number,
-  shards: number,
-): Promise<OpenJob[]> {
+export async function listOpenJobs(db: Knex, channel: string): Promise<OpenJob[]> {
   const { rows } = await db.raw<{ rows: OpenJob[] }>(
     `select task_id as "taskId", kind, upstream_id as "upstreamId", activity_id as "activityId", status,
             extract(epoch from now() - opened_at)::int as "ageSeconds",
             extract(epoch from now() - missing_since)::float8 as "missingSeconds",
             gone_at is not null as "isGone"
        from jobs
-      where channel = ? and state = 'open' and upstream_id is not null and ${isOfShard}`,
-    [channel, shards, shards, shard],
+      where channel = ? and state = 'open' and upstream_id is not null`,
+    [channel],
   );
   return rows;
 }
@@ -177,16 +168,14 @@ export async function listOpenJobs(
 export async function listUnacknowledged(
   db: Knex,
   channel: string,
-  shard: number,
-  shards: number,
   notifiedBeforeSeconds: number,
 ): Promise<JobNews[]> {
   const { rows } = await db.raw<{ rows: JobNews[] }>(
     `select task_id as "taskId", kind, activity_id as "activityId", report from jobs
-      where channel = ? and state = 'reported' and ${isOfShard}
+      where channel = ? and state = 'reported'
         and (notified_at is null or notified_at < now() - make_interval(secs => ?))
       limit 1000`,
-    [channel, shards, shards, shard, notifiedBeforeSeconds],
+    [channel, notifiedBeforeSeconds],
   );
   return rows;
 }

@@ -24,7 +24,6 @@ async function reportWith(content: object) {
     honoursIdempotencyKey: false,
     hasList: true,
     listLagMs: 500,
-    watchers: 1,
   };
   const channels = createChannels(
     () => ({ currency: 'CNY', channels: { c: channel }, models: {}, superResolution: null }),
