@@ -94,7 +94,7 @@ const studio = { channel: 'studio', upstreamModel: 'studio-2.0' };
 
 test('a cancel during a create is retried until the job is accepted and can be cancelled', async () => {
   const input = await upstream.input({ queue_s: 600 });
-  await takeSlot(database.db, input, studio, null, 'first');
+  await takeSlot(database.db, input, { ...studio, repeatable: true }, null, 'first');
   await expect(cancelJob(input)).rejects.toMatchObject({ type: 'StillOnItsWay' });
   expect((await upstream.attempt(input)).outcome).toBe('open');
   await cancelJob(input);
