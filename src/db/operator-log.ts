@@ -9,7 +9,7 @@ import type { Knex } from 'knex';
  * accounts together.
  */
 export type Subject =
-  | { readonly kind: 'account' | 'key' | 'task'; readonly id: string | null }
+  | { readonly kind: 'account' | 'key' | 'task' | 'file'; readonly id: string | null }
   | { readonly kind: 'service' };
 
 export interface Act {
@@ -43,6 +43,7 @@ const accountIds = {
   account: 'select id from accounts where id = ?',
   key: 'select account_id as id from api_keys where id = ?',
   task: 'select account_id as id from tasks where id = ?',
+  file: 'select account_id as id from files where ? in (id, link_token)',
 };
 
 async function accountOf(

@@ -6,11 +6,13 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { adminCommands, runCommand } from '../../src/commands/admin';
 import { readConfig } from '../../src/config/config';
+import { openDirectory } from '../../src/storage/directory';
 import { adminWith } from '../support/admin';
 import { anOpening, openNew } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { aFinalTask } from '../support/callbacks';
 import { createTestDatabase, type TestDatabase } from '../support/database';
+import { plantFile } from '../support/files';
 import { connectTemporal, temporalAddress, uniqueTaskQueue } from '../support/temporal';
 
 const taskQueue = uniqueTaskQueue();
@@ -62,6 +64,11 @@ async function aRunningTask({ accountId }: Customer): Promise<string> {
   return taskId;
 }
 
+async function aFile({ accountId }: Customer): Promise<string> {
+  const storage = await openDirectory(folder);
+  return (await plantFile({ db: database.db, storage, accountId }, Buffer.alloc(10))).id;
+}
+
 interface Example {
   /** The words after the command's name. */
   readonly words: (customer: Customer) => string | Promise<string>;
@@ -106,6 +113,7 @@ const examples: Readonly<Record<string, Example>> = {
   'callbacks resend': {
     words: ({ accountId }) => aFinalTask(database, 'https://hooks.example.com/in', { accountId }),
   },
+  'files remove': { words: aFile },
   'tasks cancel': { words: aRunningTask },
   'reconcile lost': {
     words: () => '--hours 3',

@@ -4,7 +4,7 @@
 import { takeDown } from '../../db/files/retention';
 import { readUsageByAccount } from '../../db/files/usage';
 import { CommandError } from '../command';
-import type { AdminCommand } from './command-line';
+import type { AdminCommand, Input } from './command-line';
 import { table } from './tables';
 
 export const storageUsage: AdminCommand = {
@@ -29,15 +29,18 @@ export const storageUsage: AdminCommand = {
 export const removeFile: AdminCommand = {
   name: 'files remove',
   operands: ['FILE'],
-  changes: () => ({ kind: 'service' }),
+  changes: (input) => ({ kind: 'file', id: idOrToken(input) }),
   about: 'ends the link of one file, named by its link or its id; its bytes are deleted soon',
   async run({ db }, input) {
-    const named = input.operand('FILE');
-    const token = /([\w-]{32,64})\.\w{1,8}(?:[?#].*)?$/.exec(named)?.[1];
-    const file = await takeDown(db(), token ?? named);
+    const file = await takeDown(db(), idOrToken(input));
     if (!file) throw new CommandError('There is no such file, or it was removed before.');
     const { id, accountId, taskId } = file;
     const of = taskId === null ? accountId : `the task ${taskId} of ${accountId}`;
     return { data: file, text: `The file ${id} of ${of} is removed.` };
   },
 };
+
+function idOrToken(input: Input): string {
+  const named = input.operand('FILE');
+  return /([\w-]{32,64})\.\w{1,8}(?:[?#].*)?$/.exec(named)?.[1] ?? named;
+}
