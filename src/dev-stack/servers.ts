@@ -83,22 +83,27 @@ export async function startTemporalServer(
   const binary = await site.progress.step('finding or installing the Temporal server', () =>
     findTemporal(temporalCli),
   );
+  // The first start may choose other ports; a restart keeps the ports, because the other parts know
+  // them.
+  let ports: { readonly port: number; readonly uiPort: number } | null = null;
+  const wished = { port: site.ports.temporal, uiPort: site.ports.temporalUi };
   const launch = async () => {
     const server = await startTemporal({
       binary,
       databaseFile: join(site.dataDir, 'temporal', 'temporal.db'),
-      port: site.ports.temporal,
-      uiPort: site.ports.temporalUi,
+      ...(ports ?? { ...wished, portsMayMove: true }),
       ui: true,
       searchAttributes: searchAttributes.map(({ name }) => name),
       onLine: (line) => site.logs.take('temporal', line),
     });
+    ports ??= { port: server.port, uiPort: server.uiPort };
     return inTime(server.child);
   };
   await startPart(site, 'temporal', () => newPart(site, 'temporal', launch), 'Temporal');
+  const { port, uiPort } = ports ?? wished;
   return {
-    temporalAddress: `127.0.0.1:${site.ports.temporal}`,
-    temporalUi: `http://127.0.0.1:${site.ports.temporalUi}`,
+    temporalAddress: `127.0.0.1:${port}`,
+    temporalUi: `http://127.0.0.1:${uiPort}`,
   };
 }
 

@@ -10,6 +10,8 @@ import { freePorts } from './ports';
 
 export interface EmbeddedTemporal {
   readonly address: string;
+  readonly port: number;
+  readonly uiPort: number;
   readonly child: Child;
   stop(): Promise<void>;
 }
@@ -20,13 +22,29 @@ interface TemporalOptions {
   readonly databaseFile?: string;
   readonly port?: number;
   readonly uiPort?: number;
+  /** True if other ports may replace `port` and `uiPort` when these are in use. */
+  readonly portsMayMove?: boolean;
   readonly ui: boolean;
   readonly searchAttributes: readonly string[];
   /** Called with each line that the server writes. */
   readonly onLine?: (line: string) => void;
 }
 
+const triesMax = 4;
+
+/** Starts the server again with new ports if another program took one of its ports first. */
 export async function startTemporal(options: TemporalOptions): Promise<EmbeddedTemporal> {
+  const { port: _port, uiPort: _uiPort, ...moved } = options;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await startOnce(tries > 1 && options.portsMayMove ? moved : options);
+    } catch (error) {
+      if (tries === triesMax || !/address already in use/i.test(String(error))) throw error;
+    }
+  }
+}
+
+async function startOnce(options: TemporalOptions): Promise<EmbeddedTemporal> {
   const [freePort = 0, freeUi = 0] = await freePorts(2);
   const [metrics = 0, http = 0] = await freePorts(2, 'own');
   const port = options.port ?? freePort;
@@ -53,6 +71,8 @@ export async function startTemporal(options: TemporalOptions): Promise<EmbeddedT
   await untilReady('Temporal', child, ready, 60_000);
   return {
     address,
+    port,
+    uiPort,
     child,
     stop: () => child.stop('SIGTERM', 8_000),
   };

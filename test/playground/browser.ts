@@ -91,7 +91,9 @@ export async function visit(
   const calm = { viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' } as const;
   const context = await browser.newContext({ ...calm, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  // Only a limit for a page that never shows what a test waits for. A busy machine may need long for
+  // the first page.
+  page.setDefaultTimeout(60_000);
   const complaints: string[] = [];
   const hosts = new Set<string>();
   page.on('pageerror', (error) => complaints.push(error.message));
