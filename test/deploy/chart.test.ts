@@ -51,6 +51,9 @@ const everything = [
   ...['--set', 'codec.enabled=true,secrets.codec=video-codec'],
   ...['--set', 'settings.TEMPORAL_UI_URL=https://temporal.example.com'],
   ...['--set', 'networkPolicy.codecCallers[0].podSelector.matchLabels.app=proxy'],
+  ...['--set', 'networkPolicy.dnsCidrs={10.96.0.10/32}'],
+  ...['--set', 'networkPolicy.databaseCidrs={10.1.0.0/16,fd00::/64}'],
+  ...['--set', 'networkPolicy.temporalCidrs={10.2.0.5/32}'],
 ];
 
 interface Manifest {
@@ -60,6 +63,10 @@ interface Manifest {
     readonly replicas?: number;
     readonly template: { readonly spec: PodSpec };
     readonly minReplicas?: number;
+    readonly egress?: readonly {
+      readonly ports: readonly { readonly port: number }[];
+      readonly to?: readonly { readonly ipBlock: { readonly cidr: string } }[];
+    }[];
     readonly metrics?: readonly {
       readonly external?: { readonly metric: { readonly name: string } };
     }[];
@@ -173,6 +180,11 @@ describeWithGo(`the chart${why}`, () => {
     ],
     ['an unknown value name', 'apis.replicas=3', 'apis'],
     ['a setting in lower case', 'settings.log=debug', 'log'],
+    [
+      'an address range without a length',
+      'networkPolicy.databaseCidrs={10.1.0.0}',
+      'databaseCidrs',
+    ],
   ])(
     'the chart is not rendered with %s, and the message names the value',
     async (_, value, message) => {
@@ -180,6 +192,29 @@ describeWithGo(`the chart${why}`, () => {
       expect(await refusal(...last)).toContain(message);
     },
   );
+
+  test('pods reach DNS, PostgreSQL and Temporal only in the address ranges of the values', async () => {
+    const rules = async (...args: readonly string[]) => {
+      const all = await manifests(...args);
+      const policy = all.find(
+        (one) => one.kind === 'NetworkPolicy' && one.metadata.name === 'video',
+      );
+      return (policy?.spec.egress ?? []).map(({ ports, to }) => [
+        ports[0]?.port,
+        to?.map(({ ipBlock }) => ipBlock.cidr),
+      ]);
+    };
+    expect(await rules(...least)).toEqual([
+      [53, undefined],
+      [5432, undefined],
+      [7233, undefined],
+    ]);
+    expect(await rules(...everything)).toEqual([
+      [53, ['10.96.0.10/32']],
+      [5432, ['10.1.0.0/16', 'fd00::/64']],
+      [7233, ['10.2.0.5/32']],
+    ]);
+  });
 
   test('every pod runs as an unprivileged user with a read-only file system and gets only its own secrets', async () => {
     const pods = (await manifests(...everything)).filter(({ kind }) =>
