@@ -35,7 +35,7 @@ export const watcherRow: Row = {
         },
       });
       try {
-        await untilRound(rounds, 1, child.lastWords);
+        await untilRound(rounds, child.lastWords);
         rounds.length = 0;
         const before = await generator.counts();
         const pids = [child.pid, generator.pid];
@@ -60,13 +60,9 @@ export const watcherRow: Row = {
   },
 };
 
-async function untilRound(
-  rounds: readonly number[],
-  count: number,
-  lastWords: () => string,
-): Promise<void> {
+async function untilRound(rounds: readonly number[], lastWords: () => string): Promise<void> {
   const until = Date.now() + 60_000;
-  while (rounds.length < count) {
+  while (rounds.length === 0) {
     if (Date.now() > until) throw new Error(`No round within a minute:\n${lastWords()}`);
     await pause(100);
   }

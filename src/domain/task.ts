@@ -138,7 +138,7 @@ export function withoutResults(
   };
 }
 
-export const erasedMessage = 'The content of this task was erased.';
+const erasedMessage = 'The content of this task was erased.';
 
 /** The object of a finished task without its caller's texts and without its results. */
 export function erasedObject(task: TaskObject): TaskObject {

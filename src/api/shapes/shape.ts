@@ -75,11 +75,14 @@ export function shapeErrors(shapes: readonly Shape[]): Middleware<ApiState> {
 }
 
 /** Replaces the answer of a handler of ours. A refusal stays, and `shapeErrors` translates it. */
-export function translateAnswer<T>(ctx: KeyedCall, translate: (answer: T) => object): void {
+export async function translateAnswer<T>(
+  ctx: KeyedCall,
+  translate: (answer: T) => object | Promise<object>,
+): Promise<void> {
   if (ctx.status >= 400) return;
   const { body } = ctx;
   const answer = (typeof body === 'string' ? JSON.parse(body) : body) as T;
-  answerJsonText(ctx, JSON.stringify(translate(answer)));
+  answerJsonText(ctx, JSON.stringify(await translate(answer)));
 }
 
 /** Cancels an unfinished task, and deletes the content of a finished one. */

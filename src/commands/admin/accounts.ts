@@ -10,13 +10,17 @@ import {
 } from '../../db/accounts';
 import { creditAccount } from '../../db/ledger';
 import { CommandError } from '../command';
-import type { AdminCommand, AdminContext, Answer, Input } from './command-line';
+import {
+  type AdminCommand,
+  type AdminContext,
+  type Answer,
+  changesAccount,
+  type Input,
+} from './command-line';
 import { limitsOf } from './keys';
 import { amount, fields, table } from './tables';
 import { shownTerms } from './terms';
 import { amountOf, choiceOf, knownAccount, nameOf } from './values';
-
-const moneyChanges = (input: Input) => ({ kind: 'account', id: input.operand('ID') }) as const;
 
 const create: AdminCommand = {
   name: 'accounts create',
@@ -86,7 +90,7 @@ const credit: AdminCommand = {
     reference: { value: 'R', about: 'your own number; the same one is recorded once' },
     reason: { value: 'TEXT', about: 'what the customer reads in its statement' },
   },
-  changes: moneyChanges,
+  changes: changesAccount,
   about: 'adds money',
   run(context, input) {
     const reference = input.option('reference') ?? `admin-${randomBytes(8).toString('hex')}`;
@@ -103,7 +107,7 @@ const correct: AdminCommand = {
     reference: { value: 'R', about: 'the case; the same one is recorded once', required: true },
     reason: { value: 'TEXT', about: 'what the customer reads in its statement', required: true },
   },
-  changes: moneyChanges,
+  changes: changesAccount,
   about: 'puts a mistake right by a movement of its own, also below zero',
   run(context, input) {
     const sign = choiceOf(input, 'for', ['customer', 'house']) === 'house' ? -1 : 1;

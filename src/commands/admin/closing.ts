@@ -9,15 +9,19 @@ import { cancelledMessage } from '../../domain/task';
 import { cancelTask } from '../../temporal/cancel-task';
 import { CommandError } from '../command';
 import { shownAccountOf } from './accounts';
-import type { AdminCommand, AdminContext, Answer, Input } from './command-line';
-
-const accountChanges = (input: Input) => ({ kind: 'account', id: input.operand('ID') }) as const;
+import {
+  type AdminCommand,
+  type AdminContext,
+  type Answer,
+  changesAccount,
+  type Input,
+} from './command-line';
 
 const disable: AdminCommand = {
   name: 'accounts disable',
   operands: ['ID'],
   options: { cancel: { about: 'cancels its unfinished tasks; without it they finish as usual' } },
-  changes: accountChanges,
+  changes: changesAccount,
   about: 'starts no more tasks of it at once, and refuses its keys within 30 seconds',
   async run(context, input) {
     // This line throws if Temporal is not configured. It comes before the first change, so that an
@@ -34,7 +38,7 @@ const disable: AdminCommand = {
 const enable: AdminCommand = {
   name: 'accounts enable',
   operands: ['ID'],
-  changes: accountChanges,
+  changes: changesAccount,
   about: 'its keys work again',
   run: (context, input) => setDisabled(context, input, false),
 };

@@ -93,6 +93,10 @@ export function optionsOf({ options, changes }: AdminCommand): Readonly<Record<s
   return { ...options, ...(changes ? logOptions : {}) };
 }
 
+/** What a command changes whose operand ID is an account. */
+export const changesAccount = (input: Input) =>
+  ({ kind: 'account', id: input.operand('ID') }) as const;
+
 /** Parses the words after a command's name. Throws an error with exit code 2 if a word is wrong. */
 export function readInput(command: AdminCommand, words: readonly string[]): Input {
   const { operands = [] } = command;

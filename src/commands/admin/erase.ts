@@ -15,7 +15,13 @@ import { forgetTasks } from '../../db/forget-tasks';
 import { openStorage } from '../../storage/open-storage';
 import { type Storage, StorageError } from '../../storage/storage';
 import { CommandError } from '../command';
-import type { AdminCommand, AdminContext, Answer, Logged } from './command-line';
+import {
+  type AdminCommand,
+  type AdminContext,
+  type Answer,
+  changesAccount,
+  type Logged,
+} from './command-line';
 import { knownAccount } from './values';
 
 const batch = 200;
@@ -24,7 +30,7 @@ const removalsAtOnce = 8;
 export const eraseAccount: AdminCommand = {
   name: 'accounts erase',
   operands: ['ID'],
-  changes: (input) => ({ kind: 'account', id: input.operand('ID') }),
+  changes: changesAccount,
   about: 'disables it and erases what its callers sent and got; money, statuses and bills stay',
   async run(context, input) {
     const { accountId } = await knownAccount(context.db(), input.operand('ID'));

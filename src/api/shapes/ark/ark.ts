@@ -35,21 +35,21 @@ function createTask({ create }: Calls): Handler {
     await createTranslated(ctx, create, { body: nativeBody(sent) });
     if (ctx.status < 400)
       ctx.set('Location', ctx.response.get('Location').replace(/^.*\//, `${base}/`));
-    translateAnswer<{ id: string }>(ctx, ({ id }) => ({ id }));
+    await translateAnswer<{ id: string }>(ctx, ({ id }) => ({ id }));
   };
 }
 
 function showTask({ show }: Calls, id: string): Handler {
   return async (ctx) => {
     await show(ctx, id);
-    translateAnswer<TaskObject>(ctx, arkTask);
+    await translateAnswer<TaskObject>(ctx, arkTask);
   };
 }
 
 function deleteTask(calls: Calls, id: string): Handler {
   return async (ctx) => {
     await cancelOrDelete(calls, ctx, id);
-    translateAnswer(ctx, () => ({}));
+    await translateAnswer(ctx, () => ({}));
   };
 }
 

@@ -14,7 +14,6 @@ import { videoOf } from './video';
 const base = '/v1/videos';
 const owned = /^\/v1\/videos(?!\/(?:generations|quotes)(?:\/|$))(?:\/|$)/;
 const oneVideo = /^\/v1\/videos\/([^/]+)(\/content)?$/;
-const ours = ['generations', 'quotes'];
 
 export function openAiShape(deps: ApiDeps, calls: Calls): Shape {
   const create = createVideo(deps, calls);
@@ -22,10 +21,11 @@ export function openAiShape(deps: ApiDeps, calls: Calls): Shape {
   return {
     owns: (path) => owned.test(path),
     routeOf(method, path) {
+      if (!owned.test(path)) return null;
       if (path === base && method === 'POST') return { route: base, handle: create };
       if (path === base && method === 'GET') return { route: base, handle: list };
       const [, id, content] = oneVideo.exec(path) ?? [];
-      if (!id || ours.includes(id)) return null;
+      if (!id) return null;
       const route = `${base}/:video_id${content ?? ''}`;
       if (content) return method === 'GET' ? { route, handle: showContent(calls, id) } : null;
       if (method === 'GET') return { route, handle: showVideo(deps, calls, id) };
@@ -56,7 +56,7 @@ function createVideo(deps: ApiDeps, { create }: Calls): Handler {
     const { task } = outcome;
     ctx.set('Location', `${base}/${task.id}`);
     const asked = await findAskedTasks(deps.db, ctx.state.caller.accountId, [task.id]);
-    translateAnswer(ctx, () => videoOf(task, asked.get(task.id)));
+    await translateAnswer(ctx, () => videoOf(task, asked.get(task.id)));
   };
 }
 
@@ -72,7 +72,7 @@ function showVideo({ db }: ApiDeps, { show }: Calls, id: string): Handler {
       show(ctx, id),
     ]);
     pollAfter(ctx);
-    translateAnswer<TaskObject>(ctx, (task) => videoOf(task, asked.get(id)));
+    await translateAnswer<TaskObject>(ctx, (task) => videoOf(task, asked.get(id)));
   };
 }
 
@@ -82,20 +82,25 @@ function pollAfter(ctx: KeyedCall): void {
   if (seconds > 0) ctx.set('openai-poll-after-ms', String(seconds * 1_000));
 }
 
+interface Page {
+  readonly data: readonly TaskObject[];
+  readonly next: string | null;
+}
+
 function listVideos({ db }: ApiDeps, { list }: Calls): Handler {
   return async (ctx) => {
     await list(ctx);
-    if (ctx.status >= 400) return;
-    const page = JSON.parse(String(ctx.body)) as { data: TaskObject[]; next: string | null };
-    const ids = page.data.map(({ id }) => id);
-    const asked = await findAskedTasks(db, ctx.state.caller.accountId, ids);
-    translateAnswer(ctx, () => ({
-      object: 'list',
-      data: page.data.map((task) => videoOf(task, asked.get(task.id))),
-      first_id: ids[0] ?? null,
-      last_id: ids.at(-1) ?? null,
-      has_more: page.next !== null,
-    }));
+    await translateAnswer<Page>(ctx, async ({ data, next }) => {
+      const ids = data.map(({ id }) => id);
+      const asked = await findAskedTasks(db, ctx.state.caller.accountId, ids);
+      return {
+        object: 'list',
+        data: data.map((task) => videoOf(task, asked.get(task.id))),
+        first_id: ids[0] ?? null,
+        last_id: ids.at(-1) ?? null,
+        has_more: next !== null,
+      };
+    });
   };
 }
 
@@ -139,6 +144,6 @@ function noContent({ status, error, data }: TaskObject, variant: 'video' | 'thum
 function deleteVideo(calls: Calls, id: string): Handler {
   return async (ctx) => {
     await cancelOrDelete(calls, ctx, id);
-    translateAnswer(ctx, () => ({ id, object: 'video.deleted', deleted: true }));
+    await translateAnswer(ctx, () => ({ id, object: 'video.deleted', deleted: true }));
   };
 }
