@@ -2,7 +2,7 @@
 // counted and logged; nothing is repaired automatically.
 
 import type { Knex } from 'knex';
-import { auditNewMovements } from '../src/db/ledger-audit-new';
+import { auditNewMovements } from '../src/db/ledger-audit';
 import type { AuditReport } from '../workflows/messages';
 import type { ActivityEvents } from './events';
 import { whileBeating } from './heartbeat';

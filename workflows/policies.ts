@@ -103,8 +103,8 @@ export const reconcilePolicy: ActivityOptions = {
 };
 
 /**
- * For the audit, which usually reads the movements of one hour. An audit without checkpoints, for
- * example the first, reads all movements and needs far more time.
+ * For the audit, which usually reads the movements of one hour. The first audit reads all movements
+ * and needs far more time.
  */
 export const auditPolicy: ActivityOptions = {
   summary: 'checks the books',

@@ -1,21 +1,35 @@
 // The SQL of the audit. Each statement returns differences: the broken rule, the account, task or
 // movement that breaks it, and the values found. Rules that the schema enforces are checked too,
-// because an operator can change a schema by hand. A scope selects the rows to check: all rows, or
-// the rows after a checkpoint.
+// because an operator can change a schema by hand.
 
-export interface Scope {
-  /**
-   * The sums with which each account begins: account_id, seq, available, held. An account without a
-   * row begins at zero.
-   */
-  readonly start: string;
-  readonly books: string;
-  readonly movement: string;
-  /** All movements of the tasks in `task`. */
-  readonly task_movement: string;
-  readonly task: string;
-  readonly open_task: string;
-}
+// The sums with which each account of the batch begins: those of its last movement before \`since\`,
+// or zero. The movements after it are checked. One older movement is read again: if the last one was
+// removed, the task of both shows it.
+const start = `
+  select account_id, coalesce(last.seq, 0) as seq, coalesce(last.available, 0) as available,
+         coalesce(last.held, 0) as held
+    from unnest(cast(:accounts as text[])) as batch (account_id)
+    left join lateral (
+      select seq, available_after as available, held_after as held from transfers
+       where cast(:since as timestamptz) is not null
+         and transfers.account_id = batch.account_id and created_at < :since
+       order by seq desc offset 1 limit 1) last on true`;
+
+const movement = `
+  select transfers.* from start
+    join transfers on transfers.account_id = start.account_id and transfers.seq > start.seq`;
+
+// Of a task with movements to check, the hold may be older. The movements that closed the task are
+// at most five and next to each other, so a few of them may be older too.
+const withOlder = `
+  select * from movement where task_id is not null
+   union
+  select hold.* from movement join transfers hold on hold.id = movement.task_id || ':hold'
+   union
+  select older.* from start
+    join transfers older on older.account_id = start.account_id
+                        and older.seq between start.seq - 4 and start.seq
+   where older.task_id in (select task_id from movement)`;
 
 // The changes that a movement makes to the available balance and to the held balance.
 const freely = `case when credit = 'available' then amount
@@ -49,9 +63,11 @@ const eachAccount = `
            sum(${freely}) as available, sum(${aside}) as held
       from movement group by account_id
   ), open as (
-    select open_task.account_id, count(*) as tasks, sum(transfers.amount) as held
-      from open_task left join transfers on transfers.id = open_task.id || ':hold'
-     group by open_task.account_id
+    select tasks.account_id, count(*) as tasks, sum(transfers.amount) as held
+      from start join tasks using (account_id)
+      left join transfers on transfers.id = tasks.id || ':hold'
+     where tasks.finished_at is null and tasks.start_at is null
+     group by tasks.account_id
   ), judged as (
     select account_id, books.available, books.held, books.open_tasks, books.last_seq,
            coalesce(movements, 0) as movements, first_seq, sums.last_seq as highest_seq,
@@ -59,7 +75,7 @@ const eachAccount = `
            coalesce(start.available, 0) + coalesce(sums.available, 0) as summed,
            coalesce(start.held, 0) + coalesce(sums.held, 0) as summed_held,
            coalesce(open.tasks, 0) as tasks, coalesce(open.held, 0) as held_by_tasks
-      from books
+      from (select balances.* from start join balances using (account_id)) books
       full join sums using (account_id)
       left join start using (account_id)
       left join open using (account_id)
@@ -113,7 +129,7 @@ const eachTask = `
   ), billed as (
     select id, account_id, status, finished_at is not null as final, start_at is not null as pending,
            object -> 'billing' as bill
-      from task offset 0
+      from tasks where id in (select task_id from movement) offset 0
   ), judged as (
     select *, billed.id is null as orphaned,
            mover <> other or mover <> account_id as crossed,
@@ -148,13 +164,21 @@ const eachTask = `
    where (orphaned or crossed or unheld or unreleased or early or overcharged or misshown)
      and finding.is_found`;
 
-/**
- * The statements of the audit for one scope. Each statement contains the bindings of the scope
- * exactly once.
- */
-export function checksOf(scope: Scope): readonly string[] {
-  const sets = Object.entries(scope).map(([name, rows]) => `${name} as (${rows})`);
-  return [eachMovement, eachAccount, eachStep, eachTask].map(
-    (check) => `with ${sets.join(', ')}\n${check.trim().replace(/^with /, ', ')}`,
-  );
+// A task that moved nothing was refused or is pending. No movement leads to such a task, so only the
+// full audit finds it.
+const eachUnmoved = `
+  select 'a task has one hold' as rule, tasks.id as subject, '0 movements' as found
+    from start join tasks using (account_id)
+   where start_at is null and (finished_at is null or object -> 'billing' is not null)
+     and not exists (select 1 from transfers where transfers.id = tasks.id || ':hold')`;
+
+/** The statements for one batch. Their bindings are `accounts` and `since`; in full it is null. */
+export function checksOf(isFull: boolean) {
+  const taskMovement = isFull ? 'select * from movement where task_id is not null' : withOlder;
+  const sets = `with start as (${start}), movement as (${movement}), task_movement as (${taskMovement})`;
+  const checks = [eachMovement, eachAccount, eachStep, eachTask, ...(isFull ? [eachUnmoved] : [])];
+  return {
+    counting: `${sets} select count(*) as transfers from movement`,
+    checks: checks.map((check) => `${sets}\n${check.trim().replace(/^with /, ', ')}`),
+  };
 }

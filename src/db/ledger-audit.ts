@@ -1,14 +1,15 @@
-// The full audit: checks all accounts and all movements on one snapshot, by the rules in
-// ledger-audit-checks.ts. PostgreSQL computes the sums and returns only differences, so the process
-// needs little memory. Operators start the full audit; the scheduled audit is in
-// ledger-audit-new.ts.
+// The audit: checks the books by the rules in ledger-audit-checks.ts, in batches of accounts. Its
+// transactions are short, so that they do not delay a vacuum. PostgreSQL computes the sums and
+// returns only differences, so the process needs little memory. The scheduled audit reads only what
+// moved since the last audit without a difference. Operators start the full audit.
 
 import type { Knex } from 'knex';
-import { checksOf, type Scope } from './ledger-audit-checks';
+import { checksOf } from './ledger-audit-checks';
 import { withSlowStatements } from './silent-connections';
 
 export interface Audit {
   readonly accounts: number;
+  /** The number of movements that were read. */
   readonly transfers: number;
   readonly differences: readonly Difference[];
 }
@@ -21,48 +22,93 @@ export interface Difference {
 
 type Found = Omit<Difference, 'check'> & { readonly rule: string };
 
-// Each check returns at most this many differences. More of them would not help an operator.
+const accountsInBatch = 500;
+// Each check of a batch returns at most this many differences, and an audit stops at the second
+// number. More of them would not help an operator.
 const shownMax = 100;
+const differencesMax = 1_000;
+// Every movement that is older than this is visible to an audit. A transaction that moves money
+// takes seconds at most.
+const margin = `interval '10 minutes'`;
 
-// The scope of the full audit: all rows. The sums begin at zero, because no checkpoints are used.
-const everything: Scope = {
-  start: `select '' as account_id, 0::bigint as seq, 0::bigint as available, 0::bigint as held
-           where false`,
-  books: 'select * from balances',
-  movement: 'select * from transfers',
-  task_movement: 'select * from transfers where task_id is not null',
-  task: 'select * from tasks',
-  open_task: 'select * from tasks where finished_at is null and start_at is null',
-};
+/** Checks all movements of all accounts. */
+export function audit(db: Knex): Promise<Audit> {
+  return auditSince(db, null);
+}
 
-export async function audit(db: Knex): Promise<Audit> {
-  return db.transaction((trx) => withSlowStatements(trx, 10 * 60_000, () => checkAll(trx)), {
+/**
+ * Checks the movements since the last audit without a difference. So every following audit reports a
+ * difference again until it is repaired, and an audit that dies hides nothing.
+ */
+export async function auditNewMovements(db: Knex): Promise<readonly Difference[]> {
+  const { rows } = await db.raw<{ rows: { since: Date | null; until: Date }[] }>(
+    `select agreed_until as since, now() - ${margin} as until from reconcile_state`,
+  );
+  const [{ since, until } = { since: null, until: null }] = rows;
+  const { differences } = await auditSince(db, since);
+  await db.raw(
+    'update reconcile_state set audited_at = now(), agreed_until = coalesce(?, agreed_until)',
+    [differences.length === 0 ? until : null],
+  );
+  return differences;
+}
+
+async function auditSince(db: Knex, since: Date | null): Promise<Audit> {
+  const total = { accounts: 0, transfers: 0, differences: [] as Difference[] };
+  for (let after = ''; total.differences.length < differencesMax; ) {
+    const accounts = await nextAccounts(db, after);
+    const last = accounts.at(-1);
+    if (last === undefined) break;
+    after = last;
+    let batch = await checkBatch(db, accounts, since);
+    // Old movements explain a difference, so they are read too.
+    if (batch.differences.length > 0 && since) batch = await checkBatch(db, accounts, null);
+    total.accounts += accounts.length;
+    total.transfers += batch.transfers;
+    total.differences.push(...batch.differences);
+  }
+  return total;
+}
+
+/** The next accounts, also those that have movements but no row of their own any more. */
+async function nextAccounts(db: Knex, after: string): Promise<readonly string[]> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `with recursive moved (account_id, position) as (
+       select :after, 0
+       union all
+       select next.account_id, position + 1
+         from moved cross join lateral (select account_id from transfers
+                where account_id > moved.account_id order by account_id limit 1) next
+        where position < :limit
+     )
+     select account_id as id from moved where position > 0
+      union (select id from accounts where id > :after order by id limit :limit)
+      order by id limit :limit`,
+    { after, limit: accountsInBatch },
+  );
+  return rows.map(({ id }) => id);
+}
+
+function checkBatch(
+  db: Knex,
+  accounts: readonly string[],
+  since: Date | null,
+): Promise<Pick<Audit, 'transfers' | 'differences'>> {
+  const check = async (trx: Knex.Transaction) => {
+    // With this memory PostgreSQL can sort the movements of a batch.
+    await trx.raw(`set local work_mem = '64MB'`);
+    const { counting, checks } = checksOf(since === null);
+    const bindings = { accounts, since };
+    const counted = await trx.raw<{ rows: { transfers: number }[] }>(counting, bindings);
+    const differences: Difference[] = [];
+    for (const sql of checks) {
+      const { rows } = await trx.raw<{ rows: Found[] }>(`${sql} limit ${shownMax}`, bindings);
+      differences.push(...rows.map(({ rule, ...found }) => ({ check: rule, ...found })));
+    }
+    return { transfers: counted.rows[0]?.transfers ?? 0, differences };
+  };
+  return db.transaction((trx) => withSlowStatements(trx, 10 * 60_000, () => check(trx)), {
     isolationLevel: 'repeatable read',
     readOnly: true,
   });
-}
-
-async function checkAll(trx: Knex.Transaction): Promise<Audit> {
-  // With this memory PostgreSQL can sort all rows. Every row is read in any case, so a sort in
-  // memory is cheaper than many look-ups in an index.
-  await trx.raw(`set local work_mem = '64MB'`);
-  const differences = await runChecks(trx, everything);
-  const { rows } = await trx.raw<{ rows: { accounts: number; transfers: number }[] }>(
-    `select (select count(*) from balances) as accounts,
-                (select count(*) from transfers) as transfers`,
-  );
-  return { accounts: 0, transfers: 0, ...rows[0], differences };
-}
-
-export async function runChecks(
-  trx: Knex.Transaction,
-  scope: Scope,
-  bindings: readonly string[] = [],
-): Promise<Difference[]> {
-  const differences: Difference[] = [];
-  for (const sql of checksOf(scope)) {
-    const { rows } = await trx.raw<{ rows: Found[] }>(`${sql} limit ${shownMax}`, [...bindings]);
-    differences.push(...rows.map(({ rule, ...found }) => ({ check: rule, ...found })));
-  }
-  return differences;
 }

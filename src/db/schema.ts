@@ -240,8 +240,10 @@ create table reconcile_state (
   -- Many tasks that are unknown to Temporal are closed only if an operator has confirmed the loss.
   -- The confirmation is valid until this time.
   loss_confirmed_until timestamptz,
-  -- The end of the last scheduled audit.
-  audited_at           timestamptz
+  -- The end of the last scheduled audit. The audit found no difference in the movements before
+  -- \`agreed_until\`.
+  audited_at           timestamptz,
+  agreed_until         timestamptz
 );
 insert into reconcile_state default values;
 `;
@@ -319,16 +321,6 @@ end $$;
 create trigger transfers_immutable before update or delete on transfers for each row
   execute function refuse_change();
 create trigger transfers_not_truncated before truncate on transfers execute function refuse_change();
-
--- The checkpoint of an account: the balances after its movement \`seq\`, which an audit has
--- confirmed. The next audit begins there. There is no foreign key, because the audit must notice an
--- account whose row in \`balances\` was removed.
-create table audited_books (
-  account_id text primary key,
-  seq        bigint not null,
-  available  bigint not null,
-  held       bigint not null
-);
 `;
 
 /** Budgets: limits on the spending of accounts and keys. */
