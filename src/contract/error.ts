@@ -20,6 +20,7 @@ export const refusals = {
   file_not_found: { status: 404, type: 'not_found_error' },
   route_not_found: { status: 404, type: 'not_found_error' },
   method_not_allowed: { status: 405, type: 'invalid_request_error' },
+  callback_not_found: { status: 409, type: 'invalid_request_error' },
   idempotency_key_reused: { status: 409, type: 'invalid_request_error' },
   task_already_finished: { status: 409, type: 'invalid_request_error' },
   task_not_finished: { status: 409, type: 'invalid_request_error' },

@@ -88,4 +88,15 @@ export const accountOperations = {
       ...errorResponses('invalid_api_key', 'task_not_found'),
     },
   },
+  resend: {
+    tags: ['Tasks'],
+    summary: 'Send the callback once more',
+    description:
+      'Starts a new delivery of the same message, with the same `webhook-id` and attempts of its own.',
+    requestParams: { path: taskIdParameter },
+    responses: {
+      '202': jsonReply('The attempts so far, and when the next one is due.', callbacksSchema),
+      ...errorResponses('invalid_api_key', 'task_not_found', 'callback_not_found'),
+    },
+  },
 } satisfies Record<string, ZodOpenApiOperationObject>;

@@ -122,6 +122,11 @@ const sentences: Readonly<
   file_not_found: ['unknown, or the file of another account', 'There is no such file.'],
   route_not_found: ['there is nothing at this path', 'There is nothing at /v1/x.'],
   method_not_allowed: ['not with this method', 'PUT is not possible here; possible: POST.'],
+  callback_not_found: [
+    'the task has not finished, or it has no callback',
+    'There is no message to send: the task has not finished, or it has no callback.',
+    'task_id',
+  ],
   idempotency_key_reused: [
     'the key was used with another body',
     'This Idempotency-Key was used with another body. Use a new key for a new task.',

@@ -93,6 +93,9 @@ function taskPaths(): ZodOpenApiPathsObject {
     '/v1/videos/generations/{task_id}/callbacks': {
       get: { ...accountOperations.callbacks, operationId: 'listCallbackAttempts' },
     },
+    '/v1/videos/generations/{task_id}/callbacks/resend': {
+      post: { ...accountOperations.resend, operationId: 'resendCallback' },
+    },
   };
 }
 

@@ -28,7 +28,7 @@ const ofApi: Privileges = {
   balances: 'select',
   transfers: 'select',
   budgets: 'select, update (period)',
-  callbacks: 'select, insert',
+  callbacks: 'select, insert, update (deliveries, state, next_at, looked_at, changed_at)',
   callback_attempts: 'select',
   files: 'select, insert, update, delete',
 };

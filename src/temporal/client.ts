@@ -21,8 +21,8 @@ export interface TemporalClient {
   readonly ask: AskTask;
   /** Requests the cancellation of the workflow. */
   cancel(taskId: string): Promise<CancelOutcome>;
-  /** Starts the delivery of the callback of a task that was not ended by its own workflow. */
-  deliverCallback(taskId: string): Promise<void>;
+  /** Starts a delivery of a callback that no workflow of a task starts. */
+  deliverCallback(taskId: string, delivery?: number): Promise<void>;
   /** True if Temporal answers within a second, else false. Never throws. */
   isReady(): Promise<boolean>;
   close(): Promise<void>;
@@ -58,7 +58,8 @@ export function createTemporalClient(options: TemporalClientOptions): TemporalCl
     },
     ask: createTaskQueries(client),
     cancel: (taskId) => cancelTask(client, taskId),
-    deliverCallback: (taskId) => startDelivery(client, options.taskQueue, { taskId }),
+    deliverCallback: (taskId, delivery = 1) =>
+      startDelivery(client, options.taskQueue, { taskId, delivery }),
     async isReady() {
       try {
         await connection.workflowService.getSystemInfo({});

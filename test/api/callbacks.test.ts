@@ -120,6 +120,37 @@ test('after a resend the callback log shows the attempts of both deliveries in o
   expect(json.state).toBe('delivered');
 });
 
+const resend = (id: string, headers: Record<string, string> = {}) =>
+  api.call('POST', `/v1/videos/generations/${id}/callbacks/resend`, undefined, headers);
+
+test('the owner of a task can have its callback sent again, whatever became of it', async () => {
+  const id = await aTask();
+  await answered(id, 1, 200);
+  const { status, json } = await resend(id);
+  expect([status, json.state, json.data.length]).toEqual([202, 'pending', 1]);
+  expect(json.next_at).toEqual(expect.any(Number));
+  await stopDelivery(api.db, id, 2);
+  expect((await resend(id)).json.state).toBe('pending');
+  expect(api.temporal.calledBack.slice(-2)).toEqual([id, id]);
+  expect(api.temporal.deliveries.slice(-2)).toEqual([2, 3]);
+});
+
+test.each<[string, () => Promise<string>]>([
+  ['has not finished', () => aTask(url, false)],
+  ['has no callback', () => aTask(null)],
+])('a resend for a task that %s is refused', async (_, make) => {
+  const { status, json } = await resend(await make());
+  expect([status, json.error.code]).toEqual([409, 'callback_not_found']);
+});
+
+test('a resend for a task of another account sends nothing and is a 404', async () => {
+  const id = await aTask();
+  const { apiKey } = await api.anAccount();
+  const { status, json } = await resend(id, { authorization: `Bearer ${apiKey}` });
+  expect([status, json.error.code]).toEqual([404, 'task_not_found']);
+  expect(api.temporal.calledBack).not.toContain(id);
+});
+
 test('a callback stopped by an operator is shown as stopped', async () => {
   const id = await aTask();
   await stopDelivery(api.db, id, 1);

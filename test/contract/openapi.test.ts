@@ -54,6 +54,7 @@ test('the document lists each operation of a task once, lists the callback, and 
     ['/v1/videos/generations/{task_id}', ['get', 'delete']],
     ['/v1/videos/generations/{task_id}/content', ['delete']],
     ['/v1/videos/generations/{task_id}/callbacks', ['get']],
+    ['/v1/videos/generations/{task_id}/callbacks/resend', ['post']],
   ]);
   expect(document.info.description).toContain('`/v1/video/`');
   expect(document.info.description).toContain('task_id_required');

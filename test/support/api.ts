@@ -43,6 +43,8 @@ interface HeldTemporal extends TemporalClient {
   tells: TemporalClient['ask'];
   /** Tasks whose callback was started. */
   readonly calledBack: string[];
+  /** The numbers of their deliveries. */
+  readonly deliveries: (number | undefined)[];
   reachable: boolean;
 }
 
@@ -212,6 +214,7 @@ function heldTemporal(db: Knex): HeldTemporal {
     asked: [],
     tells: () => null,
     calledBack: [],
+    deliveries: [],
     reachable: true,
     async submit(input): Promise<Submission> {
       temporal.submitted.push(input);
@@ -228,7 +231,10 @@ function heldTemporal(db: Knex): HeldTemporal {
       temporal.cancelled.push(taskId);
       return 'asked';
     },
-    deliverCallback: async (taskId) => void temporal.calledBack.push(taskId),
+    async deliverCallback(taskId, delivery) {
+      temporal.calledBack.push(taskId);
+      temporal.deliveries.push(delivery);
+    },
     isReady: async () => temporal.reachable,
     close: async () => undefined,
   };

@@ -1,6 +1,8 @@
-// GET of a task's callback: its state and all attempts. Only the owner of the task can read them.
+// GET of a task's callback: its state and all attempts. POST of a resend: the same message is
+// delivered once more. Only the owner of the task can do either.
 
-import { findTaskCallback, listAttempts } from '../../db/callbacks';
+import type { Refusal } from '../../contract/error';
+import { beginResend, findTaskCallback, listAttempts } from '../../db/callbacks';
 import { isTaskId } from '../../db/ids';
 import type { KeyedContext, KeyedRouter } from '../context';
 import { refuse, taskNotFound } from '../context';
@@ -10,17 +12,24 @@ import { askerOf } from './read';
 
 export function callbackRoutes(
   router: KeyedRouter,
-  { db }: Pick<ApiDeps, 'db'>,
+  { db, temporal, observer }: Pick<ApiDeps, 'db' | 'temporal' | 'observer'>,
   find: FindTask,
 ): void {
-  const show = async (ctx: KeyedContext): Promise<void> => {
+  /** The id of the task and its callback; undefined if the caller has no such task. */
+  const findOwn = async (ctx: KeyedContext) => {
     const id = String(ctx.params.task_id ?? '');
     ctx.state.taskId = id.slice(0, 64);
-    if (!isTaskId(id)) return refuse(ctx, taskNotFound);
+    if (!isTaskId(id)) return undefined;
     const callback = await findTaskCallback(db, id);
     const asker = askerOf(ctx);
     const isOwn = callback?.accountId === asker.accountId || (await find(id, asker)) !== undefined;
-    if (!callback || !isOwn) return refuse(ctx, taskNotFound);
+    return callback && isOwn ? { id, callback } : undefined;
+  };
+
+  const show = async (ctx: KeyedContext): Promise<void> => {
+    const own = await findOwn(ctx);
+    if (!own) return refuse(ctx, taskNotFound);
+    const { id, callback } = own;
     const attempts = await listAttempts(db, id);
     ctx.body = {
       data: attempts.map(({ attempt, at, status, latencyMs, error }) => ({
@@ -34,9 +43,31 @@ export function callbackRoutes(
       state: callback.state,
     };
   };
-  router.get('/v1/videos/generations/:task_id/callbacks', show);
-  router.get('/v1/video/generations/:task_id/callbacks', show);
+
+  const resend = async (ctx: KeyedContext): Promise<void> => {
+    const own = await findOwn(ctx);
+    if (!own) return refuse(ctx, taskNotFound);
+    const delivery = await beginResend(db, own.id);
+    if (delivery === null) return refuse(ctx, nothingToResend);
+    // The new delivery is stored, so the reconciler starts it if this call fails.
+    temporal.deliverCallback(own.id, delivery).catch((error: unknown) => {
+      observer.failed(error, ctx.state.requestId);
+    });
+    await show(ctx);
+    ctx.status = 202;
+  };
+
+  for (const base of ['/v1/videos/generations', '/v1/video/generations']) {
+    router.get(`${base}/:task_id/callbacks`, show);
+    router.post(`${base}/:task_id/callbacks/resend`, resend);
+  }
 }
+
+const nothingToResend: Refusal = {
+  code: 'callback_not_found',
+  param: 'task_id',
+  message: 'There is no message to send: the task has not finished, or it has no callback.',
+};
 
 function seconds(at: Date): number {
   return Math.floor(at.getTime() / 1000);
