@@ -2,7 +2,8 @@
 // tables must be complete, and every offered combination needs a price. The schema checks each
 // single field.
 
-import type { Channel } from '../domain/catalogue';
+import type { Ratio } from '../contract/vocabulary';
+import { type Channel, type Durations, makesLength } from '../domain/catalogue';
 import type { CatalogueFile, ModelEntry } from './catalogue-schema';
 
 /** The path of a field as text, for example `models."studio-2.0".prices[0]`. */
@@ -80,6 +81,9 @@ function modelFaults(entry: ModelEntry, file: CatalogueFile, say: Say): void {
     if (table && !table[resolution]) {
       say(['resolutions', index], `pixel table "${entry.pixels}" has no row for ${resolution}`);
     }
+    for (const ratio of missingRatios(entry, table?.[resolution])) {
+      say(['ratios'], `pixel table "${entry.pixels}" has no size for ${resolution} ${ratio}`);
+    }
     for (const inputVideo of entry.inputs.videosMax > 0 ? [false, true] : [false]) {
       for (const audio of entry.audio ? [true, false] : [false]) {
         const priced = entry.prices.some(
@@ -104,14 +108,62 @@ function modelFaults(entry: ModelEntry, file: CatalogueFile, say: Say): void {
   if (!entry.ratios.includes(defaults.ratio)) {
     say(['defaults', 'ratio'], `${defaults.ratio} is not among the ratios`);
   }
-  if (durations.min > durations.max) say(['durations'], 'min is above max');
+  const lengths = lengthsOf(durations);
+  if (!lengths) say(['durations'], 'needs either min and max, or values');
+  else if (lengths.min > lengths.max) say(['durations'], 'min is above max');
   const { durationSeconds: length } = defaults;
-  if (length === -1 ? !durations.auto : length < durations.min || length > durations.max) {
+  if (lengths && !makesLength(lengths, length)) {
     say(['defaults', 'durationSeconds'], `${length} is not among the durations`);
   }
+  retirementFaults(entry, file, say);
   if (entry.draft && !entry.resolutions.includes('480p')) {
     say(['draft'], 'a draft is 480p, which is not among the resolutions');
   }
+}
+
+/** The ratios of the model without a size. `adaptive` needs any size, because it bounds the hold. */
+function missingRatios(
+  { ratios }: ModelEntry,
+  row: Readonly<Partial<Record<Ratio, string>>> | undefined,
+): readonly Ratio[] {
+  if (!row) return [];
+  const isEmpty = Object.keys(row).length === 0;
+  return ratios.filter((ratio) => (ratio === 'adaptive' ? isEmpty : !row[ratio]));
+}
+
+/** The lengths of an entry. Null if it has neither a range nor a list, or both. */
+export function lengthsOf({ min, max, values, auto }: ModelEntry['durations']): Durations | null {
+  const isRange = min !== undefined && max !== undefined;
+  if (values) {
+    if (min !== undefined || max !== undefined) return null;
+    return { min: Math.min(...values), max: Math.max(...values), values, auto };
+  }
+  return isRange ? { min, max, auto } : null;
+}
+
+function retirementFaults(entry: ModelEntry, file: CatalogueFile, say: Say): void {
+  const { retires, replacedBy, afterRetirement } = entry;
+  if (replacedBy !== null && retires === null) say(['replacedBy'], 'needs a date in retires');
+  if (replacedBy === null) {
+    if (afterRetirement === 'move') say(['afterRetirement'], '"move" needs replacedBy');
+    return;
+  }
+  const fault = replacementFault(entry, file);
+  if (fault) say(['replacedBy'], fault);
+}
+
+function replacementFault(entry: ModelEntry, file: CatalogueFile): string | null {
+  const seen = new Set([entry]);
+  for (let next = entry.replacedBy; next !== null; ) {
+    const model: ModelEntry | undefined = Object.hasOwn(file.models, next)
+      ? file.models[next]
+      : undefined;
+    if (!model) return `there is no model "${next}"`;
+    if (seen.has(model)) return 'the replacements form a circle';
+    seen.add(model);
+    next = model.replacedBy;
+  }
+  return null;
 }
 
 /**

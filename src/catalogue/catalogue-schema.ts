@@ -3,7 +3,13 @@
 // numbers of the currency. All other code gets these amounts as integer micro-units.
 
 import { z } from 'zod';
-import { inputTypes, ratios, resolutions } from '../contract/vocabulary';
+import {
+  contractSeconds,
+  inputTypes,
+  ratios,
+  resolutions,
+  secondsMax,
+} from '../contract/vocabulary';
 
 const name = z
   .string({
@@ -67,7 +73,10 @@ const channel = z.strictObject({
 const dimensions = 'must be dimensions such as 1280x720';
 const size = z.string({ error: dimensions }).regex(/^[1-9]\d{1,4}x[1-9]\d{1,4}$/, dimensions);
 const fixedRatios = ratios.filter((ratio) => ratio !== 'adaptive');
-const sizes = z.record(oneOf(fixedRatios as ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9']), size);
+const sizes = z.partialRecord(
+  oneOf(fixedRatios as ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9']),
+  size,
+);
 const pixelTable = z.partialRecord(oneOf(resolutions), sizes);
 
 const price = z.strictObject({
@@ -77,6 +86,15 @@ const price = z.strictObject({
   perMillionTokens: amount,
 });
 
+const seconds = whole(1, secondsMax);
+// A range (`min` and `max`) or a list (`values`); catalogue-faults.ts checks that it is one of them.
+const durations = z.strictObject({
+  min: seconds.optional(),
+  max: seconds.optional(),
+  values: some(seconds).optional(),
+  auto: flag.default(false),
+});
+
 const model = z.strictObject({
   channels: some(z.strictObject({ channel: name, upstreamModel: name })),
   modes: z.record(name, name).default({}),
@@ -84,7 +102,7 @@ const model = z.strictObject({
   resolutions: some(oneOf(resolutions)),
   ratios: some(oneOf(ratios)),
   pixels: name,
-  durations: z.strictObject({ min: whole(4, 15), max: whole(4, 15), auto: flag.default(false) }),
+  durations: durations.default({ ...contractSeconds, auto: true }),
   inputs: z.strictObject({
     types: some(oneOf(inputTypes)),
     referenceImagesMax: whole(0, 9).default(0),
@@ -109,9 +127,12 @@ const model = z.strictObject({
   defaults: z.strictObject({
     resolution: oneOf(resolutions),
     ratio: oneOf(ratios),
-    durationSeconds: z.union([z.literal(-1), whole(4, 15)]),
+    durationSeconds: z.union([z.literal(-1), seconds]),
   }),
   prices: some(price),
+  retires: z.iso.date('must be a date such as 2027-01-31').nullable().default(null),
+  replacedBy: name.nullable().default(null),
+  afterRetirement: oneOf(['refuse', 'move']).default('refuse'),
 });
 
 const coefficients = z.tuple([factor, factor, factor], {

@@ -20,6 +20,7 @@ const restsOn: Readonly<Record<string, readonly string[]>> = {
   resolution: ['mode'],
   ratio: ['mode'],
   duration: ['mode'],
+  seconds: ['mode'],
   'metadata.generate_audio': ['mode'],
   'metadata.draft': ['mode'],
   'metadata.return_last_frame': ['mode'],

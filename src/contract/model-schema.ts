@@ -22,6 +22,10 @@ export const pageOf = <T extends z.ZodType>(item: T) =>
 export const modelSchema = z
   .strictObject({
     id: z.string(),
+    retires: z.iso.date().optional().meta({
+      description: 'The day (UTC) from which the model is not sold any more.',
+    }),
+    replaced_by: z.string().optional().meta({ description: 'The model to use instead.' }),
     resolutions: z.array(z.enum(resolutions)),
     ratios: z.array(z.enum(ratios)),
     sizes: z
@@ -30,6 +34,9 @@ export const modelSchema = z
     durations: z.strictObject({
       min: z.int(),
       max: z.int(),
+      values: z.array(z.int()).optional().meta({
+        description: 'The only lengths that the model makes; absent: all from min to max.',
+      }),
       auto: z.boolean().meta({ description: 'True if -1 is accepted.' }),
     }),
     inputs: z.strictObject({

@@ -18,6 +18,8 @@ export interface ParsedRequest {
   readonly faults: readonly Fault[];
   /** Unknown top-level names that resemble no field. */
   readonly ignored: readonly string[];
+  /** Set if the length was sent in the old field, so that a refusal names that field. */
+  readonly lengthFrom?: 'seconds';
 }
 
 type FieldName = keyof typeof requestFields;
@@ -62,7 +64,8 @@ export function parseRequest(body: JsonObject): ParsedRequest {
     ...(duration === undefined ? {} : { duration }),
     metadata,
   };
-  return { request, faults, ignored };
+  const isOld = isAbsent(body.duration) && !isAbsent(body.seconds);
+  return { request, faults, ignored, ...(isOld ? { lengthFrom: 'seconds' as const } : {}) };
 }
 
 function requireFields(body: JsonObject, faults: Fault[]): void {

@@ -6,14 +6,15 @@ import { z } from 'zod';
 import type { Field } from './field';
 import { optionals, words } from './field';
 import { metadataSchema } from './metadata-schema';
-import { inputTypes, ratios, resolutions } from './vocabulary';
+import { inputTypes, ratios, resolutions, secondsMax } from './vocabulary';
 
 const numeric = /^-?\d+$/;
-const inDuration = (seconds: number) => seconds === -1 || (seconds >= 4 && seconds <= 15);
+// The catalogue says which of these lengths a model makes; the plan checks that.
+const inDuration = (seconds: number) => seconds === -1 || (seconds >= 1 && seconds <= secondsMax);
 
 const duration = z.union([
   z.literal(-1),
-  z.int().min(4).max(15),
+  z.int().min(1).max(secondsMax),
   z
     .string()
     .regex(numeric)
@@ -113,11 +114,11 @@ export const requestFields = {
   duration: {
     schema: duration.meta({
       description:
-        'Output seconds, 4 to 15 (narrower on some models), or -1: the model picks the length. Integer or numeric string.',
+        'Output seconds, 4 to 15 unless `durations` of the model says otherwise, or -1: the model picks the length. Integer or numeric string.',
       example: 5,
     }),
     wanted:
-      'must be a whole number of seconds from 4 to 15, or -1 for a length that the model picks, as a number or numeric string',
+      'must be a whole number of seconds, mostly from 4 to 15, or -1 for a length that the model picks, as a number or numeric string',
   },
   seconds: {
     schema: duration.meta({
@@ -125,7 +126,7 @@ export const requestFields = {
       deprecated: true,
     }),
     wanted:
-      'must be a whole number of seconds from 4 to 15, or -1 for a length that the model picks, as a number or numeric string',
+      'must be a whole number of seconds, mostly from 4 to 15, or -1 for a length that the model picks, as a number or numeric string',
   },
 } satisfies Record<string, Field>;
 

@@ -17,6 +17,11 @@ export const ratios = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive'] 
 export type Ratio = (typeof ratios)[number];
 export type FixedRatio = Exclude<Ratio, 'adaptive'>;
 
+/** The lengths of the API document, in seconds. A model without lengths of its own has these. */
+export const contractSeconds = { min: 4, max: 15 } as const;
+/** The largest length that a model of the catalogue may have. */
+export const secondsMax = 600;
+
 export const enhancedResolutions = ['720p', '1080p', '2k', '4k'] as const;
 export type EnhancedResolution = (typeof enhancedResolutions)[number];
 

@@ -3,8 +3,10 @@
 
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';
+import { contractSeconds } from '../contract/vocabulary';
 import { checkUrl, howToAllow } from './address';
 import type { Model } from './catalogue';
+import { makesLength } from './catalogue';
 import { list } from './resolution';
 
 // The generator also reads switches at the end of a prompt, for example `--dur`. A switch would
@@ -77,12 +79,35 @@ export function addressFaults(
   return faults;
 }
 
-export function durationFaults(duration: number | undefined, model: Model): Refusal[] {
-  if (duration === undefined) return [];
-  const { min, max, auto } = model.durations;
-  if (duration === -1 ? auto : duration >= min && duration <= max) return [];
-  const allowed = `${min} to ${max} seconds${auto ? ', or -1' : ''}`;
-  return [unsupported('duration', `model "${model.id}" makes ${allowed}; got ${duration}.`)];
+export function durationFaults(
+  duration: number | undefined,
+  model: Model,
+  param = 'duration',
+): Refusal[] {
+  if (duration === undefined || makesLength(model.durations, duration)) return [];
+  const { min, max, values, auto } = model.durations;
+  const lengths = values ? list(values.map(String)) : `${min} to ${max}`;
+  const allowed = `${lengths} seconds${auto ? ', or -1' : ''}`;
+  const message = `${param}: model "${model.id}" makes ${allowed}; got ${duration}.`;
+  return [{ code: codeOfLength(duration), param, message }];
+}
+
+/** Without a model, the lengths of the API document apply. */
+export function contractDurationFaults(
+  duration: number | undefined,
+  param = 'duration',
+): Refusal[] {
+  if (duration === undefined || codeOfLength(duration) === 'unsupported_value') return [];
+  const { min, max } = contractSeconds;
+  const message = `${param}: must be ${min} to ${max} seconds, or -1; got ${duration}.`;
+  return [{ code: 'invalid_value', param, message }];
+}
+
+/** A length outside the API document is invalid; another one is only not supported here. */
+function codeOfLength(duration: number): 'invalid_value' | 'unsupported_value' {
+  const { min, max } = contractSeconds;
+  const isListed = duration === -1 || (duration >= min && duration <= max);
+  return isListed ? 'unsupported_value' : 'invalid_value';
 }
 
 export function metadataFaults({ metadata, ...request }: VideoRequest, model: Model): Refusal[] {

@@ -56,8 +56,10 @@ export interface Model {
   readonly impliedMode: string | null;
   readonly resolutions: readonly Resolution[];
   readonly ratios: readonly Ratio[];
-  readonly pixels: Readonly<Partial<Record<Resolution, Readonly<Record<FixedRatio, Size>>>>>;
-  readonly durations: { readonly min: number; readonly max: number; readonly auto: boolean };
+  readonly pixels: Readonly<
+    Partial<Record<Resolution, Readonly<Partial<Record<FixedRatio, Size>>>>>
+  >;
+  readonly durations: Durations;
   readonly inputs: InputAbilities;
   readonly audio: boolean;
   readonly draft: DraftMode | null;
@@ -71,6 +73,22 @@ export interface Model {
     readonly durationSeconds: number;
   };
   readonly prices: readonly PriceRow[];
+  /** The day (UTC) from which the model is not sold any more, as `YYYY-MM-DD`. */
+  readonly retires: string | null;
+  /** The model to use instead. */
+  readonly replacedBy: string | null;
+  /** From the day of its retirement: `refuse` its requests, or `move` them to `replacedBy`. */
+  readonly afterRetirement: 'refuse' | 'move';
+}
+
+/** The lengths of a model's videos, in whole seconds. */
+export interface Durations {
+  readonly min: number;
+  readonly max: number;
+  /** Set if the model makes only these lengths between `min` and `max`. */
+  readonly values?: readonly number[];
+  /** True if the model can choose the length itself. */
+  readonly auto: boolean;
 }
 
 /**
@@ -166,4 +184,26 @@ export function frameOfSize(
     }
   }
   return null;
+}
+
+/** Tells if the model makes videos of this length; -1 lets the model choose. */
+export function makesLength({ min, max, values, auto }: Durations, seconds: number): boolean {
+  if (seconds === -1) return auto;
+  return values ? values.includes(seconds) : seconds >= min && seconds <= max;
+}
+
+/** Tells if the model is not sold at this time, in milliseconds since 1970. */
+export function hasRetired({ retires }: Pick<Model, 'retires'>, now: number): boolean {
+  return retires !== null && now >= Date.parse(retires);
+}
+
+/**
+ * The entry to use at this time: the model itself, or the model that requests are moved to after
+ * its retirement. Null if requests are refused. The catalogue's check allows no circles.
+ */
+export function presentEntry(catalogue: Catalogue, model: Model, now: number): Model | null {
+  if (!hasRetired(model, now)) return model;
+  const next = model.replacedBy === null ? undefined : findModel(catalogue, model.replacedBy);
+  if (model.afterRetirement === 'refuse' || !next) return null;
+  return presentEntry(catalogue, next, now);
 }

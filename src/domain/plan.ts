@@ -7,6 +7,7 @@ import type { VideoRequest } from '../contract/request';
 import type { InputType } from '../contract/vocabulary';
 import {
   addressFaults,
+  contractDurationFaults,
   durationFaults,
   metadataFaults,
   promptLengthFaults,
@@ -14,7 +15,7 @@ import {
   unsupported,
 } from './ability-faults';
 import type { Catalogue, Model } from './catalogue';
-import { findModel, selectEntry } from './catalogue';
+import { findModel, presentEntry, selectEntry } from './catalogue';
 import { fileIds, type InputFiles, inputFileFaults, longestReferenceMs } from './input-files';
 import { inferInputType, inputTypeFaults, modelInputFaults } from './input-type';
 import type { EnhancementPlan, Plan } from './plan-types';
@@ -28,6 +29,10 @@ interface PlanGiven {
    * (docs/decisions.md, 6).
    */
   readonly seed: number;
+  /** The time for which models may have retired, in milliseconds; without it, none has. */
+  readonly now?: number;
+  /** The field in which the caller sent the length; `duration` by default. */
+  readonly lengthFrom?: 'seconds';
   /** Exact `host:port` pairs that are exempt from the address rules. */
   readonly allowHosts?: readonly string[];
   /** Inputs that are files of this installation. */
@@ -49,10 +54,13 @@ export function planTask(request: VideoRequest, catalogue: Catalogue, given: Pla
   const named = findModel(catalogue, request.model);
   if (!named) {
     const models = given.models?.() ?? Object.keys(catalogue.models);
-    refusals.push(unknownModel(request.model, models), ...faultsOnAnyModel(request));
+    refusals.push(unknownModel(request.model, models), ...faultsOnAnyModel(request, given));
     return { refusals };
   }
-  const model = selectEntry(catalogue, named, request.mode);
+  const selected = selectEntry(catalogue, named, request.mode);
+  const model = presentEntry(catalogue, selected, given.now ?? 0);
+  if (!model)
+    return { refusals: [...refusals, retired(selected), ...faultsOnAnyModel(request, given)] };
   const asked = { ...request, draft: request.metadata.draft };
   const { frame, faults: frameFaults } = resolveFrame(asked, model);
   refusals.push(
@@ -60,7 +68,7 @@ export function planTask(request: VideoRequest, catalogue: Catalogue, given: Pla
     ...promptSwitchFaults(request.prompt),
     ...inputFaults(request, model),
     ...frameFaults,
-    ...durationFaults(request.duration, model),
+    ...durationFaults(request.duration, model, given.lengthFrom),
     ...metadataFaults(request, model),
     ...(frameFaults.length > 0 ? [] : superResolutionFaults(request, frame, model, catalogue)),
   );
@@ -137,7 +145,7 @@ function inputFaults(request: VideoRequest, model: Model): Refusal[] {
 }
 
 /** Faults that can be found without a model, because no model would accept them. */
-function faultsOnAnyModel(request: VideoRequest): Refusal[] {
+function faultsOnAnyModel(request: VideoRequest, { lengthFrom }: PlanGiven): Refusal[] {
   const stated = request.input_type !== undefined;
   const { super_resolution_config: config, draft } = request.metadata;
   // For a draft, or without `resolution`, the model chooses the base resolution. The base
@@ -145,6 +153,7 @@ function faultsOnAnyModel(request: VideoRequest): Refusal[] {
   const base = draft ? undefined : request.resolution;
   return [
     ...promptSwitchFaults(request.prompt),
+    ...contractDurationFaults(request.duration, lengthFrom),
     ...inputTypeFaults(inputTypeOf(request), stated, request),
     ...(config && base ? enhancementTargetFaults(config, base) : []),
   ];
@@ -158,6 +167,12 @@ function unknownModel(name: string, models: readonly string[]): Refusal {
     param: 'model',
     message: `model: there is no model "${name.slice(0, 80)}". ${known}.`,
   };
+}
+
+function retired({ id, retires, replacedBy }: Model): Refusal {
+  const instead = replacedBy === null ? '' : ` Use "${replacedBy}" instead.`;
+  const message = `model: "${id}" is not sold any more since ${retires}.${instead}`;
+  return { code: 'model_not_found', param: 'model', message };
 }
 
 function superResolutionFaults(

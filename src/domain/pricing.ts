@@ -4,7 +4,7 @@
 
 import type { Billing } from '../contract/task';
 import type { EnhancedResolution, Ratio, Resolution } from '../contract/vocabulary';
-import { enhancedResolutions } from '../contract/vocabulary';
+import { contractSeconds, enhancedResolutions } from '../contract/vocabulary';
 import { assert } from './assert';
 import type { Model, PriceRow, SuperResolutionOffer } from './catalogue';
 import { formatMicros } from './money';
@@ -31,11 +31,13 @@ export interface Priced {
 // Frames per second of every generated video, and pixels per token, as the generator defines them.
 const framesPerSecond = 24;
 const pixelsPerToken = 1024;
-// The maximum length of a generated video. The hold uses this length if the model chooses it.
-const longestSeconds = 15;
+// If the model chooses the length, the hold uses the maximum of the API document or of the model,
+// whichever is longer.
+const longestSeconds = ({ durations }: Model) => Math.max(contractSeconds.max, durations.max);
 
 export function holdFor(task: Priced): { price: PriceSnapshot; hold: Hold } {
-  const outSeconds = task.durationSeconds === -1 ? longestSeconds : task.durationSeconds;
+  const outSeconds =
+    task.durationSeconds === -1 ? longestSeconds(task.model) : task.durationSeconds;
   const tokens = tokensToHold(task, outSeconds);
   const microsPerMillionTokens = priceRow(task).microsPerMillionTokens;
   const enhancementMicrosPerMinute = enhancementPrice(task);
@@ -149,8 +151,9 @@ function pixelsToHold({ model, resolution, ratio }: Priced): { pixels: number; p
   const table = model.pixels[resolution];
   assert(table, `${model.id} has a pixel table for ${resolution}`);
   if (ratio !== 'adaptive') {
-    const { width, height } = table[ratio];
-    return { pixels: width * height, per: 1 };
+    const size = table[ratio];
+    assert(size, `${model.id} has a size for ${resolution} ${ratio}`);
+    return { pixels: size.width * size.height, per: 1 };
   }
   const areas = Object.values(table).map(({ width, height }) => width * height);
   return { pixels: Math.max(...areas) * 101, per: 100 };

@@ -122,7 +122,7 @@ describe('the catalogue of the local studio', () => {
     ['studio-1.0', '720p', '1248x704 1120x832 960x960 832x1120 704x1248 1504x640'],
   ])('has the model %s, whose videos in %s have the sizes %s', (id, tier, sizes) => {
     const table = models[id]!.pixels[tier]!;
-    const texts = ratiosInOrder.map((ratio) => `${table[ratio].width}x${table[ratio].height}`);
+    const texts = ratiosInOrder.map((ratio) => `${table[ratio]!.width}x${table[ratio]!.height}`);
     expect(texts.join(' ')).toBe(sizes);
   });
 
@@ -294,7 +294,7 @@ describe('an invalid catalogue', () => {
     [
       'a ratio without pixels',
       { 'pixelTables/family-1/720p/21:9': undefined },
-      'pixelTables.family-1.720p."21:9": must be dimensions such as 1280x720',
+      'models."studio-1.0".ratios: pixel table "family-1" has no size for 720p 21:9',
     ],
     [
       'an unknown tier',
@@ -369,8 +369,53 @@ describe('an invalid catalogue', () => {
     ],
     [
       'a duration that the API does not know',
-      { 'models/studio-1.0/durations/max': 16 },
-      'models."studio-1.0".durations.max: must be at most 15',
+      { 'models/studio-1.0/durations/max': 601 },
+      'models."studio-1.0".durations.max: must be at most 600',
+    ],
+    [
+      'a range and a list of durations',
+      { 'models/studio-1.0/durations': { min: 4, max: 8, values: [5] } },
+      'models."studio-1.0".durations: needs either min and max, or values',
+    ],
+    [
+      'half a range of durations',
+      { 'models/studio-1.0/durations': { min: 4 } },
+      'models."studio-1.0".durations: needs either min and max, or values',
+    ],
+    [
+      'a default length that is not in the list',
+      { 'models/studio-1.0/durations': { values: [4, 8] } },
+      'models."studio-1.0".defaults.durationSeconds: 5 is not among the durations',
+    ],
+    [
+      'a tier without any size',
+      { 'models/studio-1.0/ratios': ['adaptive'], 'pixelTables/family-1/720p': {} },
+      'models."studio-1.0".ratios: pixel table "family-1" has no size for 720p adaptive',
+    ],
+    [
+      'a retirement that is not a date',
+      { 'models/studio-1.0/retires': 'soon' },
+      'models."studio-1.0".retires: must be a date such as 2027-01-31',
+    ],
+    [
+      'a replacement without a retirement',
+      { 'models/studio-1.0/replacedBy': 'studio-2.0' },
+      'models."studio-1.0".replacedBy: needs a date in retires',
+    ],
+    [
+      'a replacement that does not exist',
+      { 'models/studio-1.0/retires': '2027-01-31', 'models/studio-1.0/replacedBy': 'studio-9' },
+      'models."studio-1.0".replacedBy: there is no model "studio-9"',
+    ],
+    [
+      'replacements in a circle',
+      { 'models/studio-1.0/retires': '2027-01-31', 'models/studio-1.0/replacedBy': 'studio-1.0' },
+      'models."studio-1.0".replacedBy: the replacements form a circle',
+    ],
+    [
+      'a move without a replacement',
+      { 'models/studio-1.0/retires': '2027-01-31', 'models/studio-1.0/afterRetirement': 'move' },
+      'models."studio-1.0".afterRetirement: "move" needs replacedBy',
     ],
     [
       'a price for input video alone',

@@ -137,7 +137,7 @@ test.each<[Record<string, unknown>, string[]]>([
 );
 
 test('a misspelt prompt is not also reported as missing', () => {
-  const { faults } = parseRequest({ model: 'studio-2.0', promt: 'x', seconds: 3 });
+  const { faults } = parseRequest({ model: 'studio-2.0', promt: 'x', seconds: 0 });
   expect(combineFaults(faults, []).map(({ param }) => param)).toEqual(['promt', 'seconds']);
 });
 

@@ -20,8 +20,8 @@ const runs = { numRuns: 1_000 };
 const fewerRuns = { numRuns: 250 };
 
 function judge(body: RequestBody) {
-  const { request, faults } = parseRequest(body);
-  const { plan, refusals = [] } = planTask(request, catalogue, { seed: 7 });
+  const { request, faults, ...from } = parseRequest(body);
+  const { plan, refusals = [] } = planTask(request, catalogue, { seed: 7, ...from });
   return { request, plan, faults: combineFaults(faults, refusals) };
 }
 
@@ -143,7 +143,7 @@ test('a request with alias fields is parsed like the same request with the origi
           : { seconds: asText ? String(duration) : Number(duration) }),
       };
       const parsed = parseRequest(alias);
-      expect(parsed).toEqual(parseRequest(original));
+      expect({ ...parsed, lengthFrom: undefined }).toEqual(parseRequest(original));
       expect(hashOfRequest(parsed.request)).toBe(hashOfRequest(parseRequest(original).request));
     }),
     runs,

@@ -11,12 +11,12 @@ const catalogue = theCatalogue();
 type Body = Record<string, unknown>;
 
 function judge(body: Body) {
-  const { request, faults } = parseRequest({
+  const { request, faults, ...from } = parseRequest({
     model: 'studio-2.0',
     prompt: 'a lighthouse',
     ...body,
   });
-  const { plan, refusals = [] } = planTask(request, catalogue, { seed: 7 });
+  const { plan, refusals = [] } = planTask(request, catalogue, { seed: 7, ...from });
   return { plan, faults: combineFaults(faults, refusals) };
 }
 
@@ -493,6 +493,8 @@ describe('the faults of a request', () => {
   test.each<[string, Body, string[]]>([
     ['of the ratio', { ratio: 'wide' }, ['ratio invalid_value']],
     ['of the prompt', { prompt: 'x --dur 9' }, ['prompt invalid_value']],
+    ['of the length in the old field', { seconds: '16' }, ['seconds invalid_value']],
+    ['of the length', { duration: 16 }, ['duration invalid_value']],
     ['of an address', { images: ['http://example.com/a'] }, ['images[0] invalid_value']],
     [
       'of the input type',
@@ -523,5 +525,75 @@ describe('the faults of a request', () => {
     for (const body of [{ metadata: config }, { size: '1x1' }, { duration: 15 }]) {
       expect(faultsOf({ model: 'sora', ...body })).toEqual(['model model_not_found']);
     }
+  });
+});
+
+describe('the lengths of a model', () => {
+  const withLengths = (durations: (typeof catalogue.models)[string]['durations']) => {
+    const model = { ...catalogue.models['studio-2.0']!, durations };
+    return { ...catalogue, models: { 'studio-2.0': model } };
+  };
+  const outcome = (durations: Parameters<typeof withLengths>[0], duration: unknown) => {
+    const { request } = parseRequest({ model: 'studio-2.0', prompt: 'a lighthouse', duration });
+    const { plan, refusals } = planTask(request, withLengths(durations), { seed: 7 });
+    return plan?.durationSeconds ?? refusals?.map(({ code, param }) => `${param} ${code}`);
+  };
+  const [invalid, unsupported] = [['duration invalid_value'], ['duration unsupported_value']];
+
+  test('are those of the API document by default, so every other length is invalid', () => {
+    const { durations } = catalogue.models['studio-2.0']!;
+    for (const duration of [1, 3, 16, '99']) expect(outcome(durations, duration)).toEqual(invalid);
+    for (const duration of [4, '15', -1]) expect(outcome(durations, duration)).toBe(+duration);
+  });
+
+  test('may be longer and shorter than those of the API document', () => {
+    const durations = { min: 2, max: 30, auto: false };
+    for (const duration of [2, 16, '30']) expect(outcome(durations, duration)).toBe(+duration);
+    expect(outcome(durations, 1)).toEqual(invalid);
+    expect(outcome(durations, -1)).toEqual(unsupported);
+  });
+
+  test('may be a list', () => {
+    const durations = { min: 5, max: 20, values: [5, 10, 20], auto: false };
+    for (const duration of [5, 10, 20]) expect(outcome(durations, duration)).toBe(duration);
+    expect(outcome(durations, 6)).toEqual(unsupported);
+    expect(outcome(durations, 16)).toEqual(invalid);
+  });
+
+  test('are all covered by the hold if the model chooses the length', () => {
+    const hold = (max: number, duration: number) => {
+      const { request } = parseRequest({ model: 'studio-2.0', prompt: 'x', duration });
+      const priced = withLengths({ min: 4, max, auto: true });
+      return planTask(request, priced, { seed: 7 }).plan!.hold.tokens;
+    };
+    expect(hold(30, -1)).toBe(hold(30, 30));
+    expect(hold(10, -1)).toBe(hold(15, 15));
+  });
+});
+
+describe('a model with a day of retirement', () => {
+  const [before, after] = [Date.parse('2027-01-30T23:59:59Z'), Date.parse('2027-01-31T00:00:00Z')];
+  const judgeAt = (now: number, change: Partial<(typeof catalogue.models)[string]>) => {
+    const old = { ...catalogue.models['studio-1.0']!, retires: '2027-01-31', ...change };
+    const models = { ...catalogue.models, 'studio-1.0': old };
+    const { request } = parseRequest({ model: 'studio-1.0', prompt: 'a lighthouse' });
+    return planTask(request, { ...catalogue, models }, { seed: 7, now });
+  };
+
+  test('is sold until that day', () => {
+    expect(judgeAt(before, {}).plan?.entry).toBe('studio-1.0');
+    expect(judgeAt(after, {}).plan).toBeUndefined();
+  });
+
+  test('is refused from that day on, and the refusal names the replacement', () => {
+    const { refusals } = judgeAt(after, { replacedBy: 'studio-2.0' });
+    expect(refusals).toMatchObject([{ code: 'model_not_found', param: 'model' }]);
+    expect(refusals?.[0]?.message).toContain('"studio-2.0"');
+  });
+
+  test('is moved to its replacement if the catalogue says so', () => {
+    const move = { replacedBy: 'studio-2.0', afterRetirement: 'move' } as const;
+    expect(judgeAt(before, move).plan?.entry).toBe('studio-1.0');
+    expect(judgeAt(after, move).plan).toMatchObject({ model: 'studio-1.0', entry: 'studio-2.0' });
   });
 });

@@ -161,7 +161,7 @@ describe('videos with known token counts', () => {
   test('the hold of every model, tier, ratio and length covers the tokens of its frames', () => {
     const short: string[] = [];
     for (const { model, resolution, ratio, seconds, reference } of everyCombination()) {
-      const { width, height } = model.pixels[resolution]![ratio];
+      const { width, height } = model.pixels[resolution]![ratio]!;
       const task = priced({
         model,
         resolution,

@@ -166,10 +166,13 @@ class Quote(TypedDict):
     hold: str
     items: List[BillingItem]
 
-class ModelDurations(TypedDict):
+class _ModelDurationsNeeded(TypedDict):
     min: int
     max: int
     auto: bool
+
+class ModelDurations(_ModelDurationsNeeded, total=False):
+    values: List[int]
 
 class ModelInputs(TypedDict):
     types: List[Literal["text_to_video", "first_last_frame", "reference"]]
@@ -214,7 +217,7 @@ class ModelSuperResolution(TypedDict):
     targets: Dict[str, List[str]]
     prices: List[ModelSuperResolutionPrices]
 
-class Model(TypedDict):
+class _ModelNeeded(TypedDict):
     id: str
     resolutions: List[Literal["480p", "720p", "1080p", "4k"]]
     ratios: List[Literal["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"]]
@@ -225,6 +228,10 @@ class Model(TypedDict):
     defaults: ModelDefaults
     prices: List[ModelPrices]
     super_resolution: Optional[ModelSuperResolution]
+
+class Model(_ModelNeeded, total=False):
+    retires: str
+    replaced_by: str
 
 class Account(TypedDict):
     available: str

@@ -24,7 +24,7 @@ export interface VideoRequest {
   ratio?: "16:9" | "4:3" | "1:1" | "3:4" | "9:16" | "21:9" | "adaptive" | null;
   /** Legacy: a tier (`720p`) or dimensions from the model’s table (`1280x720`). Ignored if `resolution` is sent. */
   size?: string | null;
-  /** Output seconds, 4 to 15 (narrower on some models), or -1: the model picks the length. Integer or numeric string. */
+  /** Output seconds, 4 to 15 unless `durations` of the model says otherwise, or -1: the model picks the length. Integer or numeric string. */
   duration?: number | string | null;
   /** Legacy alias of `duration`; ignored if `duration` is sent. */
   seconds?: number | string | null;
@@ -271,6 +271,10 @@ export interface Quote {
 
 export interface Model {
   id: string;
+  /** The day (UTC) from which the model is not sold any more. */
+  retires?: string;
+  /** The model to use instead. */
+  replaced_by?: string;
   resolutions: Array<"480p" | "720p" | "1080p" | "4k">;
   ratios: Array<"16:9" | "4:3" | "1:1" | "3:4" | "9:16" | "21:9" | "adaptive">;
   /** `WxH` by tier and ratio. */
@@ -282,6 +286,8 @@ export interface Model {
   durations: {
     min: number;
     max: number;
+    /** The only lengths that the model makes; absent: all from min to max. */
+    values?: Array<number>;
     /** True if -1 is accepted. */
     auto: boolean;
   };

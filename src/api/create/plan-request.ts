@@ -7,6 +7,7 @@ import { combineFaults, oneRefusal } from '../../contract/faults';
 import type { ParsedRequest } from '../../contract/parse-request';
 import type { Caller } from '../../db/accounts';
 import type { Catalogue, Model } from '../../domain/catalogue';
+import { hasRetired } from '../../domain/catalogue';
 import type { InputFiles } from '../../domain/input-files';
 import { planTask } from '../../domain/plan';
 import type { Plan } from '../../domain/plan-types';
@@ -31,17 +32,19 @@ export async function planForCaller(
   return planned.plan ? permitted(planned.plan, caller) : planned;
 }
 
-/** The models that this key may use and that at least one permitted channel serves. */
+/** The models that are sold now, that this key may use and that at least one permitted channel serves. */
 export function usableModels(catalogue: Catalogue, { models, channels }: Caller): Model[] {
+  const now = Date.now();
   return Object.values(catalogue.models).filter(
     (model) =>
+      !hasRetired(model, now) &&
       (models?.includes(model.id) ?? true) &&
       (!channels || model.channels.some(({ channel }) => channels.includes(channel))),
   );
 }
 
 function planOrFaults(
-  { request, faults: shapeFaults }: ParsedRequest,
+  { request, faults: shapeFaults, lengthFrom }: ParsedRequest,
   deps: ApiDeps,
   caller: Caller,
   files: InputFiles | undefined,
@@ -52,6 +55,8 @@ function planOrFaults(
     // A random seed, by which a lost job can be identified later. Every generator accepts seeds of
     // this range.
     seed: Math.floor(Math.random() * 2 ** 31),
+    now: Date.now(),
+    ...(lengthFrom ? { lengthFrom } : {}),
     allowHosts: settings.allowHosts,
     ...(files ? { files } : {}),
     models: () => usableModels(catalogue, caller).map(({ id }) => id),

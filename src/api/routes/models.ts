@@ -44,10 +44,12 @@ function shown(model: Model, { currency, superResolution }: Offer) {
   const { durations, inputs, defaults } = model;
   return {
     id: model.id,
+    ...(model.retires === null ? {} : { retires: model.retires }),
+    ...(model.replacedBy === null ? {} : { replaced_by: model.replacedBy }),
     resolutions: model.resolutions,
     ratios: model.ratios,
     sizes: sizesOf(model),
-    durations: { min: durations.min, max: durations.max, auto: durations.auto },
+    durations,
     inputs: {
       types: inputs.types,
       reference_images_max: inputs.referenceImagesMax,

@@ -14,11 +14,12 @@ export async function createTranslated(
   create: Create,
   { body, compared = (request) => request }: Translated,
 ): Promise<CreateOutcome> {
-  const { ignored, faults, request } = parseRequest(body);
+  const read = parseRequest(body);
+  const { ignored, faults, request } = read;
   const unknown = ignored.map((name) =>
     invalid(name, 'there is no such field; options of a video go into metadata.'),
   );
-  const parsed = { request, faults: [...faults, ...unknown], ignored: [] };
+  const parsed = { ...read, faults: [...faults, ...unknown], ignored: [] };
   showNames(ctx, parsed);
   const outcome = await create(ctx, parsed, compared(request));
   answerCreate(ctx, outcome);
