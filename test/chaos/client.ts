@@ -14,7 +14,7 @@ export interface Created {
    */
   free?: string | null;
   /** Every status that was read, in order, with its step. The steps must never decrease. */
-  readonly seen: { readonly step: number; readonly status: string }[];
+  readonly seen: { readonly step: number; readonly status: string; readonly by?: string }[];
 }
 
 interface Crowd {
@@ -207,6 +207,8 @@ interface Answer {
   readonly text: string;
   readonly unknown: string | null;
   readonly free: string | null;
+  /** The source of a read: the workflow of the task or its row. */
+  readonly by: string | null;
   readonly json: { readonly id?: string; readonly status?: string; readonly stage?: string };
 }
 
@@ -237,7 +239,8 @@ async function read(world: World, entry: Created): Promise<void> {
   if (!answer || answer.status === 503 || answer.status === 500) return;
   const { status = `HTTP ${answer.status}`, stage } = answer.json;
   const running = { super_resolution: 3, storing: 5 }[String(stage)] ?? 2;
-  entry.seen.push({ status, step: status === 'running' ? running : (steps[status] ?? -1) });
+  const step = status === 'running' ? running : (steps[status] ?? -1);
+  entry.seen.push({ status, step, ...(answer.by ? { by: answer.by } : {}) });
 }
 
 /** The id in the Location of a 503: this task may exist. Null without a 503 or a Location. */
@@ -260,6 +263,7 @@ async function ask(url: string, init: RequestInit): Promise<Answer | null> {
       text,
       unknown: unknownIdOf(reply),
       free: freeIdOf(reply, text),
+      by: reply.headers.get('x-answered-by'),
       json: JSON.parse(text) as Answer['json'],
     };
   } catch {

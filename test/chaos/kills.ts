@@ -80,6 +80,9 @@ export function testKills({ posts, clients, rounds, minutes, createsPerSecond }:
       expect(crowd.accepted()).toBeGreaterThan(posts / 2);
       await crowd.untilAllFinal(finalWithinMs);
       expect(await brokenPromises(world, crowd.creates)).toEqual([]);
+      // The checker found no read that goes back, although both sources answered through both APIs.
+      const sources = crowd.creates.flatMap(({ seen }) => seen.map(({ by }) => by));
+      expect(new Set(sources)).toEqual(new Set(['workflow', 'row']));
       // A worker that was frozen may count a receiver's answer as too slow. The wait is long,
       // because the third attempt comes after five minutes.
       const arrived = () => callbacksMissing(world, crowd.creates).length === 0;
