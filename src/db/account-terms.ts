@@ -29,11 +29,6 @@ export interface AccountTerms extends Rates {
    * setting in the environment applies.
    */
   readonly tasksKeptDays: number | null;
-  /**
-   * An account with the weight 2 is offered twice as many free slots as an account with the weight
-   * 1.
-   */
-  readonly weight: number;
 }
 
 /** Terms that are absent or undefined stay unchanged. */
@@ -43,7 +38,7 @@ export async function findTerms(db: Knex, accountId: string): Promise<AccountTer
   const { rows } = await db.raw<{ rows: AccountTerms[] }>(
     `select running_max as "runningMax", queued_max as "queuedMax", create_rate as "createRate",
             read_rate as "readRate", files_kept_days as "filesKeptDays",
-            tasks_kept_days as "tasksKeptDays", weight
+            tasks_kept_days as "tasksKeptDays"
        from accounts where id = ?`,
     [accountId],
   );
@@ -53,14 +48,13 @@ export async function findTerms(db: Knex, accountId: string): Promise<AccountTer
 export async function setTerms(
   db: Knex,
   accountId: string,
-  { runningMax, queuedMax, filesKeptDays, tasksKeptDays, weight, ...rates }: Changes<AccountTerms>,
+  { runningMax, queuedMax, filesKeptDays, tasksKeptDays, ...rates }: Changes<AccountTerms>,
 ): Promise<void> {
   const columns = {
     running_max: runningMax,
     queued_max: queuedMax,
     files_kept_days: filesKeptDays,
     tasks_kept_days: tasksKeptDays,
-    weight,
     ...rateColumns(rates),
   };
   if (changesNothing(columns)) return;

@@ -82,7 +82,7 @@ const inputColumns = `
 interface ClaimOptions {
   readonly limit: number;
   /**
-   * Maximum number of starts in progress of one account; fewer if other accounts have more weight.
+   * Maximum number of starts in progress of one account.
    */
   readonly perAccountMax: number;
   /** The number of starts in progress of each account. */
@@ -96,8 +96,8 @@ interface ClaimOptions {
 }
 
 /**
- * Claims pending tasks that are due. Accounts take turns by weight, and the oldest task of an
- * account is first. Concurrent callers get different rows. At most `perAccountMax` tasks of an
+ * Claims pending tasks that are due. Accounts take turns, and the oldest task of an account is
+ * first. Concurrent callers get different rows. At most `perAccountMax` tasks of an
  * account are selected, so a long queue of one account does not slow down the others.
  */
 export async function claimStarts(db: Knex, options: ClaimOptions): Promise<readonly TaskInput[]> {
@@ -110,18 +110,15 @@ export async function claimStarts(db: Knex, options: ClaimOptions): Promise<read
                 where start_at is not null and account_id > account.id order by 1 limit 1)
          from account where account.id is not null
      ), share as (
-       select account.id, coalesce(weight, 1) as weight,
-              greatest(cast(last.value as float8) + 1.0 / coalesce(weight, 1),
-                       cast(:begun as float8)) as turn,
-              ceil(cast(:perAccountMax as float8) * coalesce(weight, 1)
-                   / max(coalesce(weight, 1)) over ())
-                - coalesce(cast(running.value as int), 0) as room
-         from account left join accounts on accounts.id = account.id
+       select account.id,
+              greatest(cast(last.value as float8) + 1, cast(:begun as float8)) as turn,
+              cast(:perAccountMax as int) - coalesce(cast(running.value as int), 0) as room
+         from account
               left join json_each_text(cast(:last as json)) last on last.key = account.id
               left join json_each_text(cast(:running as json)) running on running.key = account.id
         where account.id is not null
      ), due as materialized (
-       select task.id, created_at, turn, weight, room,
+       select task.id, created_at, turn, room,
               row_number() over (partition by share.id order by created_at) as nth
          from share cross join lateral (
            select tasks.id, tasks.created_at from tasks
@@ -130,7 +127,7 @@ export async function claimStarts(db: Knex, options: ClaimOptions): Promise<read
             order by created_at limit :perAccountMax for update skip locked) task
         where room > 0
      ), next as (
-       select id, turn + (nth - 1.0) / weight as turn from due where nth <= room
+       select id, turn + nth - 1 as turn from due where nth <= room
         order by 2, created_at limit :limit
      )
      update tasks set start_at = now() + make_interval(secs => :leaseSeconds)

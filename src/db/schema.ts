@@ -18,8 +18,6 @@ create table accounts (
   running_max integer check (running_max > 0),
   -- Maximum number of unfinished tasks; null means QUEUED_TASKS_MAX.
   queued_max  integer check (queued_max > 0),
-  -- The account's share of the turns for free slots, compared with other accounts (jobs/slots.ts).
-  weight      smallint not null default 1 check (weight between 1 and 100),
   -- Creates and reads per second of all keys of the account together; null means no common limit.
   create_rate integer check (create_rate > 0),
   read_rate   integer check (read_rate > 0),
@@ -174,9 +172,8 @@ create table jobs (
   -- The channels for which the job waits, and since when.
   channels       text[],
   waiting_since  timestamptz,
-  -- The time of the last turn, and the number of turns so far.
+  -- The time of the last turn (jobs/slots.ts).
   turn_at        timestamptz,
-  turns          smallint not null default 0,
   -- The channel that has the job or gave it a turn, and the name of the model there.
   channel        text,
   upstream_model text,
@@ -215,21 +212,13 @@ create index jobs_to_watch on jobs (channel) where state in ('open', 'reported')
 create index jobs_to_cancel on jobs (task_id) where cancel = 'wanted';
 create unique index jobs_upstream on jobs (channel, upstream_id);
 
--- The number of the last turn that each account got in the queue of a channel (jobs/slots.ts). The
--- number of its next turn is higher by 1 / weight, and the lowest next number is first. So an
--- account with the weight 2 gets two turns while an account with the weight 1 gets one.
-create table account_turns (
-  channel    text not null,
-  account_id text not null,
-  turn       double precision not null,
-  primary key (channel, account_id)
-);
-create index account_turns_last on account_turns (channel, turn);
-
--- The time of the last round of each watcher loop. Each channel has one loop.
+-- The watcher loop of a channel. Each channel has one loop.
 create table watchers (
-  channel  text primary key,
-  round_at timestamptz not null
+  channel   text primary key,
+  -- The time of its last round.
+  round_at  timestamptz not null default 'epoch',
+  -- The account that was last given a turn. The next account in the order of the ids is next.
+  last_turn text
 );
 
 -- The state of the reconciler and of the audit, in a single row.

@@ -1,6 +1,5 @@
 // The turns in which accounts start their pending tasks. A turn is a number, and lower turns start
-// first. The method is start-time fair queueing, as for the slots of a channel (db/jobs/slots.ts).
-// Each process keeps its own turns in memory. Each process is fair by itself, so all processes
+// first. The method is start-time fair queueing. Each process keeps its own turns in memory. Each process is fair by itself, so all processes
 // together are fair too.
 
 export interface StartTurns {

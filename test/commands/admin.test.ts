@@ -203,10 +203,10 @@ describe('accounts', () => {
     const terms = async (words: string) =>
       (await admin(`accounts terms ${accountId} ${words}`)).json;
     const limits = { runningMax: null, queuedMax: null, createRate: null, readRate: null };
-    const none = { accountId, ...limits, filesKeptDays: null, tasksKeptDays: null, weight: 1 };
+    const none = { accountId, ...limits, filesKeptDays: null, tasksKeptDays: null };
     expect(await terms('--json')).toEqual(none);
-    const changed = { ...none, runningMax: 5, weight: 3 };
-    expect(await terms('--running-max 5 --weight 3 --json')).toEqual(changed);
+    const changed = { ...none, runningMax: 5 };
+    expect(await terms('--running-max 5 --json')).toEqual(changed);
     expect(await terms('--queued-max 20 --json')).toEqual({ ...changed, queuedMax: 20 });
     expect(await terms('--running-max none --queued-max none --json')).toEqual({
       ...changed,
@@ -718,7 +718,7 @@ describe('wrong use', () => {
       '--for is one of customer, house',
     ],
     ['accounts disable acct_none', 1, 'There is no account acct_none'],
-    ['accounts terms acct_none --weight 2', 1, 'There is no account acct_none'],
+    ['accounts terms acct_none --running-max 2', 1, 'There is no account acct_none'],
     ['accounts terms acct_none --queued-max -1', 2, '--queued-max is a whole number'],
     [
       'accounts terms acct_none --files-kept-days 0',

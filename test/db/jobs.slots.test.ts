@@ -81,7 +81,7 @@ test('within an account the job that has waited longest gets the next turn', asy
 test('a job that does not use its turn blocks no other job, and gets another turn later', async () => {
   const channel = aChannel();
   const stuck = await aWaitingJob([channel]);
-  const next = await aWaitingJob([channel], 'acct_other');
+  const next = await aWaitingJob([channel], 'acct_test_other');
   expect(await turns(channel, 1)).toEqual([stuck.taskId]);
   expect(await turns(channel, 1)).toEqual([]);
   await age(stuck.taskId, 31);

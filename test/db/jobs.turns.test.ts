@@ -18,7 +18,7 @@ let made = 0;
 const aChannel = () => `channel-${++made}`;
 const to = (channel: string) => ({ channel, upstreamModel: 'm' });
 
-async function anAccount(terms: { weight?: number; running_max?: number } = {}) {
+async function anAccount(terms: { running_max?: number } = {}) {
   const id = await anAccountWith(database.db, `acct_${++made}`, 0);
   if (Object.keys(terms).length > 0) await database.db('accounts').where({ id }).update(terms);
   return id;
@@ -79,35 +79,44 @@ const countOf = (accounts: readonly string[], id: string) =>
   accounts.filter((one) => one === id).length;
 
 describe('turns of accounts', () => {
-  test('accounts share the slots of a channel by weight, and each account gets its turns', async () => {
+  test('accounts get the slots of a channel one after the other', async () => {
     const channel = aChannel();
-    const [one, two, five] = [
-      await anAccount(),
-      await anAccount({ weight: 2 }),
-      await anAccount({ weight: 5 }),
-    ];
-    for (const account of [one, two, five]) await wait(account, 60, [channel]);
-    const order = await starts(channel, 80);
-    expect(countOf(order, one)).toBe(10);
-    expect(countOf(order, two)).toBe(20);
-    expect(countOf(order, five)).toBe(50);
-    // The weights add up to eight. Ten turns in a row must include each of the three accounts.
-    for (let from = 0; from < 72; from += 8) {
-      expect(new Set(order.slice(from, from + 8 + 2)).size).toBe(3);
+    const accounts = [await anAccount(), await anAccount(), await anAccount()];
+    for (const account of accounts) await wait(account, 60, [channel]);
+    const order = await starts(channel, 60);
+    for (let from = 0; from < 60; from += 3) {
+      expect(new Set(order.slice(from, from + 3)).size).toBe(3);
     }
   });
 
-  test('if several slots are free at the same time, accounts also share them by weight', async () => {
+  test('if several slots are free at the same time, accounts also share them equally', async () => {
     const channel = aChannel();
-    const [one, three] = [await anAccount(), await anAccount({ weight: 3 })];
-    for (const account of [one, three]) await wait(account, 30, [channel]);
-    const given = await giveTurns(database.db, channel, 20);
-    const rows = await database.db('jobs').whereIn(
-      'task_id',
-      given.map(({ taskId }) => taskId),
-    );
-    expect(countOf(rows.map(accountOf), three)).toBe(15);
-    expect(rows).toHaveLength(20);
+    const accounts = [await anAccount(), await anAccount()];
+    for (const account of accounts) await wait(account, 60, [channel]);
+    const got: string[] = [];
+    for (let round = 0; round < 6; round += 1) {
+      const ids = (await giveTurns(database.db, channel, 3)).map(({ taskId }) => taskId);
+      got.push(...(await database.db('jobs').whereIn('task_id', ids)).map(accountOf));
+      await end(ids);
+    }
+    expect(accounts.map((account) => countOf(got, account))).toEqual([9, 9]);
+  });
+
+  test('an account whose jobs leave the channel at once still waits for the turns of others', async () => {
+    const channel = aChannel();
+    const [refused, other] = [await anAccount(), await anAccount()];
+    await wait(refused, 10, [channel]);
+    await wait(other, 10, [channel]);
+    const order: string[] = [];
+    for (let n = 0; n < 6; n += 1) {
+      const [{ taskId } = aJobInput()] = await giveTurns(database.db, channel, 1);
+      order.push(await database.db('jobs').where({ task_id: taskId }).first().then(accountOf));
+      await database
+        .db('jobs')
+        .where({ task_id: taskId })
+        .update({ state: 'closed', channel: null });
+    }
+    expect(countOf(order, other)).toBe(3);
   });
 
   test('a task of a quiet account gets one of the next two slots, even if another account has 1,000 tasks', async () => {

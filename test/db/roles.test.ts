@@ -138,7 +138,7 @@ test.each([
 
 /** The tables on which a role has no privilege at all. */
 const unused: Readonly<Record<string, readonly string[]>> = {
-  [roleNames.api]: ['webhook_secrets', 'account_turns', 'operator_log'],
+  [roleNames.api]: ['webhook_secrets', 'operator_log'],
   [roleNames.worker]: ['api_keys', 'budgets', 'task_labels', 'operator_log'],
   [roleNames.operator]: [],
 };

@@ -1,6 +1,5 @@
 // Admin commands that show and change the terms of customers and keys. Terms are limits of running
-// and queued tasks, rates of calls, the days for which files and tasks are kept, and a customer's
-// weight in the queue of a full channel.
+// and queued tasks, rates of calls, and the days for which files and tasks are kept.
 
 import type { Config } from '../../config/config';
 import {
@@ -32,7 +31,6 @@ const terms: AdminCommand = {
       value: 'N',
       about: 'days for its ended tasks, 0 for ever, or none for TASKS_KEPT_DAYS',
     },
-    weight: { value: 'N', about: 'its turns beside those of an account with weight 1; up to 100' },
   },
   changes: (input) =>
     isEmpty(changesOf(input)) ? null : { kind: 'account', id: input.operand('ID') },
@@ -85,7 +83,6 @@ export function shownTerms(
     readRate: terms.readRate ?? 'those of its keys',
     filesKeptDays: terms.filesKeptDays ?? bySetting(filesKeptDays, 'FILES_KEPT_DAYS'),
     tasksKeptDays: terms.tasksKeptDays ?? bySetting(tasksKeptDays, 'TASKS_KEPT_DAYS'),
-    weight: terms.weight,
   };
 }
 
@@ -94,17 +91,14 @@ const isEmpty = (changes: object) => Object.values(changes).every((value) => val
 const bySetting = (value: number, name: string) => `${value}, from the setting ${name}`;
 
 const countMax = 10_000_000;
-const weightMax = 100;
 const daysMax = 36_500;
 
 function changesOf(input: Input): Changes<AccountTerms> {
-  const hasWeight = input.option('weight') !== undefined;
   return {
     runningMax: limitOf(input, 'running-max'),
     queuedMax: limitOf(input, 'queued-max'),
     filesKeptDays: limitOf(input, 'files-kept-days', daysMax),
     tasksKeptDays: taskDaysOf(input),
-    weight: hasWeight ? countOf(input, 'weight', 1, weightMax) : undefined,
     ...ratesOf(input),
   };
 }

@@ -1,84 +1,77 @@
 // Slots limit the number of jobs that a channel or an account has in progress. If no slot is free,
-// a job waits in a queue until a channel gives the job a turn. A turn reserves a slot. Turns are
-// divided between accounts by weight. Within an account the job that has waited longest is first.
+// a job waits in a queue until a channel gives the job a turn. A turn reserves a slot. The accounts
+// take turns in the order of their ids, beginning after the account that had the last turn. Within
+// an account the job that has waited longest is first.
 
 import type { Knex } from 'knex';
 import type { JobInput, JobName } from '../../domain/job';
 import { prepare } from '../prepared-statement';
 import type { Destination } from './steps';
 
-// A turn reserves a slot for this time.
-const promise = `interval '30 seconds'`;
-// True while a job must not get another turn, because it did not use its last turn. This lasts one
-// minute after the first turn, two minutes after the second, and at most five minutes.
-const isPassedOver = `coalesce(turn_at + least(${promise} * 2 ^ least(turns, 10), interval '5 minutes'), '-infinity') > now()`;
-// A job that did not use its last turn queues as if it had begun to wait at the time of that turn.
-const waitsSince = 'coalesce(turn_at, waiting_since)';
+// A turn reserves a slot for this time. A job that did not use its turn gets the next one after the
+// second time at the earliest, and queues as if it had begun to wait when it got the turn.
+const reserved = `interval '30 seconds'`;
+const passedOver = `interval '1 minute'`;
 const turnsMax = 500;
 
 const keepsSlot = `
   (state in ('sending', 'open') and gone_at is null
-   or state = 'waiting' and turn_at > now() - ${promise})`;
+   or state = 'waiting' and turn_at > now() - ${reserved})`;
 
+/** The slots of the channel that other jobs use or have reserved. */
 const usedSlots = `
   select count(*) from jobs where channel = :channel and task_id <> :taskId and ${keepsSlot}`;
 
 /**
- * The number of other tasks of the account whose generation uses or has reserved a slot, in any
- * channel.
+ * The number of further generations that the limit of an account allows in all channels together;
+ * null if the account has no limit.
  */
-const atGenerator = (accountId: string) => `
-  select count(*) from jobs
-   where account_id = ${accountId} and task_id <> :taskId and kind = 'generation'
-     and channel is not null and state in ('waiting', 'sending', 'open') and ${keepsSlot}`;
+const roomOf = (accountId: string) => `
+  select running_max - (select count(*) from jobs
+                         where account_id = accounts.id and task_id <> :taskId
+                           and kind = 'generation' and channel is not null
+                           and state in ('waiting', 'sending', 'open') and ${keepsSlot})
+    from accounts where id = ${accountId} and running_max is not null`;
 
-const waitsHere = `
-  state = 'waiting' and channels @> array[:channel] and task_id <> :taskId
-  and not ${isPassedOver}`;
-
-// The queues: all pairs of an account and a kind that have waiting jobs. Each pair costs one
-// look-up in the index `jobs_queues`, so a long queue costs no more than a short queue.
-const queues = `
-  queued as (
+/**
+ * `line` contains the other jobs that wait for the channel and may run: of each account the
+ * first `depth` jobs, numbered by `nth`. There is a queue for each pair of an account and a
+ * kind. Each queue costs one look-up in the index `jobs_queues`, so a long queue costs no more
+ * than a short one.
+ */
+const lineOf = (depth: string) => `
+  recursive queue as (
     (select account_id, kind from jobs where state = 'waiting' order by 1, 2 limit 1)
     union all
-    select after.account_id, after.kind
-      from queued cross join lateral (
-        select jobs.account_id, jobs.kind from jobs
-         where state = 'waiting' and (jobs.account_id, jobs.kind) > (queued.account_id, queued.kind)
-         order by 1, 2 limit 1) after
+    select next.* from queue cross join lateral (
+      select account_id, kind from jobs
+       where state = 'waiting' and (account_id, kind) > (queue.account_id, queue.kind)
+       order by 1, 2 limit 1) next
+  ), line as (
+    select account_id, queue.kind, task_id,
+           row_number() over (partition by account_id, queue.kind order by since, task_id) as nth
+      from queue
+      left join lateral (${roomOf('queue.account_id')}) limits (room)
+           on queue.kind = 'generation'
+     cross join lateral (
+       select task_id, coalesce(turn_at, waiting_since) as since from jobs
+        where account_id = queue.account_id and kind = queue.kind and state = 'waiting'
+          and channels @> array[:channel] and task_id <> :taskId
+          and coalesce(turn_at <= now() - ${passedOver}, true)
+        order by 2, 1 limit greatest(0, least(${depth}, room))) job
   )`;
 
-/** Selects the first jobs of a queue. Jobs that do not wait for this channel are left out. */
-const firstOf = (limit: string) => `
-  select task_id, ${waitsSince} as since from jobs
-   where account_id = queued.account_id and kind = queued.kind and ${waitsHere}
-   order by ${waitsSince}, task_id limit ${limit}`;
+const hasItsTurn = `channel = :channel and turn_at > now() - ${reserved}`;
 
-// True if another waiting job must get a slot before this job. The jobs of an account that has
-// reached its own limit do not count. If the channel has no limit, only the waiting jobs of the
-// same account count.
-const othersWait = `
-  exists (with recursive ${queues}
-          select 1 from queued left join accounts on id = account_id
-            cross join lateral (${firstOf('1')}) first
-           where account_id = :accountId
-              or cast(:slots as int) is not null
-                 and (queued.kind <> 'generation' or running_max is null
-                      or running_max > (${atGenerator('queued.account_id')})))`;
-
-const hasItsTurn = `channel = :channel and turn_at > now() - ${promise}`;
+/** True if the job may run now: a slot is free, and no other job is first. */
+const mayRun = `
+  case when (${usedSlots}) >= cast(:slots as int) then false
+       when kind = 'generation' and (${roomOf(':accountId')}) <= 0 then false
+       else ${hasItsTurn} or not exists (select 1 from line) end`;
 
 const hasNoLimit = `
   (kind <> 'generation'
    or not exists (select 1 from accounts where id = :accountId and running_max is not null))`;
-
-const isFree = `
-  case when (${usedSlots}) >= cast(:slots as int) then false
-       when kind = 'generation'
-            and (${atGenerator(':accountId')}) >= (select running_max from accounts
-                                                    where id = :accountId) then false
-       else ${hasItsTurn} or not ${othersWait} end`;
 
 /**
  * planned or waiting → sending. This is stored before a create request is sent. `moved`: the job is
@@ -101,7 +94,10 @@ export async function takeSlot(
   return db.transaction(async (trx) => {
     if (slots !== null) await lockSlots(trx, channel);
     await lockAccounts(trx, 'values (cast(:accountId as text))', bindings);
-    const { rows } = await trx.raw<{ rows: unknown[] }>(takingSlot(isFree), bindings);
+    const { rows } = await trx.raw<{ rows: unknown[] }>(
+      `with ${lineOf('1')} ${takingSlot(mayRun)}`,
+      bindings,
+    );
     if (rows.length > 0) return 'taken';
     const { rows: placeable } = await trx.raw<{ rows: unknown[] }>(
       `select 1 from jobs join tasks on tasks.id = jobs.task_id
@@ -128,23 +124,8 @@ function takingSlot(condition: string): string {
 const takeUnlimited = prepare('take_slot', takingSlot(hasNoLimit));
 
 /**
- * For each account with waiting jobs: its next turn, which is a number, and how many more jobs its
- * own limit allows. The next turn is never below the highest turn of the channel, so an account
- * that did not wait for some time gets no advantage.
- */
-const shares = `
-  select queued.account_id, weight, greatest(last.turn + 1.0 / weight, begun.turn, 0) as turn,
-         running_max - (${atGenerator('queued.account_id')}) as room
-    from (select distinct account_id from queue) queued
-    join lateral (select coalesce(max(weight), 1) as weight, max(running_max) as running_max
-                    from accounts where id = queued.account_id) terms on true
-   cross join (select max(turn) as turn from account_turns where channel = :channel) begun
-    left join account_turns last
-      on last.channel = :channel and last.account_id = queued.account_id`;
-
-/**
- * Gives turns to waiting jobs and reserves a slot for each turn. The free slots of the channel and
- * the limits of the accounts determine the number of turns.
+ * Gives turns to waiting jobs and reserves a slot for each turn: first to the first job of each
+ * account, then to the second jobs, until no slot is free.
  */
 export async function giveTurns(
   db: Knex,
@@ -161,35 +142,25 @@ export async function giveTurns(
   const bindings = { channel, slots, taskId: '' };
   return db.transaction(async (trx) => {
     await lockSlots(trx, channel);
-    await lockAccounts(trx, `with recursive ${queues} select account_id from queued`, bindings);
+    await lockAccounts(trx, `with ${lineOf('1')} select account_id from line`, bindings);
     const { rows } = await trx.raw<{ rows: JobName[] }>(
-      `with recursive ${queues}, free as (
-         select case when cast(:slots as int) is null then ${turnsMax}
-                     else greatest(0, least(${turnsMax}, :slots - (${usedSlots}))) end as slots
-       ), queue as (
-         select task_id, kind, account_id, since,
-                row_number() over (partition by account_id, kind order by since, task_id) as nth
-           from queued cross join lateral (${firstOf('(select slots from free)')}) first
-       ), share as (${shares}
-       ), next as (
-         select task_id, kind, account_id, share.turn + (nth - 1.0) / weight as turn
-           from queue join share using (account_id)
-          where kind <> 'generation' or room is null or nth <= room
-          order by 4, since, task_id
-          limit (select slots from free)
-       ), given as (
-         update jobs
-            set channel = :channel, turn_at = now(), turns = turns + 1,
-                planned_at = now(), check_at = now() + interval '5 seconds'
-           from next
-          where jobs.task_id = next.task_id and jobs.kind = next.kind and state = 'waiting'
-         returning jobs.task_id, jobs.kind, jobs.account_id, next.turn
-       ), counted as (
-         insert into account_turns (channel, account_id, turn)
-         select :channel, account_id, max(turn) from given group by account_id
-         on conflict (channel, account_id) do update set turn = excluded.turn
+      `with ${lineOf(`${turnsMax}`)}, next as (
+         select line.*, row_number() over (order by nth, account_id <= last_turn, account_id) as place
+           from line, (select coalesce(max(last_turn), '') as last_turn from watchers
+                        where channel = :channel) before
+          order by place
+          limit greatest(0, least(${turnsMax}, cast(:slots as int) - (${usedSlots})))
+       ), remembered as (
+         insert into watchers (channel, last_turn)
+         select :channel, account_id from next order by place desc limit 1
+         on conflict (channel) do update set last_turn = excluded.last_turn
        )
-       select task_id as "taskId", kind from given`,
+       update jobs
+          set channel = :channel, turn_at = now(),
+              planned_at = now(), check_at = now() + interval '5 seconds'
+         from next
+        where jobs.task_id = next.task_id and jobs.kind = next.kind and state = 'waiting'
+       returning jobs.task_id as "taskId", jobs.kind`,
       bindings,
     );
     return rows;
@@ -226,8 +197,7 @@ export async function takeBackTurns(db: Knex, names: readonly JobName[]): Promis
   if (names.length === 0) return;
   await db.raw(
     `update jobs
-        set state = 'waiting', channel = null, turn_at = null, turns = greatest(0, turns - 1),
-            check_at = 'infinity'
+        set state = 'waiting', channel = null, turn_at = null, check_at = 'infinity'
        from json_to_recordset(?) as n (task_id text, kind text)
       where jobs.task_id = n.task_id and jobs.kind = n.kind
         and state in ('planned', 'waiting')`,
