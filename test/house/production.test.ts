@@ -737,6 +737,18 @@ describe('Dockerfile', () => {
   });
 });
 
+describe('package-lock.json', () => {
+  test('has the checksum of every package, also of those for other platforms', () => {
+    const { packages } = JSON.parse(read('package-lock.json')) as {
+      packages: Record<string, { integrity?: string; link?: boolean }>;
+    };
+    const without = Object.entries(packages).filter(
+      ([path, { integrity, link }]) => path !== '' && !link && !integrity,
+    );
+    expect(without.map(([path]) => path)).toEqual([]);
+  });
+});
+
 describe('.github/workflows/check.yml', () => {
   test('runs npm test on the oldest supported Node', () => {
     const { jobs } = parse(read('.github/workflows/check.yml')) as {
@@ -745,6 +757,12 @@ describe('.github/workflows/check.yml', () => {
     const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
     expect(jobs.test.steps.flatMap(({ run }) => run ?? [])).toEqual(['npm test']);
     expect(engines.node).toBe(`>=${jobs.test.strategy.matrix.node[0]}`);
+  });
+
+  test('uses every action by its commit', () => {
+    const uses = read('.github/workflows/check.yml').match(/uses: .*/g) ?? [];
+    expect(uses.length).toBeGreaterThan(5);
+    for (const one of uses) expect(one).toMatch(/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   });
 
   test('lists the packages and the content of the images, and scans both', () => {
