@@ -134,8 +134,6 @@ function startService(
       // time is too short.
       ACCEPT_TIMEOUT_MS: '30000',
       CREATE_RATE_PER_SECOND: '100000',
-      CREATE_BURST: '100000',
-      REQUEST_RATE_PER_SECOND: '500000',
       READ_RATE_PER_SECOND: '1000000',
     },
     without: ['studio'],

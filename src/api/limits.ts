@@ -43,6 +43,30 @@ export interface Buckets {
 
 const burstSeconds = 5;
 
+interface RateSettings {
+  readonly createRatePerSecond: number;
+  readonly readRatePerSecond: number;
+}
+
+/**
+ * The limits of all calls of a key, from the two that an operator sets. A customer who creates twice
+ * as many tasks also sends twice as many quotes and uploads.
+ */
+export function ratesOf({ createRatePerSecond, readRatePerSecond }: RateSettings) {
+  return {
+    createRatePerSecond,
+    createBurst: 20 * createRatePerSecond,
+    requestRatePerSecond: 5 * createRatePerSecond,
+    quoteRatePerSecond: Math.ceil(createRatePerSecond * 0.4),
+    uploadRatePerSecond: Math.ceil(createRatePerSecond / 10),
+    readRatePerSecond,
+    listRatePerSecond: Math.ceil(readRatePerSecond / 100),
+    // Much less than the connections of a process to the database.
+    listsAtOncePerAccountMax: 3,
+    heldReadsMax: 1_000,
+  };
+}
+
 export function createBuckets(limit: RateLimit): Buckets {
   const { subject, elapsed, burst: burstOf = limit.perSecond * burstSeconds } = limit;
   const buckets = new LRUCache<string, Bucket>({ max: bucketsMax });

@@ -5,6 +5,7 @@
 import { createApp } from '../api/app';
 import { createStarter } from '../api/create/starter';
 import type { ApiSettings } from '../api/deps';
+import { ratesOf } from '../api/limits';
 import { isUpload } from '../api/routes/files/read-upload';
 import type { ConfigOf } from '../config/config';
 import { connect } from '../db/database';
@@ -133,21 +134,13 @@ function settingsOf(config: ConfigOf<'api'>): ApiSettings {
     corsOrigins: config.corsOrigins,
     allowHosts: config.dangerouslyAllowHosts,
     providerHosts: config.dangerouslyAllowProviderHosts,
-    createRatePerSecond: config.createRatePerSecond,
-    createBurst: config.createBurst,
-    requestRatePerSecond: config.requestRatePerSecond,
-    quoteRatePerSecond: config.quoteRatePerSecond,
-    readRatePerSecond: config.readRatePerSecond,
-    listRatePerSecond: config.listRatePerSecond,
+    ...ratesOf(config),
     unknownRatePerSecond: config.unknownRatePerSecond,
-    listsAtOncePerAccountMax: config.listsAtOncePerAccountMax,
     // Changes by one account use at most half of the connections in the pool. The other half stays
     // free for other accounts.
     changesAtOncePerAccountMax: Math.ceil(config.databasePoolMax / 2),
-    heldReadsMax: config.heldReadsMax,
     trustedProxies: config.trustedProxies,
     queuedTasksMax: config.queuedTasksMax,
-    uploadRatePerSecond: config.uploadRatePerSecond,
     uploadsMax: config.uploadsMax,
     uploadedBytesMax: config.uploadedBytesMax,
     filesKeptDays: config.filesKeptDays,

@@ -15,8 +15,8 @@ export const studio: Command<'studio'> = async ({ config, log }) => {
     dataDir: config.studioDataDir,
     // The studio is a provider: it fetches the media of callers and the files of the service.
     allowHosts: [...config.dangerouslyAllowHosts, ...config.dangerouslyAllowProviderHosts],
-    maxRunning: config.studioRunningMax,
-    maxRenders: config.studioRendersMax,
+    maxRunning: 10,
+    maxRenders: 2,
     ffmpegPath: config.ffmpegPath ?? undefined,
     log,
   }).catch((error: NodeJS.ErrnoException) => {

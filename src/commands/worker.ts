@@ -85,8 +85,8 @@ function callbacksOf(config: ConfigOf<'worker'>) {
  * One host gets at most a fifth of the slots for callbacks, so that a slow host cannot occupy all
  * slots.
  */
-function perHostMax({ workerCallbackSlots }: ConfigOf<'worker'>): number {
-  return Math.max(1, Math.floor(workerCallbackSlots / 5));
+function perHostMax({ workerActivitySlots }: ConfigOf<'worker'>): number {
+  return Math.max(1, Math.floor(workerActivitySlots / 10));
 }
 
 async function filesOf(config: ConfigOf<'worker'>, meters: Meters, log: Logger) {
@@ -115,11 +115,11 @@ function settingsOf(config: ConfigOf<'worker'>): WorkerSettings {
     workflowBundle: builtBundle(),
     cachedWorkflowsMax: config.workerCachedWorkflowsMax,
     activitySlots: config.workerActivitySlots,
-    callbackSlots: config.workerCallbackSlots,
-    fileSlots: config.workerFileSlots,
+    callbackSlots: Math.ceil(config.workerActivitySlots / 2),
+    fileSlots: Math.ceil(config.workerActivitySlots / 2),
     reconcileIntervalSeconds: config.reconcileIntervalSeconds,
-    jobGoneAfterSeconds: config.jobGoneAfterSeconds,
-    unknownPercentMax: config.reconcileUnknownPercentMax,
+    jobGoneAfterSeconds: 3_600,
+    unknownPercentMax: 20,
     tasksKeptDays: config.tasksKeptDays,
     deployment: config.workerBuildId
       ? { name: config.workerDeploymentName, buildId: config.workerBuildId }

@@ -148,37 +148,16 @@ export const table = z.object({
   CREATE_RATE_PER_SECOND: whole(1, 100_000)
     .default(50)
     .describe(
-      'Tasks a key may create per second in each API process; refused creates count, replays do not.',
+      'Tasks a key may create per second in each API process; refused creates count, replays do not. Changes, quotes and uploads are limited in proportion.',
     ),
-  CREATE_BURST: whole(1, 100_000)
-    .default(1_000)
-    .describe('Tasks a key may create at once after a pause.'),
-  REQUEST_RATE_PER_SECOND: whole(1, 500_000)
-    .default(250)
-    .describe(
-      'Creates and cancellations per second and key, including faulty ones and replays; five times as many at once.',
-    ),
-  QUOTE_RATE_PER_SECOND: whole(1, 100_000).default(20).describe('Quotes per second and key.'),
   READ_RATE_PER_SECOND: whole(1, 1_000_000)
     .default(2_000)
-    .describe('Reads of single tasks and files per second and key.'),
-  LIST_RATE_PER_SECOND: whole(1, 100_000)
-    .default(20)
-    .describe('Lists, accounts, statements, models and callback logs per second and key.'),
-  UPLOAD_RATE_PER_SECOND: whole(1, 100_000)
-    .default(5)
-    .describe('Uploads of files per second and key.'),
+    .describe(
+      'Reads of single tasks and files per second and key; lists are limited to a hundredth.',
+    ),
   UNKNOWN_RATE_PER_SECOND: whole(1, 100_000)
     .default(10)
     .describe('Look-ups of unknown keys, tasks and files per second and address.'),
-  LISTS_AT_ONCE_PER_ACCOUNT_MAX: whole(1, 500)
-    .default(3)
-    .describe('Lists of one account that an API process reads at once; further ones wait.'),
-  HELD_READS_MAX: whole(1, 1_000_000)
-    .default(1_000)
-    .describe(
-      'Reads with `Prefer: wait` that a key may have open; further ones are answered at once.',
-    ),
   CONNECTIONS_MAX: whole(10, 1_000_000)
     .default(5_000)
     .describe('Connections an API process accepts at once, up to 115 KB each.'),
@@ -207,28 +186,18 @@ export const table = z.object({
     .describe('Workflows a worker keeps in memory, about 250 KB each.'),
   WORKER_ACTIVITY_SLOTS: whole(1, 10_000)
     .default(100)
-    .describe('Task activities a worker runs at once.'),
-  WORKER_CALLBACK_SLOTS: whole(1, 10_000)
-    .default(50)
-    .describe('Callback attempts a worker runs at once.'),
-  WORKER_FILE_SLOTS: whole(1, 10_000).default(50).describe('Results a worker copies at once.'),
+    .describe(
+      'Task activities a worker runs at once; half as many callback attempts and copies of results run beside them.',
+    ),
   WORKER_DEPLOYMENT_NAME: text()
     .default('video-generation-service')
     .describe('Deployment name for worker versioning; used with a build id only.'),
   WORKER_BUILD_ID: orNone(text()).describe(
     'Build id for worker versioning: tasks stay on the build on which they began. None: unversioned.',
   ),
-  JOB_GONE_AFTER_SECONDS: whole(60, 259_200)
-    .default(3_600)
-    .describe('If a provider no longer knows a job, the task of the job ends after this time.'),
   RECONCILE_INTERVAL_SECONDS: whole(1, 3_600)
     .default(60)
     .describe('Time between two runs of the reconciler.'),
-  RECONCILE_UNKNOWN_PERCENT_MAX: whole(0, 100)
-    .default(20)
-    .describe(
-      'If Temporal does not know at least five open tasks and more than this percentage, none is closed.',
-    ),
 
   // The local studio.
   STUDIO_HOST: text().default('127.0.0.1').describe('Address the studio listens on.'),
@@ -248,12 +217,6 @@ export const table = z.object({
   STUDIO_ADMIN_KEY: orNone(text(8))
     .describe('Key of the studio’s admin endpoint, for tests; none: there is no such endpoint.')
     .meta(secret()),
-  STUDIO_RUNNING_MAX: whole(1, 10_000)
-    .default(10)
-    .describe('Jobs of one kind the studio runs at once; the others queue.'),
-  STUDIO_RENDERS_MAX: whole(1, 64)
-    .default(2)
-    .describe('Maximum number of ffmpeg processes of the studio at once.'),
   STUDIO_URL: orNone(origin()).describe(
     'Address of the studio for the service; catalogue.yaml refers to it.',
   ),

@@ -38,13 +38,7 @@ export function stackEnvironment(
     PUBLIC_URL: publicUrl,
     PLAYGROUND: 'true',
     CREATE_RATE_PER_SECOND: '1000',
-    // As in the default settings, the burst is 20 times the rate. If the environment sets the rate,
-    // the default of CREATE_BURST applies.
-    ...(given.CREATE_RATE_PER_SECOND ? {} : { CREATE_BURST: '20000' }),
-    REQUEST_RATE_PER_SECOND: '5000',
-    QUOTE_RATE_PER_SECOND: '1000',
     READ_RATE_PER_SECOND: '100000',
-    LIST_RATE_PER_SECOND: '1000',
     UNKNOWN_RATE_PER_SECOND: '1000',
     QUEUED_TASKS_MAX: '100000',
     TEMPORAL_NAMESPACE: 'default',

@@ -1,6 +1,7 @@
 // Tests of the rate limits on creates and reads. The settings give default rates, and an account or
 // an API key can have its own rate. The clock of the limits stands still unless a test moves it.
 
+import { ratesOf } from '../../src/api/limits';
 import { table } from '../../src/config/setting-table';
 import { type AccountTerms, type Rates, setKeyRates, setTerms } from '../../src/db/account-terms';
 import { create, startApi, type TestApi, textBody } from '../support/api';
@@ -40,14 +41,24 @@ const creating = (apiKey: string) => () => call(api.url, apiKey, 'POST', create,
 const reading = (apiKey: string) => () => call(api.url, apiKey, 'GET', `${create}/task_none`);
 
 test('with the default settings a key may send 1,000 creates at once, and the next create is a 429', async () => {
-  const { CREATE_RATE_PER_SECOND, CREATE_BURST, REQUEST_RATE_PER_SECOND } = table.parse({});
-  expect([CREATE_RATE_PER_SECOND, CREATE_BURST]).toEqual([50, 1_000]);
-  api = await startApi({
-    createRatePerSecond: CREATE_RATE_PER_SECOND,
-    createBurst: CREATE_BURST,
-    requestRatePerSecond: REQUEST_RATE_PER_SECOND,
-    queuedTasksMax: table.parse({}).QUEUED_TASKS_MAX,
+  const {
+    CREATE_RATE_PER_SECOND: createRatePerSecond,
+    READ_RATE_PER_SECOND: readRatePerSecond,
+    QUEUED_TASKS_MAX: queuedTasksMax,
+  } = table.parse({});
+  const rates = ratesOf({ createRatePerSecond, readRatePerSecond });
+  expect(rates).toEqual({
+    createRatePerSecond: 50,
+    createBurst: 1_000,
+    requestRatePerSecond: 250,
+    quoteRatePerSecond: 20,
+    uploadRatePerSecond: 5,
+    readRatePerSecond: 2_000,
+    listRatePerSecond: 20,
+    listsAtOncePerAccountMax: 3,
+    heldReadsMax: 1_000,
   });
+  api = await startApi({ ...rates, queuedTasksMax });
   const statuses: number[] = [];
   const client = async () => {
     while (statuses.length < 1_000) {

@@ -172,7 +172,7 @@ async function startFileWorld(): Promise<FileWorld> {
     apis: 1,
     workers: 1,
     workerEnvironment: () => settings(worker),
-    apiEnvironment: { ...settings(api), UPLOAD_RATE_PER_SECOND: '1000' },
+    apiEnvironment: { ...settings(api), CREATE_RATE_PER_SECOND: '10000' },
   });
   const links = {
     ...world.links,

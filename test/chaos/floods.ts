@@ -36,7 +36,7 @@ export function testFloods({ creates, overMs = 0, drippers }: FloodSize): void {
     world = await startWorld({
       apis: 1,
       workers: 1,
-      environment: { CREATE_RATE_PER_SECOND: '10', CREATE_BURST: '50' },
+      environment: { CREATE_RATE_PER_SECOND: '3' },
     });
   }, 120_000);
   afterAll(() => world?.close());

@@ -4,11 +4,12 @@
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { ratesOf } from '../../src/api/limits';
 import { type SettingRow, settingRows } from '../../src/config/config';
 import { createOpenApiDocument } from '../../src/contract/openapi';
 import { accountSchema, createdSchema, taskSchema } from '../../src/contract/reply-schema';
 import { schema } from '../../src/db/schema';
-import { codeOf, filesIn, read, root } from './sources';
+import { filesIn, read, root } from './sources';
 
 const documents = filesIn('.', '.md').filter((path) => !path.startsWith('public/vendor/'));
 const readme = read('README.md');
@@ -35,29 +36,34 @@ describe('the tables of settings', () => {
   });
 });
 
-// `burst` is the name of a setting, or a number. The burst is then the rate times this number.
-test.each<[row: string, rate: string, burst: string | number]>([
-  ['creates and cancellations of a key', 'REQUEST_RATE_PER_SECOND', 5],
-  ['tasks a key may create', 'CREATE_RATE_PER_SECOND', 'CREATE_BURST'],
-  ['quotes of a key', 'QUOTE_RATE_PER_SECOND', 5],
-  ['reads of single tasks and files', 'READ_RATE_PER_SECOND', 5],
-  ['uploads of a key', 'UPLOAD_RATE_PER_SECOND', 5],
-  ['all other reads of a key', 'LIST_RATE_PER_SECOND', 5],
-  ['keys, tasks, files that do not exist', 'UNKNOWN_RATE_PER_SECOND', 1],
+const defaults = ratesOf({
+  createRatePerSecond: defaultOf('CREATE_RATE_PER_SECOND'),
+  readRatePerSecond: defaultOf('READ_RATE_PER_SECOND'),
+});
+
+test.each<[row: string, rate: number, burst: number]>([
+  ['creates and cancellations of a key', defaults.requestRatePerSecond, 5],
+  ['tasks a key may create', defaults.createRatePerSecond, 20],
+  ['quotes of a key', defaults.quoteRatePerSecond, 5],
+  ['reads of single tasks and files', defaults.readRatePerSecond, 5],
+  ['uploads of a key', defaults.uploadRatePerSecond, 5],
+  ['all other reads of a key', defaults.listRatePerSecond, 5],
+  ['keys, tasks, files that do not exist', defaultOf('UNKNOWN_RATE_PER_SECOND'), 1],
 ])('docs/api.md states the default limit on %s', (row, rate, burst) => {
-  const most = typeof burst === 'number' ? burst * defaultOf(rate) : defaultOf(burst);
-  expect(limitOf(row)).toContain(`${shown(defaultOf(rate))} a second, ${shown(most)} at once`);
+  expect(limitOf(row)).toContain(`${shown(rate)} a second, ${shown(burst * rate)} at once`);
 });
 
 test.each([
-  ['reads with `Prefer: wait`', 'HELD_READS_MAX'],
-  ['lists of an account at once', 'LISTS_AT_ONCE_PER_ACCOUNT_MAX'],
-  ['unfinished tasks', 'QUEUED_TASKS_MAX'],
-])('docs/api.md states the default maximum of %s', (row, setting) => {
-  expect(limitOf(row)).toMatch(new RegExp(`^${shown(defaultOf(setting))}(?!\\d)`));
+  ['reads with `Prefer: wait`', defaults.heldReadsMax],
+  ['lists of an account at once', defaults.listsAtOncePerAccountMax],
+  ['unfinished tasks', defaultOf('QUEUED_TASKS_MAX')],
+])('docs/api.md states the default maximum of %s', (row, most) => {
+  expect(limitOf(row)).toMatch(new RegExp(`^${shown(most)}(?!\\d)`));
 });
 
-const shown = (count: number) => count.toLocaleString('en');
+function shown(count: number): string {
+  return count.toLocaleString('en');
+}
 
 function defaultOf(setting: string): number {
   return Number(settingRows().find(({ name }) => name === setting)?.otherwise);
@@ -70,8 +76,7 @@ function limitOf(row: string): string {
 }
 
 describe('README.md', () => {
-  test('is short and links every page of docs/', () => {
-    expect(readme.split('\n').length).toBeLessThanOrEqual(255);
+  test('links every page of docs/', () => {
     const linked = [...readme.matchAll(/\]\((docs\/[\w-]+\.md)[)#]/g)].map(([, path]) => path);
     expect(filesIn('docs', '.md').filter((path) => !linked.includes(path))).toEqual([]);
   });
@@ -226,7 +231,3 @@ function everyFile(): string[] {
   every ??= filesIn('.', '.ts', '.json', '.md', '.yaml', '.yml', '.js', '.mjs');
   return every;
 }
-
-test('src/config/config.ts exports the function `settingRows`', () => {
-  expect(codeOf('src/config/config.ts')).toContain('export function settingRows');
-});
