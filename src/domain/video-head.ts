@@ -1,5 +1,7 @@
 // Reads the length and the size of a video from an MP4 or MOV file while its bytes pass through.
-// Both are in the boxes `moov/mvhd` and `moov/trak/tkhd`. Other boxes are skipped by their sizes.
+// The hold of money depends on the length, so a forged movie header must not make a video shorter
+// than it is: the length is the largest of the movie header, the track headers and the sums of the
+// sample tables. A file that this reader cannot read to the end of its tables has no length.
 
 import type { Size } from './catalogue';
 
@@ -18,19 +20,59 @@ interface Box {
   readonly headBytes: number;
 }
 
-const contentBytes: Readonly<Record<string, number>> = { mvhd: 32, tkhd: 96 };
-const parents = ['moov', 'trak'];
-// Real files have some dozens of boxes before both values are known. Without a limit, a file of
-// empty boxes would cost seconds of the processor.
+// A table of sample times with 64 KB is one of a video with 8,000 changes of its frame rate.
+const tableBytesMax = 65_536;
+const contentBytes: Readonly<Record<string, number>> = {
+  mvhd: 32,
+  tkhd: 96,
+  mdhd: 32,
+  stts: tableBytesMax,
+};
+const parents = ['moov', 'trak', 'mdia', 'minf', 'stbl'];
+// Real files have some dozens of boxes. Without a limit, a file of empty boxes would cost seconds
+// of the processor.
 const boxesMax = 1_000;
 
 export function createVideoHead(): VideoHead {
+  let at = 0;
   let skip = 0;
   let kept: Uint8Array = new Uint8Array(0);
   let isOver = false;
+  let isUnknown = false;
   let boxes = 0;
-  let length: number | null | undefined;
+  let hasMovieHead = false;
+  let trackScale = 0;
+  let length = 0;
   let size: Size | null = null;
+  /** Where the open parents of the next box end. */
+  let ends: number[] = [];
+
+  const take = (name: string, content: Uint8Array): void => {
+    if (name === 'tkhd') size ??= sizeOf(content);
+    if (name === 'mvhd') {
+      hasMovieHead = true;
+      const { scale, duration } = timesOf(content);
+      if (scale === 0 || duration === 0) isUnknown = true;
+      add(duration, scale);
+    }
+    if (name === 'mdhd') {
+      const { scale, duration } = timesOf(content);
+      trackScale = scale;
+      add(duration, scale);
+    }
+    if (name === 'stts') {
+      const duration = sumOf(content);
+      if (duration === null) isUnknown = true;
+      else add(duration, trackScale);
+    }
+    // The samples of a fragmented file are not in its tables.
+    if (name === 'moof') isUnknown = true;
+  };
+
+  const add = (duration: number, scale: number): void => {
+    if (duration === 0) return;
+    length = Math.max(length, Math.ceil((duration / scale) * 1_000));
+  };
 
   /**
    * Takes the box at the start of `kept`. Returns false if more bytes are needed, or if nothing is
@@ -41,13 +83,16 @@ export function createVideoHead(): VideoHead {
     if (!box) return false;
     const needed = box.headBytes + (contentBytes[box.name] ?? 0);
     if (kept.length < Math.min(needed, box.size)) return false;
-    const content = kept.subarray(box.headBytes, box.size);
-    if (box.name === 'mvhd') length = lengthOf(content);
-    if (box.name === 'tkhd') size ??= sizeOf(content);
+    ends = ends.filter((end) => end > at);
+    take(box.name, kept.subarray(box.headBytes, Math.min(needed, box.size)));
     boxes += 1;
-    const isComplete = length !== undefined && size !== null;
-    isOver = isComplete || box.size < box.headBytes || boxes === boxesMax;
-    skip = parents.includes(box.name) ? box.headBytes : box.size;
+    const reachesToEnd = box.size === 0 && box.name === 'mdat';
+    const isFaulty = box.size < box.headBytes || ends.some((end) => at + box.size > end);
+    if ((isFaulty && !reachesToEnd) || boxes === boxesMax) isUnknown = true;
+    isOver = isUnknown ? boxes === boxesMax || isFaulty : reachesToEnd;
+    const isParent = parents.includes(box.name);
+    if (isParent) ends.push(at + box.size);
+    skip = isParent ? box.headBytes : box.size;
     return !isOver;
   };
 
@@ -56,15 +101,22 @@ export function createVideoHead(): VideoHead {
       if (isOver) return;
       const passed = Math.min(skip, chunk.length);
       skip -= passed;
+      at += passed;
       kept = joined(kept, chunk.subarray(passed));
       while (takeBox()) {
         const over = Math.min(skip, kept.length);
         kept = kept.subarray(over);
         skip -= over;
+        at += over;
         if (skip > 0) return;
       }
     },
-    milliseconds: () => length ?? null,
+    milliseconds() {
+      const isCut = ends.some((end) => end > at);
+      // A length of more than a day counts as unknown, because no generator takes such a video.
+      const isKnown = hasMovieHead && !isUnknown && !isCut && length > 0 && length <= 86_400_000;
+      return isKnown ? length : null;
+    },
     size: () => size,
   };
 }
@@ -77,16 +129,25 @@ function boxAt(bytes: Uint8Array): Box | null {
   return bytes.length < 16 ? null : { name, size: u64(bytes, 8), headBytes: 16 };
 }
 
-/** Reads the content of a `mvhd` box: its version, two times, the time scale and the duration. */
-function lengthOf(head: Uint8Array): number | null {
-  if (head.length < 32) return null;
+/**
+ * Reads the head of a movie or of a track: its version, two times, the time scale and the duration.
+ * An unknown duration counts as 0.
+ */
+function timesOf(head: Uint8Array): { readonly scale: number; readonly duration: number } {
+  if (head.length < 32 && !(head.length >= 20 && head[0] === 0)) return { scale: 0, duration: 0 };
   const isLong = head[0] === 1;
-  const scale = u32(head, isLong ? 20 : 12);
   const duration = isLong ? u64(head, 24) : u32(head, 16);
-  const isUnknown = scale === 0 || duration === 0 || (!isLong && duration === 0xffff_ffff);
-  const milliseconds = isUnknown ? 0 : Math.ceil((duration / scale) * 1000);
-  // A length of more than a day counts as unknown, because no generator takes such a video.
-  return milliseconds > 0 && milliseconds <= 86_400_000 ? milliseconds : null;
+  const isUnknown = !isLong && duration === 0xffff_ffff;
+  return { scale: u32(head, isLong ? 20 : 12), duration: isUnknown ? 0 : duration };
+}
+
+/** The sum of all times in a table of sample times; null if the table is not complete. */
+function sumOf(table: Uint8Array): number | null {
+  const entries = table.length < 8 ? Number.NaN : u32(table, 4);
+  if (!(8 + entries * 8 <= table.length)) return null;
+  let sum = 0;
+  for (let n = 0; n < entries; n += 1) sum += u32(table, 8 + n * 8) * u32(table, 12 + n * 8);
+  return sum;
 }
 
 /**

@@ -66,6 +66,57 @@ describe('the length of a video', () => {
   });
 });
 
+describe('the length of a video with a forged movie header', () => {
+  /** A movie header or a track header, with 1,000 units a second. */
+  function times(name: string, milliseconds: number): Buffer {
+    const content = Buffer.alloc(100);
+    content.writeUInt32BE(1_000, 12);
+    content.writeUInt32BE(milliseconds, 16);
+    return box(name, content);
+  }
+  function sampleTimes(...entries: readonly (readonly [count: number, each: number])[]): Buffer {
+    const content = Buffer.alloc(8 + entries.length * 8);
+    content.writeUInt32BE(entries.length, 4);
+    for (const [n, [count, each]] of entries.entries()) {
+      content.writeUInt32BE(count, 8 + n * 8);
+      content.writeUInt32BE(each, 12 + n * 8);
+    }
+    return box('stts', content);
+  }
+  const movie = (track: number, table: Buffer) =>
+    box(
+      'moov',
+      times('mvhd', 1_000),
+      box('trak', box('mdia', times('mdhd', track), box('minf', box('stbl', table)))),
+    );
+
+  test.each([1, 9, 100_000])('is the longest in chunks of %i bytes', (chunkBytes) => {
+    expect(lengthOf(movie(9_000, sampleTimes([25, 40])), chunkBytes)).toBe(9_000);
+    expect(lengthOf(movie(2_000, sampleTimes([100, 40], [50, 100])), chunkBytes)).toBe(9_000);
+    const whole = Buffer.concat([box('mdat', Buffer.alloc(5_000)), movie(500, sampleTimes())]);
+    expect(lengthOf(whole, chunkBytes)).toBe(1_000);
+  });
+
+  test('is null if tables are hidden, incomplete, too large or in fragments', () => {
+    const table = sampleTimes([100, 40]);
+    const short = sampleTimes([1, 40]);
+    short.writeUInt32BE(1_000_000, 12);
+    const large = sampleTimes(...Array.from({ length: 10_000 }, () => [1, 40] as const));
+    const behind = Buffer.concat([movie(1_000, table), box('moof', Buffer.alloc(8))]);
+    const over = movie(1_000, table);
+    over.writeUInt32BE(20_000, over.indexOf('mdia') - 4);
+    const cut = movie(1_000, table).subarray(0, 150);
+    for (const bytes of [movie(1_000, short), movie(1_000, large), behind, over, cut]) {
+      expect(lengthOf(bytes, 100)).toBeNull();
+    }
+  });
+
+  test('is the same as the length that another MP4 reader finds in a real file', () => {
+    const bytes = readFileSync('studio/assets/placeholder.mp4');
+    expect(lengthOf(bytes, 50)).toBeGreaterThanOrEqual(readMovie(bytes).video.seconds * 1_000);
+  });
+});
+
 describe('the size of a video', () => {
   /** Returns a track with a header of this version. Width and height are in pixels. */
   function track(width: number, height: number, version: 0 | 1 = 0): Buffer {
@@ -73,7 +124,7 @@ describe('the size of a video', () => {
     content.writeUInt8(version);
     content.writeUInt32BE(width * 65_536, content.length - 8);
     content.writeUInt32BE(height * 65_536, content.length - 4);
-    return box('trak', box('tkhd', content), box('mdia', Buffer.alloc(200)));
+    return box('trak', box('tkhd', content), box('mdia', box('free', Buffer.alloc(192))));
   }
   const ofTracks = (...tracks: Buffer[]) =>
     Buffer.concat([

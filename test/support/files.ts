@@ -88,6 +88,6 @@ export function mp4(seconds: number, bytesOfMedia = 1_000): Buffer {
   return Buffer.concat([
     beginnings['video/mp4'] as Buffer,
     box('mdat', Buffer.alloc(bytesOfMedia)),
-    box('moov', box('mvhd', movieHead), box('trak', Buffer.alloc(50))),
+    box('moov', box('mvhd', movieHead), box('trak', box('free', Buffer.alloc(42)))),
   ]);
 }
