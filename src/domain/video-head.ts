@@ -34,45 +34,14 @@ const parents = ['moov', 'trak', 'mdia', 'minf', 'stbl'];
 const boxesMax = 1_000;
 
 export function createVideoHead(): VideoHead {
+  const facts = createFacts();
   let at = 0;
   let skip = 0;
   let kept: Uint8Array = new Uint8Array(0);
   let isOver = false;
-  let isUnknown = false;
   let boxes = 0;
-  let hasMovieHead = false;
-  let trackScale = 0;
-  let length = 0;
-  let size: Size | null = null;
   /** Where the open parents of the next box end. */
   let ends: number[] = [];
-
-  const take = (name: string, content: Uint8Array): void => {
-    if (name === 'tkhd') size ??= sizeOf(content);
-    if (name === 'mvhd') {
-      hasMovieHead = true;
-      const { scale, duration } = timesOf(content);
-      if (scale === 0 || duration === 0) isUnknown = true;
-      add(duration, scale);
-    }
-    if (name === 'mdhd') {
-      const { scale, duration } = timesOf(content);
-      trackScale = scale;
-      add(duration, scale);
-    }
-    if (name === 'stts') {
-      const duration = sumOf(content);
-      if (duration === null) isUnknown = true;
-      else add(duration, trackScale);
-    }
-    // The samples of a fragmented file are not in its tables.
-    if (name === 'moof') isUnknown = true;
-  };
-
-  const add = (duration: number, scale: number): void => {
-    if (duration === 0) return;
-    length = Math.max(length, Math.ceil((duration / scale) * 1_000));
-  };
 
   /**
    * Takes the box at the start of `kept`. Returns false if more bytes are needed, or if nothing is
@@ -84,12 +53,12 @@ export function createVideoHead(): VideoHead {
     const needed = box.headBytes + (contentBytes[box.name] ?? 0);
     if (kept.length < Math.min(needed, box.size)) return false;
     ends = ends.filter((end) => end > at);
-    take(box.name, kept.subarray(box.headBytes, Math.min(needed, box.size)));
+    facts.take(box.name, kept.subarray(box.headBytes, Math.min(needed, box.size)));
     boxes += 1;
     const reachesToEnd = box.size === 0 && box.name === 'mdat';
     const isFaulty = box.size < box.headBytes || ends.some((end) => at + box.size > end);
-    if ((isFaulty && !reachesToEnd) || boxes === boxesMax) isUnknown = true;
-    isOver = isUnknown ? boxes === boxesMax || isFaulty : reachesToEnd;
+    isOver = isFaulty || boxes === boxesMax;
+    if (isOver && !reachesToEnd) facts.isUnknown = true;
     const isParent = parents.includes(box.name);
     if (isParent) ends.push(at + box.size);
     skip = isParent ? box.headBytes : box.size;
@@ -111,14 +80,46 @@ export function createVideoHead(): VideoHead {
         if (skip > 0) return;
       }
     },
-    milliseconds() {
-      const isCut = ends.some((end) => end > at);
+    milliseconds: () => (ends.some((end) => end > at) ? null : facts.milliseconds()),
+    size: () => facts.size,
+  };
+}
+
+/** What the boxes tell about the video. */
+function createFacts() {
+  let hasMovieHead = false;
+  let trackScale = 0;
+  let length = 0;
+  const add = (duration: number, scale: number): void => {
+    if (duration > 0) length = Math.max(length, Math.ceil((duration / scale) * 1_000));
+  };
+  const facts = {
+    isUnknown: false,
+    size: null as Size | null,
+    take(name: string, content: Uint8Array): void {
+      if (name === 'tkhd') facts.size ??= sizeOf(content);
+      if (name === 'mvhd' || name === 'mdhd') {
+        const { scale, duration } = timesOf(content);
+        if (name === 'mvhd' && (scale === 0 || duration === 0)) facts.isUnknown = true;
+        hasMovieHead ||= name === 'mvhd';
+        trackScale = scale;
+        add(duration, scale);
+      }
+      if (name === 'stts') {
+        const duration = sumOf(content);
+        if (duration === null) facts.isUnknown = true;
+        else add(duration, trackScale);
+      }
+      // The samples of a fragmented file are not in its tables.
+      if (name === 'moof') facts.isUnknown = true;
+    },
+    milliseconds(): number | null {
       // A length of more than a day counts as unknown, because no generator takes such a video.
-      const isKnown = hasMovieHead && !isUnknown && !isCut && length > 0 && length <= 86_400_000;
+      const isKnown = hasMovieHead && !facts.isUnknown && length > 0 && length <= 86_400_000;
       return isKnown ? length : null;
     },
-    size: () => size,
   };
+  return facts;
 }
 
 function boxAt(bytes: Uint8Array): Box | null {
