@@ -1,5 +1,5 @@
 /*
- * Connects the parts of the studio: jobs, rendering, files and the two protocols. Some parts need
+ * Connects the parts of the studio: jobs, rendering, files and the protocols. Some parts need
  * another part that is created later. A callback then looks up the later part at the time of the
  * call.
  */
@@ -11,8 +11,7 @@ import { createMediaStore } from './media/media-store';
 import { createResultFiles } from './media/result-files';
 import { createAdmin } from './protocol/admin';
 import { createCallParser } from './protocol/create-call';
-import { createEnhancer } from './protocol/enhancer';
-import { createGenerator } from './protocol/generator';
+import { createFaces } from './protocol/faces';
 import { createRenderPool } from './rendering/pool';
 import { createSamples } from './rendering/samples';
 
@@ -77,8 +76,7 @@ export function composeStudio(options: PartOptions, addresses: Addresses, log: L
   });
   const admin = createAdmin(store);
   const parseCall = createCallParser(store.jobs, admin.script);
-  const generator = createGenerator({ store, files, media, parseCall });
-  const enhancer = createEnhancer({ store, files, parseCall });
+  const faces = createFaces({ store, files, media, parseCall });
 
   /**
    * If `url` belongs to this studio, returns the path of the file on disk, so that no request is
@@ -97,7 +95,7 @@ export function composeStudio(options: PartOptions, addresses: Addresses, log: L
     await Promise.all([renderPool.close(), samples.close()]);
   }
 
-  return { store, files, samples, admin, generator, enhancer, close };
+  return { store, files, samples, admin, faces, close };
 }
 
 /** If `url` belongs to this studio, returns its path and its query. Otherwise returns undefined. */

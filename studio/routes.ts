@@ -7,6 +7,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { StudioParts } from './compose';
 import type { Exchange, Log } from './http';
 import { header, sendJson } from './http';
+import type { Face } from './protocol/face';
 import { ProtocolError } from './protocol-error';
 
 interface Keys {
@@ -15,22 +16,8 @@ interface Keys {
   adminKey?: string | undefined;
 }
 
-type Call = (exchange: Exchange, id: string) => void | Promise<void>;
-
-const GENERATIONS = '/api/v3/contents/generations/tasks';
-const ENHANCE = '/api/v1/tools/enhance-video';
-const ENHANCEMENTS = '/api/v1/tasks';
-
 export function createRouter(parts: StudioParts, keys: Keys, log: Log) {
-  const { store, files, samples, admin, generator, enhancer } = parts;
-  const calls: Record<string, Call> = {
-    [`POST ${GENERATIONS}`]: generator.create,
-    [`GET ${GENERATIONS}`]: generator.list,
-    [`GET ${GENERATIONS}/{id}`]: generator.get,
-    [`DELETE ${GENERATIONS}/{id}`]: generator.remove,
-    [`POST ${ENHANCE}`]: enhancer.submit,
-    [`GET ${ENHANCEMENTS}/{id}`]: enhancer.get,
-  };
+  const { store, files, samples, admin, faces } = parts;
 
   async function route(exchange: Exchange): Promise<void> {
     const { method, path } = exchange;
@@ -47,24 +34,43 @@ export function createRouter(parts: StudioParts, keys: Keys, log: Log) {
 
   async function callProtocol(exchange: Exchange): Promise<void> {
     const { method, path } = exchange;
-    const { pattern, id } = parsePath(path);
-    const call = calls[`${method} ${pattern}`];
-    if (!call) throw new ProtocolError(404, 'NotFound', `There is no ${method} ${path}.`);
-    admin.count(`${method} ${pattern}`);
+    const found = findCall(faces, method, path);
+    if (!found) throw new ProtocolError(404, 'NotFound', `There is no ${method} ${path}.`);
+    admin.count(found.route);
     requireKey(exchange, keys.apiKey);
     store.advanceDue();
-    await call(exchange, id);
+    await found.call(exchange, found.id);
   }
 
   return (exchange: Exchange): Promise<void> =>
-    route(exchange).catch((error: unknown) => refuse(exchange, error, log));
+    route(exchange).catch((error: unknown) => refuse(exchange, error, faces, log));
 }
 
-function parsePath(path: string): { pattern: string; id: string } {
-  const cut = path.lastIndexOf('/');
-  const [collection, id] = [path.slice(0, cut), path.slice(cut + 1)];
-  const hasId = [GENERATIONS, ENHANCEMENTS].includes(collection) && /^[\w-]+$/.test(id);
-  return hasId ? { pattern: `${collection}/{id}`, id } : { pattern: path, id: '' };
+/** Returns the call for this method and path, and the id that the path contains. */
+function findCall(faces: Face[], method: string, path: string) {
+  for (const face of faces) {
+    for (const [route, call] of Object.entries(face.calls)) {
+      const id = idIn(`${method} ${path}`, route);
+      if (id !== undefined) return { route, call, id };
+    }
+  }
+  return undefined;
+}
+
+/** Returns undefined if the call does not match the route, and '' if the route has no id. */
+function idIn(call: string, route: string): string | undefined {
+  const [before = '', after] = route.split('{id}');
+  if (after === undefined) return call === route ? '' : undefined;
+  const id = call.slice(before.length, call.length - after.length);
+  const isMatch = call.startsWith(before) && call.endsWith(after) && /^[\w-]+$/.test(id);
+  return isMatch ? id : undefined;
+}
+
+/** The protocol to which a path belongs, even if the protocol has no such call. */
+function faceOf(faces: Face[], path: string): Face {
+  const top = (text: string) => text.split('/').slice(0, 3).join('/');
+  const isOfPath = (route: string) => top(route.slice(route.indexOf('/'))) === top(path);
+  return faces.find(({ calls }) => Object.keys(calls).some(isOfPath)) ?? faces[0]!;
 }
 
 function requireKey(exchange: Exchange, key: string): void {
@@ -75,18 +81,14 @@ function requireKey(exchange: Exchange, key: string): void {
   throw new ProtocolError(401, 'AuthenticationError', message);
 }
 
-function refuse(exchange: Exchange, error: unknown, log: Log): void {
+function refuse(exchange: Exchange, error: unknown, faces: Face[], log: Log): void {
   const { request, response, path, requestId } = exchange;
   if (response.destroyed || response.headersSent) return;
   if (!(error instanceof ProtocolError)) {
     log.error({ error: String(error), path }, 'studio: a request failed');
   }
   const fault = error instanceof ProtocolError ? error : unexpected();
-  const body = fault.body(requestId);
-  const isEnhancer = path.startsWith('/api/v1/');
-  const envelope = isEnhancer
-    ? { success: false, error: body, request_id: requestId }
-    : { error: body };
+  const envelope = faceOf(faces, path).refusal(fault.body(requestId), requestId);
   // If the body was not read to its end, the connection is closed. Otherwise the rest of the body
   // would be parsed as the next request.
   const headers = request.complete ? {} : { Connection: 'close' };

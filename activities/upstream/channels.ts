@@ -5,9 +5,8 @@
 import type { Catalogue, Channel } from '../../src/domain/catalogue';
 import type { FaultKind } from '../../src/domain/create-answer';
 import type { ActivityEvents } from '../events';
-import { createArk } from './ark';
-import { createMediakit } from './mediakit';
-import type { Provider, ProviderAccess } from './provider';
+import { protocolNamed } from './protocols';
+import type { Provider } from './provider';
 import { withReports } from './reported-provider';
 import { hostOf, withUsableResults } from './result-addresses';
 
@@ -90,10 +89,6 @@ export function createChannels(
   };
 }
 
-const clients = { ark: createArk, mediakit: createMediakit } satisfies Readonly<
-  Record<Channel['protocol'], (access: ProviderAccess) => Provider>
->;
-
 function providerOf(
   channel: Channel,
   apiKeys: (envName: string) => string | undefined,
@@ -107,7 +102,7 @@ function providerOf(
     hasList: channel.hasList,
     hurry,
   };
-  const provider = clients[channel.protocol](access);
+  const provider = protocolNamed(channel.protocol).connect(access);
   const usable = withUsableResults(provider, [...allowHosts, hostOf(access.baseUrl)]);
   return withReports(usable, channel.id, events);
 }

@@ -2,8 +2,10 @@
 // tables must be complete, and every offered combination needs a price. The schema checks each
 // single field.
 
+import { protocolNamed } from '../../activities/upstream/protocols';
 import type { Ratio } from '../contract/vocabulary';
-import { type Channel, type Durations, makesLength } from '../domain/catalogue';
+import { type Durations, makesLength } from '../domain/catalogue';
+import type { JobKind } from '../domain/job';
 import type { CatalogueFile, ModelEntry } from './catalogue-schema';
 
 /** The path of a field as text, for example `models."studio-2.0".prices[0]`. */
@@ -17,31 +19,31 @@ export function pathText(path: readonly PropertyKey[]): string {
   }, '');
 }
 
-interface Providers {
-  readonly kind: string;
-  readonly protocols: readonly Channel['protocol'][];
-}
-
-const generators: Providers = { kind: 'a generator', protocols: ['ark'] };
-const enhancers: Providers = { kind: 'an enhancer', protocols: ['mediakit'] };
+const providersOf: Readonly<Record<JobKind, string>> = {
+  generation: 'a generator',
+  super_resolution: 'an enhancer',
+};
 
 /** Returns one sentence for each broken rule, or an empty list if the file is correct. */
 export function crossFaults(file: CatalogueFile): string[] {
   const faults: string[] = [];
   const say = (path: readonly PropertyKey[], sentence: string) =>
     faults.push(`${pathText(path)}: ${sentence}`);
-  const checkChannel = (path: PropertyKey[], id: string, { protocols, kind }: Providers) => {
+  const checkChannel = (path: PropertyKey[], id: string, kind: JobKind) => {
     const channel = Object.hasOwn(file.channels, id) ? file.channels[id] : undefined;
     if (!channel)
       say(path, `there is no channel "${id}"; channels: ${Object.keys(file.channels).join(', ')}`);
-    else if (!protocols.includes(channel.protocol)) {
-      say(path, `channel "${id}" speaks ${channel.protocol}, but ${kind} is needed here`);
+    else if (!protocolNamed(channel.protocol).does.includes(kind)) {
+      say(
+        path,
+        `channel "${id}" speaks ${channel.protocol}, but ${providersOf[kind]} is needed here`,
+      );
     }
   };
   for (const [id, entry] of Object.entries(file.models)) {
     const at = (...path: PropertyKey[]) => ['models', id, ...path];
     for (const [index, choice] of entry.channels.entries()) {
-      checkChannel(at('channels', index, 'channel'), choice.channel, generators);
+      checkChannel(at('channels', index, 'channel'), choice.channel, 'generation');
     }
     for (const [mode, selected] of Object.entries(entry.modes)) {
       if (!Object.hasOwn(file.models, selected))
@@ -50,7 +52,7 @@ export function crossFaults(file: CatalogueFile): string[] {
     modelFaults(entry, file, (path, sentence) => say(at(...path), sentence));
   }
   for (const [index, id] of (file.superResolution?.channels ?? []).entries()) {
-    checkChannel(['superResolution', 'channels', index], id, enhancers);
+    checkChannel(['superResolution', 'channels', index], id, 'super_resolution');
   }
   if (dearestMinuteMicros(file) > minuteMicrosMax) {
     say(

@@ -3,6 +3,7 @@
 // numbers of the currency. All other code gets these amounts as integer micro-units.
 
 import { z } from 'zod';
+import { protocolNames } from '../../activities/upstream/protocols';
 import {
   contractSeconds,
   inputTypes,
@@ -59,7 +60,7 @@ const factor = z
   });
 
 const channel = z.strictObject({
-  protocol: oneOf(['ark', 'mediakit']),
+  protocol: oneOf(protocolNames),
   baseUrl: name,
   apiKeyEnv: z.string().regex(/^[A-Z][A-Z0-9_]*$/, 'must be the name of an environment variable'),
   requestTimeoutMs: whole(100, 600_000).default(30_000),

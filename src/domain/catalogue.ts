@@ -17,12 +17,11 @@ export interface Catalogue {
   readonly superResolution: SuperResolutionOffer | null;
 }
 
-type ChannelProtocol = 'ark' | 'mediakit';
-
 /** One provider under one set of credentials. */
 export interface Channel {
   readonly id: string;
-  readonly protocol: ChannelProtocol;
+  /** A name in the table of activities/upstream/protocols.ts. */
+  readonly protocol: string;
   readonly baseUrl: string;
   /**
    * The name of the environment variable that contains the key. The key itself is never in a plan

@@ -10,7 +10,7 @@ import { planTask } from '../../src/domain/plan';
 import type { Plan } from '../../src/domain/plan-types';
 import { settlementFor, total } from '../../src/domain/pricing';
 import { adaptiveSize, findModel, type Ratio } from '../../studio/jobs/models';
-import { countTokens } from '../../studio/protocol/count-tokens';
+import { countTokens } from '../../studio/protocol/ark/count-tokens';
 import { randomFrom } from '../support/books';
 import { theCatalogue } from '../support/catalogue';
 import { between, pick } from '../support/drawn-plans';

@@ -99,7 +99,8 @@ const groups: Readonly<Record<string, Group>> = {
   },
   catalogue: {
     is: ['src/catalogue'],
-    may: ['src/domain', words],
+    // The table of protocols says what a channel may be used for.
+    may: ['src/domain', 'activities/upstream/protocols', words],
     packages: ['zod', 'yaml', 'node:'],
   },
   config: { is: ['src/config'], may: [], packages: ['zod', 'node:'] },
@@ -202,6 +203,35 @@ describe('modules that a process loads', () => {
     const packages = packagesLoadedBy(`src/commands/${command}.ts`);
     expect(packages).toContain(needed);
     expect(packages).not.toContain(never);
+  });
+});
+
+describe.each([
+  ['the service', 'activities/upstream', 'activities/upstream/protocols.ts'],
+  ['the studio', 'studio/protocol', 'studio/protocol/faces.ts'],
+])('the protocols of %s', (_, folder, table) => {
+  const isInFolder = (path: string) => path.startsWith(`${folder}/`);
+  const protocolIn = (path: string) =>
+    isInFolder(path) ? path.slice(folder.length + 1).match(/^([\w-]+)\//)?.[1] : undefined;
+  const names = new Set(sources.flatMap((path) => protocolIn(path) ?? []));
+
+  test('are folders that only the table imports', () => {
+    expect(names.size).toBeGreaterThan(1);
+    const importing = sources.filter((path) =>
+      importsOf(path).some(({ target }) => {
+        const name = protocolIn(target);
+        return name !== undefined && name !== protocolIn(path);
+      }),
+    );
+    expect(importing).toEqual([table]);
+  });
+
+  test('are named by no other file of activities, catalogue, domain, db or workflows', () => {
+    const quoted = new RegExp(`['"\`](${[...names].join('|')})['"\`]`);
+    const others = sources.filter(
+      (path) => /^(activities|workflows|src\/(catalogue|domain|db))\//.test(path) && path !== table,
+    );
+    expect(others.filter((path) => quoted.test(codeOf(path)))).toEqual([]);
   });
 });
 

@@ -3,7 +3,7 @@
 
 import type { Model, Size } from '../../studio/jobs/models';
 import { adaptiveSize, findModel, RATIOS } from '../../studio/jobs/models';
-import { countTokens } from '../../studio/protocol/count-tokens';
+import { countTokens } from '../../studio/protocol/ark/count-tokens';
 import { type OpenStudio, openStudio } from './open-studio';
 
 const newer = {

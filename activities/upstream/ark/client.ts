@@ -2,15 +2,15 @@
 // job inputs into requests, and the answers into our readings. The role of each image is always
 // sent, because the provider's default roles differ from those of our API.
 
-import type { JobInput, RequestedJob } from '../../src/domain/job';
-import type { JobListing, ListedJob } from '../../src/domain/lost-job';
-import { classifyFault } from './ark-faults';
-import { itemsOf, readListing } from './ark-listing';
-import { readingOf } from './ark-readings';
-import type { UpstreamAnswer, UpstreamRequest } from './http-exchange';
-import { exchange, field, numberOf, upstreamIdOf } from './http-exchange';
-import type { JobReading, ListWindow, Provider, ProviderAccess, TakeReadings } from './provider';
-import { readEach, readEachMaxMs, readMaxMs } from './read-each';
+import type { JobInput, RequestedJob } from '../../../src/domain/job';
+import type { JobListing, ListedJob } from '../../../src/domain/lost-job';
+import type { UpstreamAnswer, UpstreamRequest } from '../http-exchange';
+import { exchange, field, numberOf, upstreamIdOf } from '../http-exchange';
+import type { JobReading, ListWindow, Provider, ProviderAccess, TakeReadings } from '../provider';
+import { readEach, readEachMaxMs, readMaxMs } from '../read-each';
+import { classifyFault } from './faults';
+import { itemsOf, readListing } from './listing';
+import { readingOf } from './readings';
 
 const path = '/contents/generations/tasks';
 

@@ -2,11 +2,11 @@
 // text. This file also chooses the sentence for the customer, because customers do not get the
 // texts of the generator (docs/decisions.md, 11).
 
-import type { FaultKind } from '../../src/domain/create-answer';
-import type { JobFailure } from '../../src/domain/job';
-import type { UpstreamAnswer } from './http-exchange';
-import { codeOf, field, paramOf } from './http-exchange';
-import { UpstreamFault } from './provider';
+import type { FaultKind } from '../../../src/domain/create-answer';
+import type { JobFailure } from '../../../src/domain/job';
+import type { UpstreamAnswer } from '../http-exchange';
+import { codeOf, field, paramOf } from '../http-exchange';
+import { UpstreamFault } from '../provider';
 
 export function classifyFault(answer: UpstreamAnswer): UpstreamFault {
   const error = field(answer.json, 'error');

@@ -3,9 +3,9 @@
 // jobs moved between pages, if jobs were out of order, or if there were too many jobs. An
 // incomplete listing does not prove that a job is absent.
 
-import type { JobListing, ListedJob } from '../../src/domain/lost-job';
-import { field, numberOf } from './http-exchange';
-import { UpstreamFault } from './provider';
+import type { JobListing, ListedJob } from '../../../src/domain/lost-job';
+import { field, numberOf } from '../http-exchange';
+import { UpstreamFault } from '../provider';
 
 // The largest page size of the protocol. If all jobs are on one page, no job can move to another
 // page.

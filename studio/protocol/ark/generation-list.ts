@@ -3,10 +3,10 @@
  * absent.
  */
 
-import type { GenerationJob, Job } from '../jobs/job';
-import { JOB_STATUSES } from '../jobs/job';
-import type { Jobs } from '../jobs/job-records';
-import { invalid } from '../protocol-error';
+import type { GenerationJob, Job } from '../../jobs/job';
+import { JOB_STATUSES } from '../../jobs/job';
+import type { Jobs } from '../../jobs/job-records';
+import { invalid } from '../../protocol-error';
 
 export function findListed(
   jobs: Jobs,

@@ -3,12 +3,12 @@
  * list with frames must not contain reference media.
  */
 
-import { isObject } from '../http';
-import type { GenerationRequest, ImageRole } from '../jobs/job';
-import type { Model } from '../jobs/models';
-import { invalid, missing } from '../protocol-error';
-import type { Body } from './fields';
-import { given, innerUrl, isHttpUrl } from './fields';
+import { isObject } from '../../http';
+import type { GenerationRequest, ImageRole } from '../../jobs/job';
+import type { Model } from '../../jobs/models';
+import { invalid, missing } from '../../protocol-error';
+import type { Body } from '../fields';
+import { given, innerUrl, isHttpUrl } from '../fields';
 
 type Content = Pick<GenerationRequest, 'prompt' | 'images' | 'videos' | 'audios'>;
 

@@ -4,13 +4,12 @@
  */
 
 import { randomInt } from 'node:crypto';
-import { isObject } from '../http';
-import type { GenerationRequest } from '../jobs/job';
-import type { Model } from '../jobs/models';
-import { findModel, RATIOS, RESOLUTIONS } from '../jobs/models';
-import { invalid, ProtocolError } from '../protocol-error';
-import { parseContent } from './content';
-import type { Body } from './fields';
+import { isObject } from '../../http';
+import type { GenerationRequest } from '../../jobs/job';
+import type { Model } from '../../jobs/models';
+import { findModel, RATIOS, RESOLUTIONS } from '../../jobs/models';
+import { invalid, ProtocolError } from '../../protocol-error';
+import type { Body } from '../fields';
 import {
   given,
   optionalBoolean,
@@ -18,7 +17,8 @@ import {
   optionalString,
   optionalWord,
   requiredString,
-} from './fields';
+} from '../fields';
+import { parseContent } from './content';
 
 const SEED_MAX = 2 ** 32 - 1;
 const EXPIRES_AFTER_SECONDS = { min: 3600, max: 259_200, default: 172_800 };

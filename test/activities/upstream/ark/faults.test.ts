@@ -1,7 +1,7 @@
 // These tests classify every documented refusal of a create, and check the sentence that a customer
 // gets for it.
 
-import { classifyFault, failureOf } from '../../../activities/upstream/ark-faults';
+import { classifyFault, failureOf } from '../../../../activities/upstream/ark/faults';
 
 const answer = (status: number, code: string | null) => ({
   status,

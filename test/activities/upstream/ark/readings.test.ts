@@ -1,8 +1,8 @@
 // These tests read jobs whose values do not have the documented form. Such a value must never reach
 // a task unchanged.
 
-import { createArk } from '../../../activities/upstream/ark';
-import { type PlayedArk, type PlayedJob, startPlayedArk } from '../../support/played-ark';
+import { createArk } from '../../../../activities/upstream/ark/client';
+import { type PlayedArk, type PlayedJob, startPlayedArk } from '../../../support/played-ark';
 
 let ark: PlayedArk;
 beforeEach(async () => {

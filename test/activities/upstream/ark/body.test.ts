@@ -1,9 +1,9 @@
 // These tests check the request bodies for the generator and the enhancer, field by field. How they
 // are sent, and what happens if a reply is lost, is in submit-job.test.ts.
 
-import { generationBody } from '../../../activities/upstream/ark';
-import { enhancementBody } from '../../../activities/upstream/mediakit';
-import { aJobInput, anEnhancedPlan, aPlan, aRequest } from '../../support/builders';
+import { generationBody } from '../../../../activities/upstream/ark/client';
+import { enhancementBody } from '../../../../activities/upstream/mediakit/client';
+import { aJobInput, anEnhancedPlan, aPlan, aRequest } from '../../../support/builders';
 
 const image = (n: number) => `https://media.example.com/${n}.png`;
 

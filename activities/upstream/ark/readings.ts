@@ -1,9 +1,9 @@
 // Translates Ark's answer about one job into a `JobReading`.
 
-import type { JobStatus } from '../../src/domain/job';
-import { failureOf } from './ark-faults';
-import { field, numberOf, textOf, unixSecondsOf } from './http-exchange';
-import type { JobReading } from './provider';
+import type { JobStatus } from '../../../src/domain/job';
+import { field, numberOf, textOf, unixSecondsOf } from '../http-exchange';
+import type { JobReading } from '../provider';
+import { failureOf } from './faults';
 
 const statuses: Readonly<Record<string, JobStatus>> = {
   queued: 'queued',

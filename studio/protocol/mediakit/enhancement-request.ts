@@ -3,11 +3,17 @@
  * both. The idempotency key is in the body too (`client_token`).
  */
 
-import type { EnhancementRequest } from '../jobs/job';
-import { TARGET_SHORT_SIDES } from '../jobs/models';
-import { invalid, missing } from '../protocol-error';
-import type { Body } from './fields';
-import { isHttpUrl, optionalInteger, optionalString, optionalWord, requiredString } from './fields';
+import type { EnhancementRequest } from '../../jobs/job';
+import { TARGET_SHORT_SIDES } from '../../jobs/models';
+import { invalid, missing } from '../../protocol-error';
+import type { Body } from '../fields';
+import {
+  isHttpUrl,
+  optionalInteger,
+  optionalString,
+  optionalWord,
+  requiredString,
+} from '../fields';
 
 const SCENES = ['common', 'ugc', 'short_series', 'aigc', 'old_film'] as const;
 

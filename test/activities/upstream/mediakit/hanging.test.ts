@@ -2,7 +2,7 @@
 
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createMediakit } from '../../../activities/upstream/mediakit';
+import { createMediakit } from '../../../../activities/upstream/mediakit/client';
 
 const hanging = new Set<ServerResponse>();
 let server: Server;

@@ -4,29 +4,20 @@
  */
 
 import { randomInt } from 'node:crypto';
-import type { Exchange } from '../http';
-import { header, readJsonObject, sendJson } from '../http';
-import type { GenerationJob, Job } from '../jobs/job';
-import type { Jobs } from '../jobs/job-records';
-import type { JobStore } from '../jobs/job-store';
-import type { MediaStore } from '../media/media-store';
-import type { ResultFiles } from '../media/result-files';
-import { ProtocolError } from '../protocol-error';
-import type { CallParser, CreateCall } from './create-call';
-import { failAfterAcceptance, failBeforeAcceptance } from './create-faults';
-import type { Body } from './fields';
+import type { Exchange } from '../../http';
+import { header, readJsonObject, sendJson } from '../../http';
+import type { GenerationJob, Job } from '../../jobs/job';
+import type { Jobs } from '../../jobs/job-records';
+import { ProtocolError } from '../../protocol-error';
+import type { CreateCall } from '../create-call';
+import { failAfterAcceptance, failBeforeAcceptance } from '../create-faults';
+import type { FaceParts } from '../face';
+import type { Body } from '../fields';
 import { findListed } from './generation-list';
 import { parseGenerationRequest } from './generation-request';
 import { viewGeneration } from './generation-view';
 
-interface Parts {
-  store: JobStore;
-  files: ResultFiles;
-  media: MediaStore;
-  parseCall: CallParser;
-}
-
-export function createGenerator({ store, files, media, parseCall }: Parts) {
+export function createGenerator({ store, files, media, parseCall }: FaceParts) {
   const { jobs } = store;
   const view = (job: GenerationJob) => viewGeneration(job, files);
 

@@ -2,10 +2,10 @@
 // Only a complete listing proves that a job is absent. What a task does with a listing is in lost-
 // job.test.ts.
 
-import { createArk } from '../../../activities/upstream/ark';
-import { aJobInput, aPlan } from '../../support/builders';
-import { type PlayedArk, startPlayedArk } from '../../support/played-ark';
-import { readAll } from '../../support/readings';
+import { createArk } from '../../../../activities/upstream/ark/client';
+import { aJobInput, aPlan } from '../../../support/builders';
+import { type PlayedArk, startPlayedArk } from '../../../support/played-ark';
+import { readAll } from '../../../support/readings';
 
 let ark: PlayedArk;
 beforeEach(async () => {

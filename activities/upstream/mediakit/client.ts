@@ -2,9 +2,9 @@
 // token, so if the answer of a create was lost, the create is simply sent again. A job that
 // succeeded has the status "completed". A refusal can have HTTP status 200.
 
-import type { FaultKind } from '../../src/domain/create-answer';
-import type { JobStatus, RequestedJob } from '../../src/domain/job';
-import type { UpstreamAnswer } from './http-exchange';
+import type { FaultKind } from '../../../src/domain/create-answer';
+import type { JobStatus, RequestedJob } from '../../../src/domain/job';
+import type { UpstreamAnswer } from '../http-exchange';
 import {
   codeOf,
   exchange,
@@ -14,10 +14,10 @@ import {
   textOf,
   unixSecondsOf,
   upstreamIdOf,
-} from './http-exchange';
-import type { JobReading, Provider, ProviderAccess } from './provider';
-import { UpstreamFault } from './provider';
-import { readEach, readEachMaxMs, readMaxMs } from './read-each';
+} from '../http-exchange';
+import type { JobReading, Provider, ProviderAccess } from '../provider';
+import { UpstreamFault } from '../provider';
+import { readEach, readEachMaxMs, readMaxMs } from '../read-each';
 
 export function createMediakit(access: ProviderAccess): Provider {
   const common = { apiKey: access.apiKey, timeoutMs: access.timeoutMs, hurry: access.hurry };

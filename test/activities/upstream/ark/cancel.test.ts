@@ -1,8 +1,8 @@
 // These tests check which answers to a cancel count as done, and after which the cancel is
 // repeated.
 
-import { createArk } from '../../../activities/upstream/ark';
-import { type Canned, startCanned } from '../../support/canned';
+import { createArk } from '../../../../activities/upstream/ark/client';
+import { type Canned, startCanned } from '../../../support/canned';
 
 let provider: Canned;
 beforeAll(async () => {

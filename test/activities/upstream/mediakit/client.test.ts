@@ -1,10 +1,10 @@
 // These tests check how the enhancer's client interprets each answer of its provider.
 
-import { createMediakit } from '../../../activities/upstream/mediakit';
-import type { Provider } from '../../../activities/upstream/provider';
-import { aJobInput, anEnhancedPlan } from '../../support/builders';
-import { type Canned, startCanned } from '../../support/canned';
-import { readAll } from '../../support/readings';
+import { createMediakit } from '../../../../activities/upstream/mediakit/client';
+import type { Provider } from '../../../../activities/upstream/provider';
+import { aJobInput, anEnhancedPlan } from '../../../support/builders';
+import { type Canned, startCanned } from '../../../support/canned';
+import { readAll } from '../../../support/readings';
 
 let service: Canned;
 let enhancer: Provider;

@@ -5,24 +5,17 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import type { Exchange } from '../http';
-import { readJsonObject, sendJson } from '../http';
-import type { EnhancementJob, Job } from '../jobs/job';
-import type { JobStore } from '../jobs/job-store';
-import { resultsExpireAt } from '../jobs/job-times';
-import type { ResultFiles } from '../media/result-files';
-import { ProtocolError } from '../protocol-error';
-import type { CallParser } from './create-call';
-import { failAfterAcceptance, failBeforeAcceptance } from './create-faults';
+import type { Exchange } from '../../http';
+import { readJsonObject, sendJson } from '../../http';
+import type { EnhancementJob, Job } from '../../jobs/job';
+import { resultsExpireAt } from '../../jobs/job-times';
+import type { ResultFiles } from '../../media/result-files';
+import { ProtocolError } from '../../protocol-error';
+import { failAfterAcceptance, failBeforeAcceptance } from '../create-faults';
+import type { FaceParts } from '../face';
+import type { Body } from '../fields';
+import { given } from '../fields';
 import { parseEnhancementRequest } from './enhancement-request';
-import type { Body } from './fields';
-import { given } from './fields';
-
-interface Parts {
-  store: JobStore;
-  files: ResultFiles;
-  parseCall: CallParser;
-}
 
 /** An enhancement request has no deadline field, so the generator's default of 48 hours applies. */
 const EXPIRES_AFTER_MS = 172_800_000;
@@ -36,7 +29,11 @@ const WORDS: Record<Job['status'], string> = {
   cancelled: 'cancelled',
 };
 
-export function createEnhancer({ store, files, parseCall }: Parts) {
+export function createEnhancer({
+  store,
+  files,
+  parseCall,
+}: Pick<FaceParts, 'store' | 'files' | 'parseCall'>) {
   async function submit(exchange: Exchange): Promise<void> {
     const body = await readJsonObject(exchange.request);
     const call = parseCall(exchange, 'enhancement', body, clientToken(body));

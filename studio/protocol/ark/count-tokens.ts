@@ -4,7 +4,7 @@
  * counts fewer tokens. All results are rounded down.
  */
 
-import { FPS } from '../jobs/models';
+import { FPS } from '../../jobs/models';
 
 interface Consumption {
   width: number;

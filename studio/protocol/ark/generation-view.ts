@@ -1,8 +1,8 @@
 /* Builds the object that replies show for a generation. */
 
-import type { GenerationJob, JobResult } from '../jobs/job';
-import { FPS, nearestRatio } from '../jobs/models';
-import type { ResultFiles } from '../media/result-files';
+import type { GenerationJob, JobResult } from '../../jobs/job';
+import { FPS, nearestRatio } from '../../jobs/models';
+import type { ResultFiles } from '../../media/result-files';
 import { countTokens } from './count-tokens';
 
 export function viewGeneration(job: GenerationJob, files: ResultFiles): object {

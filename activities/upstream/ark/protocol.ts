@@ -1,0 +1,6 @@
+// Ark: a generator.
+
+import type { Protocol } from '../protocol';
+import { createArk } from './client';
+
+export const ark: Protocol = { does: ['generation'], connect: createArk };

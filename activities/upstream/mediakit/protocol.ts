@@ -1,0 +1,6 @@
+// MediaKit: an enhancer.
+
+import type { Protocol } from '../protocol';
+import { createMediakit } from './client';
+
+export const mediakit: Protocol = { does: ['super_resolution'], connect: createMediakit };

@@ -1,0 +1,18 @@
+// The table of protocols. One line registers a protocol; its folder contains everything else. No
+// other file of the service names a protocol (test/house/architecture.test.ts).
+
+import { ark } from './ark/protocol';
+import { mediakit } from './mediakit/protocol';
+import type { Protocol } from './protocol';
+
+const protocols: Readonly<Record<string, Protocol>> = { ark, mediakit };
+
+/** The names that `protocol` of a channel may have. */
+export const protocolNames: readonly string[] = Object.keys(protocols);
+
+/** The catalogue has already refused names that are not in the table. */
+export function protocolNamed(name: string): Protocol {
+  const protocol = protocols[name];
+  if (!protocol) throw new Error(`There is no protocol "${name}".`);
+  return protocol;
+}

@@ -1,0 +1,9 @@
+/* The table of protocols. One line registers a protocol; its folder contains everything else. */
+
+import { createArkFace } from './ark/face';
+import type { Face, FaceParts } from './face';
+import { createMediakitFace } from './mediakit/face';
+
+export function createFaces(parts: FaceParts): Face[] {
+  return [createArkFace(parts), createMediakitFace(parts)];
+}
